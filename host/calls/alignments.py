@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,12 @@ class Alignments:
         self.without_reads, self.unplaced = _without_reads(self.file, self.path)
         names = dict.fromkeys(group["SM"] for group in header.get("RG", []) if group.get("SM"))
         self.sample = next(iter(names)) if len(names) == 1 else self.path.name.rsplit(".", 1)[0]
+
+    @cached_property
+    def short_header(self) -> Any:
+        """A header with the contigs' numbers as names, for records that need one: there may be thousands."""
+        names, lengths = map(str, range(len(self.contigs))), self.contigs.values()
+        return pysam_of().AlignmentHeader.from_references(list(names), list(lengths))
 
     def __enter__(self) -> Alignments:
         return self

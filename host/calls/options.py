@@ -32,6 +32,7 @@ class CallOptions:
         del_baq: whether base alignment qualities are computed for reads that have them stored, too.
         sig: significance level.
         bonf: number of tests to correct for; None for those done.
+        assume_quality: base quality of reads that have none; None: such reads are refused.
         min_cov: columns with fewer bases are not tested.
         max_depth: a column takes no more reads than this.
         illumina_1_3: whether 31 is subtracted from base qualities.
@@ -61,6 +62,7 @@ class CallOptions:
     del_baq: bool = False
     sig: float = 0.01
     bonf: int | None = None
+    assume_quality: int | None = None
     min_cov: int = 1
     max_depth: int = 1000000
     illumina_1_3: bool = False
@@ -75,7 +77,7 @@ class CallOptions:
     def __post_init__(self) -> None:
         for name, option in CALL_OPTIONS.items():
             value = getattr(self, name)
-            if option.low is None or option.high is None:
+            if option.low is None or option.high is None or (value is None and option.default is None):
                 continue
             if not option.low <= value <= option.high:
                 raise OptionError(

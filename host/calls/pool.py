@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -14,25 +15,23 @@ from numpy.typing import NDArray
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.place import Place
 from syclade.host.calls.reference import Reference
-from syclade.host.calls.regions import Interval
+from syclade.host.calls.regions import Piece
 from syclade.host.calls.sites import Here, Site, Sites
 from syclade.host.calls.work import WindowResult, Worker
 from syclade.host.devices.work import WorkDone, merged_work
 
-__all__ = ["Pieces", "Seen", "Threads", "sites_in"]
+__all__ = ["Pieces", "Seen", "Threads", "added", "sites_in"]
 
 
 class Seen(NamedTuple):
-    """Records read and work done so far.
+    """Reads seen and work done so far.
 
     Attributes:
-        records: records of the files that were seen.
-        empty: records without bases.
+        reads: numbers of reads, by sample; see `Intake`.
         work: reads and gaps aligned, and columns tested.
     """
 
-    records: int
-    empty: int
+    reads: tuple[Counter[str], ...]
     work: tuple[WorkDone, ...]
 
 
@@ -41,9 +40,9 @@ class Pieces(Protocol):
 
     @property
     def seen(self) -> Seen:
-        """Records read and work done so far."""
+        """Reads seen and work done so far."""
 
-    def run(self, pieces: Sequence[Interval], sites: Sites) -> Iterator[tuple[Interval, list[WindowResult]]]:
+    def run(self, pieces: Sequence[Piece], sites: Sites) -> Iterator[tuple[Piece, list[WindowResult]]]:
         """Yield the pieces in order, with their windows.
 
         Raises:
@@ -86,14 +85,13 @@ class Threads:
         """See `Pieces`."""
         workers = self._workers
         return Seen(
-            sum(worker.records for worker in workers),
-            sum(worker.empty for worker in workers),
+            added(self._paths, (worker.reads for worker in workers)),
             merged_work(worker.work for worker in workers),
         )
 
-    def run(self, pieces: Sequence[Interval], sites: Sites) -> Iterator[tuple[Interval, list[WindowResult]]]:
+    def run(self, pieces: Sequence[Piece], sites: Sites) -> Iterator[tuple[Piece, list[WindowResult]]]:
         """See `Pieces`."""
-        waiting: list[tuple[Interval, Future[list[WindowResult]]]] = []
+        waiting: list[tuple[Piece, Future[list[WindowResult]]]] = []
         codes: tuple[str, NDArray[np.uint8]] = ("", np.zeros(0, dtype=np.uint8))
         for piece in pieces:
             if codes[0] != piece.contig:
@@ -115,7 +113,7 @@ class Threads:
         for worker in self._workers:
             worker.close()
 
-    def _work(self, piece: Interval, codes: NDArray[np.uint8], forced: Here) -> list[WindowResult]:
+    def _work(self, piece: Piece, codes: NDArray[np.uint8], forced: Here) -> list[WindowResult]:
         worker = getattr(self._local, "worker", None)
         if worker is None:
             worker = self._local.worker = Worker(
@@ -127,7 +125,16 @@ class Threads:
         return windows
 
 
-def sites_in(piece: Interval, sites: Sites) -> dict[int, tuple[Site, ...]]:
+def added(samples: Sequence[Path], parts: Iterable[Sequence[Counter[str]]]) -> tuple[Counter[str], ...]:
+    """Return the sums of numbers of reads, by sample."""
+    found: tuple[Counter[str], ...] = tuple(Counter() for _ in samples)
+    for part in parts:
+        for one, more in zip(found, part, strict=True):
+            one.update(more)
+    return found
+
+
+def sites_in(piece: Piece, sites: Sites) -> dict[int, tuple[Site, ...]]:
     """Return the sites of a piece, by position."""
     found = sites.get(piece.contig, {})
     return {at: here for at, here in found.items() if piece.begin <= at < piece.end}

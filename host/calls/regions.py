@@ -11,7 +11,7 @@ from typing import NamedTuple
 from syclade.host.calls.windows import WINDOW
 from syclade.host.common.errors import OptionError, ReadsError
 
-__all__ = ["Interval", "intersected", "merged", "parse_region", "read_bed", "tiles", "whole"]
+__all__ = ["Interval", "Piece", "intersected", "merged", "parse_region", "read_bed", "tiles", "whole"]
 
 
 class Interval(NamedTuple):
@@ -23,6 +23,24 @@ class Interval(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.contig}:{self.begin + 1}-{self.end}"
+
+
+class Piece(NamedTuple):
+    """Part of an interval, for one thread.
+
+    Attributes:
+        contig: name of the contig.
+        begin, end: its positions, from 0, without `end`.
+        since: reads that begin before this position are counted in an earlier piece.
+    """
+
+    contig: str
+    begin: int
+    end: int
+    since: int
+
+    def __str__(self) -> str:
+        return str(Interval(self.contig, self.begin, self.end))
 
 
 def whole(contigs: Mapping[str, int]) -> list[Interval]:
@@ -129,16 +147,23 @@ def intersected(intervals: Iterable[Interval], other: Interval) -> list[Interval
     return [one for one in parts if one.begin < one.end]
 
 
-def tiles(intervals: Iterable[Interval], workers: int) -> list[Interval]:
-    """Return intervals cut into pieces, several for each worker, at multiples of `WINDOW`."""
+def tiles(intervals: Iterable[Interval], workers: int, *, cut: bool = True) -> list[Piece]:
+    """Return intervals, in order, cut into pieces, several for each worker, at multiples of `WINDOW`.
+
+    Args:
+        intervals: the intervals.
+        workers: number of workers.
+        cut: False for a piece of each interval.
+    """
     intervals = list(intervals)
     total = sum(one.end - one.begin for one in intervals)
     windows = max(1, min(32, total // (WINDOW * 4 * workers)))
     size = WINDOW * windows
-    pieces = []
+    pieces: list[Piece] = []
     for contig, begin, end in intervals:
         while begin < end:
-            stop = min(end, (begin // size + 1) * size)
-            pieces.append(Interval(contig, begin, stop))
+            stop = min(end, (begin // size + 1) * size) if cut else end
+            since = pieces[-1].end if pieces and pieces[-1].contig == contig else 0
+            pieces.append(Piece(contig, begin, stop, since))
             begin = stop
     return pieces

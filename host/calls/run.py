@@ -10,15 +10,16 @@ from pathlib import Path
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.alleles import Allele
 from syclade.host.calls.decisions import Call, Limits, limits_of, may_be_called, sample_calls
+from syclade.host.calls.intake import ReadCounts
 from syclade.host.calls.kinds import KINDS, Tested
 from syclade.host.calls.options import DEFAULTS, CallOptions
 from syclade.host.calls.place import Place
-from syclade.host.calls.pool import Pieces, Seen, Threads
+from syclade.host.calls.pool import Pieces, Threads
 from syclade.host.calls.reference import Reference
-from syclade.host.calls.regions import Interval, tiles
+from syclade.host.calls.regions import Interval, tiles, whole
 from syclade.host.calls.shared import SharedPieces
 from syclade.host.calls.sites import Here, Site, Sites
-from syclade.host.calls.work import WindowResult
+from syclade.host.calls.work import ColumnCounts, WindowResult
 from syclade.host.cluster.workers import Workers
 from syclade.host.common.errors import ReadsError
 from syclade.host.devices.cores import usable_cores
@@ -32,11 +33,21 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample: its name, its file, and its contigs."""
+    """A sample.
+
+    Attributes:
+        name: its name.
+        path: its file.
+        contigs: length of each contig, by name, in the order of the header.
+        without_reads: contigs that have no reads, as far as the index tells.
+        unplaced: unmapped reads without a position, as far as the index tells.
+    """
 
     name: str
     path: Path
     contigs: Mapping[str, int]
+    without_reads: frozenset[str] = frozenset()
+    unplaced: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,10 +75,8 @@ class Called:
         variants: the records, in the order of contigs, positions, kinds (indels first) and bases.
         tested: columns and indels tested, by sample.
         positions: positions of all regions.
-        covered: positions with reads, summed over the samples.
-        bases: reads of all positions, summed over the samples.
-        records: records of the files that were read.
-        empty: records without bases, which were left out.
+        columns: numbers of columns, by sample.
+        reads: numbers of reads, by sample.
         work: reads and gaps aligned, and columns tested, by the devices that did it.
     """
 
@@ -76,10 +85,8 @@ class Called:
     variants: tuple[Variant, ...]
     tested: tuple[Tested, ...]
     positions: int
-    covered: int
-    bases: int
-    records: int
-    empty: int
+    columns: tuple[ColumnCounts, ...]
+    reads: tuple[ReadCounts, ...]
     work: tuple[WorkDone, ...]
 
 
@@ -92,7 +99,7 @@ def samples_of(paths: Sequence[Path], reference: Reference) -> tuple[Sample, ...
     samples: list[Sample] = []
     for path in paths:
         with open_alignments(path, reference) as opened:
-            samples.append(Sample(opened.sample, path, opened.contigs))
+            samples.append(Sample(opened.sample, path, opened.contigs, opened.without_reads, opened.unplaced))
         if samples[-1].contigs != samples[0].contigs:
             raise ReadsError(
                 f"the contigs are not those of {samples[0].path}",
@@ -141,8 +148,9 @@ def call_variants(
     sites = sites or {}
     threads = threads or usable_cores()
     one_by_one = options.compat and options.max_depth < DEFAULTS["max_depth"]  # reads depend on those before
-    pieces = list(intervals) if one_by_one else tiles(intervals, threads)
-    total = sum(piece.end - piece.begin for piece in pieces)
+    used = [one for one in intervals if one.contig in sites or _has_reads(one.contig, samples)]
+    pieces = tiles(used, threads, cut=not one_by_one)
+    total = sum(one.end - one.begin for one in intervals)
     gathered = _Gathered(len(samples), options, sites)
     with ExitStack() as closing:
         paths = [sample.path for sample in samples]
@@ -152,7 +160,7 @@ def call_variants(
             else Threads(paths, reference, options, threads, place)
         )
         closing.callback(pool.close)
-        done = 0
+        done = total - sum(piece.end - piece.begin for piece in pieces)
         for piece, windows in pool.run(pieces, sites):
             for window in windows:
                 gathered.add(window)
@@ -160,7 +168,17 @@ def call_variants(
             if progress is not None:
                 progress(done, total, str(piece))
         seen = pool.seen
-    return gathered.called(tuple(samples), total, seen)
+    is_whole = list(intervals) == whole(samples[0].contigs)
+    reads = [
+        ReadCounts.of(counts, sample.unplaced if is_whole else 0)
+        for counts, sample in zip(seen.reads, samples, strict=True)
+    ]
+    return gathered.called(tuple(samples), total, tuple(reads), seen.work)
+
+
+def _has_reads(contig: str, samples: Sequence[Sample]) -> bool:
+    """Return whether a contig may have reads in any sample."""
+    return any(contig not in sample.without_reads for sample in samples)
 
 
 Found = tuple[str, tuple[Allele, ...], tuple[bool, ...], Site | None]
@@ -174,7 +192,7 @@ class _Gathered:
         self._options, self._sites = options, sites
         self._tested: list[Tested] = [dict.fromkeys(KINDS, 0) for _ in range(samples)]
         self._alleles: list[Found] = []
-        self._covered = self._bases = 0
+        self._columns = [ColumnCounts(0, 0, 0, 0, 0) for _ in range(samples)]
 
     def add(self, window: WindowResult) -> None:
         """Take the next window."""
@@ -192,10 +210,18 @@ class _Gathered:
             {kind: before[kind] + found[kind] for kind in KINDS}
             for before, found in zip(self._tested, window.tested, strict=True)
         ]
-        self._covered += window.covered
-        self._bases += window.bases
+        self._columns = [
+            ColumnCounts(*map(sum, zip(before, found, strict=True)))
+            for before, found in zip(self._columns, window.columns, strict=True)
+        ]
 
-    def called(self, samples: tuple[Sample, ...], positions: int, seen: Seen) -> Called:
+    def called(
+        self,
+        samples: tuple[Sample, ...],
+        positions: int,
+        reads: tuple[ReadCounts, ...],
+        work: tuple[WorkDone, ...],
+    ) -> Called:
         """Decide, now that the number of tests is known."""
         limits = tuple(limits_of(tested, self._options) for tested in self._tested)
         variants = _decided(self._alleles, limits, self._options)
@@ -205,9 +231,9 @@ class _Gathered:
             variants,
             tuple(self._tested),
             positions,
-            self._covered,
-            self._bases,
-            *seen,
+            tuple(self._columns),
+            reads,
+            work,
         )
 
 

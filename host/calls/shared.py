@@ -14,9 +14,9 @@ from typing import NamedTuple
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.place import Place, place_of
-from syclade.host.calls.pool import Seen, Threads, sites_in
+from syclade.host.calls.pool import Seen, Threads, added, sites_in
 from syclade.host.calls.reference import Reference
-from syclade.host.calls.regions import Interval
+from syclade.host.calls.regions import Piece
 from syclade.host.calls.sites import Site, Sites
 from syclade.host.calls.work import WindowResult
 from syclade.host.cluster.crew import Crew
@@ -97,14 +97,15 @@ class PiecesDone(NamedTuple):
     seen: Seen
 
 
-def do_pieces(opened: OpenCalls, argument: tuple[Sequence[Interval], Sites], _going: Going) -> PiecesDone:
+def do_pieces(opened: OpenCalls, argument: tuple[Sequence[Piece], Sites], _going: Going) -> PiecesDone:
     """Count and test some pieces."""
     pieces = opened.pieces
     before = pieces.seen
     windows = [found for _, found in pieces.run(*argument)]
     after = pieces.seen
     work = named_by_host(work_since(before.work, after.work))
-    return PiecesDone(windows, Seen(after.records - before.records, after.empty - before.empty, work))
+    reads = tuple(now - then for now, then in zip(after.reads, before.reads, strict=True))
+    return PiecesDone(windows, Seen(reads, work))
 
 
 class SharedPieces:
@@ -125,18 +126,18 @@ class SharedPieces:
         versions = tuple((one.st_size, one.st_mtime_ns) for one in stats)
         value = CallsToOpen(files, reference.path.absolute(), options, versions)
         self._crew = Crew(workers, Opening(open_calls, value))
+        self._paths = files
         self._seen: list[Seen] = []
 
     @property
     def seen(self) -> Seen:
         """See `Pieces`."""
         return Seen(
-            sum(one.records for one in self._seen),
-            sum(one.empty for one in self._seen),
+            added(self._paths, (one.reads for one in self._seen)),
             merged_work(one.work for one in self._seen),
         )
 
-    def run(self, pieces: Sequence[Interval], sites: Sites) -> Iterator[tuple[Interval, list[WindowResult]]]:
+    def run(self, pieces: Sequence[Piece], sites: Sites) -> Iterator[tuple[Piece, list[WindowResult]]]:
         """See `Pieces`."""
         size = max(1, min(MOST_PIECES, len(pieces) // (JOBS_A_WORKER * max(1, len(self._crew.places)))))
         jobs = [pieces[at : at + size] for at in range(0, len(pieces), size)]
@@ -159,7 +160,7 @@ class SharedPieces:
         self._crew.close()
 
 
-def _sites_of(pieces: Sequence[Interval], sites: Sites) -> dict[str, dict[int, tuple[Site, ...]]]:
+def _sites_of(pieces: Sequence[Piece], sites: Sites) -> dict[str, dict[int, tuple[Site, ...]]]:
     """Return the sites of some pieces."""
     found: dict[str, dict[int, tuple[Site, ...]]] = {}
     for piece in pieces:

@@ -15,13 +15,17 @@ from types import TracebackType
 from typing import Any
 
 from syclade.host.calls.alignments import Alignments
+from syclade.host.calls.intake import Intake
 from syclade.host.calls.library import pysam_of
 from syclade.host.common.errors import ReadsError
 
 __all__ = ["RawRecords"]
 
-_ROUND = 512
+_ROUND = 256
 """Records that are written before the size is looked at."""
+
+_FAR = 1 << 20
+"""Reads that overlap a region so far from the end of its contig do not reach beyond it."""
 
 _HEADER = 18
 """Bytes of a BGZF block before its data. Source: SAM/BAM specification, section 4.1."""
@@ -34,18 +38,23 @@ class RawRecords:
         alignments: the file, used by nothing else meanwhile.
         contig: name of the contig.
         begin, end: the region, from 0, without `end`.
+        intake: counts the reads, and changes some.
+        since: reads that begin before this position have been counted elsewhere.
     """
 
-    def __init__(self, alignments: Alignments, contig: str, begin: int, end: int) -> None:
+    def __init__(
+        self, alignments: Alignments, contig: str, begin: int, end: int, intake: Intake, since: int = 0
+    ) -> None:
         self._alignments = alignments
+        self._intake, self._since = intake, since
+        length = alignments.contigs[contig]
+        self._beyond = length if length - end < _FAR else None
         self._region = (contig, begin, end)
         self._left = b""
         self._ended = False
 
     def __enter__(self) -> RawRecords:
         self._pysam = pysam_of()
-        contigs = [{"SN": name, "LN": length} for name, length in self._alignments.contigs.items()]
-        self._head = self._pysam.AlignmentHeader.from_dict({"SQ": contigs})
         self._memory = _memory()
         try:
             self._reads = iter(self._alignments.file.fetch(*self._region))
@@ -92,16 +101,17 @@ class RawRecords:
         try:
             with (
                 os.fdopen(os.dup(self._memory), "wb", buffering=0) as sink,
-                self._pysam.AlignmentFile(sink, "wbu", header=self._head) as out,
+                self._pysam.AlignmentFile(sink, "wbu", header=self._alignments.short_header) as out,
             ):
                 write = out.write
                 while os.fstat(self._memory).st_size < size:
-                    read = None
-                    for read in itertools.islice(self._reads, _ROUND):
-                        write(read)
-                    if read is None:
+                    reads = list(itertools.islice(self._reads, _ROUND))
+                    if not reads:
                         self._ended = True
                         break
+                    self._intake.take(reads, self._since, self._beyond)
+                    for read in reads:
+                        write(read)
         except (OSError, ValueError) as problem:
             raise self._explained(problem) from problem
         total = os.fstat(self._memory).st_size

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import syclade
+from syclade.host.calls.intake import ReadCounts
 from syclade.host.calls.kinds import INDEL, SNV
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.run import Called
+from syclade.host.calls.work import ColumnCounts
 from syclade.host.devices.device import native_device
 from syclade.host.devices.work import work_dicts
+from syclade.host.options.calls import call_flag
 
-__all__ = ["summary_of"]
+__all__ = ["DIFFERING", "summary_of", "tests_done", "warnings_of"]
+
+DIFFERING = (20, 0.1)
+"""Least number of columns, and part of those with bases, that differ from the reference for a warning. Random
+sequences differ in 3 of 4 columns, the strains of a virus rarely in 1 of 10."""
 
 
 def summary_of(
@@ -37,11 +44,14 @@ def summary_of(
             {
                 "sample": sample.name,
                 "reads": str(sample.path),
+                "alignments": _alignments(called.reads[number]),
+                "columns_covered": called.columns[number].covered,
+                "columns_differing": called.columns[number].differing,
                 "columns_tested": called.tested[number][SNV],
-                "tests": bases and bases.tests,
+                "tests": bases and tests_done(bases.tests, called.tested[number][SNV], options),
                 "min_quality": bases and bases.quality,
                 "indels_tested": called.tested[number][INDEL],
-                "indel_tests": indels and indels.tests,
+                "indel_tests": indels and tests_done(indels.tests, called.tested[number][INDEL], options),
                 "min_indel_quality": indels and indels.quality,
                 "variants": len(significant),
                 "passed": sum(not call.filters for call in significant),
@@ -53,13 +63,67 @@ def summary_of(
         "samples": samples,
         "records": len(called.variants),
         "positions": called.positions,
-        "covered": called.covered,
-        "mean_depth": called.bases / max(1, called.positions) / len(called.samples),
-        "alignments": called.records,
-        "alignments_without_bases": called.empty,
+        "covered": sum(one.covered for one in called.columns),
+        "mean_depth": sum(one.bases for one in called.columns)
+        / max(1, called.positions)
+        / len(called.samples),
+        "alignments": sum(one.total for one in called.reads),
+        "alignments_without_bases": sum(one.left_out.get("no_bases", 0) for one in called.reads),
         "options": {name: getattr(options, name) for name in options.__dataclass_fields__},
         "counting": native_device().filter,
         "work": work_dicts(called.work),
         "files": [str(path) for path in files],
         "seconds": round(seconds, 3),
     }
+
+
+def tests_done(tests: int, tested: int, options: CallOptions) -> int:
+    """Return the number of tests to report: the given one, or 0 if nothing was tested.
+
+    Args:
+        tests: number of tests that p-values are corrected for, at least 1.
+        tested: number of columns or indels that were tested.
+        options: a given number of tests.
+    """
+    return tests if tested or options.bonf is not None else 0
+
+
+def _alignments(reads: ReadCounts) -> dict[str, Any]:
+    return {
+        "total": reads.total,
+        "used": reads.used,
+        "left_out": dict(reads.left_out),
+        "clipped": reads.clipped,
+        "assumed_quality": reads.assumed,
+    }
+
+
+def warnings_of(called: Called, options: CallOptions) -> Iterator[str]:
+    """Yield the reasons to doubt the result, each after the name of its sample."""
+    for sample, reads, columns in zip(called.samples, called.reads, called.columns, strict=True):
+        untested = _untested(reads, columns, options)
+        if untested:
+            yield f"{sample.name}: no base was tested: {untested}"
+        if reads.left_out.get("no_bases"):
+            yield f"{sample.name}: {reads.left_out['no_bases']} reads without bases were left out"
+        if reads.clipped:
+            yield f"{sample.name}: {reads.clipped} reads were clipped at the end of their contig"
+        if columns.differing >= max(DIFFERING[0], DIFFERING[1] * columns.known):
+            yield (
+                f"{sample.name}: in {columns.differing} of {columns.known} columns, most bases differ from "
+                "the reference: is it the one that the reads were aligned to?"
+            )
+
+
+def _untested(reads: ReadCounts, columns: ColumnCounts, options: CallOptions) -> str:
+    """Return why no base of a sample was tested; empty if some could be."""
+    if not reads.total:
+        return "there are no reads"
+    if not reads.used:
+        return f"{reads.total} of {reads.total} reads were left out, {reads.reasons(hints=True)}"
+    if columns.usable or options.only_indels:
+        return ""
+    return (
+        f"no column has {options.min_cov} bases ({call_flag('min_cov')}), one of quality {options.min_bq} "
+        f"({call_flag('min_bq')})"
+    )

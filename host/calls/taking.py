@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.calls.compiled import Compiled
 from syclade.host.calls.options import CallOptions
 from syclade.host.common.errors import ReadsError
+from syclade.host.options.calls import call_flag
 from syclade.kernels.pileup.arguments import (
     BEYOND,
     DAMAGED,
@@ -30,7 +31,10 @@ RAW_BYTES = 1 << 22
 """Bytes of raw records that are taken apart at a time."""
 
 _PROBLEMS = {
-    NO_QUALITIES: ("has no base qualities", "calling needs them: align FASTQ, not FASTA"),
+    NO_QUALITIES: (
+        "has no base qualities",
+        f"align FASTQ, not FASTA; or give a quality for all of them: {call_flag('assume_quality')} 30",
+    ),
     UNSORTED: ("begins before the one before it", "sort the reads by position: samtools sort"),
     OTHER_CONTIG: ("is of another contig than the index says", "make the index anew: samtools index"),
     WRONG_CIGAR: ("has a CIGAR that does not fit its bases", "the file is damaged: samtools quickcheck"),
@@ -50,8 +54,6 @@ class Reads:
         qualities: uint8, (letters,), Phred.
         consumed: bytes of `raw` that belong to records that were seen.
         stopped: whether a record was met that begins at `stop` or later.
-        records: number of records that were seen.
-        empty: number of records without bases.
         previous: position of the last record.
     """
 
@@ -61,8 +63,6 @@ class Reads:
     qualities: NDArray[np.uint8]
     consumed: int
     stopped: bool
-    records: int
-    empty: int
     previous: int
 
     def __len__(self) -> int:
@@ -146,8 +146,6 @@ class Taker:
             self._qualities[: found["letters"]],
             found["consumed"],
             bool(found["stopped"]),
-            found["records"],
-            found["empty"],
             found["previous"],
         )
 

@@ -18,6 +18,7 @@ from syclade.host.calls.compiled import Compiled, compiled
 from syclade.host.calls.counts import Counter, Counts
 from syclade.host.calls.gap_quality import GapQuality
 from syclade.host.calls.indel_counts import IndelCounter
+from syclade.host.calls.intake import Intake
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.place import Place
 from syclade.host.calls.read_tags import ReadTags, TagReader
@@ -47,8 +48,7 @@ class WindowCounter:
     """Counts the reads of windows by compiled code; for use by one thread.
 
     Attributes:
-        records: records of the files that were seen.
-        empty: those without bases.
+        intake: numbers of reads.
         stopped: set by another thread to leave out all further reads, when the result is not wanted any more.
 
     Args:
@@ -66,7 +66,7 @@ class WindowCounter:
         self._tags = TagReader(options)
         self._gaps = GapQuality(place)
         self._indels: Compiled | None = None
-        self.records = self.empty = 0
+        self.intake = Intake(options)
 
     @property
     def work(self) -> tuple[WorkDone, ...]:
@@ -80,6 +80,7 @@ class WindowCounter:
         reference: NDArray[np.uint8],
         begin: int,
         end: int,
+        since: int = 0,
     ) -> Generator[Counts, None, None]:
         """Yield the counts of the windows of a region, in order.
 
@@ -88,14 +89,14 @@ class WindowCounter:
             contig: name of the contig.
             reference: uint8, bases of the whole contig, by number.
             begin, end: the region, from 0, without `end`.
+            since: as for `Piece`.
 
         Raises:
             ReadsError: the file is damaged, or a read cannot be used.
             DeviceError: a kernel cannot be compiled.
         """
-        number = list(alignments.contigs).index(contig)
-        place = (number, contig, len(reference))
-        with RawRecords(alignments, contig, begin, end) as stream:
+        place = (alignments.file.get_tid(contig), contig, len(reference))
+        with RawRecords(alignments, contig, begin, end, self.intake, since) as stream:
             carried: list[bytes] = []
             previous = -1
             limit = DepthLimit(self._options.max_depth) if self._options.compat else None
@@ -112,8 +113,6 @@ class WindowCounter:
                     reads = self._taker.take(alignments.path, raw, place, last, previous)
                     stream.consume(reads.consumed)
                     previous = reads.previous
-                    self.records += reads.records
-                    self.empty += reads.empty
                     used, those = (raw, reads) if limit is None else self._kept(limit, raw, reads, place)
                     carried.append(self._add(counter, alignments, those, reference, used, contig))
                     if reads.stopped or not (reads.consumed or stream.more()):

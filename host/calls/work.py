@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from syclade.host.calls.kinds import INDEL, SNV, Tested, number_of_tests
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.place import Place
 from syclade.host.calls.reference import BASES, codes_of
-from syclade.host.calls.regions import Interval
+from syclade.host.calls.regions import Interval, Piece
 from syclade.host.calls.sites import Here
 from syclade.host.calls.windows import WindowCounter
 from syclade.host.devices.work import WorkDone, merged_work
@@ -34,6 +35,24 @@ MARGIN = 1.28
 margin."""
 
 
+class ColumnCounts(NamedTuple):
+    """Numbers of columns of a sample.
+
+    Attributes:
+        covered: those with reads.
+        bases: reads of all columns.
+        usable: those with bases that tests use, were there an alternative.
+        known: those with bases, where the reference has one.
+        differing: those of them where most bases are another one than the reference.
+    """
+
+    covered: int
+    bases: int
+    usable: int
+    known: int
+    differing: int
+
+
 @dataclass(frozen=True)
 class WindowResult:
     """A window after its tests.
@@ -43,15 +62,13 @@ class WindowResult:
         tested: columns and indels tested, by sample.
         alleles: alternatives that may be called in any sample, or are forced: for each, its values in every
             sample, in the order of positions, kinds (indels first) and bases.
-        covered: positions with reads, summed over the samples.
-        bases: reads of all positions, summed over the samples.
+        columns: numbers of columns, by sample.
     """
 
     interval: Interval
     tested: tuple[Tested, ...]
     alleles: tuple[tuple[Allele, ...], ...]
-    covered: int
-    bases: int
+    columns: tuple[ColumnCounts, ...]
 
 
 class Worker:
@@ -74,21 +91,16 @@ class Worker:
         self._tails = ExactTails(place)
 
     @property
-    def records(self) -> int:
-        """Records of the files that were seen."""
-        return sum(counter.records for counter in self._counters)
-
-    @property
-    def empty(self) -> int:
-        """Records without bases."""
-        return sum(counter.empty for counter in self._counters)
+    def reads(self) -> tuple[Counter[str], ...]:
+        """Numbers of reads, by sample; see `Intake`."""
+        return tuple(counter.intake.counts for counter in self._counters)
 
     @property
     def work(self) -> tuple[WorkDone, ...]:
         """Reads and gaps aligned, and columns tested."""
         return merged_work((*(counter.work for counter in self._counters), self._tails.work))
 
-    def windows(self, piece: Interval, reference: NDArray[np.uint8], forced: Here) -> list[WindowResult]:
+    def windows(self, piece: Piece, reference: NDArray[np.uint8], forced: Here) -> list[WindowResult]:
         """Return the windows of a piece.
 
         Args:
@@ -101,7 +113,7 @@ class Worker:
             DeviceError: a kernel cannot be compiled.
         """
         streams = [
-            counter.count(file, piece.contig, reference, piece.begin, piece.end)
+            counter.count(file, piece.contig, reference, piece.begin, piece.end, piece.since)
             for counter, file in zip(self._counters, self._files, strict=True)
         ]
         try:
@@ -151,8 +163,24 @@ def tested_window(
         Interval(contig, begin, begin + width),
         tuple({SNV: snv, INDEL: indel} for snv, indel in zip(snvs.tested, indels.tested, strict=True)),
         tuple(alleles),
-        sum(int((counts.depth > 0).sum()) for counts in samples),
-        sum(int(counts.depth.sum(dtype=np.int64)) for counts in samples),
+        tuple(_column_counts(counts, reference, options) for counts in samples),
+    )
+
+
+def _column_counts(counts: Counts, reference: NDArray[np.uint8], options: CallOptions) -> ColumnCounts:
+    """Count the columns of a sample; see `tested_window`."""
+    bases, here = counts.strands.sum(axis=2), reference[counts.begin : counts.begin + len(counts.depth)]
+    known = (here < len(BASES)) & bases.any(axis=1)
+    differing = known & (bases.argmax(axis=1) != here)
+    good = np.zeros(len(here), dtype=bool)
+    good[counts.column[counts.quality >= options.min_bq]] = True
+    usable = known & good & (bases.sum(axis=1) >= options.min_cov)
+    return ColumnCounts(
+        int((counts.depth > 0).sum()),
+        int(counts.depth.sum(dtype=np.int64)),
+        int(usable.sum()),
+        int(known.sum()),
+        int(differing.sum()),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from syclade.host.options.calls import (
 )
 
 if TYPE_CHECKING:
+    from syclade.host.calls.intake import ReadCounts
     from syclade.host.calls.options import CallOptions
     from syclade.host.calls.place import Place
     from syclade.host.calls.reference import Reference
@@ -121,7 +122,7 @@ def command(
     from syclade.host.calls.output import check_vcf, inputs_of, write_vcf
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.run import call_variants, samples_of
-    from syclade.host.calls.summary import summary_of
+    from syclade.host.calls.summary import summary_of, warnings_of
     from syclade.host.calls.vcf import vcf_lines
 
     chosen = _options_of(given, len(reads), sites)
@@ -147,8 +148,8 @@ def command(
         called = call_variants(
             reference, samples, intervals, chosen, sites=forced, place=place, progress=progress
         )
-    if called.empty:
-        log.tell(f"syclade: warning: {called.empty} reads without bases were left out")
+    for words in warnings_of(called, chosen):
+        log.tell(f"syclade: warning: {words}")
     text = "".join(vcf_lines(called, ref.name, chosen))
     if out == STDOUT:
         click.echo(text, nl=False)
@@ -159,7 +160,7 @@ def command(
     if as_json:
         click.echo(json.dumps(summary, indent=2), err=out == STDOUT)
     elif not quiet:
-        _tell(summary)
+        _tell(summary, called.reads)
 
 
 @contextmanager
@@ -278,16 +279,22 @@ def _progress(quiet: bool, log: Any) -> Iterator[Progress | None]:
             log.tell = echo
 
 
-def _tell(summary: dict[str, Any]) -> None:
-    """Print the summary on standard error."""
+def _tell(summary: dict[str, Any], counts: Iterable[ReadCounts]) -> None:
+    """Print the summary, and the numbers of reads by sample, on standard error."""
     kinds = {"": ("tests", "min_quality"), " of indels": ("indel_tests", "min_indel_quality")}
     for sample in summary["samples"]:
         limits = [
-            f"{sample[tests]} tests{kind}, quality at least {sample[quality]}"
+            f"{sample[tests]} tests{kind}"
+            + (f", quality at least {sample[quality]}" if sample[tests] else "")
             for kind, (tests, quality) in kinds.items()
             if sample[tests] is not None
         ]
         found = f"{sample['variants']} variants, {sample['passed']} pass"
         click.echo("; ".join((f"syclade: {sample['sample']}: {found}", *limits)), err=True)
+    for sample, reads in zip(summary["samples"], counts, strict=True):
+        left_out = f", left out: {reads.reasons()}" if reads.left_out else ""
+        click.echo(
+            f"syclade: {sample['sample']}: {reads.used} of {reads.total} reads used{left_out}", err=True
+        )
     if summary["files"]:
         click.echo(f"syclade: wrote {', '.join(summary['files'])}", err=True)

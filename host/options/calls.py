@@ -13,14 +13,14 @@ class CallOption(NamedTuple):
     Attributes:
         name: its name in Python.
         short: its letter; empty without one.
-        default: its default; False for a flag.
+        default: its default; False for a flag, None for none.
         low, high: limits of a whole number; None for other types.
         help: its help.
     """
 
     name: str
     short: str
-    default: int | float | str | bool
+    default: int | float | str | bool | None
     low: int | None
     high: int | None
     help: str
@@ -51,6 +51,8 @@ _ROWS = (
     CallOption("sig", "a", 0.01, None, None, "Significance level."),
     CallOption("bonf", "b", "dynamic", None, None,
                "Number of tests to correct for; dynamic: those that were done."),
+    CallOption("assume_quality", "", None, 0, 93,
+               "Base quality of reads that have none, such as those of FASTA; without it, they are refused."),
     CallOption("min_cov", "C", 1, 1, _MOST, "Test only columns with this many bases."),
     CallOption("max_depth", "d", 1000000, 1, _MOST, "Use at most this many reads of a column."),
     CallOption("illumina_1_3", "", False, None, None,

@@ -37,7 +37,7 @@ def reads_of(
     for name, column in zip(("window", "reference", "band"), np.array(windows).T, strict=True):
         fields[:, FIELDS.index(name)] = column
     raw = np.zeros(0, dtype=np.uint8)
-    return Reads(raw, fields, np.concatenate(bases), np.concatenate(qualities), 0, False, 0, 0, 0)
+    return Reads(raw, fields, np.concatenate(bases), np.concatenate(qualities), 0, False, 0)
 
 
 def random_read(

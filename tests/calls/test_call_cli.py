@@ -100,7 +100,7 @@ def test_every_device_gives_the_same_records(tmp_path: Path, device: str, thread
         )
         lines.append("".join(vcf_lines(called, FASTA.name, options)))
     assert_did_all(called, device)
-    assert {one.unit: one.count for one in called.work} == {"reads": called.records, "columns": 5}
+    assert {one.unit: one.count for one in called.work} == {"reads": called.reads[0].used, "columns": 5}
     assert lines[0] == lines[1]
 
 
@@ -463,11 +463,6 @@ def small(folder: Path, *reads: Read, length: int = 100) -> tuple[Path, Path]:
 def test_reads_without_qualities_are_named(tmp_path: Path) -> None:
     fasta, path = small(tmp_path, Read(10, "ACGT", "4M", [30] * 4), Read(20, "ACGT", "4M", None, name="bare"))
     assert "read 'bare' at one:21 has no base qualities" in refused("-f", fasta, path)
-
-
-def test_a_cigar_beyond_the_contig_is_named(tmp_path: Path) -> None:
-    fasta, path = small(tmp_path, Read(98, "ACGT", "4M", [30] * 4, name="long"))
-    assert "read 'long' at one:99 ends beyond the end of its contig" in refused("-f", fasta, path)
 
 
 def test_reads_without_bases_are_left_out_with_a_warning(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_gaps_by_python_have_the_same_bits() -> None:
 @on_every_device
 def test_an_engine_that_grew_has_the_same_states(device: str) -> None:
     reads, reference = reads_of_all_shapes([20, 60], 40, 7)
-    short = Reads(reads.raw, reads.fields.copy(), reads.bases, reads.qualities, 0, False, 0, 0, 0)
+    short = Reads(reads.raw, reads.fields.copy(), reads.bases, reads.qualities, 0, False, 0)
     short.fields[1:, FIELDS.index("reference")] = 0
     computed = AlignmentQuality(place=place(device, 2))
     for given in (short, reads, short):

@@ -80,7 +80,7 @@ def test_workers_give_the_same_records(processes: ProcessPoolExecutor) -> None:
     other, same = called_by(Workers(processes), [BAM], sites=SITES)
     assert same == lines
     assert [found.calls[0].allele.position for found in one.variants if found.site].count(17) == 3
-    assert (other.records, other.empty, other.tested) == (one.records, one.empty, one.tested)
+    assert (other.reads, other.columns, other.tested) == (one.reads, one.columns, one.tested)
     assert {work.unit: work.count for work in other.work} == {work.unit: work.count for work in one.work}
     assert all(work.executor.kind == "native" for work in other.work)
     assert all(work.executor.name.endswith(f", on {host_name()}") for work in other.work)
