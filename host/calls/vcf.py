@@ -45,18 +45,19 @@ _OWN = (
     '##INFO=<ID=DP,Number=1,Type=Integer,Description="Reads, deletions included">',
     '##INFO=<ID=AF,Number=A,Type=Float,Description="Allele frequency: part of bases of quality 3 and more">',
     '##INFO=<ID=AFQ,Number=A,Type=Float,Description="Allele frequency among the bases that the test uses">',
-    "##INFO=<ID=SB,Number=1,Type=Integer,Description=\"Phred-scaled p-value of Fisher's exact test of strand "
+    "##INFO=<ID=FS,Number=1,Type=Float,Description=\"Phred-scaled p-value of Fisher's exact test of strand "
     'bias; 0 where all bases have one strand">',
     '##INFO=<ID=DP4,Number=4,Type=Integer,Description="Bases of quality 3 and more: reference forward and '
     'reverse, alternative forward and reverse">',
 )
 
 _FORMATS = (
-    '##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype: 1/1 from an allele frequency of '
-    f'{HOMOZYGOUS}, 0/1 if called below, 0/0 if not called">',
+    '##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype of the two most frequent ones of the '
+    f"reference and the called alleles: 1/1 from an allele frequency of {HOMOZYGOUS}, 0/1 or 1/0 if called "
+    'below, 0/. if called, but two others are more frequent, 0/0 if not called">',
     '##FORMAT=<ID=AD,Number=R,Type=Integer,Description="Bases of quality 3 and more of each allele">',
     '##FORMAT=<ID=DP,Number=1,Type=Integer,Description="Reads, deletions included">',
-    '##FORMAT=<ID=AF,Number=A,Type=Float,Description="Allele frequency, as in INFO">',
+    '##FORMAT=<ID=VAF,Number=A,Type=Float,Description="Allele frequency in this sample, as AF in INFO">',
 )
 _SAMPLE_FILTER = '##FORMAT=<ID=FT,Number=1,Type=String,Description="Filters of this sample">'
 
@@ -129,18 +130,63 @@ def _own(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
         yield _SAMPLE_FILTER
     head = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT"
     yield "\t".join((head, *(sample.name for sample in called.samples)))
-    for variant in called.variants:
-        significant = [
+    significant = [
+        [
             call.quality >= limits[call.allele.kind].quality
             for call, limits in zip(variant.calls, called.limits, strict=True)
         ]
-        yield _record(variant, significant)
+        for variant in called.variants
+    ]
+    genotypes = _genotypes(called.variants, significant)
+    for record in zip(called.variants, significant, genotypes, strict=True):
+        yield _record(*record)
 
 
-def _record(variant: Variant, significant: Sequence[bool]) -> str:
+def _genotypes(variants: Sequence[Variant], significant: Sequence[Sequence[bool]]) -> list[list[str]]:
+    """Return the genotype of each sample in each record.
+
+    Records of one position and kind are parts of one genotype, so that `bcftools norm -m+` can join them.
+    """
+    found = [[""] * len(calls) for calls in significant]
+    groups: dict[tuple[str, int, str], list[int]] = {}
+    for at, variant in enumerate(variants):
+        allele = variant.calls[0].allele
+        groups.setdefault((variant.contig, allele.position, allele.kind.name), []).append(at)
+    for records in groups.values():
+        for sample in range(len(significant[records[0]])):
+            alleles = [variants[at].calls[sample].allele for at in records]
+            parts = _genotype(alleles, [significant[at][sample] for at in records])
+            for at, part in zip(records, parts, strict=True):
+                found[at][sample] = part
+    return found
+
+
+def _genotype(alleles: Sequence[Allele], significant: Sequence[bool]) -> list[str]:
+    """Return the parts of a genotype: of the two most frequent ones of the reference and the called alleles.
+
+    A record has 1 for its own allele and 0 for others, as `bcftools norm -m-` writes them. One whose allele
+    is called, but is not in the genotype, has 0 and a missing value.
+    """
+    first, counted = alleles[0], alleles[0].counted
+    if not counted:
+        return ["./."] * len(alleles)
+    parts = ["0/." if found else "0/0" for found in significant]
+    count = [sum(allele.dp4[2:]) for allele in alleles]
+    called = sorted((at for at, found in enumerate(significant) if found), key=lambda at: (-count[at], at))
+    if called and count[called[0]] >= HOMOZYGOUS * counted:
+        parts[called[0]] = "1/1"
+    elif len(called) > 1 and count[called[1]] > sum(first.dp4[:2]):
+        one, other = sorted(called[:2])
+        parts[one], parts[other] = "1/0", "0/1"
+    elif called:
+        parts[called[0]] = "0/1"
+    return parts
+
+
+def _record(variant: Variant, significant: Sequence[bool], genotypes: Sequence[str]) -> str:
     several = len(variant.calls) > 1
-    made = "GT:AD:DP:AF" + (":FT" if several else "")
-    samples = [_sample(call, found, several) for call, found in zip(variant.calls, significant, strict=True)]
+    made = "GT:AD:DP:VAF" + (":FT" if several else "")
+    samples = [_sample(*one, several) for one in zip(variant.calls, genotypes, strict=True)]
     called = [call for call, found in zip(variant.calls, significant, strict=True) if found] or variant.calls
     passed = any(not call.filters for call in called)
     filters = () if passed else tuple(dict.fromkeys(name for call in called for name in call.filters))
@@ -159,7 +205,7 @@ def _info(calls: Sequence[Call]) -> str:
     )
     return (
         f"DP={sum(allele.depth for allele in alleles)};AF={_part(dp4[2] + dp4[3], counted)};"
-        f"AFQ={_part(count, trials)};SB={bias};DP4={_joined(dp4)}{_flags(alleles[0])}"
+        f"AFQ={_part(count, trials)};FS={bias};DP4={_joined(dp4)}{_flags(alleles[0])}"
     )
 
 
@@ -168,16 +214,10 @@ def _flags(allele: Allele) -> str:
     return f";{allele.kind.flag};HRUN={allele.homopolymer}" if allele.kind is INDEL else ""
 
 
-def _sample(call: Call, significant: bool, several: bool) -> str:
+def _sample(call: Call, genotype: str, several: bool) -> str:
     allele = call.allele
     forward, reverse, other_forward, other_reverse = allele.dp4
     counted, alternative = allele.counted, other_forward + other_reverse
-    if not counted:
-        genotype = "./."
-    elif significant:
-        genotype = "1/1" if alternative >= HOMOZYGOUS * counted else "0/1"
-    else:
-        genotype = "0/0"
     words = [genotype, f"{forward + reverse},{alternative}", str(allele.depth), _part(alternative, counted)]
     return ":".join([*words, *([_passed(call.filters)] if several else [])])
 

@@ -8,12 +8,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pysam
 import pytest
 
 from syclade.host.calls.reference import Reference, problem_of_index
 from syclade.host.common.errors import ReadsError
-from tests.calls.support import EXAMPLE
+from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
 from tests.support.commands import printed_by
 
 FASTA, BAM = EXAMPLE / "reference.fa", EXAMPLE / "reads.bam"
@@ -218,3 +219,68 @@ def test_a_reference_with_another_digest_is_refused(
     assert (status, text) == (2, "")
     assert "reads.bam: simulated of " in said
     assert f"the header of the reads (@SQ M5) says {digest}" in said
+
+
+# ---- the VCF in other programs
+
+TRACK = "".join(np.random.default_rng(9).choice(list("ACGT"), 200))
+
+
+def mixture(folder: Path, *shares: int) -> tuple[Path, Path]:
+    """Write 100 reads whose bases at one position are the reference's and others, in these shares."""
+    reads = []
+    others = [base for base in "ACGT" if base != TRACK[100]]
+    for base, share in zip((TRACK[100], *others), shares, strict=False):
+        for number in range(share):
+            letters = TRACK[60:100] + base + TRACK[101:140]
+            reads.append(("one", Read(60, letters, "80M", [37] * 80, 16 * (number % 2))))
+    path = write_reference(folder / "mixture.fa", {"one": TRACK})
+    return path, write_bam(folder / "mixture.bam", {"one": 200}, reads)
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected", "joined"),
+    [
+        ((90, 10), ["0/1"], {0, 1}),
+        ((2, 98), ["1/1"], {1}),
+        ((80, 12, 8), ["0/1", "0/."], {0, 1}),
+        ((80, 8, 12), ["0/.", "0/1"], {0, 2}),
+        ((10, 50, 40), ["1/0", "0/1"], {1, 2}),
+        ((10, 40, 50), ["1/0", "0/1"], {1, 2}),
+        ((10, 20, 30, 40), ["0/.", "1/0", "0/1"], {2, 3}),
+        ((0, 96, 4), ["1/1", "0/."], {1}),
+    ],
+)
+def test_genotypes_of_a_position_can_be_joined(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    shares: tuple[int, ...],
+    expected: list[str],
+    joined: set[int],
+) -> None:
+    """Joined, they are the two most frequent alleles. Joining keeps what is not missing and no reference."""
+    path, reads = mixture(tmp_path, *shares)
+    found = [line.split("\t") for line in records(called(capsys, "-f", path, reads)[1])]
+    genotypes = [line[9].split(":")[0] for line in found]
+    assert genotypes == expected
+    parts = [
+        {number * int(one) for one in text.split("/") if one != "."}
+        for number, text in enumerate(genotypes, 1)
+    ]
+    alternatives = set().union(*parts) - {0}
+    assert (alternatives if len(alternatives) == 2 or "1/1" in genotypes else alternatives | {0}) == joined
+
+
+def test_no_tag_is_ambiguous_or_reserved_for_other_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """DP is in both, as in all VCFs; SB has four values in other programs."""
+    out = tmp_path / "calls.vcf"
+    assert called(capsys, "-f", FASTA, "-o", out, "--call-indels", BAM)[0] == 0
+    with pysam.VariantFile(str(out)) as vcf:
+        assert {*vcf.header.info} & {*vcf.header.formats} == {"DP"}
+        assert not {"SB"} & ({*vcf.header.info} | {*vcf.header.formats})
+        for one in vcf:
+            (sample,) = one.samples.values()
+            assert sample["VAF"] == pytest.approx(one.info["AF"])
+            assert one.info["FS"] >= 0

@@ -105,7 +105,7 @@ def test_the_default_mode_has_samples_that_other_tools_read(tmp_path: Path) -> N
     for one in found:
         assert one.info["INDEL"] is True
         assert one.samples[0]["AD"] == (48, 12)
-        assert one.samples[0]["AF"] == pytest.approx((0.2,))
+        assert one.samples[0]["VAF"] == pytest.approx((0.2,))
         assert one.info["AF"] == pytest.approx((0.2,))
         assert one.samples[0]["GT"] == (0, 1)
     assert [one.info["HRUN"] for one in found] == [6, 1, 1]
