@@ -54,7 +54,7 @@ _OWN = (
 _FORMATS = (
     '##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype of the two most frequent ones of the '
     f"reference and the called alleles: 1/1 from an allele frequency of {HOMOZYGOUS}, 0/1 or 1/0 if called "
-    'below, 0/. if called, but two others are more frequent, 0/0 if not called">',
+    'below, ./0 if called, but two others are more frequent, 0/0 if not called">',
     '##FORMAT=<ID=AD,Number=R,Type=Integer,Description="Bases of quality 3 and more of each allele">',
     '##FORMAT=<ID=DP,Number=1,Type=Integer,Description="Reads, deletions included">',
     '##FORMAT=<ID=VAF,Number=A,Type=Float,Description="Allele frequency in this sample, as AF in INFO">',
@@ -165,12 +165,12 @@ def _genotype(alleles: Sequence[Allele], significant: Sequence[bool]) -> list[st
     """Return the parts of a genotype: of the two most frequent ones of the reference and the called alleles.
 
     A record has 1 for its own allele and 0 for others, as `bcftools norm -m-` writes them. One whose allele
-    is called, but is not in the genotype, has 0 and a missing value.
+    is called, but is not in the genotype, has a missing value and 0.
     """
     first, counted = alleles[0], alleles[0].counted
     if not counted:
         return ["./."] * len(alleles)
-    parts = ["0/." if found else "0/0" for found in significant]
+    parts = ["./0" if found else "0/0" for found in significant]
     count = [sum(allele.dp4[2:]) for allele in alleles]
     called = sorted((at for at, found in enumerate(significant) if found), key=lambda at: (-count[at], at))
     if called and count[called[0]] >= HOMOZYGOUS * counted:
