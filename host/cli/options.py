@@ -212,7 +212,11 @@ def coding_of(
         MatrixError: the file has an error.
     """
     said = {name: given.pop(name) for name in CODING}
-    said = {name: value for name, value in said.items() if value not in (None, "auto")}
+    said = {
+        name: str(value) if isinstance(value, Path) else value  # for run.json
+        for name, value in said.items()
+        if value not in (None, "auto")
+    }
     if not said:
         return matrix, said
     from syclade.host.input.door import read_matrix

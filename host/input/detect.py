@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.table import why_no_table
+from syclade.host.input.formats.counts import why_not_long
+from syclade.host.input.formats.tabular import why_no_table
 from syclade.host.input.reader import ALLOWED, is_value, values_of
 from syclade.host.input.textfile import GZIP, excerpt
 from syclade.host.options import flag_of
@@ -52,6 +53,7 @@ def detect_format(head: bytes, path: str) -> str:
     first, second = (lines[at].strip(" ") if at is not None else "" for at in (*found, None)[:2])
     reasons = {form: why_not(first, second) for form, why_not in _TEXTS.items()}
     reasons["sifit"] = _why_not_sifit(lines)
+    reasons["long"] = why_not_long(first, second)
     for form in ("csv", "tsv"):
         reasons[form] = why_no_table(first, second, form)
     for form, reason in reasons.items():
@@ -124,14 +126,21 @@ def _why_not_sifit(lines: list[str]) -> str | None:
     return None if numbered and values else "no lines that begin with their numbers"
 
 
+_FOLDERS = {"mquad": "passed_ad.mtx", "cellsnp": "cellSNP.samples.tsv"}
+"""A file that each folder has."""
+
+
 def detect_folder(name: str) -> str:
     """Return the format of a folder.
 
     Raises:
         MatrixError: the folder has no known format.
     """
-    if (Path(name) / "cellSNP.samples.tsv").exists():
-        return "cellsnp"
+    for form, file in _FOLDERS.items():
+        if any((Path(name) / f"{file}{ending}").exists() for ending in ("", ".gz")):
+            return form
     raise MatrixError(
-        "this is a directory, not a file", path=name, hint="of folders, those of cellsnp-lite are read"
+        "this is a directory, not a file",
+        path=name,
+        hint="of folders, those of cellsnp-lite and of MQuad are read",
     )

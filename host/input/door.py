@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 from dataclasses import replace
@@ -37,10 +38,16 @@ def read_matrix(
     rows: str | None = None,
     min_depth: int | None = None,
     min_gq: int | None = None,
+    min_vaf: float | None = None,
     vaf_ref: float | None = None,
     vaf_het: float | None = None,
     vaf_hom: float | None = None,
+    total_reads: Any = None,
+    ref_reads: Any = None,
+    columns: str | None = None,
+    name_by: str | None = None,
     layer: str | None = None,
+    total_layer: str | None = None,
     coding: str | None = None,
     filter: str | None = None,
     strict: bool = False,
@@ -65,11 +72,22 @@ def read_matrix(
         rows: the meaning of rows, "cells" or "mutations".
         min_depth: minimum number of reads of a call; calls with fewer are missing.
         min_gq: minimum quality (GQ) of a call; calls below it are missing.
+        min_vaf: minimum percentage of alternate reads of a mutation; below it, it is not observed (0). None
+            for no minimum; where there are numbers of reads and no genotypes, for 10.
         vaf_ref: maximum percentage of alternate reads of a wild type; calls above it are missing.
         vaf_het: minimum percentage of a heterozygous call; calls below it are missing.
-        vaf_hom: minimum percentage of a homozygous call; calls below it are missing. For cellsnp, the
-            percentage from which a call is homozygous (90 if None).
+        vaf_hom: minimum percentage of a homozygous call; calls below it are missing. Where there are
+            numbers of reads and no genotypes, the percentage from which a call is homozygous (90 if None).
+        total_reads: the table of the numbers of all reads, if the source has those of alternate reads: a
+            file for a file in the formats tsv and csv, a DataFrame for a DataFrame.
+        ref_reads: the same of reference reads.
+        columns: columns of a long table, such as "cell=barcode,mutation=chr+pos,alt=5,total=6", by name or
+            number; None finds them by their names.
+        name_by: names of the mutations of a VCF or of cellsnp, "site" for CHROM:POS:REF/ALT, or "id" for the
+            column ID where it has one. None takes the site.
         layer: the layer of an AnnData; None takes X.
+        total_layer: the layer of an AnnData with the numbers of all reads, if `layer` has those of alternate
+            reads.
         coding: the coding of a layer: "scite" (2 homozygous, 3 missing) or "cyvcf2" (2 unknown, 3
             homozygous).
         filter: which records of a VCF to read: "pass" for those whose FILTER is PASS or ".", or "all". None
@@ -86,9 +104,10 @@ def read_matrix(
         MatrixError: an error in the file, or a required option that is missing.
     """
     said = {
-        "two": two, "rows": rows, "min_depth": min_depth, "min_gq": min_gq, "vaf_ref": vaf_ref,
-        "vaf_het": vaf_het, "vaf_hom": vaf_hom, "layer": layer, "coding": coding,
-        "filter": filter,
+        "two": two, "rows": rows, "min_depth": min_depth, "min_gq": min_gq, "min_vaf": min_vaf,
+        "vaf_ref": vaf_ref, "vaf_het": vaf_het, "vaf_hom": vaf_hom, "total_reads": total_reads,
+        "ref_reads": ref_reads, "columns": columns, "name_by": name_by, "layer": layer,
+        "total_layer": total_layer, "coding": coding, "filter": filter,
     }  # fmt: skip
     said = {name: checked(name, value) for name, value in said.items() if value is not None}
     if isinstance(source, Matrix):
@@ -144,6 +163,8 @@ def _of_file(
         grid, digest = _read(source, format, said)
     else:
         format, grid, digest = _read_detected(source, said, strict)
+    if grid.also:
+        digest = hashlib.sha256("".join((digest, *grid.also)).encode()).hexdigest()
     for note in grid.notes:
         logger.info("%s: %s", source.name, note)
     missing = float((grid.values == MISSING).mean())

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.input.array import values_from_array
-from syclade.host.input.formats.h5ad import CODINGS
+from syclade.host.input.formats.grid import Asked
+from syclade.host.input.formats.h5ad import CODINGS, refuse_together
 from syclade.host.input.formats.hdf import PLACE
+from syclade.host.input.formats.reads import SHARES, called, refuse_reads
 from syclade.host.input.matrix import Matrix
 from syclade.host.input.names import check_names, distinct_names
 
@@ -38,16 +40,17 @@ def of_frame(frame: Any, said: dict[str, Any]) -> Matrix:
         OptionError: an option does not apply to data frames.
         MatrixError: the option `rows` is not given; an invalid value or name.
     """
-    _only(said, ("rows", "two"), "a DataFrame")
+    _only(said, ("rows", "two", "total_reads", "ref_reads", "min_depth", *SHARES), "a DataFrame")
     if "rows" not in said:
         raise MatrixError(
             "a DataFrame's rows may be cells or mutations",
             hint='call syclade.read_matrix(frame, rows="cells"), or rows="mutations"',
         )
-    try:
-        values = _numbers(frame.to_numpy(dtype=np.float64, na_value=np.nan))
-    except (TypeError, ValueError) as problem:
-        raise MatrixError(f"the DataFrame has an entry that is not a number: {problem}") from None
+    if "total_reads" in said or "ref_reads" in said:
+        return _called_frames(frame, said)
+    reads = {name: value for name, value in said.items() if name in ("min_depth", *SHARES)}
+    refuse_reads(Asked(**reads), "DataFrame", "total_reads or ref_reads, a data frame")
+    values = _numbers(_floats(frame))
     rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
     if said["rows"] == "cells":
         return _matrix(values.T, columns, rows, said)
@@ -62,11 +65,31 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
         MatrixError: X is all 0 and there is scphylo's layer of genotypes; a layer without the option
             `coding`; an invalid value or name.
     """
-    _only(said, ("two", "layer", "coding"), "an AnnData")
+    _only(said, ("two", "layer", "coding", "total_layer", *SHARES, "min_depth"), "an AnnData")
+    refuse_together("total_layer" in said, said.get("coding"), said.get("two"))
     layer = said.get("layer")
-    if layer is not None and layer not in data.layers:
-        names = [name for name in data.layers if name is not None]  # from anndata 0.13 on, None is X
-        raise MatrixError(f"there is no layer {layer}", hint=f"there are {', '.join(names) or 'none'}")
+    for name in (layer, said.get("total_layer")):
+        if name is not None and name not in data.layers:
+            names = [name for name in data.layers if name is not None]  # from anndata 0.13 on, None is X
+            raise MatrixError(f"there is no layer {name}", hint=f"there are {', '.join(names) or 'none'}")
+    if "total_layer" in said:
+        values, note = _called_layers(data, Asked(**said))
+        logger.info("%s", note)
+    else:
+        refuse_reads(Asked(**said), "AnnData", 'total_layer="DP"')
+        values = _genotypes(data, said).T
+    if "coding" in said or "total_layer" in said:
+        said = {"two": "homozygous", **said}
+    mutations, notes = distinct_names([str(name) for name in data.var_names], _places(data.var))
+    for note in notes:
+        logger.info("%s", note)
+    matrix = _matrix(values, mutations, [str(name) for name in data.obs_names], said)
+    return replace(matrix, annotated=data)
+
+
+def _genotypes(data: Any, said: dict[str, Any]) -> NDArray[np.uint8]:
+    """Return the genotypes in X or the layer, shape (cells, mutations)."""
+    layer = said.get("layer")
     if layer is not None and "coding" not in said:
         raise MatrixError(
             f"the meaning of 2 and 3 in the layer {layer} is not given",
@@ -81,12 +104,7 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
         )
     if "coding" in said:
         values = np.array(CODINGS[said["coding"]], np.uint8)[values]
-        said = {"two": "homozygous", **said}
-    mutations, notes = distinct_names([str(name) for name in data.var_names], _places(data.var))
-    for note in notes:
-        logger.info("%s", note)
-    matrix = _matrix(values.T, mutations, [str(name) for name in data.obs_names], said)
-    return replace(matrix, annotated=data)
+    return values
 
 
 def _places(columns: Any) -> list[str]:
@@ -95,6 +113,54 @@ def _places(columns: Any) -> list[str]:
         return []
     rows = zip(*(columns[name] for name in PLACE), strict=True)
     return [f"{chrom}:{position}:{ref}/{alt}" for chrom, position, ref, alt in rows]
+
+
+def _called_layers(data: Any, asked: Asked) -> tuple[NDArray[np.uint8], str]:
+    """Return the calls of layers of reads, shape (mutations, cells), and a line for the log."""
+    if asked.layer is None and data.X is None:
+        raise MatrixError("there is no X", hint='give the layer of alternate reads: layer="AD"')
+    tables = [data.X if name is None else data.layers[name] for name in (asked.layer, asked.total_layer)]
+    alternate, depth = (
+        np.asarray(table.toarray() if hasattr(table, "toarray") else table, np.float64).T for table in tables
+    )
+    return called(alternate, depth, asked, "AnnData")
+
+
+def _called_frames(frame: Any, said: dict[str, Any]) -> Matrix:
+    """Return the calls of a data frame of alternate reads and one of all reads, or of reference reads."""
+    given = [name for name in ("total_reads", "ref_reads") if name in said]
+    other = said[given[0]]
+    if len(given) > 1 or not is_frame(other):
+        raise OptionError(
+            f"{' and '.join(given)} must be one data frame", hint="of all reads, or of reference reads"
+        )
+    if "two" in said:
+        raise OptionError("two is for genotypes, not for numbers of reads", hint="leave it out")
+    try:
+        paired = other.loc[frame.index, frame.columns]
+    except KeyError as problem:
+        raise MatrixError(f"{given[0]} lacks names of the first data frame: {problem}") from None
+    if paired.shape != frame.shape or other.shape != frame.shape:
+        raise MatrixError(f"{given[0]} has the shape {other.shape}, but the first data frame {frame.shape}")
+    alternate, depth = _floats(frame), _floats(paired)
+    if given == ["ref_reads"]:
+        depth = alternate + depth
+    rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
+    asked = Asked(min_depth=said.get("min_depth"), **{name: said.get(name) for name in SHARES})
+    values, note = called(alternate, depth, asked, "DataFrame")
+    logger.info("%s", note)
+    if said["rows"] == "cells":
+        return _matrix(values.T, columns, rows, {"two": "homozygous"})
+    return _matrix(values, rows, columns, {"two": "homozygous"})
+
+
+def _floats(frame: Any) -> NDArray[np.float64]:
+    """Return the entries of a data frame; NaN for None and pd.NA."""
+    try:
+        floats: NDArray[np.float64] = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as problem:
+        raise MatrixError(f"the DataFrame has an entry that is not a number: {problem}") from None
+    return floats
 
 
 def _only(said: dict[str, Any], known: tuple[str, ...], what: str) -> None:

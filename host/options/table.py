@@ -37,22 +37,39 @@ _MATRIX = "read_matrix"
 GROUPS = {
     "Format of the matrix": (
         Option("format", TEXT, "auto", of=_MATRIX, metavar="FORMAT", help=
-            "Of MATRIX: scite, sc, tsv, csv, condor, sifit, sphyr, sasc, vcf, bcf, compass, scistree2, h5ad, "
-            "tapestri, loom or cellsnp; auto detects it."),
+            "Of MATRIX: scite, sc, tsv, csv, long, condor, sifit, sphyr, sasc, vcf, bcf, compass, scistree2, "
+            "h5ad, tapestri, loom, cellsnp or mquad; auto detects it."),
         Option("two", one_of("homozygous", "missing"), None, of=_MATRIX, help="Meaning of 2."),
         Option("rows", one_of("cells", "mutations"), None, of=_MATRIX, help="Meaning of rows (tsv, csv)."),
         Option("min_depth", COUNT, None, of=_MATRIX, metavar="N", help=
-            "Calls of fewer reads are missing (vcf, bcf, compass, cellsnp, tapestri, loom)."),
+            "Calls of fewer reads are missing (all formats with reads: docs/formats.md)."),
+        Option("min_vaf", PERCENT, None, of=_MATRIX, metavar="PERCENT", help=
+            "Alternate reads that a mutation needs; with fewer, it is not observed (0). 10 by default where "
+            "there are numbers of reads and no genotypes."),
         Option("min_gq", COUNT, None, of=_MATRIX, metavar="Q", help=
-            "Calls of lower quality are missing (tapestri, loom)."),
+            "Calls of lower quality are missing (vcf, bcf, tapestri, loom)."),
         Option("vaf_ref", PERCENT, None, of=_MATRIX, metavar="PERCENT", help=
-            "Alternate reads that a wild type may have (tapestri)."),
+            "Alternate reads that a wild type may have; with more, it is missing."),
         Option("vaf_het", PERCENT, None, of=_MATRIX, metavar="PERCENT", help=
-            "Alternate reads that a heterozygous call needs (tapestri)."),
+            "Alternate reads that a heterozygous call needs; with fewer, it is missing (vcf, bcf, compass, "
+            "tapestri, loom)."),
         Option("vaf_hom", PERCENT, None, of=_MATRIX, metavar="PERCENT", help=
-            "Alternate reads that a homozygous call needs (tapestri; cellsnp: 90 by default)."),
+            "Alternate reads that a homozygous call needs; with fewer, it is missing. Where there are "
+            "numbers of reads and no genotypes, those from which a mutation is homozygous (90 by default)."),
+        Option("total_reads", NAMES, None, of=_MATRIX, metavar="FILE", help=
+            "Table of the numbers of all reads, if MATRIX has those of alternate reads (tsv, csv)."),
+        Option("ref_reads", NAMES, None, of=_MATRIX, metavar="FILE", help=
+            "Table of the numbers of reference reads, if MATRIX has those of alternate reads (tsv, csv)."),
+        Option("columns", TEXT, None, of=_MATRIX, metavar="LIST", help=
+            "Names or numbers of the columns of a long table, such as "
+            "cell=barcode,mutation=chr+pos,alt=5,total=6; or ref for total (long)."),
+        Option("name_by", one_of("site", "id"), None, of=_MATRIX, help=
+            "Names of mutations: CHROM:POS:REF/ALT, or the column ID where it has one, such as a gene (vcf, "
+            "bcf, cellsnp)."),
         Option("layer", TEXT, None, of=_MATRIX, metavar="NAME", help=
             "Layer of the calls, if they are not in X (h5ad)."),
+        Option("total_layer", TEXT, None, of=_MATRIX, metavar="NAME", help=
+            "Layer of the numbers of all reads, if X or --layer has those of alternate reads (h5ad)."),
         Option("coding", one_of("scite", "cyvcf2"), None, of=_MATRIX, help=
             "Coding of a layer: 2 homozygous and 3 missing, or 2 unknown and 3 homozygous (h5ad)."),
         Option("filter", one_of("pass", "all"), None, of=_MATRIX, help=

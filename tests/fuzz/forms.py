@@ -20,18 +20,24 @@ from syclade.host.input.door import read_matrix
 from syclade.host.input.formats import FORMATS, Asked
 from syclade.host.input.formats.hdf import hdf5_format
 from tests.fuzz.damage import damaged
-from tests.support.formats import SAID, write_forms
+from tests.support.formats import SAID, write_forms, write_pair
 
-__all__ = ["Libraries", "Tables"]
+__all__ = ["Libraries", "Pairs", "Tables"]
 
 HANGS = 1.0
 """Seconds without an answer, after which a reader counts as hanging."""
+
+_FOLDERS = ("cellsnp", "mquad")
 
 _OPTIONS: dict[str, tuple[Any, ...]] = {
     "two": ("homozygous", "missing"),
     "rows": ("cells", "mutations"),
     "min_depth": (0, 1, 10),
     "min_gq": (30,),
+    "min_vaf": (0, 10.0),
+    "columns": ("cell=cell,mutation=1,alt=3,total=4", "cell=2,mutation=1+2,alt=ad,ref=dp", "x"),
+    "name_by": ("site", "id"),
+    "total_layer": ("DP", "AD"),
     "vaf_ref": (5.0,),
     "vaf_hom": (95,),
     "layer": ("genotype",),
@@ -51,7 +57,9 @@ class _Forms:
         if self.whole:
             wanted = (name for name in SAID if name.endswith((".h5", ".h5ad", ".loom", ".bcf")))
             self._files = {name: paths[name].read_bytes() for name in wanted}
-            self._files |= {f"cellsnp/{one.name}": one.read_bytes() for one in paths["cellsnp"].iterdir()}
+            for folder_name in _FOLDERS:
+                parts = paths[folder_name].iterdir()
+                self._files |= {f"{folder_name}/{one.name}": one.read_bytes() for one in parts}
         else:
             wanted = (
                 name for name in SAID if name.endswith((".csv", ".SC", ".tsv", ".B", ".txt", ".vcf", ".gz"))
@@ -74,13 +82,14 @@ class _Forms:
         """Read the file."""
         name, data, said = given
         path = self._folder / name
-        if name.startswith("cellsnp/"):
+        is_part = name.startswith(_FOLDERS)
+        if is_part:
             path.parent.mkdir(exist_ok=True)
             for other in self._files:
-                if other.startswith("cellsnp/"):
+                if other.startswith(f"{path.parent.name}/"):
                     (self._folder / other).write_bytes(self._files[other])
         path.write_bytes(data)
-        matrix = read_matrix(path.parent if name.startswith("cellsnp/") else path, **said)
+        matrix = read_matrix(path.parent if is_part else path, **said)
         assert set(np.unique(matrix.values).tolist()) <= {0, 1, 2, 3}
         assert matrix.values.size > 0
 
@@ -89,6 +98,35 @@ class Tables(_Forms):
     """Text formats."""
 
     name = "tables"
+
+
+class Pairs:
+    """Tables of alternate reads and of all reads, one of them damaged."""
+
+    name = "pairs"
+
+    def __init__(self, folder: Path) -> None:
+        paths = write_pair(folder)
+        self._files = {name: (path, path.read_bytes()) for name, path in paths.items()}
+
+    def make(self, draw: Random) -> tuple[str, bytes, dict[str, Any]]:
+        """Return the damaged table, its bytes, and the options to read the pair with."""
+        name = draw.choice(list(self._files))
+        said: dict[str, Any] = {
+            "rows": draw.choice(("cells", "cells", "mutations")),
+            "min_depth": draw.choice((1, 5)),
+        }
+        said |= {"min_vaf": 5.0} if draw.random() < 0.2 else {}
+        return name, damaged(self._files[name][1], draw, most=3), said
+
+    def take(self, given: tuple[str, bytes, dict[str, Any]]) -> None:
+        """Read the pair."""
+        damaged_one, data, said = given
+        for name, (path, whole) in self._files.items():
+            path.write_bytes(data if name == damaged_one else whole)
+        (alternate, _), (total, _) = self._files.values()
+        matrix = read_matrix(alternate, total_reads=total, **said)
+        assert set(np.unique(matrix.values).tolist()) <= {0, 1, 2, 3}
 
 
 class Libraries(_Forms):
@@ -104,7 +142,8 @@ class Libraries(_Forms):
                 form = said.get("format") or (
                     "bcf" if name.endswith(".bcf") else hdf5_format(self._made / name)
                 )
-                FORMATS[form].read(self._made / name, Asked())
+                coding = {option: value for option, value in said.items() if option != "format"}
+                FORMATS[form].read(self._made / name, Asked(**coding))
 
     def take(self, given: tuple[str, bytes, dict[str, Any]]) -> None:
         """Read the file; a library that crashes or hangs must result in a SycladeError, too."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.fuzz.caches import Caches
 from tests.fuzz.checkpoints import Checkpoints
-from tests.fuzz.forms import Libraries, Tables
+from tests.fuzz.forms import Libraries, Pairs, Tables
 from tests.fuzz.images import Images
 from tests.fuzz.matrices import Matrices
 from tests.fuzz.names import Names
@@ -19,5 +19,5 @@ __all__ = ["KINDS"]
 
 KINDS: dict[str, Callable[[Path], Kind]] = {
     kind.name: kind
-    for kind in (Matrices, Names, Trees, Images, Caches, Checkpoints, Tables, Libraries, Reads, Places)
+    for kind in (Matrices, Names, Trees, Images, Caches, Checkpoints, Tables, Pairs, Libraries, Reads, Places)
 }

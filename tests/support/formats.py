@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CELLS", "MUTATIONS", "SAID", "VALUES", "Named", "write_forms"]
+__all__ = ["CELLS", "MUTATIONS", "SAID", "VALUES", "Named", "reads_of", "write_forms", "write_pair"]
 
 VALUES: NDArray[np.uint8] = np.array(
     [[1, 1, 0, 0, 1, 1], [1, 0, 0, 3, 1, 0], [0, 1, 1, 0, 0, 3], [3, 0, 1, 0, 0, 0]], np.uint8
@@ -41,6 +41,9 @@ SAID: dict[str, dict[str, Any]] = {
     "tapestri.h5": {},
     "tapestri.loom": {},
     "cellsnp": {"min_depth": 1},
+    "mquad": {"min_depth": 1},
+    "long.tsv": {"min_depth": 1},
+    "reads.h5ad": {"layer": "AD", "total_layer": "DP", "min_depth": 1},
 }
 """Options needed to read each file."""
 
@@ -78,7 +81,31 @@ def write_forms(folder: Path, matrix: Named = SMALL) -> dict[str, Path]:
     _variants(folder, matrix)
     _hdf5(folder, matrix)
     _cellsnp(folder / "cellsnp", matrix)
+    _mquad(folder / "mquad", matrix)
+    alternate, depth = reads_of(values)
+    rows = zip(
+        np.repeat(mutations, len(names)).tolist(), names * len(mutations),
+        alternate.ravel().tolist(), depth.ravel().tolist(), strict=True,
+    )  # fmt: skip
+    entries = ["variant\tcell\tad\tdp", *("\t".join(map(str, row)) for row in rows)]
+    (folder / "long.tsv").write_text("\n".join(entries) + "\n")
     return {name: folder / name for name in SAID}
+
+
+def reads_of(values: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return numbers of alternate reads and of all reads that show the values, which have no 2."""
+    return np.where(values == 1, 4, 0), np.where(values == 3, 0, 8)
+
+
+def write_pair(folder: Path, matrix: Named = SMALL) -> dict[str, Path]:
+    """Write tables of alternate reads and of all reads, whose rows are cells; the second in another order."""
+    alternate, depth = reads_of(matrix.values)
+    paths = {"alternate": folder / "alternate.csv", "total": folder / "total.tsv"}
+    _table(paths["alternate"], "cell", matrix.mutations, matrix.cells, alternate.T, ",", missing="3")
+    _table(
+        paths["total"], None, matrix.mutations[::-1], matrix.cells[::-1], depth.T[::-1, ::-1], "\t", quote='"'
+    )
+    return paths
 
 
 def _rows(path: Path, values: NDArray[Any], separator: str) -> None:
@@ -148,6 +175,8 @@ def _hdf5(folder: Path, matrix: Named) -> None:
     cells = matrix.values.T.astype(np.int8)
     anndata.AnnData(cells, obs, var).write_h5ad(folder / "data.h5ad")
     anndata.AnnData(scipy.sparse.csr_matrix(cells), obs, var).write_h5ad(folder / "sparse.h5ad")
+    reads = dict(zip(("AD", "DP"), (table.T for table in reads_of(matrix.values)), strict=True))
+    anndata.AnnData(None, obs, var, layers=reads).write_h5ad(folder / "reads.h5ad")
     names, barcodes = (np.array(names, "S") for names in (matrix.mutations, matrix.cells))
     with h5py.File(folder / "tapestri.h5", "w") as file:
         assay = file.create_group("assays/dna_variants")
@@ -172,6 +201,17 @@ def _cellsnp(folder: Path, matrix: Named) -> None:
         chrom, place, change = name.split(":")
         lines.append("\t".join((chrom, place, ".", *change.split("/"), ".", "PASS", ".")))
     (folder / "cellSNP.base.vcf.gz").write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
-    depth = np.where(matrix.values == 3, 0, 8)
-    for tag, counts in (("AD", np.where(matrix.values == 1, 4, 0)), ("DP", depth)):
+    for tag, counts in zip(("AD", "DP"), reads_of(matrix.values), strict=True):
         scipy.io.mmwrite(folder / f"cellSNP.tag.{tag}.mtx", scipy.sparse.coo_matrix(counts))
+
+
+def _mquad(folder: Path, matrix: Named) -> None:
+    import scipy.io
+    import scipy.sparse
+
+    folder.mkdir(exist_ok=True)
+    (folder / "cellSNP.samples.tsv").write_text("\n".join(matrix.cells) + "\n")
+    (folder / "passed_variant_names.txt").write_text("\n".join(matrix.mutations))
+    for tag, counts in zip(("ad", "dp"), reads_of(matrix.values), strict=True):
+        with gzip.open(folder / f"passed_{tag}.mtx.gz", "wb", compresslevel=1) as file:
+            scipy.io.mmwrite(file, scipy.sparse.coo_matrix(counts))

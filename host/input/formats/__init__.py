@@ -41,15 +41,23 @@ class Format:
         return getattr(importlib.import_module(f"{__name__}.{module}"), function)
 
 
-_DEPTH = ("min_depth",)
-_RECORDS = ("min_depth", "filter")
-_CALLS = ("min_depth", "min_gq")
+_READS = ("min_depth", "min_vaf", "vaf_ref", "vaf_hom")
+_PAIR = ("total_reads", "ref_reads", *_READS)
+_CALLS = ("min_depth", "min_gq", "min_vaf", "vaf_ref", "vaf_het", "vaf_hom")
+_RECORDS = (*_CALLS, "name_by", "filter")
 
 FORMATS = {
     "scite": Format("SCITE, BnpC: rows are mutations, values between blanks, no names", "bare:read_scite"),
     "sc": Format("scphylo, PhISCS: a table with tabs, rows are cells", "table:read_sc"),
-    "tsv": Format(f"a table with tabs or blanks and names; needs {flag_of('rows')}", "table:read_tsv"),
-    "csv": Format(f"a table with commas or semicolons and names; needs {flag_of('rows')}", "table:read_csv"),
+    "tsv": Format(f"a table with tabs or blanks and names; needs {flag_of('rows')}", "table:read_tsv", _PAIR),
+    "csv": Format(
+        f"a table with commas or semicolons and names; needs {flag_of('rows')}", "table:read_csv", _PAIR
+    ),
+    "long": Format(
+        f"a row for each mutation and cell; needs {flag_of('min_depth')}",
+        "counts:read_long",
+        (*_READS, "columns"),
+    ),
     "condor": Format("ConDoR: commas, rows are cells, a column cluster_id", "table:read_condor"),
     "sifit": Format("SiFit: rows are mutations, each behind its number", "bare:read_sifit"),
     "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "bare:read_sphyr"),
@@ -57,7 +65,9 @@ FORMATS = {
     "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_RECORDS),
     "bcf": Format("BCF: as VCF", "bcf:read_bcf", whole=True, apart=True, takes=_RECORDS),
     "compass": Format(
-        f"COMPASS: ref:alt:genotype; {flag_of('min_depth')} without genotypes", "compass:read_compass", _DEPTH
+        f"COMPASS: ref:alt:genotype; {flag_of('min_depth')} without genotypes",
+        "compass:read_compass",
+        (*_READS, "vaf_het"),
     ),
     "scistree2": Format("ScisTree2: HAPLOID, probabilities of the wild type", "scistree:read_scistree"),
     "h5ad": Format(
@@ -65,14 +75,14 @@ FORMATS = {
         "h5ad:read_h5ad",
         whole=True,
         apart=True,
-        takes=("layer", "coding"),
+        takes=("layer", "coding", "total_layer", *_READS),
     ),
     "tapestri": Format(
         "Tapestri's .h5 of DNA variants",
         "tapestri:read_tapestri",
         whole=True,
         apart=True,
-        takes=(*_CALLS, "vaf_ref", "vaf_het", "vaf_hom"),
+        takes=_CALLS,
     ),
     "loom": Format("Tapestri's .loom", "tapestri:read_loom", whole=True, apart=True, takes=_CALLS),
     "cellsnp": Format(
@@ -80,7 +90,14 @@ FORMATS = {
         "cellsnp:read_cellsnp",
         whole=True,
         apart=True,
-        takes=("min_depth", "vaf_hom"),
+        takes=(*_READS, "name_by"),
+    ),
+    "mquad": Format(
+        f"a folder of MQuad; needs {flag_of('min_depth')}",
+        "cellsnp:read_mquad",
+        whole=True,
+        apart=True,
+        takes=_READS,
     ),
 }
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.hdf import require
-from syclade.host.input.formats.vcf import Records, Site, check_caller, no_samples
-from syclade.host.options import flag_of
+from syclade.host.input.formats.reads import Numbers, wants_share
+from syclade.host.input.formats.vcf import Records, Site, check_caller, check_numbers, no_samples
 
 __all__ = ["read_bcf"]
 
@@ -39,7 +39,7 @@ def read_bcf(path: Path, asked: Asked) -> Grid:
         for record in reader:
             if "GT" in record.FORMAT:
                 site = Site(record.CHROM, record.POS, record.ID or ".", record.REF)
-                records.add(site, record.ALT, record.FILTER or "PASS", _rows(record, asked.min_depth, path))
+                records.add(site, record.ALT, record.FILTER or "PASS", _rows(record, asked, str(path)))
     except MatrixError:
         raise
     except Exception as problem:  # cyvcf2 raises plain Exception
@@ -47,24 +47,36 @@ def read_bcf(path: Path, asked: Asked) -> Grid:
     return records.grid(cells)
 
 
-def _rows(record: Any, min_depth: int | None, path: Path) -> Callable[[int], NDArray[np.uint8]]:
+def _rows(record: Any, asked: Asked, path: str) -> Callable[[int], NDArray[np.uint8]]:
     """Return a function that returns the values of the cells for an alternate allele, from 1."""
     alleles = record.genotype.array()[:, :-1]  # -1 is missing, -2 is padding for fewer copies
-    few = np.zeros(len(alleles), np.bool_)
-    if min_depth:
-        depths = record.format("DP")
-        if depths is None:
-            raise MatrixError(
-                f"the record {record.CHROM}:{record.POS} has no DP",
-                path=str(path),
-                hint=f"leave out {flag_of('min_depth')}",
-            )
-        few = np.asarray(depths)[:, 0] < min_depth
+    numbers = _numbers(record, asked)
+    check_numbers(numbers, asked, f"the record {record.CHROM}:{record.POS}", path)
     known, copies = (alleles >= 0).sum(axis=1), (alleles != -2).sum(axis=1)
 
     def row_of(number: int) -> NDArray[np.uint8]:
         seen = (alleles == number).sum(axis=1)
         row = np.where(seen == 0, 0, np.where(seen == copies, 2, 1))
-        return np.where((known == 0) | few, 3, row).astype(np.uint8)
+        return numbers.filtered(np.where(known == 0, 3, row).astype(np.uint8), number, asked)
 
     return row_of
+
+
+def _numbers(record: Any, asked: Asked) -> Numbers:
+    """Return those numbers of the cells in a record that the options need."""
+
+    def table(wanted: bool, *names: str) -> NDArray[np.float64] | None:
+        name = next((name for name in names if name in record.FORMAT), None) if wanted else None
+        found = None if name is None else record.format(name)
+        if found is None or found.dtype.kind not in "iuf":
+            return None
+        return np.where(found < 0, np.nan, found.astype(np.float64))  # htslib has negative numbers for "."
+
+    share = wants_share(asked)
+    depth, quality = table(bool(asked.min_depth) or share, "DP"), table(asked.min_gq is not None, "GQ")
+    return Numbers(
+        None if depth is None else depth[:, 0],
+        None if quality is None else quality[:, 0],
+        table(share or bool(asked.min_depth), "AD"),
+        table(share, "AF", "VAF"),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,13 +38,20 @@ class Asked:
         rows: the meaning of rows, "cells" or "mutations"; None if not given.
         min_depth: minimum number of reads of a call; calls with fewer are missing. None if not given.
         min_gq: minimum quality (GQ) of a call; calls below it are missing. None for no minimum.
+        min_vaf: minimum percentage of alternate reads of a mutation; below it, a call is 0. None for no
+            minimum, or 10 where there are reads and no genotypes.
         vaf_ref: maximum percentage of alternate reads of a wild type; calls above it are missing. None for
             no maximum.
         vaf_het: minimum percentage of a heterozygous call; None for no minimum.
-        vaf_hom: minimum percentage of a homozygous call; None for no minimum. For cellsnp, the percentage
-            from which a call is homozygous.
+        vaf_hom: minimum percentage of a homozygous call; None for no minimum. Without genotypes, the
+            percentage from which a call is homozygous; None for 90.
+        total_reads: table with numbers of all reads, beside one with numbers of alternate reads; or None.
+        ref_reads: the same with numbers of reference reads.
+        columns: columns of a long table; None finds them by their names.
         layer: the layer of an AnnData file; None takes X.
+        total_layer: the layer with numbers of all reads, if the layer has those of alternate ones; else None.
         coding: the coding of a layer, "scite" or "cyvcf2"; None if not given.
+        name_by: names of the mutations of a VCF, "site" or "id"; None takes the site.
         filter: which records of a VCF to read, "pass" or "all"; None reads all.
     """
 
@@ -51,11 +59,17 @@ class Asked:
     rows: str | None = None
     min_depth: int | None = None
     min_gq: int | None = None
+    min_vaf: float | None = None
     vaf_ref: float | None = None
     vaf_het: float | None = None
     vaf_hom: float | None = None
+    total_reads: str | os.PathLike[str] | None = None
+    ref_reads: str | os.PathLike[str] | None = None
+    columns: str | None = None
     layer: str | None = None
+    total_layer: str | None = None
     coding: str | None = None
+    name_by: str | None = None
     filter: str | None = None
 
 
@@ -68,12 +82,14 @@ class Grid:
         mutations: names of the rows; None if the file has none.
         cells: names of the columns; None if the file has none.
         notes: lines for the log.
+        also: SHA-256 of further files that were read, in hexadecimal.
     """
 
     values: NDArray[np.uint8]
     mutations: tuple[str, ...] | None = None
     cells: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 def named_grid(

@@ -6,19 +6,22 @@ Only the table and the names are loaded. Sparse tables are read with anndata's f
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from syclade.host.common.errors import MatrixError
+from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_rows, with_two
-from syclade.host.input.formats.hdf import blocks, coded, opened, places, require, shape_of, texts
+from syclade.host.input.formats.hdf import blocks, coded, counted, opened, places, require, shape_of, texts
+from syclade.host.input.formats.reads import called, refuse_reads, require_depth
 from syclade.host.options import flag_of
 
-__all__ = ["CODINGS", "read_h5ad"]
+__all__ = ["CODINGS", "read_h5ad", "refuse_together"]
 
 CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
 """Our values for 0 to 3; cyvcf2's 2 is unknown and its 3 homozygous, as in scphylo's layer `genotype`."""
@@ -27,63 +30,109 @@ CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
 def read_h5ad(path: Path, asked: Asked) -> Grid:
     """Read X, or the layer given by the options; rows are cells.
 
+    With the option `total_layer`, they are numbers of alternate reads, from which genotypes are called.
+
     Raises:
         MatrixError: an error in the file; X is all 0 and the calls are in a layer; a layer without the option
-            `coding`; 2 occurs, and neither `two` nor `coding` is given.
+            `coding`; 2 occurs, and neither `two` nor `coding` is given; numbers of reads without `min_depth`.
     """
     refuse_rows(asked, "cells", str(path))
     require("h5py", "anndata", "scipy")
+    refuse_together(asked.total_layer is not None, asked.coding, asked.two)
+    notes: tuple[str, ...] = ()
     with opened(path) as file:
         for part in ("obs", "var"):
             if part not in file:
                 raise MatrixError(f"there is no {part}", path=str(path), hint="is it an AnnData?")
-        values = _table(file, asked, path)
-        cells = _index(file["obs"], values.shape[0], "obs", path)
-        names = _index(file["var"], values.shape[1], "var", path)
+        if asked.total_layer is None:
+            refuse_reads(asked, str(path), f"{flag_of('total_layer')} NAME")
+            values = _genotypes(file, asked, path)
+        else:
+            values, note = _called(file, asked, path)
+            notes = (note,)
+        cells = _index(file["obs"], values.shape[1], "obs", path)
+        names = _index(file["var"], values.shape[0], "var", path)
         where = places(file["var"], names, path) if hasattr(file["var"], "keys") else []
-        called = "genotype" in file.get("layers", ())
-    if asked.layer is None and not values.any() and called:
+    grid = named_grid(values, names, cells, where)
+    return replace(grid, notes=(*notes, *grid.notes))
+
+
+def refuse_together(reads: bool, coding: str | None, two: str | None) -> None:
+    """Raise an OptionError for options of genotypes, where the values are numbers of reads."""
+    option = "coding" if coding is not None else "two" if two is not None else None
+    if reads and option is not None:
+        raise OptionError(
+            f"{flag_of(option)} is for genotypes, not for numbers of reads",
+            hint=f"leave out {flag_of(option)}, or {flag_of('total_layer')}",
+        )
+
+
+def _genotypes(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
+    """Return the genotypes in X or the layer: uint8, shape (mutations, cells)."""
+    if asked.layer is not None and asked.coding is None and asked.layer in file.get("layers", ()):
+        raise MatrixError(
+            f"the meaning of 2 and 3 in the layer {asked.layer} is not given",
+            path=str(path),
+            hint=f"{flag_of('coding', 'scite')} (2 homozygous, 3 missing), or "
+            f"{flag_of('coding', 'cyvcf2')} (2 unknown, 3 homozygous); for alternate reads, "
+            f"{flag_of('total_layer')} NAME",
+        )
+    values: NDArray[np.uint8] = _table(file, asked.layer, coded, np.uint8, path)
+    if asked.layer is None and not values.any() and "genotype" in file.get("layers", ()):
         raise MatrixError(
             "X is all 0, and there is a layer genotype",
             path=str(path),
             hint="for the calls that scphylo has there: "
             f"{flag_of('layer', 'genotype')} {flag_of('coding', 'cyvcf2')}",
         )
-    grid = np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T
+    genotypes: NDArray[np.uint8] = np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T
     if asked.coding is None or asked.two is not None:  # a coding defines the meaning of 2
-        grid = with_two(grid, asked, str(path))
-    return named_grid(grid, names, cells, where)
+        genotypes = with_two(genotypes, asked, str(path))
+    return genotypes
 
 
-def _table(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
-    """Return X or the layer: uint8, shape (cells, mutations)."""
-    if asked.layer is None:
+def _called(file: Any, asked: Asked, path: Path) -> tuple[NDArray[np.uint8], str]:
+    """Return the calls of numbers of reads, shape (mutations, cells), and a line for the log."""
+    require_depth(asked, str(path))
+    alternate = _table(file, asked.layer, counted, np.float64, path)
+    depth = _table(file, asked.total_layer, counted, np.float64, path)
+    if alternate.shape != depth.shape:
+        raise MatrixError(f"the layer {asked.total_layer} has another shape", path=str(path))
+    return called(alternate.T, depth.T, asked, str(path))
+
+
+def _table(
+    file: Any, layer: str | None, convert: Callable[..., NDArray[Any]], kind: DTypeLike, path: Path
+) -> NDArray[Any]:
+    """Return X or a layer, shape (cells, mutations).
+
+    Args:
+        file: the file.
+        layer: the layer; None for X.
+        convert: checks and converts a block of rows.
+        kind: the type of its result.
+        path: the file, for messages.
+    """
+    if layer is None:
         what, at = "X", "X"
         if "X" not in file:
             raise MatrixError("there is no X", path=str(path), hint=f"give one: {_layers(file)}")
     else:
-        what, at = f"layer {asked.layer}", f"layers/{asked.layer}"
-        if asked.layer not in file.get("layers", ()):
+        what, at = f"layer {layer}", f"layers/{layer}"
+        if layer not in file.get("layers", ()):
             raise MatrixError(f"there is no {what}", path=str(path), hint=f"there is {_layers(file)}")
-        if asked.coding is None:
-            raise MatrixError(
-                f"the meaning of 2 and 3 in the {what} is not given",
-                path=str(path),
-                hint=f"{flag_of('coding', 'scite')} (2 homozygous, 3 missing), or "
-                f"{flag_of('coding', 'cyvcf2')} (2 unknown, 3 homozygous)",
-            )
     element = file[at]
     if hasattr(element, "keys"):
-        return _sparse(element, what, path)
+        return convert(_sparse(element, what, path), what, 0, path)
     shape = shape_of(element, what, path)
-    values = np.empty(shape, np.uint8)
+    values = np.empty(shape, kind)
     for rows in blocks(shape):
-        values[rows] = coded(element[rows], what, rows.start, path)
+        values[rows] = convert(element[rows], what, rows.start, path)
     return values
 
 
-def _sparse(element: Any, what: str, path: Path) -> NDArray[np.uint8]:
-    """Read a sparse table with anndata: uint8, shape (cells, mutations)."""
+def _sparse(element: Any, what: str, path: Path) -> NDArray[Any]:
+    """Read a sparse table with anndata: shape (cells, mutations)."""
     shape = tuple(int(size) for size in element.attrs.get("shape", element.attrs.get("h5sparse_shape", ())))
     if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] > MOST_BYTES:
         raise MatrixError(f"{what} is not a table, or is too large", path=str(path))
@@ -100,7 +149,8 @@ def _sparse(element: Any, what: str, path: Path) -> NDArray[np.uint8]:
         except Exception as problem:  # anndata has its own error for unknown elements
             words = " ".join(str(problem).split()) or type(problem).__name__
             raise MatrixError(f"{what} cannot be read by anndata: {words}", path=str(path)) from None
-    return coded(table.toarray(), what, 0, path)
+    dense: NDArray[Any] = table.toarray()
+    return dense
 
 
 def _index(frame: Any, count: int, what: str, path: Path) -> list[str]:

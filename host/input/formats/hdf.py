@@ -16,7 +16,9 @@ from syclade.host.common.install import install_command
 from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.textfile import GZIP, excerpt
 
-__all__ = ["PLACE", "blocks", "coded", "hdf5_format", "opened", "places", "require", "shape_of", "texts"]
+__all__ = [
+    "PLACE", "blocks", "coded", "counted", "hdf5_format", "opened", "places", "require", "shape_of", "texts",
+]  # fmt: skip
 
 _BLOCK = 2**22
 """Entries per block, 32 MiB of float64."""
@@ -168,6 +170,24 @@ def coded(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDArra
             f"{what}[{first_row + row}, {column}] is {values[row, column]}, not 0, 1, 2 or 3", path=str(path)
         )
     return values.astype(np.uint8)
+
+
+def counted(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDArray[np.float64]:
+    """Return numbers of reads as float64, of the same shape; NaN where they are not known.
+
+    Args:
+        values, what, first_row, path: as for `coded`.
+
+    Raises:
+        MatrixError: a number below 0.
+    """
+    if (values < 0).any():
+        row, column = (int(at) for at in np.argwhere(values < 0)[0])
+        raise MatrixError(
+            f"{what}[{first_row + row}, {column}] is {values[row, column]}, not a number of reads",
+            path=str(path),
+        )
+    return values.astype(np.float64)
 
 
 def texts(element: Any, count: int, what: str, path: Path) -> list[str]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.hdf import blocks, coded, opened, places, shape_of, texts
+from syclade.host.input.formats.reads import SHARES, filtered, percent
 from syclade.host.options import flag_of
 
 __all__ = ["read_loom", "read_tapestri"]
@@ -25,8 +26,8 @@ def read_tapestri(path: Path, asked: Asked) -> Grid:
     """Read an h5 file.
 
     With the options, calls are missing if they have too few reads (DP), too low a quality (GQ), or an allele
-    frequency (AF, per cent) that does not fit the genotype. If barcodes repeat across samples, they are
-    prefixed with the name of their sample.
+    frequency (AF, per cent; else AD and DP) that does not fit the genotype, and 0 if it is below
+    ``min_vaf``. If barcodes repeat across samples, they are prefixed with the name of their sample.
 
     Raises:
         MatrixError: an error in the file; a filter without its layer, with the option.
@@ -42,12 +43,12 @@ def read_tapestri(path: Path, asked: Asked) -> Grid:
             samples = texts(cells["sample_name"], shape[0], "ra/sample_name", path)
             barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
         where = places(assay["ca"], names, path)
-        values = _called(layers, ("NGT", "DP", "GQ", "AF"), shape, asked, path)
+        values = _called(layers, "NGT", shape, asked, path)
     return named_grid(values.T, names, barcodes, where)
 
 
 def read_loom(path: Path, asked: Asked) -> Grid:
-    """Read a loom: rows are variants. The filters by reads and quality are those of an h5 file; none by AF.
+    """Read a loom: rows are variants. The filters are those of an h5 file.
 
     Raises:
         MatrixError: as `read_tapestri`.
@@ -59,7 +60,7 @@ def read_loom(path: Path, asked: Asked) -> Grid:
         barcodes = texts(_part(file, "col_attrs/barcode", path), shape[1], "col_attrs/barcode", path)
         where = places(file["row_attrs"], names, path)
         parts = {"matrix": file["matrix"], **dict(file.get("layers", {}).items())}
-        values = _called(parts, ("matrix", "DP", "GQ", "AF"), shape, asked, path)
+        values = _called(parts, "matrix", shape, asked, path)
     return named_grid(values, names, barcodes, where)
 
 
@@ -69,45 +70,37 @@ def _part(of: Any, name: str, path: Path) -> Any:
     return of[name]
 
 
-def _called(
-    layers: Any, names: tuple[str, str, str, str], shape: tuple[int, int], asked: Asked, path: Path
-) -> NDArray[np.uint8]:
-    """Read the genotypes block by block, with filtered calls as missing; uint8, of the given shape."""
-    calls, depth, quality, fraction = names
-    wanted = {depth: asked.min_depth, quality: asked.min_gq}
-    vafs = (asked.vaf_ref, asked.vaf_het, asked.vaf_hom)
-    if any(vaf is not None for vaf in vafs):
-        wanted[fraction] = 0
-    for name, least in wanted.items():
-        if least is not None and name not in layers:
-            asking = {depth: ["min_depth"], quality: ["min_gq"]}.get(name, ["vaf_ref", "vaf_het", "vaf_hom"])
-            hint = f"leave out {', '.join(map(flag_of, asking))}"
-            raise MatrixError(f"there is no {name}", path=str(path), hint=hint)
-        if least is not None and layers[name].shape != shape:
-            raise MatrixError(f"{name} is not a table of {shape[0]} × {shape[1]}", path=str(path))
+def _called(layers: Any, calls: str, shape: tuple[int, int], asked: Asked, path: Path) -> NDArray[np.uint8]:
+    """Read the genotypes block by block, filtered by the options; uint8, of the given shape."""
+    depth = _layer(layers, "DP", ("min_depth",), shape, asked, path)
+    quality = _layer(layers, "GQ", ("min_gq",), shape, asked, path)
+    by_reads = "AF" not in layers and "AD" in layers and "DP" in layers
+    share = _layer(layers, "AD" if by_reads else "AF", SHARES, shape, asked, path)
+    total = _layer(layers, "DP", SHARES, shape, asked, path) if by_reads else None
     values = np.empty(shape, np.uint8)
     for rows in blocks(shape):
         found = coded(layers[calls][rows], calls, rows.start, path)
-        bad = np.zeros(found.shape, np.bool_)
-        for name, least in ((depth, asked.min_depth), (quality, asked.min_gq)):
-            if least is not None:
-                bad |= layers[name][rows] < least
-        if fraction in wanted:
-            bad |= _unlikely(found, layers[fraction][rows], vafs)
-        values[rows] = np.where(bad, np.uint8(3), found)
+        part = [None if table is None else table[rows] for table in (depth, quality, share)]
+        if share is not None and total is not None:
+            part[2] = percent(share[rows], total[rows])
+        values[rows] = filtered(found, asked, *part)
     return values
 
 
-def _unlikely(
-    found: NDArray[np.uint8], fraction: NDArray[Any], vafs: tuple[float | None, float | None, float | None]
-) -> NDArray[np.bool_]:
-    """Mark wild types with too many alternate reads, and other calls with too few."""
-    most_ref, least_het, least_hom = vafs
-    bad = np.zeros(found.shape, np.bool_)
-    if most_ref is not None:
-        bad |= (found == 0) & (fraction > most_ref)
-    if least_het is not None:
-        bad |= (found == 1) & (fraction < least_het)
-    if least_hom is not None:
-        bad |= (found == 2) & (fraction < least_hom)
-    return bad
+def _layer(
+    layers: Any, name: str, options: tuple[str, ...], shape: tuple[int, int], asked: Asked, path: Path
+) -> Any:
+    """Return a layer of numbers; None if none of the options that need it is given.
+
+    Raises:
+        MatrixError: it does not exist, or is no table of numbers of this shape.
+    """
+    given = [option for option in options if getattr(asked, option) is not None]
+    if not given:
+        return None
+    if name not in layers:
+        hint = f"leave out {', '.join(map(flag_of, given))}"
+        raise MatrixError(f"there is no {name}", path=str(path), hint=hint)
+    if shape_of(layers[name], name, path) != shape:
+        raise MatrixError(f"{name} is not a table of {shape[0]} × {shape[1]}", path=str(path))
+    return layers[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.lines import lines_of
+from syclade.host.input.formats.reads import Numbers, wants_share
 from syclade.host.input.textfile import excerpt
 from syclade.host.options import flag_of
 
-__all__ = ["Records", "Site", "check_caller", "no_samples", "read_vcf"]
+__all__ = ["Records", "Site", "check_caller", "check_numbers", "no_samples", "read_vcf"]
 
 _FIXED = 9  # columns before the samples, FORMAT included
 _UNSPECIFIED = frozenset((".", "*", "X", "<*>", "<X>", "<NON_REF>"))
@@ -28,6 +29,7 @@ _PASSED = frozenset(("PASS", ".", ""))
 _UNKNOWN = frozenset((".", "*", ""))
 """Identifiers that are none; SCIPhI writes an asterisk."""
 
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,20})?(?:[eE]-?[0-9]{1,2})?")
 _GENOTYPE = re.compile(r"(?:[0-9]{1,4}|\.)(?:[/|](?:[0-9]{1,4}|\.))*")
 
 
@@ -41,8 +43,9 @@ class Records:
 
     def __init__(self, asked: Asked, path: str) -> None:
         self._only_passed, self._path = asked.filter == "pass", path
+        self._by_id = asked.name_by == "id"
         self._names: list[str] = []
-        self._identifiers: list[str] = []
+        self._details: list[str] = []
         self._rows: list[NDArray[np.uint8]] = []
         self._number = 0
         self._failed: Counter[str] = Counter()
@@ -67,12 +70,13 @@ class Records:
             if self._only_passed:
                 return
         for at, allele in wanted:
-            self._names.append(f"{site.chrom}:{site.position}:{site.ref}/{allele}")
-            self._identifiers.append("" if site.identifier in _UNKNOWN else site.identifier)
+            name, detail = site.names(allele, by_id=self._by_id)
+            self._names.append(name)
+            self._details.append(detail)
             self._rows.append(row_of(at))
 
     def grid(self, cells: Sequence[str]) -> Grid:
-        """Return the values of all records; equal names are distinguished by the column ID.
+        """Return the values of all records; equal names are distinguished by the column ID, or by the site.
 
         Raises:
             MatrixError: there are no records, or their names are equal.
@@ -81,7 +85,7 @@ class Records:
         if not self._rows:
             message = "no record has genotypes (GT) of an alternate allele"
             raise MatrixError(f"{message}: {note}" if note else message, path=self._path)
-        grid = named_grid(np.stack(self._rows), self._names, cells, self._identifiers)
+        grid = named_grid(np.stack(self._rows), self._names, cells, self._details)
         return replace(grid, notes=(*grid.notes, note)) if note else grid
 
     def _note(self) -> str:
@@ -105,13 +109,25 @@ class Site(NamedTuple):
     identifier: str
     ref: str
 
+    def names(self, allele: str, *, by_id: bool) -> tuple[str, str]:
+        """Return the name of an alternate allele, and what distinguishes it from an equal name.
+
+        Args:
+            allele: the allele.
+            by_id: whether the column ID has the names; the site is the name where it has none.
+        """
+        place = f"{self.chrom}:{self.position}:{self.ref}/{allele}"
+        identifier = "" if self.identifier in _UNKNOWN else self.identifier
+        return (identifier, place) if by_id and identifier else (place, identifier)
+
 
 def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
     """Read VCF 4 (hts-specs): one row per alternate allele, named CHROM:POS:REF/ALT; samples are cells.
 
     The value is 0 for no copy of the allele, 1 for some, 2 for all (also one of one), and 3 for a genotype
     that is not known. Records without GT or without a specified alternate allele are skipped; with the option
-    ``filter``, also those that did not pass. Calls with fewer than ``min_depth`` reads (DP) are missing.
+    ``filter``, also those that did not pass. Calls that do not pass ``min_depth`` (DP, or the sum of AD),
+    ``min_gq`` (GQ) or the limits of alternate reads (AD, AF or VAF) are missing, or 0 below ``min_vaf``.
 
     Raises:
         MatrixError: an error in the file, with the line; a file without samples; a file from SCIPhI, which
@@ -133,14 +149,17 @@ def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
                 path=path,
                 line=number,
             )
-        calls = _calls(fields, asked.min_depth, path, number)
-        if calls is not None:
+        keys = [key.strip() for key in fields[8].split(":")]
+        if "GT" in keys:
+            samples = [dict(zip(keys, sample.split(":"), strict=False)) for sample in fields[_FIXED:]]
+            numbers = _numbers(keys, samples, asked, path, number)
+            calls = _calls(samples, path, number)
             chrom, position, identifier, ref, alleles, _, filters = (field.strip() for field in fields[:7])
             records.add(
                 Site(chrom, position, identifier, ref),
                 [allele.strip() for allele in alleles.split(",")],
                 filters,
-                partial(_row, calls),
+                partial(_row, calls, numbers, asked),
             )
     return records.grid(cells)
 
@@ -185,32 +204,69 @@ def check_caller(header: Iterable[str], asked: Asked, path: str) -> None:
         )
 
 
-def _calls(fields: Sequence[str], min_depth: int | None, path: str, line: int) -> list[list[str]] | None:
-    """Return the alleles of each cell in a record; None if the record has no genotypes."""
-    keys = [key.strip() for key in fields[8].split(":")]
-    if "GT" not in keys:
-        return None
-    if min_depth and "DP" not in keys:
-        raise MatrixError(
-            "the record has no DP", path=path, line=line, hint=f"leave out {flag_of('min_depth')}"
-        )
+def _calls(samples: Sequence[Mapping[str, str]], path: str, line: int) -> list[list[str]]:
+    """Return the alleles of each cell in a record."""
     calls = []
-    for number, sample in enumerate(fields[_FIXED:], 1):
-        values = dict(zip(keys, sample.split(":"), strict=False))  # trailing fields may be omitted
+    for number, values in enumerate(samples, 1):
         genotype = values["GT"].strip() if "GT" in values else "."
         if not _GENOTYPE.fullmatch(genotype):
             raise MatrixError(f"{excerpt(genotype)} (cell {number}) is not a genotype", path=path, line=line)
-        depth = values.get("DP", ".").strip()
-        if depth != "." and not re.fullmatch("[0-9]{1,9}", depth):
-            raise MatrixError(f"{excerpt(depth)} (cell {number}) is not a DP", path=path, line=line)
-        few = min_depth and (depth == "." or int(depth) < min_depth)
-        calls.append(["."] if few else re.split("[/|]", genotype))
+        calls.append(re.split("[/|]", genotype))
     return calls
 
 
-def _row(calls: Sequence[Sequence[str]], which: int) -> NDArray[np.uint8]:
+def _numbers(
+    keys: Sequence[str], samples: Sequence[Mapping[str, str]], asked: Asked, path: str, line: int
+) -> Numbers:
+    """Return those numbers of the cells in a record that the options need.
+
+    Raises:
+        MatrixError: a field is not a number, or an option needs one that the record does not have.
+    """
+
+    def table(wanted: bool, *names: str) -> NDArray[np.float64] | None:
+        name = next((name for name in names if name in keys), None) if wanted else None
+        return None if name is None else _table(samples, name, path, line)
+
+    share = wants_share(asked)
+    depth, quality = table(True, "DP"), table(asked.min_gq is not None, "GQ")
+    numbers = Numbers(
+        None if depth is None else depth[:, 0],
+        None if quality is None else quality[:, 0],
+        table(share or bool(asked.min_depth), "AD"),
+        table(share, "AF", "VAF"),
+    )
+    check_numbers(numbers, asked, "the record", path, line)
+    return numbers
+
+
+def check_numbers(numbers: Numbers, asked: Asked, record: str, path: str, line: int | None = None) -> None:
+    """Raise a MatrixError if an option needs a field that a record does not have."""
+    lacks = numbers.lacks(asked)
+    if lacks is not None:
+        field, options = lacks
+        hint = f"leave out {', '.join(map(flag_of, options))}"
+        raise MatrixError(f"{record} has no {field}", path=path, line=line, hint=hint)
+
+
+def _table(samples: Sequence[Mapping[str, str]], name: str, path: str, line: int) -> NDArray[np.float64]:
+    """Return the numbers of a field: shape (cells, most numbers of a cell), NaN for those not given."""
+    rows = [sample.get(name, ".").strip().split(",") for sample in samples]  # trailing fields may be omitted
+    numbers = np.full((len(rows), max(map(len, rows))), np.nan)
+    for cell, row in enumerate(rows):
+        for at, text in enumerate(row):
+            if text in (".", ""):
+                continue
+            if not _NUMBER.fullmatch(text):
+                raise MatrixError(f"{excerpt(text)} (cell {cell + 1}) is not a {name}", path=path, line=line)
+            numbers[cell, at] = float(text)
+    return numbers
+
+
+def _row(calls: Sequence[Sequence[str]], numbers: Numbers, asked: Asked, which: int) -> NDArray[np.uint8]:
     """Return the values of the cells for an alternate allele, from 1."""
-    return np.array([_value(call, str(which)) for call in calls], np.uint8)
+    values = np.array([_value(call, str(which)) for call in calls], np.uint8)
+    return numbers.filtered(values, which, asked)
 
 
 def _value(call: Sequence[str], allele: str) -> int:
