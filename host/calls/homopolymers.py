@@ -12,7 +12,7 @@ DINDEL = (0, 44, 44, 44, 43, 42, 36, 34, 31, 28, 27, 26, 25, 24, 23, 23, 22, 22,
 Albers et al., "Dindel", Genome Res. 21 (2011), and LoFreq's `indelqual --dindel`."""
 
 
-def indel_qualities(reference: NDArray[np.uint8], begin: int, end: int) -> NDArray[np.uint8]:
+def indel_qualities(reference: NDArray[np.uint8], begin: int, end: int, longer: int = 0) -> NDArray[np.uint8]:
     """Return the quality of an indel after each position, uint8, (positions,).
 
     It follows from the homopolymer that begins at the next position; inside of one, the length counts as 1.
@@ -21,6 +21,7 @@ def indel_qualities(reference: NDArray[np.uint8], begin: int, end: int) -> NDArr
     Args:
         reference: uint8, bases of the whole contig, by number.
         begin, end: the positions, from 0, without `end`.
+        longer: quality before homopolymers that are longer than those of `DINDEL`.
     """
     longest = len(DINDEL)  # the length of all that are longer than the table
     number = end - begin
@@ -33,7 +34,7 @@ def indel_qualities(reference: NDArray[np.uint8], begin: int, end: int) -> NDArr
     for step in range(1, longest):
         goes_on = goes_on & (bases[1 + step : 1 + step + number] == following)
         length += goes_on
-    quality: NDArray[np.uint8] = np.array((*DINDEL, 0), dtype=np.uint8)[length]
+    quality: NDArray[np.uint8] = np.array((*DINDEL, longer), dtype=np.uint8)[length]
     return quality
 
 

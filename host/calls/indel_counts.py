@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.compiled import Compiled
 from syclade.host.calls.gap_quality import GapQuality
-from syclade.host.calls.homopolymers import indel_qualities
+from syclade.host.calls.homopolymers import DINDEL, indel_qualities
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.read_tags import ReadTags
 from syclade.host.calls.tables import grown
@@ -83,6 +83,7 @@ class IndelCounts:
         depth: int32, (columns,): reads, deletions included.
         tails: int32, (columns,): reads that end with a base of the column.
         starts: int64, (columns + 1,): where the entries of `without` of each column begin.
+        left_out: number of indels in homopolymers that are left out for their quality.
         without: reads without an indel, in the order of columns and keys.
         indels: reads of each indel, in the order of columns; within one, insertions first, and each kind by
             its first read in the file.
@@ -92,6 +93,7 @@ class IndelCounts:
     depth: NDArray[np.int32]
     tails: NDArray[np.int32]
     starts: NDArray[np.int64]
+    left_out: int
     without: Qualities
     indels: Mapping[Indel, Qualities]
 
@@ -135,6 +137,7 @@ class IndelCounter:
         self._depth = np.zeros(self._number, dtype=np.int32)
         self._tails = np.zeros(self._number, dtype=np.int32)
         self._ids: dict[Indel, int] = {}
+        self._left_out: set[Indel] = set()
         self._rows: list[NDArray[np.int64]] = []
         self._most = _MOST_ROWS
 
@@ -154,13 +157,14 @@ class IndelCounter:
             return
         origin = int(reads.field("position").min())
         last = min(len(reference), int(reads.field("end").max()) + 1)
+        longer = DINDEL[-1] if self._options.keep_homopolymers else 0
         arrays: dict[str, NDArray[Any]] = {
             "raw": reads.raw,
             "fields": reads.fields,
             "bases": reads.bases,
             "tags": tags.at,
             "reference": reference,
-            "by_position": indel_qualities(reference, origin, last),
+            "by_position": indel_qualities(reference, origin, last, longer),
             "next": np.zeros(2, dtype=np.int64),
             "gaps": np.empty((int(reads.field("operations").sum()) + 1, len(GAP)), dtype=np.int64),
             "filled": self._filled,
@@ -172,7 +176,9 @@ class IndelCounter:
             arrays |= {"rules": self._rules(first, len(reads), origin), "table": self._table}
             self._compiled(arrays)
             first, found = arrays["next"].tolist()
-            self._list(reads, arrays["gaps"][:found].copy(), reference)
+            self._list(
+                reads, self._kept(reads, arrays["gaps"][:found], arrays["by_position"], origin), reference
+            )
             if first < len(reads) or 4 * int(self._filled.max()) >= 3 * self._table.shape[1]:
                 self._table = grown(self._table, self._begin)
 
@@ -183,6 +189,7 @@ class IndelCounter:
         places = np.flatnonzero(table[:, 0])
         column, key = places // stride, table[places, 0].astype(np.int64) - 1
         order = np.lexsort((key, column))
+        order = order[np.minimum(key[order] >> 16, key[order] >> 9 & 127) >= self._least]
         column, key = column[order], key[order]
         without = Qualities(
             key >> 16,
@@ -193,7 +200,28 @@ class IndelCounter:
             table[places, 1][order].astype(np.int64),
         )
         starts = np.searchsorted(column, np.arange(self._number + 1))
-        return IndelCounts(self._begin, self._depth, self._tails, starts, without, self._indels())
+        return IndelCounts(
+            self._begin, self._depth, self._tails, starts, len(self._left_out), without, self._indels()
+        )
+
+    @property
+    def _least(self) -> int:
+        """Least quality of an indel that counts."""
+        return 0 if self._options.compat else LEAST_INDEL_QUALITY
+
+    def _kept(
+        self, reads: Reads, gaps: NDArray[np.int64], by_position: NDArray[np.uint8], origin: int
+    ) -> NDArray[np.int64]:
+        """Return the gaps that count, and note those in homopolymers that do not."""
+        quality = np.minimum(gaps[:, GAP.index("insertion")], gaps[:, GAP.index("deletion")])
+        low = quality < self._least
+        if not low.any():
+            return gaps.copy()
+        lost = gaps[low]
+        place = lost[:, GAP.index("column")] + self._begin - origin
+        beside = (by_position[place] < self._least) & (place < len(by_position) - 1)
+        self._left_out.update(_names(reads, lost[beside]))
+        return gaps[~low]
 
     def _list(self, reads: Reads, gaps: NDArray[np.int64], reference: NDArray[np.uint8]) -> None:
         """Add the gaps of reads."""
@@ -203,13 +231,7 @@ class IndelCounter:
         unknown = alignment == TO_COMPUTE
         if unknown.any():
             alignment[unknown] = self._quality.compute(reads, gaps[unknown], reference)
-        first, length = gaps[:, GAP.index("base")], gaps[:, GAP.index("length")]
-        inserted = [
-            reads.bases[at : at + max(size, 0)].tobytes()
-            for at, size in zip(first.tolist(), length.tolist(), strict=True)
-        ]
-        names = map(Indel, gaps[:, GAP.index("column")].tolist(), length.tolist(), inserted)
-        ids = np.array([self._ids.setdefault(name, len(self._ids)) for name in names])
+        ids = np.array([self._ids.setdefault(name, len(self._ids)) for name in _names(reads, gaps)])
         columns = [gaps[:, GAP.index(name)] for name in _QUALITIES]
         self._rows.append(np.stack([ids, *columns, np.ones(len(gaps), dtype=np.int64)], axis=1))
         if sum(map(len, self._rows)) > self._most:
@@ -237,12 +259,19 @@ class IndelCounter:
             computed=options.call_indels,
             aligned=options.call_indels and not options.no_idaq,
             as_lofreq=options.compat,
-            least=0 if options.compat else LEAST_INDEL_QUALITY,
+            least=0,  # `_kept` and `counts` leave out what has a lower quality, so that it can be counted
         )
         return np.array([rules[name] for name in INDEL_RULES], dtype=np.int64)
 
 
 _QUALITIES = ("insertion", "deletion", "mapping", "alignment", "reverse")
+
+
+def _names(reads: Reads, gaps: NDArray[np.int64]) -> Iterator[Indel]:
+    """Yield the indel of each gap."""
+    first, length = gaps[:, GAP.index("base")].tolist(), gaps[:, GAP.index("length")].tolist()
+    inserted = (reads.bases[at : at + max(size, 0)].tobytes() for at, size in zip(first, length, strict=True))
+    return map(Indel, gaps[:, GAP.index("column")].tolist(), length, inserted)
 
 
 def _counted(rows: list[NDArray[np.int64]]) -> NDArray[np.int64]:

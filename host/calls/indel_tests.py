@@ -49,6 +49,7 @@ class IndelTests:
         groups: error probabilities of the reads of each tested indel.
         log_p: ln of the p-value of indels that may be significant.
         tails: computes those of others.
+        ignored: number of indels of single bases that are not tested; see `RARE`.
     """
 
     counts: IndelCounts
@@ -56,6 +57,7 @@ class IndelTests:
     groups: Mapping[Indel, Groups]
     log_p: Mapping[Indel, float]
     tails: ExactTails
+    ignored: int
 
 
 def run_indel_tests(
@@ -78,14 +80,19 @@ def run_indel_tests(
         DeviceError: the kernel of tails cannot be compiled.
     """
     groups: dict[Indel, Groups] = {}
+    number = 0
     for column, found in counts.by_column.items():
         if reference[counts.begin + column] < len(BASES):
-            groups |= _column_groups(counts, found, reference, options)
+            ignored = (
+                set() if options.keep_homopolymers else _errors_of_homopolymers(counts, found, reference)
+            )
+            number += len(ignored)
+            groups |= _column_groups(counts, found, ignored, options)
     made = columns_of((*groups[one], int(counts.indels[one].count.sum())) for one in groups)
     possible = poisson_screen(made.starts, made.probabilities, made.counts, made.at_least, level)
     chosen = [one for one, may_be in zip(groups, possible, strict=True) if may_be]
     order = {one: number for number, one in enumerate(groups, 1)}
-    return IndelTests(counts, order, groups, _log_p(counts, groups, chosen, tails), tails)
+    return IndelTests(counts, order, groups, _log_p(counts, groups, chosen, tails), tails, number)
 
 
 def _log_p(
@@ -122,7 +129,7 @@ def indel_alleles(
 
 
 def _column_groups(
-    counts: IndelCounts, indels: Sequence[Indel], reference: NDArray[np.uint8], options: CallOptions
+    counts: IndelCounts, indels: Sequence[Indel], ignored: set[Indel], options: CallOptions
 ) -> dict[Indel, Groups]:
     """Return the error probabilities for each indel of a column that is tested."""
     column = indels[0].column
@@ -130,7 +137,6 @@ def _column_groups(
     reads = int(without.count.sum()) + sum(int(counts.indels[one].count.sum()) for one in indels)
     if reads < options.min_cov:
         return {}
-    ignored = _errors_of_homopolymers(counts, indels, reference)
     parts = (without, *(counts.indels[one] for one in indels))
     bounds = list(accumulate((len(one.count) for one in parts), initial=0))
     number = np.concatenate([one.count for one in parts])

@@ -40,6 +40,7 @@ class CallOptions:
         call_indels: whether indels are called, too.
         only_indels: whether nothing else is called.
         no_idaq: whether alignment qualities of gaps are not used.
+        keep_homopolymers: whether indels are tested in any homopolymer.
         no_default_filter: whether depth and strand bias are not filtered.
         drop_filtered: whether records that do not pass are left out, as LoFreq does, instead of tagged.
         compat: whether LoFreq's records are repeated, with its faults.
@@ -70,6 +71,7 @@ class CallOptions:
     call_indels: bool = False
     only_indels: bool = False
     no_idaq: bool = False
+    keep_homopolymers: bool = False
     no_default_filter: bool = False
     drop_filtered: bool = False
     compat: bool = False
@@ -89,6 +91,11 @@ class CallOptions:
             raise OptionError(
                 f"{call_flag('only_indels')} does not go without {call_flag('call_indels')}",
                 hint=f"add {call_flag('call_indels')}",
+            )
+        if self.keep_homopolymers and self.compat:
+            raise OptionError(
+                f"{call_flag('keep_homopolymers')} does not go with {call_flag('compat')}",
+                hint="LoFreq leaves these indels out",
             )
         if self.bonf is not None and self.bonf < 1:
             raise OptionError(f"{call_flag('bonf')} is {self.bonf}", hint="give dynamic, or a number from 1")

@@ -192,7 +192,7 @@ class _Gathered:
         self._options, self._sites = options, sites
         self._tested: list[Tested] = [dict.fromkeys(KINDS, 0) for _ in range(samples)]
         self._alleles: list[Found] = []
-        self._columns = [ColumnCounts(0, 0, 0, 0, 0) for _ in range(samples)]
+        self._columns = [ColumnCounts(0, 0, 0, 0, 0, 0) for _ in range(samples)]
 
     def add(self, window: WindowResult) -> None:
         """Take the next window."""

@@ -50,6 +50,7 @@ def summary_of(
                 "columns_tested": called.tested[number][SNV],
                 "tests": bases and tests_done(bases.tests, called.tested[number][SNV], options),
                 "min_quality": bases and bases.quality,
+                "indels_left_out": called.columns[number].left_out,
                 "indels_tested": called.tested[number][INDEL],
                 "indel_tests": indels and tests_done(indels.tests, called.tested[number][INDEL], options),
                 "min_indel_quality": indels and indels.quality,

@@ -44,6 +44,7 @@ class ColumnCounts(NamedTuple):
         usable: those with bases that tests use, were there an alternative.
         known: those with bases, where the reference has one.
         differing: those of them where most bases are another one than the reference.
+        left_out: indels in homopolymers that are not tested.
     """
 
     covered: int
@@ -51,6 +52,7 @@ class ColumnCounts(NamedTuple):
     usable: int
     known: int
     differing: int
+    left_out: int
 
 
 @dataclass(frozen=True)
@@ -163,11 +165,16 @@ def tested_window(
         Interval(contig, begin, begin + width),
         tuple({SNV: snv, INDEL: indel} for snv, indel in zip(snvs.tested, indels.tested, strict=True)),
         tuple(alleles),
-        tuple(_column_counts(counts, reference, options) for counts in samples),
+        tuple(
+            _column_counts(counts, reference, options, left_out)
+            for counts, left_out in zip(samples, indels.left_out or (0,) * len(samples), strict=True)
+        ),
     )
 
 
-def _column_counts(counts: Counts, reference: NDArray[np.uint8], options: CallOptions) -> ColumnCounts:
+def _column_counts(
+    counts: Counts, reference: NDArray[np.uint8], options: CallOptions, left_out: int
+) -> ColumnCounts:
     """Count the columns of a sample; see `tested_window`."""
     bases, here = counts.strands.sum(axis=2), reference[counts.begin : counts.begin + len(counts.depth)]
     known = (here < len(BASES)) & bases.any(axis=1)
@@ -181,14 +188,22 @@ def _column_counts(counts: Counts, reference: NDArray[np.uint8], options: CallOp
         int(usable.sum()),
         int(known.sum()),
         int(differing.sum()),
+        left_out,
     )
 
 
 class _Found(NamedTuple):
-    """Number of tests of a kind, by sample, and the alleles that may be called, in the order of positions."""
+    """Tests of a kind.
+
+    Attributes:
+        tested: number of tests, by sample.
+        alleles: those that may be called, in the order of positions.
+        left_out: number of indels that are not tested, by sample; empty for bases.
+    """
 
     tested: tuple[int, ...]
     alleles: tuple[tuple[Allele, ...], ...]
+    left_out: tuple[int, ...] = ()
 
 
 def _snvs(
@@ -245,7 +260,8 @@ def _indels(
         if site.is_indel and begin <= at < begin + width
     ]
     alleles = tuple(indel_alleles(tests, reference, level * MARGIN, wanted))
-    return _Found(tuple(len(one.order) for one in tests), alleles)
+    left_out = tuple(one.left_out + test.ignored for one, test in zip(counts, tests, strict=True))
+    return _Found(tuple(len(one.order) for one in tests), alleles, left_out)
 
 
 def _possible(tests: WindowTests, level: float) -> set[tuple[int, int]]:

@@ -289,6 +289,9 @@ def _tell(summary: dict[str, Any], counts: Iterable[ReadCounts]) -> None:
             for kind, (tests, quality) in kinds.items()
             if sample[tests] is not None
         ]
+        if sample["indels_left_out"]:
+            hint = "" if summary["options"]["compat"] else f" ({call_flag('keep_homopolymers')} tests them)"
+            limits.append(f"{sample['indels_left_out']} indels in homopolymers not tested{hint}")
         found = f"{sample['variants']} variants, {sample['passed']} pass"
         click.echo("; ".join((f"syclade: {sample['sample']}: {found}", *limits)), err=True)
     for sample, reads in zip(summary["samples"], counts, strict=True):

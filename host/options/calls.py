@@ -61,6 +61,9 @@ _ROWS = (
     CallOption("call_indels", "", False, None, None, "Call insertions and deletions, too."),
     CallOption("only_indels", "", False, None, None,
                "Where indels are called, call nothing else."),
+    CallOption("keep_homopolymers", "", False, None, None,
+               "Test indels in homopolymers that are left out otherwise: of more than 18 bases, and of an A "
+               "or T that is inserted and deleted in less than 5 % of the reads."),
     CallOption("no_default_filter", "", False, None, None, "Do not filter by depth and strand bias."),
     CallOption("drop_filtered", "", False, None, None,
                "Leave out records that do not pass, as LoFreq does, instead of tagging them."),

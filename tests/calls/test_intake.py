@@ -347,3 +347,62 @@ def test_the_index_tells_the_contigs(tmp_path: Path) -> None:
     fasta, path = of_contigs(tmp_path, "b", "cram")
     with open_alignments(path, Reference(fasta)) as opened:
         assert opened.without_reads == {"a", "c", "d"}
+
+
+# ---- indels in homopolymers
+
+BEFORE, AFTER = LETTERS[:60], LETTERS[60:160]
+
+
+def with_homopolymer(folder: Path, length: int, *gaps: tuple[int, int]) -> tuple[Path, Path]:
+    """Write reads of a homopolymer of A; `gaps` has numbers of reads with an insertion (or deletion) of A."""
+    before, after = BEFORE.rstrip("A") + "C", "C" + AFTER
+    letters = before + "A" * length + after
+    start, behind = len(before) - 30, length + 30
+    reads = []
+    for gap, number in gaps:
+        bases = before[start:] + "A" * (length + gap) + after[:30]
+        rest = f"1I{behind}M" if gap > 0 else f"1D{behind - 1}M" if gap < 0 else f"{behind}M"
+        cigar = f"30M{rest}" if gap else f"{30 + behind}M"
+        for at in range(number):
+            reads.append(("one", Read(start, bases, cigar, [37] * len(bases), 16 * (at % 2))))
+    fasta = write_reference(folder / "reference.fa", {"one": letters})
+    return fasta, write_bam(folder / "reads.bam", {"one": len(letters)}, reads)
+
+
+@pytest.mark.parametrize(
+    ("length", "gaps", "left_out", "called_then"),
+    [
+        (25, ((0, 40), (1, 40)), 1, ["+"]),
+        (25, ((0, 40), (-1, 40)), 1, ["-"]),
+        (18, ((0, 40), (1, 40)), 0, ["+"]),
+        (4, ((0, 92), (1, 4), (-1, 4)), 2, ["+", "-"]),
+        (25, ((0, 100),), 0, []),
+    ],
+)
+def test_indels_left_out_in_homopolymers_are_counted(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    length: int,
+    gaps: tuple[tuple[int, int], ...],
+    left_out: int,
+    called_then: list[str],
+) -> None:
+    fasta, path = with_homopolymer(tmp_path, length, *gaps)
+    given = ("-f", fasta, "--call-indels", "--only-indels", path)
+    found, said = called(capsys, *given)
+    assert (f"{left_out} indels in homopolymers not tested (--keep-homopolymers tests them)" in said) == (
+        left_out > 0
+    )
+    assert len(found) == (0 if left_out else len(called_then))
+    kept, said = called(capsys, *given, "--keep-homopolymers")
+    assert "not tested" not in said
+    assert f"{len(gaps) - 1} tests of indels" in said
+    signs = ["+" if len(line.split("\t")[4]) > len(line.split("\t")[3]) else "-" for line in kept]
+    assert signs == called_then
+
+
+def test_lofreq_leaves_out_indels_in_homopolymers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fasta, path = with_homopolymer(tmp_path, 4, (0, 20))
+    status, _, said = printed_by(capsys, "call", "-f", fasta, "--compat", "--keep-homopolymers", path)
+    assert (status, "--keep-homopolymers does not go with --compat" in said) == (2, True)
