@@ -124,12 +124,11 @@ def _table(
 ) -> None:
     header = [f"{quote}{name}{quote}" for name in columns]
     lines = [separator.join(header if corner is None else (corner, *header))]
-    for name, row in zip(rows, values, strict=True):
-        lines.append(
-            separator.join(
-                (f"{quote}{name}{quote}", *(missing if value == 3 else str(value) for value in row))
-            )
-        )
+    entries = np.asarray(values)
+    if entries.dtype.kind != "U":
+        entries = np.array(("0", "1", "2", missing))[entries]
+    for name, row in zip(rows, entries.tolist(), strict=True):
+        lines.append(separator.join((f"{quote}{name}{quote}", *row)))
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -153,7 +152,7 @@ def _variants(folder: Path, matrix: Named) -> None:
         scistree.append(" ".join((name, *(wild[value] for value in row))))
     text = "\n".join(head) + "\n"
     (folder / "calls.vcf").write_text(text)
-    (folder / "calls.vcf.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+    (folder / "calls.vcf.gz").write_bytes(gzip.compress(text.encode(), 1, mtime=0))
     (folder / "compass.csv").write_text("\n".join(compass) + "\n")
     (folder / "scistree.txt").write_text("\n".join(scistree) + "\n")
     import cyvcf2
