@@ -1,15 +1,22 @@
-"""Error rates that nobody gave: estimated from the matrix, by searches and fits in turns."""
+"""Rates that nobody gave: estimated from the matrix, by searches and fits in turns.
+
+With doublets, short chains take the place of the searches, which do not know doublets.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from syclade.host.backends.prompt_device import prompt_device
 from syclade.host.chains.plan import make_plan
+from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.starts import state_at
 from syclade.host.common.errors import OptionError, RatesError
-from syclade.host.model.problem import make_problem
+from syclade.host.model.doublet_fit import FittedRates, fit_with_doublets
+from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rate_fit import fit_rates
 from syclade.host.model.rates import Rates
 from syclade.host.options import flag_of
@@ -36,6 +43,9 @@ _MOST_ROUNDS = 8
 _SAME = 0.05
 """Relative change of all rates below which they are final."""
 
+_CHAINS, _STEPS, _GAMMA = 4, 20_000, 3.0
+"""Short chains with doublets: their number, steps and exponent. They begin at the best tree so far."""
+
 Report = Callable[[Any, Callable[[int], float]], None]
 """Called with the progress of a search, and the function that converts its scores to log-likelihoods."""
 
@@ -45,10 +55,11 @@ class Estimated(NamedTuple):
 
     Attributes:
         rates: all rates.
-        names: names of those that were estimated.
-        work: work of the searches that this took.
+        names: names of those that were estimated; `doublets` for the rate of doublets.
+        work: work of the searches and chains that this took.
         stopped: whether a stop request has ended the estimate.
         tree: the mutation tree that they fit: int32 parent vector, shape (n + 1,); None without estimates.
+        doublets: rate of doublets, given or estimated; None without doublets.
     """
 
     rates: Rates
@@ -56,6 +67,7 @@ class Estimated(NamedTuple):
     work: tuple[WorkDone, ...]
     stopped: bool = False
     tree: NDArray[np.int32] | None = None
+    doublets: float | None = None
 
 
 @dataclass(frozen=True)
@@ -86,19 +98,17 @@ class AskedRates:
         fp_rate, fn_rate = (START[name] if name in self.missing else getattr(self, name) for name in START)
         return Rates(fp_rate, fn_rate, self.fn_rate_hom, self.hom_rate, self.merge_homozygous)
 
-    def check(self, *, doublets: object, device: str) -> None:
+    def check(self, *, device: str) -> None:
         """Check that the missing rates can be estimated.
 
         Raises:
-            OptionError: they have to be given with rates for zygosity, with doublets, and for a device that
-                cannot search.
+            OptionError: they have to be given with rates for zygosity, and for a device that cannot search.
         """
         if not self.missing:
             return
         flags = " and ".join(flag_of(name) for name in self.missing)
         reasons = {
             "only matrices without zygosity have rates that are estimated": self.fn_rate_hom is not None,
-            "the model of doublets has rates that are not estimated": doublets is not None,
             f"the estimate needs searches, and {flag_of('device', device)} has none": device
             in ("fpga", "python"),
         }
@@ -107,41 +117,84 @@ class AskedRates:
                 raise OptionError(f"{flags} not given: {reason}", hint=f"give {flags}")
 
     def estimate(
-        self, matrix: Matrix, device: str | Several, seed: int, stop: Stop, report: Report
+        self,
+        matrix: Matrix,
+        device: str | Several,
+        seed: int,
+        stop: Stop,
+        report: Report,
+        *,
+        doublets: float | str | None = None,
     ) -> Estimated:
         """Return the rates, with the missing ones as they fit the most likely tree under these same rates.
 
         Short searches find the best tree under the rates so far; then the missing ones are fitted to that
         tree. Both are repeated until they change by less than 5 %. The tree is fitted to the same errors, so
-        the rates are somewhat too low (docs/model.md, "Estimated error rates").
+        the rates are somewhat too low (docs/model.md, "Estimated error rates"). With doublets, the same
+        follows by short chains with doublets from that tree.
 
         Args:
             matrix: the observed values.
-            device, seed: of the searches.
+            device, seed: of the searches and chains.
             stop: the stop request; the best tree so far and its rates are then returned.
             report: receives the progress.
+            doublets: rate of doublets; `learn` to estimate it, too; None for a model without.
 
         Raises:
             RatesError: the matrix does not determine the rates: they become larger than `MOST`.
             DeviceError: the device cannot run.
             MatrixError: there are homozygous mutations and they are not merged.
         """
-        rates = self.first()
-        now = Estimated(rates, self.missing, ())
-        for _ in range(_MOST_ROUNDS if self.missing else 0):
-            found = self._search(now.rates, matrix, device, seed, stop, report)
+        if not self.missing and not isinstance(doublets, str):
+            return Estimated(self.first(), (), (), doublets=doublets)
+        run = _Run(matrix, device, seed, stop, report)
+        found = self._by_searches(run)
+        if isinstance(doublets, str):
+            return self._with_doublets(run, found, None)
+        return found if doublets is None else self._with_doublets(run, found, doublets)
+
+    def _by_searches(self, run: _Run) -> Estimated:
+        """Return the rates without doublets; if none is missing, of one search."""
+        now = Estimated(self.first(), self.missing, ())
+        for _ in range(_MOST_ROUNDS):
+            found = run.search(now.rates)
             work = (*now.work, *found.work)
             if found.interrupted:
-                return self._of_interrupted(now, found, matrix)._replace(work=work, stopped=True)
+                return self._of_interrupted(now, found, run.matrix)._replace(work=work, stopped=True)
             tree = found.outcome.best.best_parents
-            rates = fit_rates(matrix, tree, now.rates, self.missing)
+            rates = fit_rates(run.matrix, tree, now.rates, self.missing) if self.missing else now.rates
             self._refuse_noise(rates)
-            changes = (getattr(rates, name) / getattr(now.rates, name) for name in self.missing)
-            final = all(abs(math.log(change)) < _SAME for change in changes)
-            now = Estimated(rates, self.missing, work, stop.wanted and not final, tree)
+            final = self._is_same(now.rates, rates)
+            now = Estimated(rates, self.missing, work, run.stop.wanted and not final, tree)
             if now.stopped or final:
                 break
         return now
+
+    def _with_doublets(self, run: _Run, before: Estimated, given: float | None) -> Estimated:
+        """Return rates of errors and of doublets; `given` is the latter, or None to fit it, too."""
+        assert before.tree is not None
+        now, fits = before.tree, fit_with_doublets(run.matrix, before.tree, before.rates, self.missing, given)
+        work, stopped = before.work, before.stopped
+        for _ in range(0 if stopped else _MOST_ROUNDS):
+            self._refuse_noise(fits.rates)
+            found = run.chains(fits, now)
+            now, last, work = found.outcome.best.best_parents, fits, (*work, *found.work)
+            fits = fit_with_doublets(run.matrix, now, last.rates, self.missing, given)
+            same = abs(math.log(fits.doublets / last.doublets)) < _SAME
+            final = same and self._is_same(last.rates, fits.rates)
+            stopped = found.interrupted or (run.stop.wanted and not final)
+            if stopped or final:
+                break
+        if stopped and self._is_noise(fits.rates):
+            fits = fits._replace(rates=before.rates)
+        self._refuse_noise(fits.rates)
+        names = (*self.missing, *(("doublets",) if given is None else ()))
+        return Estimated(fits.rates, names, work, stopped, now, fits.doublets)
+
+    def _is_same(self, before: Rates, rates: Rates) -> bool:
+        """Return whether the missing rates hardly differ."""
+        changes = (getattr(rates, name) / getattr(before, name) for name in self.missing)
+        return all(abs(math.log(change)) < _SAME for change in changes)
 
     def _of_interrupted(self, before: Estimated, found: Found, matrix: Matrix) -> Estimated:
         """Return the better tree of the last two searches and its rates, after a stop in the second one.
@@ -154,7 +207,7 @@ class AskedRates:
             problem = make_problem(matrix, before.rates)
             if make_plan(problem).score_of(before.tree) >= found.outcome.best.best_score:
                 return before
-        rates = fit_rates(matrix, tree, before.rates, self.missing)
+        rates = fit_rates(matrix, tree, before.rates, self.missing) if self.missing else before.rates
         return before._replace(rates=before.rates if self._is_noise(rates) else rates, tree=tree)
 
     def _is_noise(self, rates: Rates) -> bool:
@@ -170,12 +223,39 @@ class AskedRates:
                 hint=f"give {' and '.join(flag_of(name) for name in self.missing)}",
             )
 
-    def _search(
-        self, rates: Rates, matrix: Matrix, device: str | Several, seed: int, stop: Stop, report: Report
-    ) -> Found:
+
+class _Run(NamedTuple):
+    """Context of an estimate: the arguments of `AskedRates.estimate`."""
+
+    matrix: Matrix
+    device: str | Several
+    seed: int
+    stop: Stop
+    report: Report
+
+    def search(self, rates: Rates) -> Found:
         """Return the findings of short searches under the rates."""
         from syclade.host.search.portfolio import find
 
-        problem = make_problem(matrix, rates)
-        task = Task(lambda state: report(state, problem.to_nats), stop=stop)
-        return find(make_plan(problem), device, "auto", slots=None, seed=seed, task=task, most_rounds=1)
+        problem = make_problem(self.matrix, rates)
+        return find(
+            make_plan(problem), self.device, "auto", slots=None, seed=self.seed, task=self._task(problem),
+            most_rounds=1,
+        )  # fmt: skip
+
+    def chains(self, fitted: FittedRates, tree: NDArray[np.int32]) -> Found:
+        """Return the findings of short chains with doublets under the rates, from a tree."""
+        from syclade.host.runs.run import run_plan
+
+        problem = make_problem(self.matrix, fitted.rates, octaves=True)
+        score = score_named("max", problem, fitted.doublets)
+        plan = make_plan(problem, gamma=_GAMMA, score=score, space=space_of(ScoreOptions("max", 0.0)))
+        first = state_at(plan, tree, 0)
+        where = (prompt_device(plan) if self.device == "auto" else None) or self.device
+        return run_plan(
+            plan, where, "auto", None, chains=_CHAINS, until=_STEPS, slots=None, seed=self.seed,
+            task=self._task(problem), starts=lambda chain: replace(first, chain=chain),
+        )  # fmt: skip
+
+    def _task(self, problem: Problem) -> Task:
+        return Task(lambda state: self.report(state, problem.to_nats), stop=self.stop)

@@ -128,7 +128,8 @@ def infer(
             all nodes; SCITE's -s, without a prior).
         doublets: rate of doublets: with this probability, a cell is two of the tree's clones together,
             each at any node (∞SCITE's -d). All nodes and pairs of nodes count, whatever the score. "learn"
-            learns the rate, with a uniform prior; needs `steps`.
+            learns the rate: with `steps`, chains learn it with a uniform prior; without, it is estimated from
+            the matrix like error rates.
         recurrent: a mutation that occurs twice in the tree (∞SCITE's -rec): its name, or the number of its
             row from 1. Its copies are in two branches, or the lower one
             loses it again. The result has one more mutation, the copy, and its `assignment.recurrence` tells

@@ -67,11 +67,13 @@ class Need(NamedTuple):
         feature: the feature.
         needed: what it needs.
         why: the reason, or what to do.
+        of: a feature without which it needs nothing; empty for none.
     """
 
     feature: str
     needed: str
     why: str
+    of: str = ""
 
 
 _LEARNED = ("learn_fn", "learn_fp", "learn_doublets")
@@ -92,16 +94,15 @@ EXCLUSIONS = (
         ("cell trees", "image", "max_trees", "separate stages", "FPGA cards"),
         "a recurrent mutation has two nodes in mutation trees"),
     Exclusion("search",
-        ("chains", "steps", "image", "samples", "sum score", *_LEARNED, "learned doublets",
-            "starts by search", "separate stages", "FPGA cards", "Python as device"),
+        ("chains", "steps", "image", "samples", "sum score", *_LEARNED, "starts by search",
+            "separate stages", "FPGA cards", "Python as device"),
         "only chains support it", flag_of("method", "chain")),
     Exclusion("annealing",
-        ("steps", "image", "samples", *_LEARNED, "learned doublets", "separate stages", "FPGA cards",
-            "Python as device"),
+        ("steps", "image", "samples", *_LEARNED, "separate stages", "FPGA cards", "Python as device"),
         "annealing ends by itself, and its chains do not sample", flag_of("method", "chain")),
     Exclusion("support",
-        ("cell trees", "recurrent", "steps", "image", "samples", *_LEARNED, "learned doublets",
-            "separate stages", "FPGA cards", "Python as device", "chain method"),
+        ("cell trees", "recurrent", "steps", "image", "samples", *_LEARNED, "separate stages",
+            "FPGA cards", "Python as device", "chain method"),
         "support is sampled after a search for mutation trees, with fixed rates", flag_of("support", "none")),
     Exclusion("several devices", ("image", "separate stages", "scheduler"),
         "places that share the work have fused stages and no images; workers share it already"),
@@ -126,7 +127,8 @@ NEEDS = (
     Need("learn_fn", "steps", _LENGTH),
     Need("learn_fp", "steps", _LENGTH),
     Need("learn_doublets", "steps", _LENGTH),
-    Need("learned doublets", "steps", _LENGTH),
+    Need("learned doublets", "steps",
+        f"{_LENGTH}, or leave out the options of chains to estimate the rate", of="chain method"),
     Need("learn_doublets", "doublets", "set the mean of the rate's prior"),
     Need("fn_sd", "learn_fn", _SUCH_AS),
     Need("fn_step", "learn_fn", _SUCH_AS),
@@ -175,7 +177,8 @@ def check_together(given: Mapping[str, Any], error: type[OptionError] = OptionEr
         for other in excluded_by(rule.feature, given) if _has(given, rule.feature) else ():
             raise refusal(rule.feature, other, given, error)
     for need in NEEDS:
-        if _has(given, need.feature) and not _has(given, need.needed):
+        applies = _has(given, need.feature) and (not need.of or _has(given, need.of))
+        if applies and not _has(given, need.needed):
             raise error(f"{title_of(need.feature)} without {title_of(need.needed)}", hint=need.why)
 
 

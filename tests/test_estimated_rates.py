@@ -134,7 +134,6 @@ def test_noise_has_no_error_rates() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"doublets": 0.1}, "the model of doublets has rates that are not estimated"),
         ({"fn_rate": 0.1, "fn_rate_hom": 0.1, "hom_rate": 0.01}, "only matrices without zygosity"),
         ({"device": "python", "steps": 5}, "has none"),
     ],

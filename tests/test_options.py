@@ -142,10 +142,12 @@ def test_exclusions(feature: str, other: str) -> None:
 @pytest.mark.parametrize("need", NEEDS, ids=lambda need: f"{need.feature}-{need.needed}")
 def test_needs(need: Need) -> None:
     """The need is all that is missing: with it, the options go together."""
-    complete = {need.feature}
+    complete = {need.feature, *([need.of] if need.of else [])}
     for _ in NEEDS:
         complete |= {one.needed for one in NEEDS if one.feature in complete}
     check_together(with_features(*complete))
+    if need.of:
+        check_together(with_features(*complete - {need.needed, need.of}))
     message = re.escape(f"{title_of(need.feature)} without {title_of(need.needed)}")
     with pytest.raises(RatesError, match=message):
         check_together(with_features(*complete - {need.needed}), RatesError)

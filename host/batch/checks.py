@@ -14,6 +14,7 @@ from syclade.host.estimated_rates import AskedRates
 from syclade.host.input.formats import format_for
 from syclade.host.kinds.named import kind_named, weights_of
 from syclade.host.options import OPTIONS, checked
+from syclade.host.request.arguments import method_of
 from syclade.host.supported import check_together
 
 __all__ = ["check_matrices", "check_options"]
@@ -53,11 +54,11 @@ def check_options(options: dict[str, Any]) -> None:
             raise OptionError(f"{name} is no option of a matrix of a batch")
         checked(name, value)
     given = {name: options.get(name, option.default) for name, option in OPTIONS.items()}
-    check_together({**given, "out": "."})
+    check_together({**given, "out": ".", "method": method_of(given)})
     where_of(given["device"])
     if given["format"] != OPTIONS["format"].default:
         format_for(given["format"], [one for one in CODING if one != "format" and given[one] is not None])
     rates = AskedRates(**{name: given[name] for name in _RATES})
     rates.first()
-    rates.check(doublets=given["doublets"], device=given["device"])
+    rates.check(device=given["device"])
     weights_of(kind_named(given["tree"]), given["move_probabilities"])

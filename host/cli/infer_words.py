@@ -115,7 +115,9 @@ def estimated_lines(result: Result) -> list[str]:
     names = result.estimated_rates
     if not names:
         return []
-    rates = (flag_of(name, f"{getattr(result.rates, name):g}") for name in names)
+    doublets = result.assignment.doublets
+    values = {**result.rates.to_dict(), **({} if doublets is None else {"doublets": doublets.rate})}
+    rates = (flag_of(name, f"{values[name]:g}") for name in names)
     lines = [f"error rates estimated from the matrix: {', '.join(rates)}"]
     if (found := None if result.support is None else result.support.rates) is None:
         return lines

@@ -100,7 +100,7 @@ GROUPS = {
         Option("doublets", RATE, None, decides=True, metavar="RATE|learn", help=
             "Rate of doublets: with this probability, a cell is two of the tree's clones together "
             "(∞SCITE's -d). All nodes, and all pairs of nodes, count. learn: the rate is learned, with a "
-            "uniform prior (with --steps)."),
+            "uniform prior, by chains of --steps; without, it is estimated, as error rates are."),
         Option("recurrent", TEXT, None, decides=True, metavar="NAME|NUMBER|all", help=
             "Mutation that occurs twice (∞SCITE's -rec): in two branches, or gained and then lost. A name, "
             "or the number of a row from 1; all tests each mutation, and DIR gets recurrences.tsv."),

@@ -103,11 +103,17 @@ def make_request(matrix: Any, given: Mapping[str, Any], stop: Stop, report: Repo
     where = _where(asked["device"], asked["executor"])
     rates = AskedRates(**fields_of(AskedRates, asked))
     rates.first()  # refuses wrong rates before the matrix is read
-    rates.check(doublets=asked["doublets"], device=asked["device"])
+    rates.check(device=asked["device"])
     separate = _separate(asked["trace"], asked["force"]) if asked["stages"] == "separate" else None
     asked = complete(asked)
     inputs = read_inputs(matrix, asked)
-    estimated = rates.estimate(inputs.as_read, where, asked["seed"], stop, report)
+    share, chained = asked["doublets"], asked["method"] == "chain"
+    share = None if chained and isinstance(share, str) and not rates.missing else share
+    estimated = rates.estimate(inputs.as_read, where, asked["seed"], stop, report, doublets=share)
+    if chained:  # chains learn the rate of doublets themselves
+        estimated = estimated._replace(names=rates.missing)
+    else:
+        asked = {**asked, "doublets": estimated.doublets}
     learning = Learning(**fields_of(Learning, asked))
     doublets, learned = learning.with_rate(asked["doublets"])
     sampling = _sampling(asked)

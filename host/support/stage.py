@@ -264,7 +264,8 @@ def _support(
         full[placed] = shares
         return full
 
-    if result.estimated_rates and result.observed is not None:
+    plain = result.assignment.doublets is None  # the posterior of rates is that of single cells
+    if result.estimated_rates and result.observed is not None and plain:
         rates = rate_posterior(result.observed, planned.rates, trees, result.estimated_rates)
     return Support(
         level=planned.level,

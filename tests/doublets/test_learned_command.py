@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import shlex
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from syclade.host.common.errors import CheckpointError, OptionError
 from syclade.host.input.matrix import format_matrix
 from syclade.host.model.simulate import simulate
 from syclade.host.options import command_of
+from syclade.host.runs.task import Stop
 
 MADE = simulate(60, 8, 0.01, 0.2, 0.1, 3, doublets=0.4)
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
@@ -66,6 +69,85 @@ def test_the_command_its_files_and_its_repetition(tmp_path: Path) -> None:
     assert summary_of(again, tmp_path / "two") == first
 
 
+@pytest.fixture(scope="module")
+def estimated() -> syclade.Result:
+    return syclade.infer(MADE.matrix, doublets="learn", support="none", device="native")
+
+
+def test_learn_alone_estimates_all_rates(estimated: syclade.Result) -> None:
+    """Errors of 0.01 and 0.2, and 0.4 doublets; without steps, chains anneal under the estimates."""
+    assert estimated.estimated_rates == ("fp_rate", "fn_rate", "doublets")
+    assert estimated.options["method"] == "anneal"
+    doublets = estimated.assignment.doublets
+    assert doublets is not None
+    assert estimated.rates.fp_rate < 0.04
+    assert estimated.rates.fn_rate == pytest.approx(0.2, abs=0.08)
+    assert doublets.rate == pytest.approx(0.4, abs=0.2)
+    assert estimated.score == "doublets"
+    single = syclade.infer(MADE.matrix, support="none", device="native")
+    assert single.rates.fn_rate != estimated.rates.fn_rate, "doublets change the estimates"
+
+
+def test_estimates_with_doublets_fit_the_tree(estimated: syclade.Result) -> None:
+    """Other rates, each by itself, make the tree less likely, with half an error added to each count."""
+    assert estimated.assignment.doublets is not None
+    best = {**estimated.rates.to_dict(), "doublets": estimated.assignment.doublets.rate}
+    names = ("fp_rate", "fn_rate", "doublets")
+
+    def fit(rates: dict[str, Any]) -> float:
+        added = sum(math.log(rates[name]) + math.log1p(-rates[name]) for name in names) / 2
+        return syclade.score(MADE.matrix, estimated.parents, **rates) + added
+
+    assert syclade.score(MADE.matrix, estimated.parents, **best) == pytest.approx(estimated.log_likelihood)
+    for name, factor in itertools.product(names, (0.6, 1.5)):
+        assert fit({**best, name: best[name] * factor}) < fit(best)
+
+
+def test_an_estimated_run_is_repeated_by_its_command(tmp_path: Path, estimated: syclade.Result) -> None:
+    matrix = tmp_path / "m.csv"
+    matrix.write_text(format_matrix(MADE.matrix.values))
+    words = shlex.split(command_of(str(matrix), estimated.options))[1:]
+    assert "learn" not in words
+    done = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    again = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert again["log_likelihood"] == estimated.log_likelihood
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"doublets": 0.3}, ("fp_rate", "fn_rate")),
+        ({"doublets": "learn", **RATES}, ("doublets",)),
+        ({"doublets": "learn", "fn_rate": 0.2, "recurrent": 2}, ("fp_rate", "doublets")),
+        ({"doublets": "learn", "steps": 200, "chains": 2}, ("fp_rate", "fn_rate", "doublets")),
+    ],
+)
+def test_what_is_not_given_is_estimated(options: dict[str, Any], names: tuple[str, ...]) -> None:
+    """With steps, chains learn the rate of doublets under estimated error rates."""
+    found = syclade.infer(MADE.matrix, support="none", device="native", **options)
+    chained = "steps" in options
+    assert found.estimated_rates == tuple(name for name in names if name != "doublets" or not chained)
+    assert (found.learned is not None) == chained
+    assert found.assignment.doublets is not None
+    if isinstance(options["doublets"], float):
+        assert found.assignment.doublets.rate == options["doublets"]
+    for name in ("fp_rate", "fn_rate"):
+        if name in options:
+            assert getattr(found.rates, name) == options[name]
+
+
+def test_a_stop_while_rates_of_doublets_are_estimated_leaves_a_tree() -> None:
+    stop = Stop()
+
+    def once(_: object) -> None:
+        stop.wanted = True
+
+    found = syclade.infer(MADE.matrix, doublets="learn", device="native", stop=stop, progress=once)
+    assert found.stopped_in == "tree"
+    assert found.assignment.doublets is not None
+
+
 def test_another_count_is_another_run(tmp_path: Path) -> None:
     kept, options = tmp_path / "kept", {**LEARN, **COUNTS, "checkpoint_every": 0}
     syclade.infer(MADE.matrix, **options, checkpoint=kept)
@@ -79,10 +161,7 @@ def test_another_count_is_another_run(tmp_path: Path) -> None:
     ("options", "words"),
     [
         ({"steps": None}, "--doublets learn without --steps"),
-        (
-            {"chains": None, "steps": None, "method": "search"},
-            "--doublets learn does not go with --method search",
-        ),
+        ({"chains": None, "steps": None, "method": "chain"}, "--doublets learn without --steps"),
         ({"doublets": "learned"}, "--doublets is 'learned'"),
         ({"tree": "leaf"}, "--tree leaf"),
         ({"unmutated_counts": (5, 5)}, "--unmutated-counts without --learn-fp"),
