@@ -134,7 +134,7 @@ def infer(
             row from 1. Its copies are in two branches, or the lower one
             loses it again. The result has one more mutation, the copy, and its `assignment.recurrence` tells
             by how much that raises the log-likelihood. "all" infers a tree without, and then tests each
-            mutation (`Result.recurrences`).
+            mutation, in rounds with the strongest ones set aside (`Result.recurrences`).
         method: search (docs/search.md), chain, anneal (search, then annealed chains), or auto. With auto,
             chains run if an option is given that only chains have (such as chains, steps, image, samples, the
             sum score or learned rates), or if the device cannot search; else searches run, and, with doublets

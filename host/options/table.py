@@ -103,7 +103,7 @@ GROUPS = {
             "uniform prior, by chains of --steps; without, it is estimated, as error rates are."),
         Option("recurrent", TEXT, None, decides=True, metavar="NAME|NUMBER|all", help=
             "Mutation that occurs twice (∞SCITE's -rec): in two branches, or gained and then lost. A name, "
-            "or the number of a row from 1; all tests each mutation, and DIR gets recurrences.tsv."),
+            "or the number of a row from 1; all tests each one, in rounds, and DIR gets recurrences.tsv."),
         Option("method", one_of("auto", "search", "chain", "anneal"), "auto", decides=True, help=
             "Search for the most likely tree, run SCITE's chains, or search and then improve the trees by "
             "annealed chains (anneal). auto: chains if an option is given that only chains have, such as "

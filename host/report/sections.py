@@ -205,12 +205,15 @@ def _recurrence(result: Result) -> Section | None:
     words = () if one is None else (f"{one.words}.",)
     if tests is None:
         return Section("Recurrence", words)
-    head = ("mutation", "kind", "gain", "log Bayes factor", "error")
-    rows = [
-        (one.mutation, one.kind, f"{one.gain:.3f}", f"{factor:.2f}", f"{error:.2f}")
-        for one, _, _, factor, error in sorted(tests.tests, key=lambda test: -test.log_likelihood)
-    ]
-    return Section("Mutations that may recur", words, _cut(head, rows))
+    head = ("mutation", "kind", "gain", "log Bayes factor", "error", "last round", "its factor", "its error")
+    rows = []
+    for number in sorted(range(len(tests.tests)), key=lambda number: -tests.tests[number].log_likelihood):
+        found, _, _, factor, error = tests.tests[number]
+        at, last = tests.last_of(number)
+        in_last = (f"{last.log_bayes_factor:.2f}", f"{last.error:.2f}")
+        own = (found.mutation, found.kind, f"{found.gain:.3f}", f"{factor:.2f}", f"{error:.2f}")
+        rows.append((*own, str(at), *in_last))
+    return Section("Mutations that may recur", (*words, f"{tests.words}."), _cut(head, rows))
 
 
 def _true_tree(result: Result) -> Section | None:

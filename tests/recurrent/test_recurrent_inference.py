@@ -15,10 +15,12 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import syclade
+from syclade.host import recurrence_tests
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import CheckpointError, OptionError, TreeError
 from syclade.host.model.problem import make_problem
 from syclade.host.model.recurrence import LOSS, PARALLEL, genotypes_of, is_allowed
+from syclade.host.model.simulate import simulate
 from syclade.host.runs.evidence import Estimate, estimate_of
 from syclade.host.runs.task import Stop
 from syclade.host.trees.newick import to_newick
@@ -312,6 +314,62 @@ def test_numpy_and_other_devices_give_the_same_answer() -> None:
         for device, result in found.items():
             assert_did_all(result, device)
         assert found["numpy"].summary() == found["native"].summary()
+
+
+TWO_VIOLATIONS = simulate(100, 10, FP, FN, 0.05, seed=4, recurrent=2)
+"""Mutations 0 and 7 recur; 6, which does not, has evidence as long as both are there."""
+OF_ROUNDS: dict[str, Any] = {
+    "fp_rate": FP, "fn_rate": FN, "recurrent": "all", "score": "sum", "steps": 1000, "chains": 3,
+    "device": QUICKEST,
+}  # fmt: skip
+
+
+def test_rounds_clear_an_innocent_mutation() -> None:
+    assert {copy.mutation for copy in TWO_VIOLATIONS.copies} == {0, 7}
+    result = syclade.infer(TWO_VIOLATIONS.matrix, **OF_ROUNDS)
+    found = result.recurrences
+    assert found is not None
+    assert {row for row, test in enumerate(found.tests) if test.is_evident} == {0, 6, 7}
+    assert found.tests[6].log_bayes_factor > 8, "without rounds, it seems to recur"
+    assert set(found.accepted) == {0, 7}
+    assert [set(tests) for tests in found.rounds] == [{0, 6, 7} - {found.accepted[0]}]
+    number, last = found.last_of(6)
+    assert number == 2
+    assert last.log_bayes_factor + 2 * last.error < 0
+    assert found.last_of(found.accepted[1])[1].is_evident
+    assert found.explained == (6,)
+    assert found.words.endswith("; no longer for M7")
+    rows = list(csv.DictReader(io.StringIO(found.table()), delimiter="\t"))
+    assert [row["accepted"] for row in rows if row["accepted"]] == [
+        str(found.accepted.index(row) + 1) for row in sorted(found.accepted)
+    ]
+    assert [row["last_round"] for row in rows].count("1") == 8
+    assert float(rows[6]["last_log_bayes_factor"]) == pytest.approx(last.log_bayes_factor)
+    told = found.to_dict()
+    assert {one["mutation"] for one in told["rounds"][0]} == {f"M{row + 1}" for row in found.rounds[0]}
+    assert told["accepted"] == [f"M{row + 1}" for row in found.accepted]
+
+
+def test_a_stop_between_rounds_leaves_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop, inner = Stop(), recurrence_tests._set_aside
+
+    def stopping(*given: Any) -> Any:
+        stop.wanted = True
+        return inner(*given)
+
+    monkeypatch.setattr(recurrence_tests, "_set_aside", stopping)
+    result = syclade.infer(TWO_VIOLATIONS.matrix, **OF_ROUNDS, stop=stop)
+    assert result.stopped_in == "recurrence"
+    assert result.recurrences is not None
+    assert len(result.recurrences.tests) == 10
+    assert result.recurrences.rounds == ()
+
+
+def test_without_violations_there_is_one_round() -> None:
+    made = simulate(60, 6, FP, FN, 0.05, seed=1)
+    found = syclade.infer(made.matrix, **{**OF_ROUNDS, "steps": 300}).recurrences
+    assert found is not None
+    assert (found.accepted, found.rounds, found.explained) == ((), (), ())
 
 
 LEARNED_RATES: dict[str, dict[str, Any]] = {
