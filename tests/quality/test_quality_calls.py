@@ -123,5 +123,5 @@ def test_a_failure_of_lofreq_is_told(tmp_path: Path) -> None:
 
 def test_each_option_that_changes_records_is_compared() -> None:
     compared = {name for setting in SETTINGS for name, _ in setting.given}
-    own = {"drop_filtered", "compat"}
+    own = {"drop_filtered", "compat", "assume_quality"}
     assert compared | own == set(Setting().options.__dataclass_fields__)
