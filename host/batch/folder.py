@@ -37,6 +37,7 @@ from syclade.host.common.errors import (
 )
 from syclade.host.common.files import check_output, write_files
 from syclade.host.common.lock import locked
+from syclade.host.common.places import is_folder
 from syclade.host.common.values import shown
 from syclade.host.input.textfile import read_text
 from syclade.host.options import flag_of
@@ -112,7 +113,7 @@ def check_earlier(batch: Batch, force: bool = False) -> None:
         OutputError: there is another one, or tables that no batch has written.
         TableError: the earlier tasks are damaged.
     """
-    if force or not batch.folder.is_dir():
+    if force or not is_folder(batch.folder):
         return
     if not os.path.lexists(batch.folder / TASKS):
         check_output(batch.folder, (*_TABLES, MATRICES) if batch.made else _TABLES)

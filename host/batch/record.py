@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from syclade.host.batch.line import Line
 from syclade.host.common.files import write_files
+from syclade.host.common.places import is_file
 
 __all__ = ["RECORD", "Record", "is_complete", "read_record", "write_record"]
 
@@ -62,4 +63,4 @@ def is_complete(folder: Path, record: Record | None, besides: Iterable[str] = ()
     """
     if record is None or record.line is None or record.line.get("state") != "done":
         return False
-    return {*besides} <= {*record.files} and all((folder / name).is_file() for name in record.files)
+    return {*besides} <= {*record.files} and all(is_file(folder / name) for name in record.files)

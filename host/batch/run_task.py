@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -119,7 +120,7 @@ def _kept(folder: Path, task: Task, digest: str | None) -> Line | None:
 def drop_old_lock(folder: Path) -> None:
     """Remove the lock that a process left in a folder which was killed after its last file."""
     lock = folder / f".{RECORD}.lock"
-    if lock.exists():
+    if os.path.lexists(lock):
         with contextlib.suppress(SycladeError), locked(lock, BusyError("")):
             pass
 
@@ -164,8 +165,13 @@ def _refuse_others(folder: Path, digest: str) -> None:
 
 
 def _has_files(folder: Path) -> bool:
-    """Return whether a folder is there and has files that are not hidden."""
-    return folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir())
+    """Return whether a folder is there and has files that are not hidden, or may not be read."""
+    try:
+        return any(not path.name.startswith(".") for path in folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def _other_files(folder: Path) -> _OtherFiles:

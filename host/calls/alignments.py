@@ -12,6 +12,7 @@ from typing import Any
 from syclade.host.calls.library import pysam_of, quiet_finalizers
 from syclade.host.calls.reference import Reference
 from syclade.host.common.errors import ReadsError
+from syclade.host.common.places import problem_of
 
 __all__ = ["Alignments", "open_alignments"]
 
@@ -98,8 +99,9 @@ def open_alignments(path: str | os.PathLike[str], reference: Reference) -> Align
 
 def _opened(path: Path, reference: Path) -> Any:
     pysam = pysam_of()
-    if not path.exists():
-        raise ReadsError("there is no such file", path=path)
+    problem = problem_of(path)
+    if problem is not None:
+        raise ReadsError(problem, path=path)
     try:
         with quiet_finalizers():
             opened = pysam.AlignmentFile(str(path), reference_filename=str(reference))

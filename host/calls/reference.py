@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.library import pysam_of
 from syclade.host.common.errors import ReadsError
+from syclade.host.common.places import is_file, problem_of
 
 __all__ = ["BASES", "Reference", "codes_of", "index_of", "problem_of_index"]
 
@@ -136,8 +137,8 @@ class Reference:
 def _opened(path: Path) -> tuple[Any, Path, str | None]:
     """Return the open file, a path of it with a fitting index, and why the index beside it is not used."""
     pysam = pysam_of()
-    if not path.is_file():
-        raise ReadsError("there is no such file" if not path.exists() else "this is not a file", path=path)
+    if not is_file(path):
+        raise ReadsError(problem_of(path) or "this is not a file", path=path)
     index, problem = index_of(path), None
     if index.exists():
         problem = problem_of_index(path, index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -135,12 +136,12 @@ def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any],
     keeper = Keeper(place, checked("checkpoint_every", every), asked, resumed=source, force=force)
     if place is None:
         return keeper
-    if not keeper.may_write and place.exists():
+    if not keeper.may_write and os.path.lexists(place):
         raise OutputError(
             f"{place} already exists",
             hint=f"resume it with {flag_of('resume')}, or replace it with {flag_of('force')}",
         )
-    if not keeper.may_write and asked.get("samples") is not None and store_of(place).exists():
+    if not keeper.may_write and asked.get("samples") is not None and os.path.lexists(store_of(place)):
         raise OutputError(
             f"{store_of(place)} already exists: these are samples of another run",
             hint=f"choose another {flag_of('checkpoint')}, or replace them with {flag_of('force')}",

@@ -10,7 +10,7 @@ from typing import Any
 
 from syclade.host.common.errors import OutputError
 
-__all__ = ["refuse_same"]
+__all__ = ["is_file", "is_folder", "problem_of", "refuse_same"]
 
 
 def refuse_same(outputs: Iterable[Path], others: Mapping[str, Any]) -> None:
@@ -59,3 +59,32 @@ def _keys(path: Path) -> list[object]:
         found = path.stat()
         keys.append((found.st_dev, found.st_ino))
     return keys
+
+
+def problem_of(path: Path) -> str | None:
+    """Return why a path cannot be opened, such as for want of permission; None if it exists."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return "no such file"
+    except ValueError as problem:  # a null character
+        return f"cannot be read: {problem}"
+    except OSError as problem:
+        return f"cannot be read: {problem.strerror}"
+    return None
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a file is there, as far as this process may see; Python's own method may raise."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a folder is there, as far as this process may see."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.common.errors import MatrixError, SycladeError
+from syclade.host.common.places import is_file
 
 __all__ = ["answer", "read_apart"]
 
@@ -43,7 +44,7 @@ def read_apart(reader: Callable[..., Any], path: Path, *rest: Any, seconds: floa
         MatrixError: the subprocess crashed, exceeded the time limit, or needed too much memory.
     """
     if seconds is None:
-        size = path.stat().st_size if path.is_file() else 0
+        size = path.stat().st_size if is_file(path) else 0
         seconds = LEAST_SECONDS + size / BYTES_A_SECOND
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(one for one in sys.path if one))
     process = subprocess.Popen(

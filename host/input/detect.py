@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from syclade.host.common.errors import MatrixError
+from syclade.host.common.places import is_file
 from syclade.host.input.formats.counts import why_not_long
 from syclade.host.input.formats.tabular import why_no_table
 from syclade.host.input.reader import ALLOWED, is_value, values_of
@@ -137,7 +138,7 @@ def detect_folder(name: str) -> str:
         MatrixError: the folder has no known format.
     """
     for form, file in _FOLDERS.items():
-        if any((Path(name) / f"{file}{ending}").exists() for ending in ("", ".gz")):
+        if any(is_file(Path(name) / f"{file}{ending}") for ending in ("", ".gz")):
             return form
     raise MatrixError(
         "this is a directory, not a file",

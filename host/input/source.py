@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from syclade.host.common.errors import MatrixError
+from syclade.host.common.places import is_file, is_folder, problem_of
 from syclade.host.common.values import path_of
 from syclade.host.input.textfile import GZIP, MOST_LINE, read_bytes, read_stream
 
@@ -57,10 +58,7 @@ class Source:
     @property
     def is_folder(self) -> bool:
         """Return whether the source is a folder."""
-        try:
-            return self.path is not None and self.path.is_dir()
-        except ValueError:  # a path with a null character
-            return False
+        return self.path is not None and is_folder(self.path)
 
     def head(self) -> bytes:
         """Return the beginning of the source, decompressed: its first two lines, if it is text.
@@ -117,12 +115,12 @@ class Source:
         Raises:
             MatrixError: the source is a stream, cannot be read, or is too large.
         """
-        if self.path is None or not (self.path.is_file() or self.path.is_dir()):
-            missing = self.path is not None and not self.path.exists()
+        missing = None if self.path is None else problem_of(self.path)
+        if missing is not None:
+            raise MatrixError(missing, path=self.name)
+        if self.path is None or not (is_file(self.path) or is_folder(self.path)):
             raise MatrixError(
-                "no such file" if missing else "this format cannot be read from a stream",
-                path=self.name,
-                hint=None if missing else "give the name of the file",
+                "this format cannot be read from a stream", path=self.name, hint="give the name of the file"
             )
         try:
             files = [self.path] if self.path.is_file() else sorted(self.path.iterdir())

@@ -13,6 +13,7 @@ from syclade.host.common.atomic import Content
 from syclade.host.common.errors import OutputError
 from syclade.host.common.files import missing_directory, write_files
 from syclade.host.common.output_folder import OutputFolder, output_folder
+from syclade.host.common.places import is_folder
 from syclade.host.output.rescue import rescued
 from syclade.host.scite.arguments import SciteCall
 
@@ -75,6 +76,6 @@ def scite_folder(call: SciteCall, kind: str) -> Iterator[SciteFolder]:
 def _trees(folder: Path, base: str) -> list[str]:
     """Return the names of files that are named like the trees of a run."""
     tree = re.compile(re.escape(base) + r"\d+\.(gv|newick)")
-    if not folder.is_dir():
+    if not is_folder(folder):
         return []
     return sorted(path.name for path in folder.iterdir() if tree.fullmatch(path.name))

@@ -382,9 +382,9 @@ def test_a_reference_with_other_contigs_is_named(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_reads_are_named(tmp_path: Path) -> None:
-    assert "there is no such file" in refused("-f", FASTA, tmp_path / "absent.bam")
+    assert "no such file" in refused("-f", FASTA, tmp_path / "absent.bam")
     assert "cannot be read as BAM or CRAM" in refused("-f", FASTA, FASTA)
-    assert "there is no such file" in refused("-f", tmp_path / "absent.fa", BAM)
+    assert "no such file" in refused("-f", tmp_path / "absent.fa", BAM)
     assert "not a FASTA file" in refused("-f", BAM, BAM)
 
 

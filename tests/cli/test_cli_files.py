@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +22,7 @@ from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.trees.treefile import read_tree
 from tests.conftest import ROOT
+from tests.golden.commands import call
 
 EXAMPLE = ROOT / "host" / "data" / "example"
 RATES = ["--fp-rate", "0.001", "--fn-rate", "0.2"]
@@ -239,3 +243,45 @@ def test_the_public_names_of_these_modules() -> None:
     made = syclade.simulate(3, 2, 0.1, 0.1, 0.0, 1)
     assert isinstance(made.parents, np.ndarray)
     assert syclade.read_matrix(EXAMPLE / "matrix.csv").n_cells == 40
+
+
+COMMANDS = {
+    "infer": "infer {} --fp-rate 0.1 --fn-rate 0.1",
+    "convert": "convert {} --out out",
+    "bootstrap": "bootstrap {} --resample cells --out out",
+    "scite": "scite -i {} -n 2 -m 2 -r 1 -l 9 -fd 0.1 -ad 0.1",
+    "folder": "batch m.csv --support none --out {}",
+    "reference": "call -f {} -o x.vcf m.csv",
+    "reads": f"call -f {ROOT / 'host/data/calls/reference.fa'} -o x.vcf {{}}",
+    "h5ad": "infer {} --format h5ad",
+}
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [("locked/x.csv", "Permission denied|no such file"), ("x" * 300, "File name too long")],
+)
+def test_paths_that_cannot_even_be_looked_at(
+    path: str, reason: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's `Path.is_file` and others raise for them; a command says why it cannot use them."""
+    look, make = os.stat, os.mkdir
+
+    def refuse(place: Any, *more: Any, **named: Any) -> Any:
+        if "locked/" in str(place):
+            raise PermissionError(errno.EACCES, "Permission denied", str(place))
+        return look(place, *more, **named)
+
+    def refuse_to_make(place: Any, *more: Any, **named: Any) -> None:
+        if "locked/" in str(place):
+            raise PermissionError(errno.EACCES, "Permission denied", str(place))
+        make(place, *more, **named)
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.csv").write_text("0 1\n1 0\n")
+    monkeypatch.setattr(os, "stat", refuse)
+    monkeypatch.setattr(os, "mkdir", refuse_to_make)
+    called = call(words.format(path).split())
+    assert called.status == 2
+    assert re.search(reason, called.messages)
