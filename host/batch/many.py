@@ -96,7 +96,9 @@ def infer_task(task: Task, stop: Stop | None = None) -> Result:
     coding = {name: options.pop(name) for name in CODING if name in options}
     matrix = task.matrix
     if coding:
-        matrix = read_matrix(matrix, options.get("names"), cell_names=options.get("cell_names"), **coding)
+        matrix = read_matrix(
+            matrix, options.pop("names", None), cell_names=options.pop("cell_names", None), **coding
+        )
     if "move_probabilities" in options:
         kind = kind_named(options.get("tree", OPTIONS["tree"].default))
         options["move_probabilities"] = weights_of(kind, options["move_probabilities"])

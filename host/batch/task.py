@@ -12,13 +12,9 @@ from typing import Any, NamedTuple
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.beside import beside
 from syclade.host.input.source import Source
-from syclade.host.options import OPTIONS
-from syclade.host.options.table import GROUPS
+from syclade.host.options import CODING, OPTIONS
 
 __all__ = ["CODING", "COLUMNS", "FILES", "Task", "deciding", "digest_of", "files_besides", "given_only"]
-
-CODING = tuple(option.name for option in GROUPS["Format of the matrix"])
-"""Options of `read_matrix`; the others are those of `infer`."""
 
 FILES = {"report": "report.html", "netcdf": "samples.nc"}
 """Options for more files of a result, and their names; they change no other file."""

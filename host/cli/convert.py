@@ -33,15 +33,19 @@ def command(
     """Write MATRIX in another format to DIR.
 
     MATRIX is a path, or - for standard input. With --to scite, DIR gets matrix.csv, and matrix.geneNames and
-    matrix.cellNames for --names and --cell-names. With --to sc, it gets matrix.SC.
+    matrix.cellNames for --names and --cell-names. With --to sc, it gets matrix.SC. left_out.tsv lists what
+    options leave out.
     """
     from syclade.host.cli.progress import show_log
     from syclade.host.common.files import write_files
     from syclade.host.input.door import read_matrix
+    from syclade.host.input.left_out import FILE, left_out_table
 
     show_log(quiet=False, verbose=False)
     read = read_matrix(matrix, **said, strict=True)
     files = _files(read, to)
+    if read.left_out:
+        files[FILE] = left_out_table(read.left_out)
     inputs = {
         "MATRIX": matrix,
         "the names of the mutations": read.names_from,
@@ -67,6 +71,7 @@ def _told(matrix: Matrix) -> dict[str, Any]:
         "matrix_file_sha256": matrix.file_sha256,
         "n_mutations": matrix.n_mutations,
         "n_cells": matrix.n_cells,
+        "left_out": len(matrix.left_out),
         "values": counts,
     }
 

@@ -15,7 +15,7 @@ from syclade.host.cli.delivery import deliver
 from syclade.host.cli.infer_words import doubt_of, misfit_of
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
-from syclade.host.options import OPTIONS
+from syclade.host.options import LEAVES_OUT, OPTIONS
 from syclade.host.options.defaults import ALL_MUTATIONS
 from syclade.host.supported import check_together
 
@@ -76,6 +76,8 @@ def command(
     ):
         matrix, coding = options.coding_of(settings, matrix, names, settings["cell_names"])
         with progress_bar(quiet, log) as progress:
+            if coding:  # the matrix was read with its names
+                names = settings["cell_names"] = None
             result = infer(
                 matrix,
                 names=names,
@@ -171,6 +173,8 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, An
         names += kind.consensus_names
     if given["recurrent"] == ALL_MUTATIONS:
         names.append("recurrences.tsv")
+    if any(given[name] not in (None, False) for name in LEAVES_OUT):
+        names.append("left_out.tsv")
     if given["max_trees"] is not None:
         names += ("tree_0.newick", "tree_0.gv", "co_optimal.tsv", "co_optimal.gv")
     return names

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from syclade.host.options import OPTIONS, flag_of
-from syclade.host.options.table import GROUPS
+from syclade.host.options import CODING, OPTIONS, flag_of
 from syclade.host.options.types import WEIGHTS_GIVEN, Type
 
 if TYPE_CHECKING:
@@ -23,9 +22,6 @@ __all__ = [
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-CODING = tuple(option.name for option in GROUPS["Format of the matrix"])
-"""Options for what cannot be detected from a matrix, by the names of `syclade.read_matrix`'s parameters."""
 
 GIVEN = {
     "fp_rate": "Probability of observing a mutation that is not there (SCITE's -fd).",
@@ -205,7 +201,8 @@ def coding_of(
         names, cell_names: files of names, or None.
 
     Returns:
-        The matrix and the given options of CODING. Without any, the path or stream is returned unread.
+        The matrix, with its names, and the given options of CODING. Without any, the path or stream is
+        returned unread.
 
     Raises:
         OptionError: an option does not apply to the format.
@@ -215,7 +212,7 @@ def coding_of(
     said = {
         name: str(value) if isinstance(value, Path) else value  # for run.json
         for name, value in said.items()
-        if value not in (None, "auto")
+        if value is not None and value is not False and value != "auto"
     }
     if not said:
         return matrix, said

@@ -16,6 +16,7 @@ from syclade.host.input.beside import names_beside
 from syclade.host.input.detect import HDF5, detect_folder, detect_format
 from syclade.host.input.formats import Asked, Grid, format_for
 from syclade.host.input.formats.hdf import hdf5_format
+from syclade.host.input.left_out import Limits, Marks, left_out_words, limited
 from syclade.host.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
 from syclade.host.input.names import default_names
 from syclade.host.input.source import Source
@@ -50,6 +51,12 @@ def read_matrix(
     total_layer: str | None = None,
     coding: str | None = None,
     filter: str | None = None,
+    drop_filtered: bool = False,
+    obs_mask: str | None = None,
+    var_mask: str | None = None,
+    max_missing_mutation: float | None = None,
+    max_missing_cell: float | None = None,
+    min_cells: int | None = None,
     strict: bool = False,
     beside: bool = True,
 ) -> Matrix:
@@ -92,6 +99,13 @@ def read_matrix(
             homozygous).
         filter: which records of a VCF to read: "pass" for those whose FILTER is PASS or ".", or "all". None
             reads all.
+        drop_filtered: whether to leave out variants and cells that Tapestri's pipeline marks as filtered.
+        obs_mask, var_mask: columns of an AnnData's obs and var; only cells and mutations for which they are
+            true are kept.
+        max_missing_mutation: largest part of the cells in which a mutation may be missing; others are left
+            out.
+        max_missing_cell: largest part of the other mutations that a cell may miss.
+        min_cells: fewest of the other cells in which a mutation is seen.
         strict: whether to refuse a 2 in SCITE's format, too, if `two` is not given.
         beside: whether to look for name files beside a file in SCITE's format.
 
@@ -107,17 +121,29 @@ def read_matrix(
         "two": two, "rows": rows, "min_depth": min_depth, "min_gq": min_gq, "min_vaf": min_vaf,
         "vaf_ref": vaf_ref, "vaf_het": vaf_het, "vaf_hom": vaf_hom, "total_reads": total_reads,
         "ref_reads": ref_reads, "columns": columns, "name_by": name_by, "layer": layer,
-        "total_layer": total_layer, "coding": coding, "filter": filter,
+        "total_layer": total_layer, "coding": coding, "filter": filter, "obs_mask": obs_mask,
+        "var_mask": var_mask,
     }  # fmt: skip
     said = {name: checked(name, value) for name, value in said.items() if value is not None}
+    said |= {"drop_filtered": True} if checked("drop_filtered", drop_filtered) else {}
+    limits = Limits(
+        checked("min_cells", min_cells),
+        checked("max_missing_mutation", max_missing_mutation),
+        checked("max_missing_cell", max_missing_cell),
+    )
+    marks = Marks()
     if isinstance(source, Matrix):
         matrix = _of_matrix(source, format, said)
     elif isinstance(source, (str, os.PathLike)) or callable(getattr(source, "read", None)):
         wanted = (beside and names is None, beside and cell_names is None)
-        matrix = _of_file(source, format, said, strict, wanted)
+        matrix, marks = _of_file(source, format, said, strict, wanted)
     else:
-        matrix = _of_object(source, format, said)
-    return with_cell_names(with_names(matrix, names), cell_names)
+        matrix, marks = _of_object(source, format, said)
+    whole = with_cell_names(with_names(matrix, names), cell_names)
+    matrix = limited(whole, limits, marks)
+    if out := matrix.left_out[len(whole.left_out) :]:
+        logger.warning("left out: %s", left_out_words(out))
+    return matrix
 
 
 def _of_matrix(matrix: Matrix, format: str, said: dict[str, Any]) -> Matrix:
@@ -128,9 +154,9 @@ def _of_matrix(matrix: Matrix, format: str, said: dict[str, Any]) -> Matrix:
     return matrix
 
 
-def _of_object(source: Any, format: str, said: dict[str, Any]) -> Matrix:
-    """Return the matrix of an array, a data frame or an AnnData."""
-    from syclade.host.input.tables import is_anndata, is_frame, of_anndata, of_frame
+def _of_object(source: Any, format: str, said: dict[str, Any]) -> tuple[Matrix, Marks]:
+    """Return the matrix of an array, a data frame or an AnnData, and what it marks."""
+    from syclade.host.input.tables import is_anndata, is_frame, marks_of, of_anndata, of_frame
 
     if format != "auto":
         raise OptionError(
@@ -139,15 +165,15 @@ def _of_object(source: Any, format: str, said: dict[str, Any]) -> Matrix:
     if source is None or isinstance(source, (bool, int, float, bytes)):
         raise MatrixError(f"the matrix is {shown(source)}, which is not a path, a stream or an array")
     if is_anndata(source):
-        return of_anndata(source, said)
+        return of_anndata(source, said), marks_of(source, said)
     if is_frame(source):
-        return of_frame(source, said)
+        return of_frame(source, said), Marks()
     if said:
         raise OptionError(
             f"{flag_of(next(iter(said)))} does not go with an array",
             hint="rows are mutations, and 2 is homozygous",
         )
-    return matrix_from_array(source)
+    return matrix_from_array(source), Marks()
 
 
 def _of_file(
@@ -156,8 +182,13 @@ def _of_file(
     said: dict[str, Any],
     strict: bool,
     beside: tuple[bool, bool],
-) -> Matrix:
-    """Read a file, folder or stream; `beside`: whether to look for names of mutations, and of cells."""
+) -> tuple[Matrix, Marks]:
+    """Read a file, folder or stream, and what it marks.
+
+    Args:
+        file, format, said, strict: as for `read_matrix`, with the given options.
+        beside: whether to look for names of mutations, and of cells.
+    """
     source = Source.of(file)
     if format != "auto":
         grid, digest = _read(source, format, said)
@@ -173,12 +204,12 @@ def _of_file(
     mutations = grid.mutations or default_names(grid.values.shape[0])
     matrix = Matrix(grid.values, mutations, source.name, digest, grid.cells)
     if format != "scite" or source.path is None:
-        return matrix
+        return matrix, grid.marks
     if beside[0] and (found := names_beside(source.path, grid.values.shape, "mutation")):
         matrix = replace(matrix, names_from=found[0], mutations=found[1])
     if beside[1] and (found := names_beside(source.path, grid.values.shape, "cell")):
         matrix = replace(matrix, cell_names_from=found[0], cells=found[1])
-    return matrix
+    return matrix, grid.marks
 
 
 def _read_detected(source: Source, said: dict[str, Any], strict: bool) -> tuple[str, Grid, str]:

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from syclade.host.common.values import short_repr, shown
 from syclade.host.input.names import check_names, default_names, match_names, read_names
 
 __all__ = [
+    "LeftOut",
     "Matrix",
     "Names",
     "format_matrix",
@@ -23,6 +24,22 @@ __all__ = [
     "with_cell_names",
     "with_names",
 ]
+
+
+class LeftOut(NamedTuple):
+    """A mutation or cell of a file that an option has left out of the matrix.
+
+    Attributes:
+        kind: mutation or cell.
+        name: its name.
+        number: its row or column in the file, from 1.
+        reason: why it was left out.
+    """
+
+    kind: str
+    name: str
+    number: int
+    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +53,10 @@ class Matrix:
         source: name of the file or stream, or ``"array"``.
         file_sha256: SHA-256 of the bytes of the file, in hexadecimal; None if there is no file.
         cells: names of the columns; None if none were given.
-        names_from: the file beside the matrix with the names of the rows (`syclade.host.input.beside`); None
-            if the names were given, or there are none.
+        names_from: the file with the names of the rows, which was given or is beside the matrix
+            (`syclade.host.input.beside`); None if there is none.
         cell_names_from: the same for the columns.
+        left_out: mutations and cells that options have left out.
         annotated: the AnnData that the matrix is from, with what it has besides (`Result.to_anndata`); None
             for other sources, and for files, which are read again for that.
     """
@@ -50,6 +68,7 @@ class Matrix:
     cells: tuple[str, ...] | None = None
     names_from: str | None = None
     cell_names_from: str | None = None
+    left_out: tuple[LeftOut, ...] = ()
     annotated: Any = None
 
     def __repr__(self) -> str:
@@ -114,7 +133,7 @@ def with_names(matrix: Matrix, names: Names) -> Matrix:
     """
     if names is None:
         return matrix
-    return replace(matrix, mutations=_names_of(matrix.values.shape, names), names_from=None)
+    return replace(matrix, mutations=_names_of(matrix.values.shape, names), names_from=_file_of(names))
 
 
 def with_cell_names(matrix: Matrix, names: Names) -> Matrix:
@@ -126,7 +145,7 @@ def with_cell_names(matrix: Matrix, names: Names) -> Matrix:
     if names is None:
         return matrix
     cells = _checked_names(matrix.values.shape, names, "cell")
-    return replace(matrix, cells=cells, cell_names_from=None)
+    return replace(matrix, cells=cells, cell_names_from=_file_of(names))
 
 
 def format_matrix(values: NDArray[np.uint8]) -> str:
@@ -139,6 +158,10 @@ def format_matrix(values: NDArray[np.uint8]) -> str:
     text[:, ::2] = values + np.uint8(ord("0"))
     text[:, -1] = ord("\n")
     return text.tobytes().decode("ascii")
+
+
+def _file_of(names: Names) -> str | None:
+    return os.fspath(names) if isinstance(names, (str, os.PathLike)) else None
 
 
 def _names_of(shape: tuple[int, ...], names: Names) -> tuple[str, ...]:

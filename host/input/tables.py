@@ -15,10 +15,11 @@ from syclade.host.input.formats.grid import Asked
 from syclade.host.input.formats.h5ad import CODINGS, refuse_together
 from syclade.host.input.formats.hdf import PLACE
 from syclade.host.input.formats.reads import SHARES, called, refuse_reads
+from syclade.host.input.left_out import Marks
 from syclade.host.input.matrix import Matrix
 from syclade.host.input.names import check_names, distinct_names
 
-__all__ = ["is_anndata", "is_frame", "of_anndata", "of_frame"]
+__all__ = ["is_anndata", "is_frame", "marks_of", "of_anndata", "of_frame"]
 
 logger = logging.getLogger("syclade.input")
 
@@ -65,7 +66,8 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
         MatrixError: X is all 0 and there is scphylo's layer of genotypes; a layer without the option
             `coding`; an invalid value or name.
     """
-    _only(said, ("two", "layer", "coding", "total_layer", *SHARES, "min_depth"), "an AnnData")
+    known = ("two", "layer", "coding", "total_layer", *SHARES, "min_depth", "obs_mask", "var_mask")
+    _only(said, known, "an AnnData")
     refuse_together("total_layer" in said, said.get("coding"), said.get("two"))
     layer = said.get("layer")
     for name in (layer, said.get("total_layer")):
@@ -146,7 +148,8 @@ def _called_frames(frame: Any, said: dict[str, Any]) -> Matrix:
     if given == ["ref_reads"]:
         depth = alternate + depth
     rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
-    asked = Asked(min_depth=said.get("min_depth"), **{name: said.get(name) for name in SHARES})
+    shares: dict[str, Any] = {name: said.get(name) for name in SHARES}
+    asked = Asked(min_depth=said.get("min_depth"), **shares)
     values, note = called(alternate, depth, asked, "DataFrame")
     logger.info("%s", note)
     if said["rows"] == "cells":
@@ -161,6 +164,28 @@ def _floats(frame: Any) -> NDArray[np.float64]:
     except (TypeError, ValueError) as problem:
         raise MatrixError(f"the DataFrame has an entry that is not a number: {problem}") from None
     return floats
+
+
+def marks_of(data: Any, said: dict[str, Any]) -> Marks:
+    """Return what the masks of the options, columns of an AnnData's obs and var, do not have.
+
+    Raises:
+        MatrixError: there is no such column of booleans.
+    """
+    found: list[NDArray[np.bool_] | None] = []
+    for part, frame in (("var", data.var), ("obs", data.obs)):
+        name = said.get(f"{part}_mask")
+        if name is not None and (
+            name not in frame.columns or str(frame[name].dtype) not in ("bool", "boolean")
+        ):
+            columns = [str(one) for one in frame.columns if str(frame[one].dtype) in ("bool", "boolean")]
+            raise MatrixError(
+                f"{part} has no column {name} of booleans", hint=f"there are {', '.join(columns) or 'none'}"
+            )
+        found.append(None if name is None else ~frame[name].to_numpy(dtype=np.bool_, na_value=False))
+    return Marks(
+        found[0], found[1], f"false in var[{said.get('var_mask')}]", f"false in obs[{said.get('obs_mask')}]"
+    )
 
 
 def _only(said: dict[str, Any], known: tuple[str, ...], what: str) -> None:

@@ -12,10 +12,16 @@ from syclade.host.common.values import path_of, real, shown, whole
 from syclade.host.options.table import GROUPS
 from syclade.host.options.types import WEIGHTS, WEIGHTS_GIVEN, Type
 
-__all__ = ["DECIDE", "OPTIONS", "checked", "command_of", "flag_of"]
+__all__ = ["CODING", "DECIDE", "LEAVES_OUT", "OPTIONS", "checked", "command_of", "flag_of"]
 
 OPTIONS = {option.name: option for options in GROUPS.values() for option in options}
 """Options by name, in the order of the help."""
+
+CODING = tuple(option.name for option in OPTIONS.values() if option.of == "read_matrix")
+"""Options of `read_matrix`."""
+
+LEAVES_OUT = tuple(option.name for option in GROUPS["Mutations and cells to leave out"])
+"""Those of them that leave out mutations and cells."""
 
 DECIDE = tuple(option.name for option in OPTIONS.values() if option.decides)
 """Options that determine the result."""

@@ -14,6 +14,7 @@ from syclade.host.options.types import (
     NUMBER,
     OUTPUT,
     PAIR,
+    PART,
     PERCENT,
     PROBABILITY,
     RATE,
@@ -74,6 +75,20 @@ GROUPS = {
             "Coding of a layer: 2 homozygous and 3 missing, or 2 unknown and 3 homozygous (h5ad)."),
         Option("filter", one_of("pass", "all"), None, of=_MATRIX, help=
             "Records to read: those whose FILTER is PASS or '.', or all, the default (vcf, bcf)."),
+    ),
+    "Mutations and cells to leave out": (
+        Option("drop_filtered", FLAG, False, of=_MATRIX, help=
+            "Leave out variants and cells that the pipeline marks as filtered (tapestri, loom)."),
+        Option("obs_mask", TEXT, None, of=_MATRIX, metavar="NAME", help=
+            "Keep only cells for which this column of obs is true (h5ad)."),
+        Option("var_mask", TEXT, None, of=_MATRIX, metavar="NAME", help=
+            "Keep only mutations for which this column of var is true (h5ad)."),
+        Option("max_missing_mutation", PART, None, of=_MATRIX, metavar="PART", help=
+            "Leave out mutations that are missing in more than this part of the cells; then"),
+        Option("max_missing_cell", PART, None, of=_MATRIX, metavar="PART", help=
+            "leave out cells in which more than this part of the other mutations is missing; then"),
+        Option("min_cells", COUNT, None, of=_MATRIX, metavar="N", help=
+            "leave out mutations that are seen in fewer than N of the other cells."),
     ),
     "Error rates and names": (
         Option("fp_rate", PROBABILITY, None, decides=True, help=

@@ -71,7 +71,7 @@ WEIGHTS_GIVEN = 3
 
 FLAG, NUMBER, TEXT, WEIGHTS = Type("flag"), Type("number"), Type("text"), Type("weights")
 FILE, OUTPUT, NAMES, TREE = Type("file"), Type("output"), Type("names"), Type("tree")
-COUNT, PERCENT = whole(0, 2**31 - 1), number(0, 100)
+COUNT, PERCENT, PART = whole(0, 2**31 - 1), number(0, 100), number(0, 1)
 PROBABILITY = Type("number", 0, 1, open_low=True, open_high=True)
 LEARN = "learn"
 RATE = PROBABILITY._replace(choices=(LEARN,))

@@ -6,7 +6,7 @@ import hashlib
 import importlib.util
 import json
 import logging
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import anndata
     import pandas
 
+    from syclade.host.input.matrix import LeftOut
     from syclade.host.output.result import Result
 
 __all__ = ["anndata_of"]
@@ -77,7 +78,7 @@ def anndata_of(result: Result) -> anndata.AnnData:
         uns={"syclade": told},
     )
     source = _source_of(result)
-    return made if source is None else _with_source(made, source)
+    return made if source is None else _with_source(made, _rest(source, result.observed.left_out))
 
 
 def _source_of(result: Result) -> anndata.AnnData | None:
@@ -99,6 +100,18 @@ def _source_of(result: Result) -> anndata.AnnData | None:
             logger.warning("%s has changed since the run: its obs, var and layers are left out", path)
             return None
     return anndata.read_h5ad(path)
+
+
+def _rest(source: anndata.AnnData, left_out: Sequence[LeftOut]) -> anndata.AnnData:
+    """Return an AnnData without the mutations and cells that options left out."""
+    if not left_out:
+        return source
+    sizes = {"cell": source.n_obs, "mutation": source.n_vars}
+    cells, mutations = (
+        np.setdiff1d(np.arange(size), [one.number - 1 for one in left_out if one.kind == kind])
+        for kind, size in sizes.items()
+    )
+    return source[cells, mutations].copy()
 
 
 def _with_source(made: anndata.AnnData, source: anndata.AnnData) -> anndata.AnnData:

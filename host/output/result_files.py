@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import OptionError
 from syclade.host.common.output_folder import output_folder
+from syclade.host.input.left_out import FILE as LEFT_OUT
+from syclade.host.input.left_out import left_out_table
 from syclade.host.options import OPTIONS, flag_of
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
         from syclade.host.cooptimal.files import files_of as trees_of
 
         files |= trees_of(result.co_optimal, result.mutations)
+    if result.observed is not None and result.observed.left_out:
+        files[LEFT_OUT] = left_out_table(result.observed.left_out)
     if result.recurrences is not None:
         files["recurrences.tsv"] = result.recurrences.table()
     if result.support is not None:

@@ -48,6 +48,9 @@ def summary_of(result: Result) -> dict[str, Any]:
         "searches": [search._asdict() for search in result.searches],
         "unplaced": result.unplaced.to_dict(result.mutations, result.cells),
     }
+    if result.observed is not None and (out := result.observed.left_out):
+        kinds = [one.kind for one in out]
+        told["left_out"] = {"mutations": kinds.count("mutation"), "cells": kinds.count("cell")}
     if result.estimated_rates:
         told["estimated_rates"] = list(result.estimated_rates)
     if (fitted := result.fitted_rates) is not None:

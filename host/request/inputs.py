@@ -12,6 +12,7 @@ from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
 from syclade.host.kinds.named import kind_named
 from syclade.host.model.recurrence import recurrent_mutation, with_copy
+from syclade.host.options import flag_of
 from syclade.host.request.arguments import has_copy
 from syclade.host.trees.cells import check_cell_names, default_cell_names
 from syclade.host.trees.treefile import tree_of
@@ -67,7 +68,8 @@ def read_inputs(matrix: Any, asked: Mapping[str, Any]) -> Inputs:
     unplaced = unplaced_in(as_read)
     if unplaced:
         words = unplaced.words(as_read.mutations, as_read.cells or default_cell_names(as_read.n_cells))
-        logger.warning("%s: they say nothing of the tree", words)
+        hint = f" ({flag_of('min_cells', 1)} leaves such mutations out)" if unplaced.mutations else ""
+        logger.warning("%s: they say nothing of the tree%s", words, hint)
     kind, recurrent = kind_named(asked["tree"]), None
     if has_copy(asked):
         from syclade.host.kinds.recurrent_trees import recurrent_kind

@@ -109,7 +109,8 @@ def test_the_start_names_them(caplog: pytest.LogCaptureFixture) -> None:
     syclade.infer(matrix, support="none", **RATES)
     assert (
         "1 mutation without an observation (NO_DATA), 1 mutation seen in no cell (NEVER_SEEN), "
-        "1 cell without an observation (c24): they say nothing of the tree"
+        "1 cell without an observation (c24): they say nothing of the tree "
+        "(--min-cells 1 leaves such mutations out)"
     ) in caplog.messages
 
 
@@ -227,7 +228,7 @@ def test_a_matrix_that_says_nothing_has_no_consensus(tmp_path: Path) -> None:
     assert (
         "syclade: warning: 1 mutation seen in no cell (1), 1 mutation without an observation (2), "
         "2 cells observed only at unplaced mutations (s0, s2), 1 cell without an observation (s1): they say "
-        "nothing of the tree\n"
+        "nothing of the tree (--min-cells 1 leaves such mutations out)\n"
     ) in said.stderr
     assert "support: 0 of 0 edges >= 0.8" in said.stdout
     assert not (out / "consensus.newick").exists()

@@ -85,6 +85,22 @@ def test_anndata_keeps_what_the_source_has(by_path: bool, tmp_path: Path) -> Non
     assert copy.var["depth"].tolist()[:-1] == data.var["depth"].tolist()
 
 
+def test_anndata_has_no_more_of_the_source_than_options_leave() -> None:
+    values = np.where(VALUES.T == 2, 1, VALUES.T)
+    values[:, 1], values[2] = 0, 3
+    source = annotated(values)
+    source.obs["patient"] = [f"p{number}" for number in range(len(CELLS))]
+    matrix = syclade.read_matrix(source, two="homozygous", min_cells=1, max_missing_cell=0.9)
+    assert {one.kind for one in matrix.left_out} == {"cell", "mutation"}
+    made = syclade.infer(matrix, **RATES, support="none", device="numpy", steps=20, chains=1).to_anndata()
+    kept = source[list(matrix.cells or ()), list(matrix.mutations)]
+    assert made.obs["patient"].tolist() == kept.obs["patient"].tolist()
+    assert (made.obs_names.tolist(), made.var_names.tolist()) == (
+        kept.obs_names.tolist(),
+        kept.var_names.tolist(),
+    )
+
+
 def test_anndata_of_a_file_that_has_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "source.h5ad"
     annotated(np.where(VALUES.T == 2, 3, VALUES.T)).write_h5ad(path)

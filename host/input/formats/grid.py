@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.common.errors import MatrixError
+from syclade.host.input.left_out import Marks
 from syclade.host.input.names import check_names, distinct_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.options import flag_of
@@ -53,6 +54,8 @@ class Asked:
         coding: the coding of a layer, "scite" or "cyvcf2"; None if not given.
         name_by: names of the mutations of a VCF, "site" or "id"; None takes the site.
         filter: which records of a VCF to read, "pass" or "all"; None reads all.
+        drop_filtered: whether to mark variants and cells that the pipeline filtered.
+        obs_mask, var_mask: columns of an AnnData's obs and var; where they are false is marked.
     """
 
     two: str | None = None
@@ -71,6 +74,9 @@ class Asked:
     coding: str | None = None
     name_by: str | None = None
     filter: str | None = None
+    drop_filtered: bool = False
+    obs_mask: str | None = None
+    var_mask: str | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,7 @@ class Grid:
         cells: names of the columns; None if the file has none.
         notes: lines for the log.
         also: SHA-256 of further files that were read, in hexadecimal.
+        marks: mutations and cells to leave out.
     """
 
     values: NDArray[np.uint8]
@@ -90,6 +97,7 @@ class Grid:
     cells: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    marks: Marks = field(default_factory=Marks)
 
 
 def named_grid(

@@ -15,10 +15,22 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from syclade.host.common.errors import MatrixError, OptionError
+from syclade.host.common.values import listed
 from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_rows, with_two
-from syclade.host.input.formats.hdf import blocks, coded, counted, opened, places, require, shape_of, texts
+from syclade.host.input.formats.hdf import (
+    blocks,
+    coded,
+    counted,
+    flags,
+    opened,
+    places,
+    require,
+    shape_of,
+    texts,
+)
 from syclade.host.input.formats.reads import called, refuse_reads, require_depth
+from syclade.host.input.left_out import Marks
 from syclade.host.options import flag_of
 
 __all__ = ["CODINGS", "read_h5ad", "refuse_together"]
@@ -53,8 +65,44 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
         cells = _index(file["obs"], values.shape[1], "obs", path)
         names = _index(file["var"], values.shape[0], "var", path)
         where = places(file["var"], names, path) if hasattr(file["var"], "keys") else []
+        marks, columns = _masks(file, values.shape, asked, path)
     grid = named_grid(values, names, cells, where)
-    return replace(grid, notes=(*notes, *grid.notes))
+    return replace(grid, marks=marks, notes=(*notes, *grid.notes, *columns))
+
+
+def _masks(file: Any, shape: tuple[int, ...], asked: Asked, path: Path) -> tuple[Marks, tuple[str, ...]]:
+    """Return what the masks of the options do not have; without masks, a note of the columns that can be.
+
+    Raises:
+        MatrixError: a column is not there, or not of booleans.
+    """
+    found: list[NDArray[np.bool_] | None] = []
+    notes = []
+    for part, option, count in (("var", "var_mask", shape[0]), ("obs", "obs_mask", shape[1])):
+        frame, name = file[part], getattr(asked, option)
+        columns = [key for key in frame if _is_bool(frame[key], count)] if hasattr(frame, "keys") else []
+        if name is None:
+            found.append(None)
+            if columns:
+                notes.append(
+                    f"{part} has columns of booleans ({listed(columns)}): {flag_of(option)} heeds one"
+                )
+        elif name not in columns:
+            others = f"there are {', '.join(columns)}" if columns else f"leave out {flag_of(option)}"
+            raise MatrixError(f"{part} has no column {name} of booleans", path=str(path), hint=others)
+        else:
+            kept = flags(frame[name], count)
+            assert kept is not None
+            found.append(~kept)
+    return Marks(
+        found[0], found[1], f"false in var[{asked.var_mask}]", f"false in obs[{asked.obs_mask}]"
+    ), tuple(notes)
+
+
+def _is_bool(element: Any, count: int) -> bool:
+    """Return whether an element is a column of booleans, of numpy or of pandas."""
+    kind = element["values"] if hasattr(element, "keys") and "values" in element else element
+    return getattr(getattr(kind, "dtype", None), "kind", "") == "b" and flags(element, count) is not None
 
 
 def refuse_together(reads: bool, coding: str | None, two: str | None) -> None:

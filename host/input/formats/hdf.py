@@ -17,7 +17,8 @@ from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.textfile import GZIP, excerpt
 
 __all__ = [
-    "PLACE", "blocks", "coded", "counted", "hdf5_format", "opened", "places", "require", "shape_of", "texts",
+    "PLACE", "blocks", "coded", "counted", "flags", "hdf5_format", "opened", "places", "require", "shape_of",
+    "texts",
 ]  # fmt: skip
 
 _BLOCK = 2**22
@@ -188,6 +189,28 @@ def counted(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDAr
             path=str(path),
         )
     return values.astype(np.float64)
+
+
+def flags(element: Any, count: int) -> NDArray[np.bool_] | None:
+    """Return `count` values that are true or false; None if an element has no such values.
+
+    They are booleans, numbers 0 and 1, or texts of these; pandas' missing booleans are false.
+    """
+    if hasattr(element, "keys"):  # a nullable array of pandas
+        if "values" not in element or "mask" not in element:
+            return None
+        values, mask = flags(element["values"], count), flags(element["mask"], count)
+        return None if values is None or mask is None else values & ~mask
+    if getattr(element, "shape", None) != (count,) or element.dtype.itemsize > _MOST_NAME:
+        return None
+    values = element[()]
+    if values.dtype.kind in "SOU":
+        words = [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one) for one in values]
+        meaning = {"true": 1, "false": 0, "1": 1, "0": 0, "01": 1, "00": 0}
+        values = np.array([meaning.get(word.strip().lower(), -1) for word in words])
+    if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
+        return None
+    return values.astype(np.bool_)
 
 
 def texts(element: Any, count: int, what: str, path: Path) -> list[str]:

@@ -7,6 +7,7 @@ are rows in the layers of an h5 file, and columns in a loom. NGT has our coding:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
-from syclade.host.input.formats.hdf import blocks, coded, opened, places, shape_of, texts
+from syclade.host.input.formats.hdf import blocks, coded, flags, opened, places, shape_of, texts
 from syclade.host.input.formats.reads import SHARES, filtered, percent
+from syclade.host.input.left_out import Marks
 from syclade.host.options import flag_of
 
 __all__ = ["read_loom", "read_tapestri"]
@@ -44,7 +46,9 @@ def read_tapestri(path: Path, asked: Asked) -> Grid:
             barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
         where = places(assay["ca"], names, path)
         values = _called(layers, "NGT", shape, asked, path)
-    return named_grid(values.T, names, barcodes, where)
+        marks, notes = _filtered(assay, "ca", "ra", shape[::-1], asked, path)
+    grid = named_grid(values.T, names, barcodes, where)
+    return replace(grid, marks=marks, notes=(*grid.notes, *notes))
 
 
 def read_loom(path: Path, asked: Asked) -> Grid:
@@ -61,7 +65,40 @@ def read_loom(path: Path, asked: Asked) -> Grid:
         where = places(file["row_attrs"], names, path)
         parts = {"matrix": file["matrix"], **dict(file.get("layers", {}).items())}
         values = _called(parts, "matrix", shape, asked, path)
-    return named_grid(values, names, barcodes, where)
+        marks, notes = _filtered(file, "row_attrs", "col_attrs", shape, asked, path)
+    grid = named_grid(values, names, barcodes, where)
+    return replace(grid, marks=marks, notes=(*grid.notes, *notes))
+
+
+def _filtered(
+    of: Any, variants: str, cells: str, shape: tuple[int, int], asked: Asked, path: Path
+) -> tuple[Marks, tuple[str, ...]]:
+    """Return the pipeline's marks if they are asked for, and else a note if there are some.
+
+    Args:
+        of: the group in the file that has the marks.
+        variants, cells: names of its groups of variants and of cells.
+        shape: numbers of variants and cells.
+        asked, path: the options, and the file.
+
+    Raises:
+        MatrixError: marks are asked for, and there are none that can be read.
+    """
+    names = [f"{group}/filtered" for group in (variants, cells)]
+    found = [flags(of[name], count) if name in of else None for name, count in zip(names, shape, strict=True)]
+    if asked.drop_filtered:
+        if all(one is None for one in found):
+            raise MatrixError(
+                f"there is neither {names[0]} nor {names[1]} with marks",
+                path=str(path),
+                hint=f"leave out {flag_of('drop_filtered')}",
+            )
+        return Marks(found[0], found[1], *(f"marked by {name}" for name in names)), ()
+    marked = [0 if one is None else int(one.sum()) for one in found]
+    if not any(marked):
+        return Marks(), ()
+    note = f"{marked[0]} of {shape[0]} variants and {marked[1]} of {shape[1]} cells are marked as filtered"
+    return Marks(), (f"{note}: {flag_of('drop_filtered')} leaves them out",)
 
 
 def _part(of: Any, name: str, path: Path) -> Any:
