@@ -23,29 +23,40 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("there", "missing", "command"),
     [
-        ([], ["quality"], "pip install 'syclade[quality]'"),
-        ([], ["sycl"], "pip install 'syclade[sycl]'"),
-        ([], [], "pip install 'syclade'"),
-        (["dpctl"], ["quality"], "pip install 'syclade[sycl,quality]'"),
-        (["statsmodels"], ["sycl"], "pip install 'syclade[sycl,quality]'"),
-        (["dpctl"], [], "pip install 'syclade[sycl]'"),
-        ([], ["report"], "pip install 'syclade[report]'"),
-        (["jinja2"], ["samples"], "pip install 'syclade[report,samples]'"),
+        ([], ["quality"], "pip install '.[quality]'"),
+        ([], ["sycl"], "pip install '.[sycl]'"),
+        ([], [], "pip install ."),
+        (["dpctl"], ["quality"], "pip install '.[sycl,quality]'"),
+        (["statsmodels"], ["sycl"], "pip install '.[sycl,quality]'"),
+        (["dpctl"], [], "pip install '.[sycl]'"),
+        ([], ["report"], "pip install '.[report]'"),
+        (["jinja2"], ["samples"], "pip install '.[report,samples]'"),
     ],
 )
 def test_hints_name_the_whole_install(
     monkeypatch: pytest.MonkeyPatch, there: list[str], missing: list[str], command: str
 ) -> None:
     monkeypatch.setattr(install, "version_of", lambda name: "1" if name in there else None)
-    assert install_command(*missing) == command
-    assert install_command(*missing, anew=True) == command.replace("install", "install --force-reinstall", 1)
+    where = "in the folder of syclade's clone"
+    assert install_command(*missing) == f"{command} {where}"
+    again = command.replace("install", "install --force-reinstall", 1)
+    assert install_command(*missing, anew=True) == f"{again} {where}"
 
 
 def test_the_hint_for_sycl_says_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install, "version_of", lambda _name: None)
     assert sycl_hint() == (
-        "install the SYCL stack: pip install 'syclade[sycl]' (Linux x86_64, Python 3.11 to 3.14)"
+        "install the SYCL stack (Linux x86_64, Python 3.11 to 3.14): pip install '.[sycl]' "
+        "in the folder of syclade's clone"
     )
+
+
+def test_install_commands_are_those_of_the_readme() -> None:
+    """There is no package on a registry: a clone is installed, by the documentation as well."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.ipynb")]
+    texts = {path: path.read_text(encoding="utf-8") for path in pages}
+    assert "pip install '.[sycl,report]'" in texts[ROOT / "README.md"]
+    assert [path for path, text in texts.items() if re.search(r"pip install '?syclade", text)] == []
 
 
 def test_no_hint_is_written_by_hand() -> None:

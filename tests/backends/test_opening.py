@@ -83,7 +83,7 @@ def test_auto_goes_on_in_numpy_where_numba_is_broken_too(own_cache: Path) -> Non
     done = infer("llvmlite", "native", own_cache)
     assert (done.returncode, done.stdout) == (2, "")
     assert "syclade: error: llvmlite does not import" in done.stderr
-    assert "pip install --force-reinstall 'syclade[" in done.stderr
+    assert "pip install --force-reinstall '.[" in done.stderr
 
 
 @pytest.fixture

@@ -172,7 +172,7 @@ def test_missing_extras_are_told_before_anything_is_run(
     status, said = run(reference)
     assert status == 2
     assert "this needs statsmodels" in said
-    assert re.search(r"pip install 'syclade\[[a-z,]*quality[a-z,]*\]'", said)
+    assert re.search(r"pip install '\.\[[a-z,]*quality[a-z,]*\]'", said)
 
 
 def test_help_comes_without_heavy_imports() -> None:
