@@ -60,7 +60,8 @@ def answer(asked: Request, task: Task) -> Result:
         asked.plan,
         found,
         seed=asked.seed,
-        options=asked.options,
+        # The command to repeat the run estimates the rates again.
+        options={**asked.options, **dict.fromkeys(asked.estimated.names)},
         true=asked.true_tree,
         estimated=asked.estimated.names,
         unplaced=asked.unplaced,
@@ -108,8 +109,6 @@ def _with_support(planned: SupportPlan, asked: Request, result: Result, found: F
         return result
     rates, posterior = result.rates, support.rates
     sampled_under = rates if posterior is None else posterior.sampled_under
-    if sampled_under != rates:  # only a run that estimates the rates again is the same run
-        result = replace(result, options={**result.options, **dict.fromkeys(result.estimated_rates)})
     return _with_consensus(result, asked, support.sampled, sampled_under)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.answer import answer
@@ -196,6 +197,7 @@ def infer(
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
     given = dict(locals())  # all arguments by name, for what hands them on
+    begun = time.perf_counter()
     _check_outputs(given)
     stop = stop or Stop()
 
@@ -213,13 +215,13 @@ def infer(
         with checkpoint_in_use(checkpoint, resume):
             keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
             result = answer(asked, Task(report, keeper, stop))
-            if recurrent is None:
-                return result
-            if stop.wanted:
-                return result.stopped(RECURRENCE)
-            from syclade.host.recurrences import with_recurrences
+            if recurrent is not None and stop.wanted:
+                result = result.stopped(RECURRENCE)
+            elif recurrent is not None:
+                from syclade.host.recurrences import with_recurrences
 
-            return with_recurrences(asked, result, Task(report, stop=stop))
+                result = with_recurrences(asked, result, Task(report, stop=stop))
+            return replace(result, total_seconds=time.perf_counter() - begun)
     finally:
         if isinstance(asked.device, Several):
             asked.device.close()

@@ -12,7 +12,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.cli.delivery import deliver
-from syclade.host.cli.infer_words import doubt_of, misfit_of
+from syclade.host.cli.infer_words import doubt_of
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.options import LEAVES_OUT, OPTIONS
@@ -135,8 +135,7 @@ def _warnings(result: Result) -> list[str]:
     support = result.support
     if result.interrupted:
         found.append(f"warning: {result.stop_words}")
-    if result.converged or result.searches:  # a tree far from the best fits other rates
-        found += [misfit_of(result, name) for name in result.contradicted]
+    found += [f"warning: {words}" for words in result.misfits]
     if support is not None:
         found += [f"warning: {words}" for words in support.warnings]
     if result.samples is not None:

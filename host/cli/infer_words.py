@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from syclade.host.common.output_folder import OutputFolder
     from syclade.host.output.result import Result
 
-__all__ = ["doubt_of", "estimated_lines", "misfit_of", "tell"]
+__all__ = ["doubt_of", "estimated_lines", "tell"]
 
 
 MOST_NAMES = 12
@@ -127,16 +127,6 @@ def estimated_lines(result: Result) -> list[str]:
         under = (flag_of(name, f"{getattr(found.sampled_under, name):g}") for name in names)
         lines.append(f"support and consensus are of {' and '.join(under)}")
     return lines
-
-
-def misfit_of(result: Result, name: str) -> str:
-    """Return the warning for a given rate that the data contradict: the reason, and what to do."""
-    assert result.fitted_rates is not None
-    told, fitted = getattr(result.rates, name), getattr(result.fitted_rates, name)
-    return (
-        f"warning: the matrix contradicts {flag_of(name, f'{told:g}')}: {fitted:g} fits the tree best; with "
-        f"wrong rates other trees are likely: infer again with {flag_of(name, f'{fitted:g}')}"
-    )
 
 
 def doubt_of(result: Result) -> str:

@@ -19,20 +19,9 @@ from syclade.host.common.cache import forget_cached, read_cached, write_cached
 from syclade.host.common.distributions import version_of
 from syclade.host.devices.cores import cores_of_process
 from syclade.host.devices.device import Device
-from syclade.host.devices.survey import Survey
+from syclade.host.devices.survey import SELECTING, Survey
 
 __all__ = ["recall", "remember", "stack_versions"]
-
-SELECTING = (
-    "DPCPP_CPU_NUM_CUS",
-    "OCL_ICD_FILENAMES",
-    "OCL_ICD_VENDORS",
-    "ONEAPI_DEVICE_SELECTOR",
-    "SYCL_DEVICE_ALLOWLIST",
-    "SYCL_DEVICE_FILTER",
-    "ZE_AFFINITY_MASK",
-)
-"""Environment variables that hide devices or parts of them. A survey is valid only for the same values."""
 
 _STACK = ("dpctl", "intel-sycl-rt", "intel-opencl-rt", "intel-opencl-fpga-emu-rt", "intel-cmplr-lib-rt")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -14,9 +15,20 @@ from typing import Any
 from syclade.host.common.distributions import version_of
 from syclade.host.devices.device import Device
 
-__all__ = ["Survey", "survey", "try_again"]
+__all__ = ["SELECTING", "Survey", "survey", "try_again"]
 
 CPU_DRIVER = "intel-opencl-rt"
+
+SELECTING = (
+    "DPCPP_CPU_NUM_CUS",
+    "OCL_ICD_FILENAMES",
+    "OCL_ICD_VENDORS",
+    "ONEAPI_DEVICE_SELECTOR",
+    "SYCL_DEVICE_ALLOWLIST",
+    "SYCL_DEVICE_FILTER",
+    "ZE_AFFINITY_MASK",
+)
+"""Environment variables that hide devices or parts of them. A survey is valid only for the same values."""
 
 PROBE_TIMEOUT = 120  # seconds; a cold runtime takes about 3
 
@@ -50,11 +62,17 @@ def survey() -> Survey:
         return Survey((), f"listing the SYCL devices failed: {next(filter(None, reason))}")
     devices = [Device(**entry) for entry in listed[0]]
     if not devices:
-        missing = (
-            "" if version_of(CPU_DRIVER) else f": its driver for processors, {CPU_DRIVER}, is not installed"
-        )
-        return Survey((), f"the SYCL runtime lists no device{missing}")
+        return Survey((), f"the SYCL runtime lists no device{_why_none()}")
     return Survey(_with_verdicts(devices, {device.filter for device in devices}, lines, failure))
+
+
+def _why_none() -> str:
+    """Return why the runtime may list no device, to append to a message: its driver, or variables."""
+    reasons = [] if version_of(CPU_DRIVER) else [f"its driver for processors, {CPU_DRIVER}, is not installed"]
+    given = [f"{name}={os.environ[name]}" for name in SELECTING if os.environ.get(name)]
+    if given:
+        reasons.append(f"the environment selects devices by {', '.join(given)}")
+    return f": {'; '.join(reasons)}" if reasons else ""
 
 
 def try_again(devices: Sequence[Device], filters: Iterable[str]) -> Survey:

@@ -128,7 +128,7 @@ class WithWork:
 
 
 def work_dicts(work: Sequence[WorkDone]) -> list[dict[str, Any]]:
-    """Return the work as plain values for run.json; the shares of each unit sum to 1."""
+    """Return the work as plain values for run.json; the shares of each unit sum to 1, and are named by it."""
     totals = {unit: sum(counts_of(work, unit).values()) for unit in _NAMES}
     return [
         {
@@ -137,7 +137,7 @@ def work_dicts(work: Sequence[WorkDone]) -> list[dict[str, Any]]:
             "kernel": one.kernel,
             "unit": one.unit,
             "count": one.count,
-            "share": one.count / totals[one.unit],
+            f"share_of_{one.unit}": one.count / totals[one.unit],
             "seconds": one.seconds,
         }
         for one in work

@@ -20,6 +20,7 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import Tree, TreeKind
 from syclade.host.model.assignment import Assignment
 from syclade.host.model.rates import Rates
+from syclade.host.options import flag_of
 from syclade.host.runs.found import CO_OPTIMAL, RECURRENCE, SUPPORT, TREE, Search
 from syclade.host.trees.tree import to_networkx
 
@@ -80,6 +81,7 @@ class Result(WithWork):
             only chains ran. With searches, the chains are short ones that some searches start from.
         slots: number of chain states, or searches, on the device at once.
         seconds: wall time of chains and searches in seconds, without start-up.
+        total_seconds: wall time of the whole inference in seconds, with the estimate of rates and support.
         matrix: name of the file or stream of the matrix, as given; None for an array.
         matrix_sha256: SHA-256 of the values as a text in SCITE's format, in hexadecimal; independent of the
             format of the file.
@@ -153,6 +155,7 @@ class Result(WithWork):
     pipeline: Mapping[str, Any] | None = None
     recurrences: Recurrences | None = None
     support: Support | None = None
+    total_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""
@@ -188,6 +191,19 @@ class Result(WithWork):
     def stopped(self, stage: str) -> Result:
         """Return the result of a run that was stopped in a stage, or in an earlier one."""
         return replace(self, stopped_in=self.stopped_in or stage)
+
+    @property
+    def misfits(self) -> list[str]:
+        """Messages: the given rates that the matrix contradicts, and what to do."""
+        fitted = self.fitted_rates
+        if fitted is None or not (self.converged or self.searches):
+            return []  # a tree far from the best fits other rates
+        rates = ((name, getattr(self.rates, name), getattr(fitted, name)) for name in self.contradicted)
+        return [
+            f"the matrix contradicts {flag_of(name, f'{given:g}')}: {better:g} fits the tree best; with "
+            f"wrong rates other trees are likely: infer again with {flag_of(name, f'{better:g}')}"
+            for name, given, better in rates
+        ]
 
     @property
     def runs(self) -> str:

@@ -89,6 +89,7 @@ def run_of(result: Result) -> dict[str, Any]:
         "slots": result.slots,
         "threads": usable_cores(),
         "seconds": result.seconds,
+        "total_seconds": result.total_seconds,
         "steps_per_second": result.steps_per_second,
         "pipeline": None if result.pipeline is None else dict(result.pipeline),
         "options": dict(result.options),

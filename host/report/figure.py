@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from syclade.host.cooptimal.consensus import consensus_of
 from syclade.host.report.heat_map import (
@@ -18,13 +21,17 @@ from syclade.host.report.tree_svg import TreePicture, picture_of
 from syclade.host.trees.clones import Clone
 
 if TYPE_CHECKING:
+    from syclade.host.consensus.consensus import CloneConsensus
     from syclade.host.input.matrix import Matrix
     from syclade.host.output.result import Result
 
-__all__ = ["LEGEND", "Figure", "figure_of", "support_of"]
+__all__ = ["LEGEND", "LIKELY", "Figure", "figure_of", "figure_of_consensus", "genotypes_of", "support_of"]
 
 WIDTH, GAP, LEAST_MAP, WIDEST_CELL = 1200.0, 12.0, 240.0, 14.0
 """Sizes in px; WIDEST_CELL is the maximum width of the column of a cell."""
+
+LIKELY = 0.5
+"""Probability above which a cell is called a doublet."""
 
 LEGEND = [(name, f"rgb{colour}") for name, colour in COLOURS.items()]
 
@@ -34,6 +41,7 @@ class Figure:
     """Content of the figure.
 
     Attributes:
+        name: name of the figure, unique in a page.
         clones: clones of the tree.
         tree: layout of the tree.
         heat_map: data URL of the picture of the matrix.
@@ -43,6 +51,7 @@ class Figure:
         support: description of the trees that the shares on edges refer to; empty without shares.
     """
 
+    name: str
     clones: list[Clone]
     tree: TreePicture
     heat_map: str
@@ -72,14 +81,71 @@ def figure_of(result: Result, matrix: Matrix) -> Figure:
     """
     clones = result.kind.clones(result.tree)
     shares, of = support_of(result, clones)
-    tree = picture_of(clones, result.mutations, shares, of)
-    shown = in_order_of_tree(
-        matrix.values, result.kind.genotypes(result.tree), result.kind.cell_order(result.tree)
+    order = result.kind.cell_order(result.tree)
+    return _figure("tree", clones, shares, of, matrix, genotypes_of(result), order)
+
+
+def genotypes_of(result: Result) -> NDArray[np.bool_]:
+    """Return the mutations of each cell: bool, shape (n, cells); of a likely doublet, those of both nodes."""
+    calls, tree = result.assignment.doublets, result.tree
+    if calls is None:
+        return result.kind.genotypes(tree)
+    first, second = (
+        result.kind.genotypes(replace(tree, assignment=replace(tree.assignment, node=node)))
+        for node in (calls.first, calls.second)
     )
-    pixels = beside_tree(shown, clones, tree.heights)
+    return np.where(calls.probability > LIKELY, first | second, result.kind.genotypes(tree))
+
+
+def figure_of_consensus(consensus: CloneConsensus) -> Figure:
+    """Return the figure of a consensus, with the support of its clones: of placed mutations and cells."""
+    tree, best = consensus.tree, consensus.cells.best
+    cells, depths = np.bincount(best, minlength=tree.clones), [0] * tree.clones
+    for clone in range(1, tree.clones):
+        depths[clone] = depths[tree.parents[clone]] + 1
+    clones = [
+        Clone(
+            clone, int(tree.parents[clone]), depths[clone], tuple(tree.members[clone]), int(cells[clone]),
+            int(cells[clone : tree.ends[clone]].sum()),
+        )
+        for clone in range(tree.clones)
+    ]  # fmt: skip
+    return _figure(
+        "consensus",
+        clones,
+        [None, *consensus.support[1:].tolist()],
+        "the sampled trees",
+        consensus.placed,
+        tree.within[tree.clone_of][:, best],
+        np.argsort(best, kind="stable"),
+    )
+
+
+def _figure(
+    name: str,
+    clones: list[Clone],
+    shares: list[float | None] | None,
+    of: str,
+    matrix: Matrix,
+    genotypes: NDArray[np.bool_],
+    order: NDArray[np.int64],
+) -> Figure:
+    """Return the figure of clones, with the matrix beside them.
+
+    Args:
+        name: as in `Figure`.
+        clones: the clones, in preorder.
+        shares, of: as for `picture_of`.
+        matrix: the matrix.
+        genotypes: bool, shape (n, cells): the mutations that the cells have.
+        order: int64, shape (cells,): the cells in the order of the tree.
+    """
+    tree = picture_of(clones, matrix.mutations, shares, of)
+    pixels = beside_tree(in_order_of_tree(matrix.values, genotypes, order), clones, tree.heights)
     room = max(LEAST_MAP, WIDTH - tree.width - GAP)
     map_width = min(room, WIDEST_CELL * matrix.n_cells)
     return Figure(
+        name,
         clones,
         tree,
         data_address(png_of(pixels)),

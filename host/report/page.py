@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.common.errors import OptionError
 from syclade.host.common.install import install_command
-from syclade.host.report.figure import LEGEND, figure_of
+from syclade.host.report.figure import LEGEND, Figure, figure_of, figure_of_consensus
 from syclade.host.report.sections import SECTIONS
 
 if TYPE_CHECKING:
@@ -43,10 +43,15 @@ def report_of(result: Result, matrix: Matrix) -> str:
     require_report()
     import markupsafe
 
+    consensus = result.consensus
     page: str = template("page.html").render(
         result=result,
         figure=figure_of(result, matrix),
         drawn=markupsafe.Markup(draw(result, matrix)),
+        consensus=consensus,
+        drawn_consensus=markupsafe.Markup(
+            "" if consensus is None else _drawn(figure_of_consensus(consensus))
+        ),
         legend=LEGEND,
         sections=[section for section in (make(result) for make in SECTIONS) if section is not None],
     )
@@ -55,7 +60,12 @@ def report_of(result: Result, matrix: Matrix) -> str:
 
 def draw(result: Result, matrix: Matrix) -> str:
     """Return the tree with the matrix beside it, as an SVG for any HTML page; needs jinja2."""
-    drawn: str = template("figure.html").render(figure=figure_of(result, matrix))
+    return _drawn(figure_of(result, matrix))
+
+
+def _drawn(figure: Figure) -> str:
+    """Return a figure as an SVG."""
+    drawn: str = template("figure.html").render(figure=figure)
     return drawn
 
 

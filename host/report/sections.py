@@ -11,6 +11,7 @@ from syclade.host.cooptimal.consensus import consensus_of
 from syclade.host.devices.work import executors_of
 from syclade.host.model.zygosity import scored_values
 from syclade.host.options import command_of
+from syclade.host.report.figure import LIKELY, genotypes_of
 from syclade.host.report.traces import trace_of
 from syclade.host.trees.tree import node_labels
 
@@ -71,7 +72,7 @@ def _model(result: Result) -> Section:
     ]
     words: tuple[str, ...] = ()
     if result.observed is not None:
-        has = result.kind.genotypes(result.tree)
+        has = genotypes_of(result)
         values = scored_values(result.observed, result.rates)
         seen, known = (values == 1) | (values == 2), values != 3
         wrong, absent = int((seen & ~has).sum()), int((known & ~has).sum())
@@ -81,11 +82,41 @@ def _model(result: Result) -> Section:
             f"({_part(wrong, absent)}), and {lost} of {present} entries with it have none "
             f"({_part(lost, present)}).",
         )
-    return Section("Error rates", words, Table(("rate", "value", ""), rows))
+    if result.assignment.doublets is not None:
+        words += ("A cell that is more likely a doublet than not has the mutations of both of its nodes.",)
+    warnings = tuple(f"{words[0].upper()}{words[1:]}." for words in result.misfits)
+    return Section("Error rates", words, Table(("rate", "value", ""), rows), warnings)
+
+
+def _doublets(result: Result) -> Section | None:
+    calls = result.assignment.doublets
+    if calls is None:
+        return None
+    labels = result.labels
+    likely = np.flatnonzero(calls.probability > LIKELY)
+    rows = [
+        (
+            result.cells[cell],
+            f"{calls.probability[cell]:.3f}",
+            labels[calls.first[cell]],
+            labels[calls.second[cell]],
+        )
+        for cell in likely[np.argsort(-calls.probability[likely], kind="stable")].tolist()
+    ]
+    origin = "given" if "doublets" not in (result.learned or {}) else "learned"
+    words = (
+        f"Rate of doublets: {calls.rate:.4g} ({origin}). {calls.expected:.1f} of {result.n_cells} cells are "
+        f"expected to be doublets; {len(likely)} are more likely one than not.",
+        "A doublet of two cells of one lineage cannot be seen: its mutations are those of the cell with more "
+        f"of them. Doublets of two branches are {calls.relevant_rate:.2%} of the cells.",
+    )
+    return Section("Doublets", words, _cut(("cell", "P(doublet)", "first node", "second node"), rows))
 
 
 def _whence(result: Result, rate: str) -> str:
-    """Return the origin of a rate as text: given, or learned with its prior."""
+    """Return the origin of a rate as text: given, estimated, or learned with its prior."""
+    if rate in result.estimated_rates:
+        return "estimated from the matrix, by the best tree"
     learned = (result.learned or {}).get(rate)
     if learned is None:
         return "given"
@@ -175,8 +206,7 @@ def _support(result: Result) -> Section | None:
     )
     if found.rates is not None:
         words += tuple(
-            f"{name}: mean {one.mean:.3g}, 90 % interval {one.low:.3g} to {one.high:.3g} (estimated)."
-            for name, one in found.rates.intervals.items()
+            f"{name} over the sampled trees: {one.words}." for name, one in found.rates.intervals.items()
         )
     head = ("mutation", "parent", "P(parent)", "P(clade)")
     return Section("Support", words, _cut(head, rows), tuple(found.warnings))
@@ -244,13 +274,21 @@ def _assignment(result: Result) -> Section:
     return Section(f"Best {place} of each {item}", (), _cut(head, rows))
 
 
+def _times(result: Result) -> str:
+    """Return the wall time of the whole run and of its parts as text."""
+    runs = "searches" if result.searches else "chains"
+    parts = {runs: result.seconds} | ({} if result.support is None else {"support": result.support.seconds})
+    told = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in parts.items())
+    return f"{result.total_seconds:.2f} s, of which {told}"
+
+
 def _provenance(result: Result) -> Section:
     rows = [
         ("matrix", result.matrix or "an array"),
         ("SHA-256", result.matrix_file_sha256 or result.matrix_sha256),
         ("seed", str(result.seed)),
         ("device", executors_of(result.work) or "none: all was done by an earlier run"),
-        ("time", f"{result.seconds:.2f} s"),
+        ("time", _times(result)),
         ("date", result.date),
         ("syclade", result.version),
         ("command", command_of(result.matrix or "MATRIX", result.options)),
@@ -266,6 +304,7 @@ SECTIONS: tuple[Callable[[Result], Section | None], ...] = (
     _co_optimal,
     _recurrence,
     _true_tree,
+    _doublets,
     _model,
     _assignment,
     _provenance,

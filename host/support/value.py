@@ -153,11 +153,13 @@ class Support:
     @property
     def _shortage(self) -> str:
         sampled = self.sampled
-        rough = f"below {ROUGH} for {self.pairs.rough} of {len(self.pairs.sizes)} uncertain pairs"
+        rough, measured = self.pairs.rough, len(self.pairs.sizes)
         numbers = (
-            f"effective sample size {sampled.ess:.0f} ({rough}), R-hat {sampled.rhat:.3f}, "
-            f"spread {sampled.spread:.3f}"
+            f"the log-likelihood has an effective sample size of {sampled.ess:.0f} and an R-hat of "
+            f"{sampled.rhat:.3f}, and ancestors a spread of {sampled.spread:.3f}"
         )
+        if rough:
+            numbers += f"; {rough} of {measured} uncertain pairs have fewer than {ROUGH} effective samples"
         if self.interrupted:
             return f"sampling was stopped, so support is rough ({numbers})"
         more = f": {flag_of('support', 'full')} samples longer" if self.level == "quick" else ""

@@ -111,7 +111,7 @@ def test_the_summary_names_the_devices(tmp_path: Path) -> None:
     summary = json.loads(result.stdout)
     device = choose_device("cpu").filter
     assert summary["counting"] == "native"
-    assert [(one["unit"], one["device"], one["share"]) for one in summary["work"]] == [
+    assert [(one["unit"], one["device"], one[f"share_of_{one['unit']}"]) for one in summary["work"]] == [
         ("reads", device, 1.0),
         ("columns", device, 1.0),
     ]

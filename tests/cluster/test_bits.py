@@ -75,7 +75,7 @@ def assert_same(result: syclade.Result, kind: str) -> None:
 def assert_shares(result: syclade.Result) -> None:
     """The shares of each unit sum to 1."""
     for unit in ("steps", "sweeps"):
-        shares = [one["share"] for one in result.run()["work"] if one["unit"] == unit]
+        shares = [one[f"share_of_{unit}"] for one in result.run()["work"] if one["unit"] == unit]
         assert not shares or abs(sum(shares) - 1) < 1e-12
 
 

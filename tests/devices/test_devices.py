@@ -101,7 +101,7 @@ def test_auto_falls_back_to_numpy_without_the_stack(
     assert "falling back to numpy, which is slower: the SYCL stack is not installed" in caplog.text
     native, last = list_devices()
     assert last is NUMPY
-    assert native.reason == "numba is not installed (pip install 'syclade')"
+    assert native.reason == "numba is not installed (pip install . in the folder of syclade's clone)"
     with pytest.raises(DeviceError, match="no device 'cpu': the SYCL stack is not installed"):
         choose_device("cpu")
 
@@ -241,4 +241,9 @@ def test_no_device_at_all(probe: FakeProbe, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(survey, "version_of", lambda name: None)
     assert str(known_devices().problem).endswith(
         ": its driver for processors, intel-opencl-rt, is not installed"
+    )
+    monkeypatch.setattr(survey, "version_of", lambda name: "1")
+    monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "level_zero:gpu")
+    assert str(known_devices().problem).endswith(
+        ": the environment selects devices by ONEAPI_DEVICE_SELECTOR=level_zero:gpu"
     )

@@ -15,7 +15,7 @@ import pytest
 
 from syclade.host.common.errors import DeviceError
 from syclade.host.devices import choice as module
-from syclade.host.devices import remembered
+from syclade.host.devices import survey as survey_module
 from syclade.host.devices.choice import choose_device, known_devices, list_devices
 from syclade.host.devices.device import NUMPY, Device, native_device
 from tests.support.fake_probe import BOTH_WORK, CPU, CPU_STARTS, CPU_WORKS, GPU_WORKS, LISTING, FakeProbe
@@ -165,7 +165,7 @@ def test_a_cache_that_cannot_be_written(probe: FakeProbe, own_cache: Path) -> No
     assert len(probe.calls) == 2
 
 
-@pytest.mark.parametrize("variable", remembered.SELECTING)
+@pytest.mark.parametrize("variable", survey_module.SELECTING)
 def test_users_selections_are_kept_apart(
     probe: FakeProbe, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:

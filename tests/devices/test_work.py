@@ -67,15 +67,15 @@ def test_plain_values() -> None:
     told = work_dicts((CHAINS, BEFORE, AFTER))
     assert told[0] == {
         "device": "opencl:cpu:0", "device_name": "Some CPU", "kernel": "general", "unit": "steps",
-        "count": 600, "share": 1.0, "seconds": 0.5,
+        "count": 600, "share_of_steps": 1.0, "seconds": 0.5,
     }  # fmt: skip
-    assert [one["share"] for one in told[1:]] == [0.71, 0.29]
+    assert [one["share_of_sweeps"] for one in told[1:]] == [0.71, 0.29]
     assert work_dicts(()) == []
 
 
 def test_columns_are_a_unit_of_their_own() -> None:
     work = (WorkDone(CPU, "general", COLUMNS, 30, 1.0), WorkDone(NATIVE, "general", COLUMNS, 90, 1.0))
-    assert [one["share"] for one in work_dicts(work)] == [0.25, 0.75]
+    assert [one["share_of_columns"] for one in work_dicts(work)] == [0.25, 0.75]
     assert executed_on(work[:1]) == " on opencl:cpu:0 (Some CPU)"
     assert executors_of(work) == (
         "25 % of the columns on opencl:cpu:0 (Some CPU), 75 % on native (this processor, by numba)"

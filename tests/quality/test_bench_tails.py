@@ -29,7 +29,7 @@ def test_all_ways_give_the_same_tail() -> None:
     (genome,) = report["genome"]
     assert genome["columns"] == 40
     (work,) = genome["work"]
-    assert (work["device"], work["count"], work["share"]) == ("native", 40, 1)
+    assert (work["device"], work["count"], work["share_of_columns"]) == ("native", 40, 1)
     assert "40 columns" in tails.table(report)
     json.dumps(report)
 

@@ -22,15 +22,22 @@ SIZES = {"desk": (1280, 800), "phone": (390, 844), "wide": (1920, 1080)}
 RATES: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.2, "device": "native"}
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
+TREE = "svg[aria-labelledby=syclade-tree] g.clone"
+
 OVERLAPS = """() => {
-    const boxes = [...document.querySelectorAll("g.clone text")].map(text => text.getBoundingClientRect());
+    const found = [0, 0, 0];
+    for (const figure of document.querySelectorAll("svg.syclade-figure")) {
+    const boxes = [...figure.querySelectorAll("g.clone text")].map(text => text.getBoundingClientRect());
     let met = 0;
     for (let i = 0; i < boxes.length; i++)
         for (let j = i + 1; j < boxes.length; j++)
             if (boxes[i].left < boxes[j].right - 1 && boxes[j].left < boxes[i].right - 1
                 && boxes[i].top < boxes[j].bottom - 1 && boxes[j].top < boxes[i].bottom - 1) met++;
-    const map = document.querySelector("svg image").getBoundingClientRect();
-    return [boxes.length, met, boxes.filter(box => box.right > map.left).length];
+    const map = figure.querySelector("image").getBoundingClientRect();
+    const numbers = [boxes.length, met, boxes.filter(box => box.right > map.left).length];
+    numbers.forEach((number, at) => found[at] += number);
+    }
+    return found;
 }"""
 
 
@@ -102,7 +109,7 @@ def look(browser: Any, result: syclade.Result, folder: Path) -> None:
         assert time.perf_counter() - started < 20
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.inner_text("#log-likelihood") == f"{summary['log_likelihood']:.6f}"
-        cells = [int(one.get_attribute("data-cells")) for one in page.query_selector_all("g.clone")]
+        cells = [int(one.get_attribute("data-cells")) for one in page.query_selector_all(TREE)]
         assert sum(cells) == summary["n_cells"]
         labels, met, under = page.evaluate(OVERLAPS)
         assert labels >= 1

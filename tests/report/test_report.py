@@ -17,7 +17,7 @@ from syclade.host.cli.main import cli
 from syclade.host.input.matrix import matrix_from_array, with_names
 from syclade.host.model.simulate import simulate
 from syclade.host.options import command_of
-from syclade.host.report.figure import support_of
+from syclade.host.report.figure import figure_of_consensus, support_of
 from syclade.host.report.heat_map import (
     COLOURS,
     MOST_COLUMNS,
@@ -197,6 +197,63 @@ def test_learned_rates_are_told_from_given_ones() -> None:
     assert "fn_rate: rhat" in text
 
 
+def test_estimated_rates_and_the_tree_to_publish() -> None:
+    made = simulate(60, 12, 0.01, 0.2, 0.1, 5).matrix
+    result = syclade.infer(made, device="native")
+    text = Page(result.report()).text
+    assert (text.count("estimated from the matrix, by the best tree"), text.count("given")) == (2, 0)
+    assert f"{result.rates.fn_rate:.6g}" in text
+    assert "fn_rate over the sampled trees: " in text
+    assert result.support is not None
+    assert f"{result.total_seconds:.2f} s, of which searches {result.seconds:.2f} s, support " in text
+    assert result.total_seconds > result.seconds + result.support.seconds
+    assert "--fp-rate" not in text, "the command estimates the rates again"
+    assert text.index("The tree to publish") < text.index("The most likely tree")
+
+
+def test_the_figure_of_the_consensus() -> None:
+    made = simulate(60, 12, 0.01, 0.2, 0.1, 5).matrix
+    consensus = syclade.infer(made, fp_rate=0.01, fn_rate=0.2, device="native").consensus
+    assert consensus is not None
+    figure = figure_of_consensus(consensus)
+    assert len(figure.clones) == consensus.tree.clones
+    assert sorted(one for clone in figure.clones for one in clone.mutations) == list(range(12))
+    assert [clone.mutations for clone in figure.clones] == [tuple(one) for one in consensus.tree.members]
+    assert figure.clones[0].below == sum(clone.cells for clone in figure.clones) == 60
+    for clone, share, row in zip(figure.clones, consensus.support, figure.tree.rows, strict=True):
+        above = figure.clones[clone.parent]
+        assert clone.depth == (above.depth + 1 if clone.mutations else 0)
+        assert not clone.mutations or f"in {share:.1%} of the sampled trees" in row.title
+
+
+def test_doublets_have_their_section() -> None:
+    made = simulate(60, 10, 0.001, 0.1, 0.0, 5, doublets=0.3)
+    asked: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.1, "doublets": 0.3, "chains": 2, "steps": 3000}
+    result = syclade.infer(made.matrix, **asked, device="native")
+    calls = result.assignment.doublets
+    assert calls is not None
+    page = Page(result.report())
+    likely = np.flatnonzero(calls.probability > 0.5)
+    assert len(likely) > 3
+    assert f"Rate of doublets: 0.3 (given). {calls.expected:.1f} of 60 cells" in page.text
+    assert f"{len(likely)} are more likely one than not" in page.text
+    assert "two cells of one lineage cannot be seen" in page.text
+    has = ancestor_matrix(result.parents)[:-1].astype(bool)
+    expected = has[:, result.attachment]
+    expected[:, likely] = has[:, calls.first[likely]] | has[:, calls.second[likely]]
+    wrong = int(((made.matrix.values == 1) & ~expected).sum())
+    alone = int(((made.matrix.values == 1) & ~has[:, result.attachment]).sum())
+    assert f"In this tree, {wrong} of {int((~expected).sum())} entries" in page.text
+    assert wrong < alone, "with single nodes, doublets would be errors"
+
+
+def test_contradicted_rates_are_in_the_report() -> None:
+    made = simulate(60, 12, 0.02, 0.2, 0.1, 5).matrix
+    result = syclade.infer(made, fp_rate=1e-4, fn_rate=0.2, device="native", support="none")
+    assert "fp_rate" in result.contradicted
+    assert "The matrix contradicts --fp-rate 0.0001: " in Page(result.report()).text
+
+
 def test_it_stays_small() -> None:
     assert len(result_of(1000, 60).report().encode()) < 10**6
 
@@ -211,7 +268,8 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
     )
     page = Page((out / "report.html").read_text(encoding="utf-8"))
     for heading in (
-        "Clonal tree and matrix",
+        "The tree to publish",
+        "clonal tree and matrix",
         "Convergence",
         "Trees that are as likely",
         "Provenance",
