@@ -19,7 +19,7 @@ from syclade.host.runs.task import Stop
 
 __all__ = ["INCOMPLETE", "Place", "drop_old_lock", "known_line", "run_task"]
 
-_INPUTS = ("names", "cell_names", "image", "true_tree")
+_INPUTS = ("names", "cell_names", "total_reads", "ref_reads", "image", "true_tree")
 """Options whose files are read."""
 
 NOT_DONE = "it was not run to its end yet"

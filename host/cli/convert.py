@@ -47,7 +47,7 @@ def command(
     if read.left_out:
         files[FILE] = left_out_table(read.left_out)
     inputs = {
-        "MATRIX": matrix,
+        **options.files_of({**said, "matrix": matrix}),
         "the names of the mutations": read.names_from,
         "the names of the cells": read.cell_names_from,
     }

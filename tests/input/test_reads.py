@@ -130,6 +130,26 @@ def test_layers_of_an_anndata() -> None:
         syclade.read_matrix(data, min_depth=1)
 
 
+def test_a_second_table_is_not_overwritten(forms: dict[str, Path], tmp_path: Path) -> None:
+    second = tmp_path / "matrix.csv"
+    second.write_bytes(forms["total"].read_bytes())
+    words = [
+        "--rows",
+        "cells",
+        "--total-reads",
+        str(second),
+        "--min-depth",
+        "1",
+        "--out",
+        str(tmp_path),
+        "--force",
+    ]
+    done = CliRunner().invoke(command, [str(forms["alternate"]), *words])
+    assert done.exit_code != 0
+    assert "--total-reads" in str(done.exception)
+    assert second.read_bytes() == forms["total"].read_bytes()
+
+
 def test_pairs_of_data_frames() -> None:
     import pandas
 
