@@ -70,6 +70,21 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     metavar="K",
     help="Number of mutations that are lost again on their lineage.",
 )
+@click.option(
+    "--shares",
+    default="equal",
+    show_default=True,
+    metavar="equal|zipf|K",
+    help="Expected shares of the cells at the nodes: equal; 1, 1/2, 1/3, … in random order; or drawn from a "
+    "Dirichlet distribution with concentration K.",
+)
+@click.option(
+    "--per-branch",
+    type=_SIZE,
+    default=1,
+    metavar="K",
+    help="Number of mutations on a branch, in random order, without cells between them.",
+)
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")
@@ -80,6 +95,8 @@ def command(
     doublets: float | None,
     recurrent: int,
     losses: int,
+    shares: str,
+    per_branch: int,
     seed: int,
     out: Path,
     force: bool,
@@ -91,7 +108,8 @@ def command(
     The tree is drawn uniformly from all mutation trees, and every cell is attached to a random node. With
     --fn-rate-hom and --hom-rate, some observations are homozygous (2). With --doublets, some cells are two
     cells together; simulation.json has the second node of each, and -1 for the others. With --recurrent or
-    --losses, some mutations M have a second node M_copy in the true tree (docs/formats.md). DIR gets
+    --losses, some mutations M have a second node M_copy in the true tree (docs/formats.md). Clones of real
+    tumours are of unequal sizes and have several mutations: --shares and --per-branch. DIR gets
     matrix.csv and matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and simulation.json.
     """
     from syclade.host.common.files import check_output, write_files
@@ -99,7 +117,18 @@ def command(
 
     check_output(out, FILES, force)
     copies = {"recurrent": recurrent, "losses": losses}
-    made = simulate(cells, mutations, missing=missing, seed=seed, doublets=doublets, **copies, **given)
+    of_clones = _shares_of(shares)
+    made = simulate(
+        cells,
+        mutations,
+        missing=missing,
+        seed=seed,
+        doublets=doublets,
+        shares=of_clones,
+        per_branch=per_branch,
+        **copies,
+        **given,
+    )
     rates = options.rates_of(given)
     report = {
         "cells": cells,
@@ -108,12 +137,22 @@ def command(
         "missing": missing,
         **({} if doublets is None else {"doublets": doublets}),
         **{name: number for name, number in copies.items() if number},
+        **({"shares": of_clones} if shares != "equal" else {}),
+        **({"per_branch": per_branch} if per_branch > 1 else {}),
         "seed": seed,
     }
     files = _files(made, rates, report)
     write_files(out, files, force)
     if as_json:
         click.echo(files["simulation.json"].rstrip("\n"))
+
+
+def _shares_of(text: str) -> str | float:
+    """Return the number that a text is, or else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict[str, str]:

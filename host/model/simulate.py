@@ -2,11 +2,13 @@
 
 The design is that of the ffSCITE thesis's quality test: a uniform random rooted tree (Prüfer code), with
 cells attached to uniform random nodes, the root included. Doublets are at two such nodes. Some mutations may
-occur twice (host/model/copies.py).
+occur twice (host/model/copies.py). Real clones are of unequal sizes, and have several mutations without cells
+between them: shares and branches.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,7 +25,10 @@ from syclade.host.model.zygosity import HOMOZYGOUS
 from syclade.host.options import checked, flag_of
 from syclade.host.trees.uniform import parents_from_pruefer
 
-__all__ = ["Simulation", "simulate"]
+__all__ = ["EQUAL", "ZIPF", "Simulation", "simulate"]
+
+EQUAL, ZIPF = "equal", "zipf"
+"""Shares of the cells at the nodes: all equal; or 1, 1/2, 1/3, ... in random order, divided by their sum."""
 
 MOST: Final = 2**31 - 2
 """Maximum number of cells and of mutations: nodes are numbered in int32, the root after the mutations."""
@@ -75,6 +80,8 @@ def simulate(
     doublets: float | None = None,
     recurrent: int = 0,
     losses: int = 0,
+    shares: str | float = EQUAL,
+    per_branch: int = 1,
 ) -> Simulation:
     """Simulate a matrix. Equal arguments give equal results with the same version of numpy (PCG64).
 
@@ -93,6 +100,10 @@ def simulate(
             the mutations of either cell.
         recurrent: number of mutations that occur in two lineages.
         losses: number of mutations that are lost again on their lineage.
+        shares: expected shares of the cells at the nodes: equal, zipf, or the concentration of a Dirichlet
+            distribution from which they are drawn.
+        per_branch: number of mutations on a branch, in random order; cells are only at the lowest of them.
+            The last branch may have fewer.
 
     Raises:
         OptionError: an argument is out of range, or the tree has no place for so many copies.
@@ -114,11 +125,18 @@ def simulate(
     )
     rng = np.random.Generator(np.random.PCG64(seed))
     copies: tuple[Copy, ...] = ()
-    if recurrent or losses:
+    per_branch = whole("per_branch", per_branch, 1, MOST)
+    if (recurrent or losses) and per_branch > 1:
+        raise OptionError("copies of mutations do not go with per_branch", hint="leave one of them out")
+    clones = None
+    if per_branch > 1:
+        parents, clones = random_parents_with_branches(mutations, per_branch, rng)
+    elif recurrent or losses:
         parents, copies = random_parents_with_copies(mutations, recurrent, losses, rng)
     else:
         parents = random_parents(mutations, rng)
-    attachments = rng.integers(0, parents.size, cells, dtype=np.int32)
+    draw = _cells_at(np.arange(parents.size) if clones is None else clones, shares, rng)
+    attachments = draw(cells)
     partners = np.full(cells, -1, dtype=np.int32)
     states = states_of(parents, mutations, copies)
     truth = states[:, attachments]
@@ -127,7 +145,7 @@ def simulate(
             raise OptionError(f"{flag_of('doublets', doublets)} is no rate", hint="give a probability")
         doublets = checked("doublets", doublets)
         both = np.flatnonzero(rng.random(cells) < doublets)
-        partners[both] = rng.integers(0, parents.size, both.size, dtype=np.int32)
+        partners[both] = draw(both.size)
         truth[:, both] |= states[:, partners[both]]
     observed = observe(truth, rates, rng.random(truth.shape))
     observed[rng.random(truth.shape) < missing] = 3
@@ -135,6 +153,58 @@ def simulate(
     matrix = Matrix(np.ascontiguousarray(observed), names, f"simulation, seed {seed}")
     as_numbers = np.ascontiguousarray(truth, dtype=np.uint8)
     return Simulation(matrix, parents, attachments, as_numbers, partners, copies)
+
+
+def _cells_at(
+    nodes: NDArray[np.int64], shares: str | float, rng: np.random.Generator
+) -> Callable[[int], NDArray[np.int32]]:
+    """Return the function that draws nodes for a number of cells.
+
+    Args:
+        nodes: the nodes that have cells.
+        shares: as for `simulate`.
+        rng: the generator.
+
+    Raises:
+        OptionError: there are no such shares.
+    """
+    if shares == EQUAL:
+        return lambda count: nodes[rng.integers(0, nodes.size, count, dtype=np.int32)].astype(np.int32)
+    if shares == ZIPF:
+        expected = rng.permutation(1.0 / np.arange(1, nodes.size + 1))
+    elif isinstance(shares, str):
+        raise OptionError(f"there are no shares {shares!r}", hint=f"use {EQUAL}, {ZIPF} or a number above 0")
+    else:
+        concentration = real("shares", shares)
+        if not 1e-3 <= concentration <= 1e6:
+            raise OptionError(f"shares is {shares}", hint="give a concentration, 0.001 to 1000000")
+        expected = rng.dirichlet(np.full(nodes.size, concentration))
+    expected = expected / expected.sum()
+    return lambda count: rng.choice(nodes, count, p=expected).astype(np.int32)
+
+
+def random_parents_with_branches(
+    mutations: int, per_branch: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Draw a tree of branches with several mutations.
+
+    Args:
+        mutations: n.
+        per_branch: number of mutations on a branch; the last one may have fewer.
+        rng: the generator.
+
+    Returns:
+        The parents, int32, shape (n + 1,); and the nodes at the ends of branches, with the root last.
+    """
+    branches = -(-mutations // per_branch)
+    order, above = rng.permutation(mutations), random_parents(branches, rng)
+    first, last = order[::per_branch], np.append(order[per_branch - 1 :: per_branch], order[-1])[:branches]
+    parents = np.empty(mutations + 1, dtype=np.int32)
+    parents[order[1:]] = order[:-1]
+    ends = np.append(last, mutations)
+    parents[first] = ends[above[:-1]]
+    parents[mutations] = mutations
+    return parents, ends.astype(np.int64)
 
 
 def observe(truth: NDArray[np.bool_], rates: Rates, draws: NDArray[np.float64]) -> NDArray[np.uint8]:

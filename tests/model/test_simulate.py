@@ -90,3 +90,31 @@ def test_trees_are_uniform() -> None:
     expected = draws / len(every)
     chi_squared = sum((count - expected) ** 2 / expected for count in counts.values())
     assert chi_squared < 124 + 6 * math.sqrt(2 * 124)
+
+
+@pytest.mark.parametrize(
+    ("shares", "low", "high"), [("equal", 0.1, 0.3), ("zipf", 0.35, 0.55), (0.05, 0.6, 1.0)]
+)
+def test_shares_of_clones(shares: str | float, low: float, high: float) -> None:
+    largest = []
+    for seed in range(8):
+        made = simulate(2000, 6, 0.01, 0.1, 0.0, seed, shares=shares)
+        largest.append(np.bincount(made.attachments, minlength=7).max() / 2000)
+    assert low < np.median(largest) < high
+
+
+@pytest.mark.parametrize("shares", ["large", 0.0, -1.0, math.nan, math.inf])
+def test_shares_that_cannot_be(shares: str | float) -> None:
+    with pytest.raises(OptionError):
+        simulate(5, 3, 0.01, 0.1, 0.0, 1, shares=shares)
+
+
+def test_branches_have_cells_only_at_their_ends() -> None:
+    made = simulate(3000, 10, 0.01, 0.1, 0.0, 2, per_branch=4)
+    validate_parents(made.parents)
+    assert len(np.unique(made.attachments)) == 4  # three branches and the root
+    children = np.bincount(made.parents[:-1], minlength=11)
+    for node in set(range(10)) - set(made.attachments.tolist()):
+        assert children[node] == 1
+    with pytest.raises(OptionError, match="copies"):
+        simulate(5, 8, 0.01, 0.1, 0.0, 1, recurrent=1, per_branch=2)
