@@ -127,11 +127,14 @@ class Space(NamedTuple):
         slot_bytes: (observed) -> memory of a slot's tables.
         tables: (parents, weights, observed) -> tables of trees, (slots, nodes) int32, with weights of the
             classes, (slots, classes) int64: `Tables` or `LeafTables`.
+        shared_tables: the same, with shares of the cells at each node, (slots, nodes) int32; None if cells
+            cannot have any.
     """
 
     labels: Callable[[NDArray[Any]], int]
     slot_bytes: Callable[[NDArray[Any]], int]
     tables: Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], Any]
+    shared_tables: Callable[[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]], Any] | None = None
 
 
 class Recorder(NamedTuple):

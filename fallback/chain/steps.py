@@ -100,13 +100,13 @@ class ChainSteps:
         self._moves, self._move_below = moves, np.array(move_below, dtype=np.int64)
         self._score, self._recorders, self._events = score, recorders, events
         self._kinds = sum(move.kinds for move in moves) + 1
-        self._kept: dict[int, tuple[NDArray[Any], NDArray[Any], Any]] = {}
+        self._kept: dict[int, tuple[tuple[NDArray[Any], ...], Any]] = {}
         self._acceptance = FIRST_ACCEPTANCE
 
     @property
     def memory_bytes(self) -> int:
         """Memory of the tables that are kept between launches."""
-        return sum(int(tables.nbytes) for _, _, tables in self._kept.values())
+        return sum(int(tables.nbytes) for _, tables in self._kept.values())
 
     @property
     def slot_bytes(self) -> int:
@@ -128,17 +128,33 @@ class ChainSteps:
         tables = self._tables_of(state, part)
         while (active := self._active(state, part)).size:
             self._run_batch(state, part[active], active, tables, seed)
-        parent = tables.parents(np.arange(len(part)))
-        state["parent"][part] = parent
-        self._kept[int(part[0])] = parent, state["weights"][part], tables
+        state["parent"][part] = tables.parents(np.arange(len(part)))
+        if self._has_shares(state, part):
+            state["log_shares"][part] = tables.log_shares(np.arange(len(part)))
+        self._kept[int(part[0])] = self._determines_tables(state, part), tables
 
     def _tables_of(self, state: dict[str, NDArray[Any]], part: NDArray[Any]) -> Any:
         """Return the tables of some slots; reuse those of the last launch if the trees are the same."""
-        parent, weights = state["parent"][part], state["weights"][part]
+        made_of = self._determines_tables(state, part)
         kept = self._kept.pop(int(part[0]), None)  # an interrupted launch keeps none
-        if kept and np.array_equal(kept[0], parent) and np.array_equal(kept[1], weights):
-            return kept[2]
-        return self._new_tables(parent, weights)
+        if kept and len(kept[0]) == len(made_of) and all(map(np.array_equal, kept[0], made_of)):
+            return kept[1]
+        if self._has_shares(state, part):
+            assert self._space.shared_tables is not None
+            parent, weights, log_shares = made_of
+            return self._space.shared_tables(parent, weights, self._observed, log_shares)
+        return self._new_tables(*made_of)
+
+    def _determines_tables(
+        self, state: dict[str, NDArray[Any]], part: NDArray[Any]
+    ) -> tuple[NDArray[Any], ...]:
+        """Return copies of the arrays that the tables of some slots are made of."""
+        names = ("parent", "weights", *(("log_shares",) if self._has_shares(state, part) else ()))
+        return tuple(state[name][part] for name in names)
+
+    def _has_shares(self, state: dict[str, NDArray[Any]], part: NDArray[Any]) -> bool:
+        """Return whether the cells of some slots have shares."""
+        return "log_shares" in state and bool(state["log_shares"][part].any())
 
     def _active(self, state: dict[str, NDArray[Any]], part: NDArray[Any]) -> NDArray[Any]:
         """Return the indices of the slots that have steps left and room for their events."""

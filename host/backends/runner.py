@@ -102,7 +102,11 @@ class Runner:
         Raises:
             ValueError: the state's rates do not fit the problem's unit of scores.
         """
-        self._engine.put(slot, self._fields(state, info))
+        fields = self._fields(state, info)
+        before = self._put.get(slot)
+        if before is not None and before.tables is state.tables:  # large, and still there
+            fields = {name: value for name, value in fields.items() if name not in state.tables}
+        self._engine.put(slot, fields)
         self._note(slot, state)
 
     def put_all(self, states: Sequence[ChainState]) -> None:
@@ -144,6 +148,9 @@ class Runner:
         part = self._engine.get(slot, names)
         places, best_places = put.rate_at, put.best_rate_at
         rates = put.rates
+        if rates.log_shares:
+            own = part["log_shares"][: self.plan.labels + 1]
+            rates = replace(rates, log_shares=tuple(own.tolist()))
         if self.plan.problem.learns:
             places, best_places = _places(part["rate_at"]), _places(part["best_rate_at"])
             rates = self.plan.problem.rates_at(places)
@@ -211,6 +218,7 @@ class Runner:
             "best_score": state.best_score,
             **self._logarithms(state.gamma),
             "weights": state.rates.weights,
+            "log_shares": self.encoding.encode_shares(state.rates.log_shares),
             "rate_at": state.rate_at[:rates],
             "best_rate_at": state.best_rate_at[:rates],
             "tallies": no_tallies(len(self.plan.kinds)) if info is None else info.tallies,

@@ -138,6 +138,8 @@ def _warnings(result: Result) -> list[str]:
     found += [f"warning: {words}" for words in result.misfits]
     if support is not None:
         found += [f"warning: {words}" for words in support.warnings]
+    if result.consensus is not None:
+        found += [f"warning: {words}" for words in result.consensus.warnings]
     if result.samples is not None:
         found += [f"warning: {words}" for words in result.samples.warnings]
     elif not result.converged and result.stopped_in != TREE:

@@ -12,10 +12,16 @@ from numpy.typing import NDArray
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import MatrixError
-from syclade.host.common.values import short_repr
+from syclade.host.common.values import counted, listed, short_repr
 from syclade.host.consensus.cells import CloneCells, cells_on
 from syclade.host.consensus.clades import clone_support
 from syclade.host.consensus.clone_tree import CloneTree
+from syclade.host.consensus.evidence import (
+    Contradiction,
+    PairCounts,
+    contradictions_in,
+    count_pairs,
+)
 from syclade.host.consensus.gains import THRESHOLDS, Thresholds, gain_of, gains_of
 from syclade.host.consensus.newick import clone_newick
 from syclade.host.consensus.relations import Relations, TreeBlocks, count_relations
@@ -99,6 +105,27 @@ class CloneConsensus:
         """float64, shape (clones,): expected part of the placed cells that are of each clone itself."""
         return self.cells.mixture.prevalence
 
+    @cached_property
+    def pair_counts(self) -> PairCounts:
+        """Numbers of cells that support or contradict relations of pairs of placed mutations."""
+        return count_pairs(self.placed)
+
+    @cached_property
+    def contradictions(self) -> list[Contradiction]:
+        """Claims on pairs of mutations that the cells contradict, most cells first."""
+        return contradictions_in(self.relations, self.pair_counts, self.rates)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Messages: claims that the cells contradict."""
+        if not self.contradictions:
+            return []
+        claims = [one.words(self.mutations) for one in self.contradictions]
+        return [
+            f"{counted(len(claims), 'claim is', 'claims are')} contradicted by the cells: {listed(claims)}; "
+            "the model does not fit them (see relations.tsv)"
+        ]
+
     @property
     def misfits(self) -> list[str]:
         """Names of the cells that fit nowhere."""
@@ -163,7 +190,9 @@ class CloneConsensus:
 
     def to_relations(self) -> str:
         """Return the table of pairs of mutations: tab-separated."""
-        return relations_table(self.tree, self.relations, self.mutations, self.unplaced_mutations)
+        return relations_table(
+            self.tree, self.relations, self.pair_counts, self.mutations, self.unplaced_mutations
+        )
 
     def to_cells(self) -> str:
         """Return the table of cells: tab-separated."""
@@ -193,6 +222,10 @@ class CloneConsensus:
             "thresholds": {"before": self.thresholds.before, "apart": self.thresholds.apart},
             "gain": self.gain,
             "misfits": self.misfits,
+            "contradicted": [
+                {**one._asdict(), "first": self.mutations[one.first], "second": self.mutations[one.second]}
+                for one in self.contradictions
+            ],
             **({"true_tree": truth} if truth else {}),
         }
 

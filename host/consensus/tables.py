@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.consensus.cells import CloneCells
 from syclade.host.consensus.clone_tree import CloneTree
+from syclade.host.consensus.evidence import PairCounts
 from syclade.host.consensus.newick import separator_of
 from syclade.host.consensus.prevalence import Mixture
 from syclade.host.consensus.relations import Relations
@@ -27,10 +28,13 @@ own cells; its prevalence, which is that number divided by the number of placed 
 central 90 % of its share of the tissue; expected number of cells of the clone and all below it; names of its
 mutations. The last line has the unplaced mutations, and the number of unplaced cells, if there are any."""
 
-RELATIONS = ("first", "second", "before", "after", "apart", "consensus")
+RELATIONS = (
+    "first", "second", "before", "after", "apart", "consensus", "both", "first_only", "second_only",
+)  # fmt: skip
 """Columns of relations.tsv: names of two mutations; probabilities that the first is before the second, after
-it, and on another lineage; the relation in the consensus: before, after, apart, or open in one clone. Each
-unplaced mutation has one line, at the end, without a second."""
+it, and on another lineage; the relation in the consensus: before, after, apart, or open in one clone; of the
+cells in which both are observed, the numbers of those with both, with the first only, and with the second
+only. Each unplaced mutation has one line, at the end, without a second."""
 
 CELLS = ("cell", "clone", "probability", "tail", "fits")
 """Columns of cells.tsv: name; most probable clone, and its probability; probability of observations that are
@@ -81,13 +85,18 @@ def clones_table(
 
 
 def relations_table(
-    tree: CloneTree, relations: Relations, mutations: Sequence[str], unplaced: Sequence[str] = ()
+    tree: CloneTree,
+    relations: Relations,
+    cells: PairCounts,
+    mutations: Sequence[str],
+    unplaced: Sequence[str] = (),
 ) -> str:
     """Return the text of ``relations.tsv``: a line with `RELATIONS`, then pairs in the matrix's order.
 
     Args:
         tree: the clone tree.
         relations: relations in the samples.
+        cells: numbers of cells of the pairs.
         mutations: the n names.
         unplaced: names of the unplaced mutations.
     """
@@ -102,13 +111,19 @@ def relations_table(
         before[first, second] + 2 * before[second, first] + 3 * on_two[first, second]
     ]
     shares = counts / relations.samples
+    seen = np.stack([cells.both[first, second], cells.only[first, second], cells.only[second, first]])
     rows = (
-        (mutations[one], mutations[two], *(f"{share:.4g}" for share in of), word)
-        for one, two, of, word in zip(
-            first.tolist(), second.tolist(), shares.T.tolist(), relation.tolist(), strict=True
+        (mutations[one], mutations[two], *(f"{share:.4g}" for share in of), word, *numbers)
+        for one, two, of, word, numbers in zip(
+            first.tolist(),
+            second.tolist(),
+            shares.T.tolist(),
+            relation.tolist(),
+            seen.T.tolist(),
+            strict=True,
         )
     )
-    return _table(RELATIONS, (*rows, *((name, "", "", "", "", UNPLACED) for name in unplaced)))
+    return _table(RELATIONS, (*rows, *((name, "", "", "", "", UNPLACED, "", "", "") for name in unplaced)))
 
 
 def _descent(tree: CloneTree, relations: Relations, clone: int) -> float:

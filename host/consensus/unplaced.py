@@ -98,6 +98,23 @@ class Unplaced:
         """Return one mutation tree without the unplaced mutations: int32, shape (placed + 1,)."""
         return np.asarray(self.of_trees(parents[np.newaxis])[0])
 
+    def of_shares(self, trees: NDArray[np.int32], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the shares of the placed nodes of mutation trees; those of the others go to the node above.
+
+        Args:
+            trees: int32, shape (trees, n + 1): parent vectors.
+            shares: float64, of the same shape: part of the cells at each node.
+
+        Returns:
+            float64, shape (trees, placed + 1).
+        """
+        if not self.mutations:
+            return shares
+        found, above, rows = shares.copy(), self._placed_parents(trees), np.arange(len(trees))
+        for gone in self.mutations:
+            found[rows, above[:, gone]] += shares[:, gone]
+        return found[:, self._numbers(trees.shape[1]) >= 0]
+
     def of_blocks(self, blocks: TreeBlocks) -> TreeBlocks:
         """Return sampled trees without the unplaced mutations."""
         return partial(self._of_blocks, blocks) if self.mutations else blocks

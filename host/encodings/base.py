@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -88,6 +88,8 @@ class Encoding(ABC):
 
     def can_score(self, rates: SlotRates) -> str | None:
         """Return why a slot cannot have rates other than the problem's, as a message; None if it can."""
+        if rates.log_shares and "log_shares" not in (argument.name for argument in self.arguments):
+            return f"the encoding {self.name} has no shares of cells"
         return self.problem.can_score(rates)
 
     @abstractmethod
@@ -104,6 +106,12 @@ class Encoding(ABC):
         Returns:
             Arrays and numbers by the names of the arguments for the current tree.
         """
+
+    def encode_shares(self, log_shares: Sequence[int]) -> NDArray[np.int32]:
+        """Return the argument `log_shares`: int32, shape (nodes,), 0 in padding."""
+        padded = np.zeros(self.sizes["nodes"], dtype=np.int32)
+        padded[: len(log_shares)] = log_shares
+        return padded
 
     @abstractmethod
     def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:

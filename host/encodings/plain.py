@@ -12,6 +12,7 @@ from syclade.host.encodings.base import Encoding
 from syclade.host.model.problem import Problem
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.chain.arguments import WEIGHTS
+from syclade.kernels.preorder.screened.arguments import LOG_SHARES
 from syclade.kernels.sums.rates import EVENT_RATES, PLACES, RATES
 from syclade.kernels.target.traits import Traits
 
@@ -38,6 +39,8 @@ class PlainEncoding(Encoding):
     def __init__(self, problem: Problem, traits: Traits = _NO_TARGET, nodes: int | None = None) -> None:
         super().__init__(problem, traits)
         nodes = problem.nodes if nodes is None else nodes
+        if problem.octaves and not problem.learns:
+            self.arguments = (*self.arguments, LOG_SHARES)
         self.constants = {"nodes": nodes, "classes": problem.classes, "lanes": 1}
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:

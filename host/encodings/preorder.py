@@ -20,7 +20,7 @@ from syclade.kernels.preorder.sizes import make_variant
 from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
 from syclade.kernels.target.traits import Traits
 
-__all__ = ["PreorderEncoding", "shape_of"]
+__all__ = ["PreorderEncoding", "is_wide", "shape_of"]
 
 
 class PreorderEncoding(Encoding):
@@ -32,7 +32,7 @@ class PreorderEncoding(Encoding):
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
         self.shape = self.shape_for(problem, traits)
-        self.wide = bool(self.shape.subtrees)
+        self.wide = is_wide(problem, self.shape)
         tables = _tables_for(problem, self.wide)
         self.device, self.arguments, self.steps = tables.device, tables.arguments, tables.steps
         wide_sums = problem.learns or self._most_of_a_lane(problem.rates) >= 2**31
@@ -172,6 +172,7 @@ def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) 
         cells = panels * panel_rounds * lanes
     # Sketches narrow down which scores have changed.
     wide = cells > traits.sketches_beyond and not problem.reads_all_scores
+    with_shares = _tables_for(problem, wide) == _SCREENED  # which have scores without shares in these rows
     return Shape(
         nodes=round_up(problem.nodes + 1, lanes),
         labels=round_up(problem.nodes, lanes),
@@ -179,8 +180,13 @@ def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) 
         block=_block_for(problem.nodes, wide),
         lanes=lanes,
         panels=panels,
-        subtrees=int(wide),
+        subtrees=int(wide or with_shares),
     )
+
+
+def is_wide(problem: Problem, shape: Shape) -> bool:
+    """Return whether a problem's tables of this shape are wide: they have sketches."""
+    return bool(shape.subtrees) and not problem.reads_all_scores
 
 
 def _block_for(nodes: int, sketches: bool) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from syclade.host.encodings.base import MADE_FOR
-from syclade.host.encodings.preorder import PreorderEncoding, shape_of
+from syclade.host.encodings.preorder import PreorderEncoding, is_wide, shape_of
 from syclade.host.encodings.reads_sizes import ReadsSizes
 from syclade.host.model.problem import Problem
 from syclade.kernels.preorder.form import BROAD, Form
@@ -46,7 +46,7 @@ class _FormEncoding(PreorderEncoding):
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
-        form = _form_for(self.shape)
+        form = _form_for(self.shape, wide=self.wide)
         self.device = self.device.replace(":ENCODING", f":{self._kernel}")
         self.constants = constants_of(form)
         if problem.learns:  # the weights of the classes stay in registers
@@ -66,7 +66,7 @@ class _FormEncoding(PreorderEncoding):
         if needed <= _MOST:
             return shape_of(problem, traits, next(one for one in _ONE_PANEL_ROUNDS if needed <= one))
         widest = shape_of(problem, traits, _MOST)
-        if widest.subtrees or not cls._has_more_forms(problem):
+        if is_wide(problem, widest) or not cls._has_more_forms(problem):
             return widest
         shapes = [widest, *(shape_of(problem, traits, one) for one in reversed(_MORE_PANELS_ROUNDS))]
         return min(shapes, key=lambda one: one.cells)
@@ -113,6 +113,6 @@ def constants_of(form: Form) -> dict[str, int]:
     return {"lanes": form.lanes, "rounds": form.rounds, "broad": form.broad}
 
 
-def _form_for(shape: Shape) -> Form:
-    forms = FORMS if shape.subtrees or shape.panels == 1 else (*MORE_PANELS_FORMS, *FORMS)
-    return next(form for form in forms if (form.rounds, form.subtrees) == (shape.rounds, shape.subtrees))
+def _form_for(shape: Shape, *, wide: bool) -> Form:
+    forms = FORMS if wide or shape.panels == 1 else (*MORE_PANELS_FORMS, *FORMS)
+    return next(form for form in forms if (form.rounds, form.subtrees) == (shape.rounds, int(wide)))

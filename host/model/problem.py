@@ -47,10 +47,13 @@ class SlotRates:
     Attributes:
         weights: of every class of observed values, in units of 2^-f nat; that of the last class is 0.
         base: score of the tree when every cell is attached to the root, in units of 2^-f nat.
+        log_shares: log2 of the share of the cells at each node, the root last, in units of 2^-f octave; empty
+            if cells are not weighted by shares, as in SCITE's sum score.
     """
 
     weights: tuple[int, ...]
     base: int
+    log_shares: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from syclade.host.model.path_counts import path_counts
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values
 
-__all__ = ["CHANCE", "FAR", "expected_counts", "fit_rates", "misfit"]
+__all__ = ["CHANCE", "FAR", "chance_of", "expected_counts", "fit_rates", "misfit"]
 
 FAR = 5.0
 """Ratio of two rates from which they contradict each other."""
@@ -22,9 +22,12 @@ FAR = 5.0
 CHANCE = 1e-3
 """Probability below which a number of errors is no chance."""
 
-_MOST_ROUNDS = 50
+_MOST_ROUNDS, _ROUNDS_OF_SHARES = 50, 20
 _SAME = 0.01
 """Relative change of both rates below which they are final."""
+
+_NOBODY = 0.01
+"""Cells that each node has besides those expected there, so that no share is 0."""
 
 _LARGEST_SUM = 0.99
 """Limit of the sum of both rates: at 1, an observed mutation would be no evidence."""
@@ -48,9 +51,10 @@ def fit_rates(
 
     Source: Dempster, Laird, Rubin, 1977; the posterior of attachments is SCITE's (Jahn et al. 2016).
     """
-    rates = start
+    rates, shares = start, None
     for _ in range(_MOST_ROUNDS):
-        errors = _errors_of(expected_counts(matrix, rates, parents))
+        counts, shares = expected_counts(matrix, rates, parents, shares)
+        errors = _errors_of(counts)
         found = {name: (errors[name][0] + 0.5) / (sum(errors[name]) + 1.0) for name in names}
         found = _within(found, rates)
         change = max(abs(np.log(value / getattr(rates, name))) for name, value in found.items())
@@ -81,9 +85,9 @@ def misfit(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> t
     far = [name for name, (rate, fit) in pairs.items() if max(fit / rate, rate / fit) >= FAR]
     if not far:
         return ()
-    errors = _errors_of(expected_counts(matrix, given, parents))
+    errors = _errors_of(_at_fitted_shares(matrix, given, parents))
     chances = {
-        name: _chance(round(wrong), pairs[name][0] * (wrong + right))
+        name: chance_of(round(wrong), pairs[name][0] * (wrong + right))
         for name, (wrong, right) in errors.items()
     }
     return tuple(name for name in far if chances[name] < CHANCE)
@@ -102,29 +106,49 @@ def _within(found: dict[str, float], rates: Rates) -> dict[str, float]:
     return {name: value * scale for name, value in found.items()}
 
 
-def expected_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.float64]:
+def expected_counts(
+    matrix: Matrix, rates: Rates, parents: ArrayLike, shares: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return how often each value is expected with and without the mutation, over all attachments.
 
-    Each cell is at each node with its posterior probability, under a uniform prior over the nodes.
+    Each cell is at each node with its posterior probability, where the share of cells at a node is its prior
+    probability.
+
+    Args:
+        matrix, rates, parents: as for `fit_rates`.
+        shares: float64, shape (n_mutations + 1,): the share of each node in preorder; equal by default.
 
     Returns:
-        float64, shape (4, 2): as `likelihood.event_counts`, which takes the best attachment alone.
+        float64, shape (4, 2): as `likelihood.event_counts`, which takes the best attachment alone; and the
+        expected shares, like `shares`: those of the next round of expectation and maximisation.
     """
     tree = tree_of_matrix(matrix, parents)
     values, weights = scored_values(matrix, rates), rates.weights()
+    shares = np.full(len(tree), 1.0 / len(tree)) if shares is None else shares
     best = np.full(matrix.n_cells, -np.inf)
     for counts in path_counts(values, tree):
         np.maximum(best, weights @ counts, out=best)
     total, expected = np.zeros(matrix.n_cells), np.zeros((4, matrix.n_cells))
-    for counts in path_counts(values, tree):
-        share = np.exp(weights @ counts - best)
-        total += share
-        expected += share * counts
+    at_node = np.empty((len(tree), matrix.n_cells))
+    for place, counts in enumerate(path_counts(values, tree)):
+        at_node[place] = shares[place] * np.exp(weights @ counts - best)
+        total += at_node[place]
+        expected += at_node[place] * counts
     on_path = (expected / total).sum(axis=1)
-    return np.column_stack([np.bincount(values.ravel(), minlength=4) - on_path, on_path])
+    table = np.column_stack([np.bincount(values.ravel(), minlength=4) - on_path, on_path])
+    at_node /= total
+    return table, np.asarray((at_node.sum(axis=1) + _NOBODY) / (matrix.n_cells + len(tree) * _NOBODY))
 
 
-def _chance(errors: int, expected: float) -> float:
+def _at_fitted_shares(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.float64]:
+    """Return `expected_counts` after some rounds of expectation and maximisation of the shares."""
+    counts, shares = expected_counts(matrix, rates, parents)
+    for _ in range(_ROUNDS_OF_SHARES):
+        counts, shares = expected_counts(matrix, rates, parents, shares)
+    return counts
+
+
+def chance_of(errors: int, expected: float) -> float:
     """Return a bound on the Poisson probability of as many errors or more; or, if they are few, or fewer.
 
     Source: Chernoff's bound (Mitzenmacher, Upfal, "Probability and computing", theorem 5.4). The exact tail

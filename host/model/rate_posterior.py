@@ -4,8 +4,8 @@ Trees T are sampled from p(T | D, r₀), where r₀ are the estimated rates. For
 
     p(r | D) ∝ p(r) · mean over T of L(T, r) / L(T, r₀)
 
-with L the likelihood of a tree with its cells at all nodes, each equally probable a priori. So no chain has
-to move the rates (importance sampling). The prior is uniform over both rates.
+with L the likelihood of a tree with its cells at all nodes, whose prior probabilities are the shares sampled
+with the tree. So no chain has to move the rates (importance sampling). The prior is uniform over both rates.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from syclade.host.model.path_counts import path_counts
 from syclade.host.model.rate_fit import expected_counts
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values
+from syclade.host.trees.tree import preorder
 
 __all__ = ["RateInterval", "RatePosterior", "rate_posterior"]
 
@@ -106,7 +107,12 @@ class RatePosterior(NamedTuple):
 
 
 def rate_posterior(
-    matrix: Matrix, rates: Rates, trees: NDArray[np.int32], names: Sequence[str]
+    matrix: Matrix,
+    rates: Rates,
+    trees: NDArray[np.int32],
+    shares: NDArray[np.float64] | None = None,
+    *,
+    names: Sequence[str],
 ) -> RatePosterior:
     """Return the posterior of estimated rates, each with the other rates.
 
@@ -114,6 +120,8 @@ def rate_posterior(
         matrix: the observed values.
         rates: the error rates that the trees were sampled under, without rates for zygosity.
         trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
+        shares: float64, shape (trees, n + 1): part of the cells at each node, sampled with the trees; equal
+            by default.
         names: the estimated rates: fp_rate, fn_rate or both. The others are taken as exact.
 
     Raises:
@@ -124,12 +132,14 @@ def rate_posterior(
     values = scored_values(matrix, rates)
     work = _COARSE ** len(names) * (values.shape[0] + 1) * values.shape[1]
     used = min(len(trees), max(_FEWEST_TREES, min(_MOST_TREES, int(_WORK / work))))
-    some = trees[np.arange(used) * len(trees) // used]
+    chosen = np.arange(used) * len(trees) // used
+    some = trees[chosen]
+    logs = np.zeros(some.shape) if shares is None else np.log(shares[chosen])
     errors = _errors(matrix, rates, some[0], names)
     ends = [_ends(one) for one in errors]
     for _ in range(_MOST_ROUNDS):
         axes = [np.linspace(low, high, _COARSE) for low, high in ends]
-        gains = _gains(values, rates, some, names, axes)
+        gains = _gains(values, rates, some, logs, names, axes)
         intervals, wider = _read(names, axes, gains, errors)
         if wider == ends:
             break
@@ -142,7 +152,7 @@ def _errors(
     matrix: Matrix, rates: Rates, tree: NDArray[np.int32], names: Sequence[str]
 ) -> list[tuple[float, float]]:
     """Return the expected numbers of errors and of right observations that each rate is the share of."""
-    (right, missed), (wrong, seen) = expected_counts(matrix, rates, tree)[:2].tolist()
+    (right, missed), (wrong, seen) = expected_counts(matrix, rates, tree)[0][:2].tolist()
     errors = {"fp_rate": (wrong, right), "fn_rate": (missed, seen)}
     return [errors[name] for name in names]
 
@@ -163,6 +173,7 @@ def _gains(
     values: NDArray[np.uint8],
     rates: Rates,
     trees: NDArray[np.int32],
+    log_shares: NDArray[np.float64],
     names: Sequence[str],
     axes: Sequence[NDArray[np.float64]],
 ) -> NDArray[np.float64]:
@@ -175,29 +186,36 @@ def _gains(
     weights = np.stack([np.log(fn) - np.log1p(-fp), np.log1p(-fn) - np.log(fp)], axis=1)
     zeros, ones = float((values == 0).sum()), float((values == 1).sum())
     base = zeros * np.log1p(-fp) + ones * np.log(fp)
-    found = np.array([base + _summed(values, tree, weights) for tree in trees])
+    found = np.array(
+        [base + _summed(values, tree, own, weights) for tree, own in zip(trees, log_shares, strict=True)]
+    )
     return np.asarray(found[:, :-1] - found[:, -1:])
 
 
 def _summed(
-    values: NDArray[np.uint8], tree: NDArray[np.int32], weights: NDArray[np.float64]
+    values: NDArray[np.uint8],
+    tree: NDArray[np.int32],
+    log_shares: NDArray[np.float64],
+    weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return Σ over cells of log Σ over nodes of exp(weights · counts): float64, shape (points,).
+    """Return Σ over cells of log Σ over nodes of share · exp(weights · counts): float64, shape (points,).
 
     Args:
         values: uint8, shape (mutations, cells).
         tree: int32, shape (mutations + 1,).
+        log_shares: float64, of the same shape.
         weights: float64, shape (points, 2): weights of an observed 0 and 1 on the path to a node.
     """
     best, at_best = np.full(values.shape[1], -np.inf), np.zeros((2, values.shape[1]))
-    for counts in path_counts(values, tree):
-        score = weights[-1] @ counts[:2]
+    order = preorder(tree)
+    for node, counts in zip(order, path_counts(values, tree), strict=True):
+        score = weights[-1] @ counts[:2] + log_shares[node]
         higher = score > best
         best = np.where(higher, score, best)
         at_best = np.where(higher, counts[:2], at_best)
     sums = np.zeros((len(weights), values.shape[1]))
-    for counts in path_counts(values, tree):
-        sums += np.exp(weights @ (counts[:2] - at_best))
+    for node, counts in zip(order, path_counts(values, tree), strict=True):
+        sums += np.exp(weights @ (counts[:2] - at_best) + log_shares[node])
     return np.asarray((np.log(sums) + weights @ at_best).sum(axis=1))
 
 

@@ -27,6 +27,9 @@ and of the score with doublets."""
 
 _FULL_SECONDS = 3600.0
 
+_RENEWALS_OF_FIRST, _LEAST_RENEWAL = 16, 512
+"""Gibbs steps of the shares in the first round, and the fewest steps of a chain between two of them."""
+
 
 class Budget(NamedTuple):
     """Steps of each chain: a first round, and rounds that each double the number of steps done.
@@ -40,6 +43,12 @@ class Budget(NamedTuple):
     samples: int
     first: int
     doublings: int
+
+    @property
+    def renewal(self) -> int:
+        """Steps between two Gibbs steps of the shares: a divisor of `samples`."""
+        most = max(self.first // _RENEWALS_OF_FIRST, _LEAST_RENEWAL)
+        return max(steps for steps in range(1, min(most, self.samples) + 1) if self.samples % steps == 0)
 
     @property
     def most(self) -> int:

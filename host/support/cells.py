@@ -29,13 +29,14 @@ def cell_shares(
     node: NDArray[np.int32],
     trees: NDArray[np.int32],
     unplaced: Unplaced | None = None,
+    shares: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the probability that each cell belongs to the clone of its node.
 
     A clone is a node of the clonal tree (`clones_of`): mutations without a branch or a cell between them,
     whose order no cell shows. A cell belongs to it if its lowest mutation is one of them; a cell at the root
-    has none. In each sampled tree the probability of a node is its likelihood, divided by the sum over all
-    nodes; the mean over the trees is returned.
+    has none. In each sampled tree the probability of a node is its likelihood, times its share of the cells,
+    divided by the sum over all nodes; the mean over the trees is returned.
 
     Args:
         problem: the problem of the chains.
@@ -44,6 +45,7 @@ def cell_shares(
         node: int32, shape (cells,): the node of each cell in the tree.
         trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
         unplaced: mutations that are taken out of all trees, and cells without a probability; None for none.
+        shares: float64, shape (trees, n + 1): part of the cells at each node; equal by default.
 
     Returns:
         float64, shape (cells,); NaN for unplaced cells.
@@ -55,7 +57,11 @@ def cell_shares(
     node, parents = unplaced.nodes_of(parents, node), unplaced.of_tree(parents)
     nodes, columns = len(parents), problem.columns
     used = min(len(trees), MOST_TREES, max(16, _MOST_NUMBERS // (nodes * columns)))
-    some = unplaced.of_trees(trees[np.arange(used) * len(trees) // used])
+    chosen = np.arange(used) * len(trees) // used
+    some = unplaced.of_trees(trees[chosen])
+    of_nodes = np.ones(some.shape)
+    if shares is not None:
+        of_nodes = unplaced.of_shares(trees[chosen], shares[chosen])
     clone = _clone_of(parents, node)
     first = np.zeros(columns, dtype=np.int64)
     first[problem.column_of[::-1]] = np.arange(len(node))[::-1]  # the first cell with each column
@@ -63,25 +69,31 @@ def cell_shares(
     total = np.zeros(columns)
     chunk = max(1, _AT_ONCE // (nodes * columns))
     for begin in range(0, used, chunk):
-        total += _of_trees(some[begin : begin + chunk], weights, wanted)
-    shares = np.asarray((total / used)[problem.column_of])
-    shares[list(unplaced.cells)] = np.nan
-    return shares
+        now = slice(begin, begin + chunk)
+        total += _of_trees(some[now], of_nodes[now], weights, wanted)
+    found = np.asarray((total / used)[problem.column_of])
+    found[list(unplaced.cells)] = np.nan
+    return found
 
 
 def _of_trees(
-    trees: NDArray[np.int32], weights: NDArray[np.float64], wanted: NDArray[np.bool_]
+    trees: NDArray[np.int32],
+    shares: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    wanted: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
     """Return the sum over trees of the probability that each column is at one of the wanted nodes.
 
     Args:
         trees: int32, shape (trees, n + 1).
+        shares: float64, of the same shape, positive.
         weights: float64, shape (n, columns): log-likelihood ratio of having each mutation, natural log.
         wanted: bool, shape (n + 1, columns).
     """
     scores = np.zeros((*trees.shape, weights.shape[1]))
     for level in levels_of(trees):
         scores[level.trees, level.nodes] = scores[level.trees, level.parents] + weights[level.nodes]
+    scores += np.log(shares)[:, :, None]
     likelihood = np.exp(scores - scores.max(axis=1, keepdims=True))
     share = (likelihood * wanted).sum(axis=1) / likelihood.sum(axis=1)
     return np.asarray(share.sum(axis=0))

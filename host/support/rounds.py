@@ -32,6 +32,8 @@ PAIRS = 200
 
 Judge = Callable[[SampleStore, Sampling], SampledMutationTrees]
 
+Renew = Callable[[Sequence[ChainState]], Sequence[ChainState]]
+
 Guide = Callable[[SampleStore], Mapping[str, NDArray[np.int32]]]
 
 
@@ -43,12 +45,14 @@ class Judged(NamedTuple):
         steps: steps of each chain until then.
         pairs: effective sample sizes of some uncertain pairs.
         enough: whether they are enough (`enough`).
+        shared: states after the Gibbs steps of the round: samples of trees with shares; empty without shares.
     """
 
     sampled: SampledMutationTrees
     steps: int
     pairs: PairSizes
     enough: bool
+    shared: Sequence[ChainState]
 
 
 class SupportRounds:
@@ -60,6 +64,7 @@ class SupportRounds:
         judge: (samples, their sampling) -> the samples with their diagnostics.
         guide: (samples of a round) -> tables of the guided moves for the next round; None if there are none.
         every_pair: whether the rounds go on while a measured pair is rough.
+        renew: Gibbs step of the states' shares, every `Budget.renewal` steps; None if cells have none.
     """
 
     def __init__(
@@ -70,12 +75,15 @@ class SupportRounds:
         guide: Guide | None = None,
         *,
         every_pair: bool = False,
+        renew: Renew | None = None,
     ) -> None:
         self._budget, self._nodes, self._judge, self._guide = budget, nodes, judge, guide
-        self._every_pair = every_pair
+        self._every_pair, self._renew = every_pair, renew
         self._store = SampleStore(nodes)
         self._ended: tuple[SampleStore, int] | None = None
         self._judged: Judged | None = None
+        self._shared: list[ChainState] = []
+        self._shared_of_ended: Sequence[ChainState] = ()
 
     @property
     def judged(self) -> Judged | None:
@@ -85,7 +93,7 @@ class SupportRounds:
             sampled = self._judge(store, self._budget.sampling_after(steps // 2))
             pairs = pair_sizes(store.trees_by_chain(), sampled.posterior.ancestors, PAIRS)
             fine = enough(sampled) and not (self._every_pair and pairs.rough)
-            self._judged = Judged(sampled, steps, pairs, fine)
+            self._judged = Judged(sampled, steps, pairs, fine, self._shared_of_ended)
         return self._judged
 
     @property
@@ -103,22 +111,38 @@ class SupportRounds:
 
     def is_between_rounds(self, steps: int) -> bool:
         """See `Rule.is_between_rounds`."""
+        return self._ends_round(steps) if self._renew is None else steps % self._budget.renewal == 0
+
+    def _ends_round(self, steps: int) -> bool:
+        """Return whether a round of samples ends after so many steps."""
         doubled, left = divmod(steps, self._budget.first)
         return left == 0 and doubled & (doubled - 1) == 0
 
     def length_at(self, steps: int) -> int:
         """See `Rule.length_at`."""
-        return max(steps, self._budget.first)
+        return max(steps, self._budget.first) if self._renew is None else self._budget.renewal
 
     def change_at(self, steps: int) -> Change | None:
-        """See `Rule.change_at`: the next round has as many samples, further apart, and a guide of its own."""
-        if steps < self._budget.first:
-            return None
+        """See `Rule.change_at`: new shares, and after a round of samples also what `_next_round` changes."""
+        if steps < self._budget.first or not self._ends_round(steps):
+            return self._renewed if self._renew is not None and steps else None
+        change = self._next_round(steps)
+        return change if self._renew is None else lambda states: change(self._renewed(states))
+
+    def _renewed(self, states: Sequence[ChainState]) -> Sequence[ChainState]:
+        """Return the states with new shares, and keep what they say of the trees."""
+        assert self._renew is not None
+        renewed = self._renew(states)
+        self._shared += [replace(state, tables={}) for state in renewed]
+        return renewed
+
+    def _next_round(self, steps: int) -> Change:
+        """Return the change to the next round: as many samples, further apart, and a guide of its own."""
         settings = self._budget.sampling_after(steps).recorder.defaults
         tables = {} if self._guide is None else self._guide(self._store)
         if self._ended is None:
             self._store.close()
-        self._store = SampleStore(self._nodes)
+        self._store, self._shared = SampleStore(self._nodes), []
 
         def change(states: Sequence[ChainState]) -> list[ChainState]:
             return [
@@ -134,16 +158,20 @@ class SupportRounds:
 
     def earliest_end(self, steps: int, best_since: int) -> int:
         """See `Rule.earliest_end`."""
-        return min(max(2 * steps, 2 * self._budget.first), self._budget.most)
+        rounds = -(-steps // self._budget.first)  # of which the last may not have ended
+        begun = 1 << max(0, (rounds - 1).bit_length())
+        doubled = 2 * begun if self._ends_round(steps) else begun
+        return min(self._budget.first * max(2, doubled), self._budget.most)
 
     def satisfied(self, steps: int, best_scores: NDArray[np.int64], best_since: int) -> bool:
         """See `Rule.satisfied`: the samples of the round that ends here are enough."""
-        if steps <= self._budget.first:
+        if steps <= self._budget.first or not self._ends_round(steps):
             return False
         if self._ended is None or self._ended[1] != steps:
             if self._ended is not None:
                 self._ended[0].close()
             self._ended, self._judged = (self._store, steps), None
+            self._shared_of_ended = self._shared
         store = self._ended[0]
         scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
         return _numbers_enough(scores) and self.judged is not None and self.judged.enough

@@ -15,6 +15,7 @@ from syclade.host.chains.guide import uniform_guide
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.shares import even_shares, renew_shares
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.consensus.clades import clade_support, edge_support
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "SupportPlan", "make_support_plan", "plan_of_chains", "sample", "with_support"]
 
+_WITHOUT_SHARES = "ancestor"
+"""Encoding that has no shares of cells; the chains for support then use another one."""
+
 EVENTS = 256
 """Length of a slot's ring of events."""
 
@@ -61,6 +65,7 @@ class SupportPlan(NamedTuple):
         plan: their plan.
         rates: the error rates.
         guided: whether the chains have guided moves.
+        shares: whether the nodes have shares of the cells, which the chains sample, too.
     """
 
     level: str
@@ -68,6 +73,7 @@ class SupportPlan(NamedTuple):
     plan: Plan
     rates: Rates
     guided: bool
+    shares: bool
 
     def under(self, posterior: RatePosterior, result: Result) -> SupportPlan:
         """Return the same for the means of a posterior of the rates, with three digits.
@@ -99,7 +105,8 @@ def make_support_plan(level: str, matrix: Matrix, rates: Rates, doublets: float 
     problem = make_problem(matrix, rates, octaves=score.octaves)
     budget = budget_for(level, problem.mutations, problem.columns, doublets=doublets is not None)
     guided = doublets is None and problem.mutations <= MOST_GUIDED
-    return SupportPlan(level, budget, plan_of_chains(problem, score, budget, guided=guided), rates, guided)
+    plan = plan_of_chains(problem, score, budget, guided=guided)
+    return SupportPlan(level, budget, plan, rates, guided, shares=doublets is None)
 
 
 def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, guided: bool) -> Plan:
@@ -218,11 +225,12 @@ def sample(
 
     guide = partial(learned_guide, plan) if planned.guided else None
     every_pair = planned.level == "full"
-    rounds = SupportRounds(planned.budget, plan.labels + 1, judge, guide, every_pair=every_pair)
+    renew = partial(_with_new_shares, plan, run.seed) if planned.shares else None
+    rounds = SupportRounds(planned.budget, plan.labels + 1, judge, guide, every_pair=every_pair, renew=renew)
     found = run_plan(
         plan,
         (prompt_device(plan) if run.device == "auto" else None) or run.device,
-        run.encoding,
+        "auto" if planned.shares and run.encoding == _WITHOUT_SHARES else run.encoding,
         None,
         chains=CHAINS,
         until=rounds,
@@ -233,6 +241,10 @@ def sample(
         starts=_starts(planned, best, trees),
     )
     return rounds, found
+
+
+def _with_new_shares(plan: Plan, seed: int, states: Sequence[ChainState]) -> Sequence[ChainState]:
+    return [renew_shares(plan.problem, state, seed, plan.settings["sum_spare"])[0] for state in states]
 
 
 def _starts(
@@ -246,7 +258,12 @@ def _starts(
     plan = planned.plan
     chosen = spread_out(best, trees, CHAINS)
     tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma) if planned.guided else {}
-    return lambda chain: replace(state_at(plan, chosen[chain], chain), tables=tables)
+
+    def start(chain: int) -> ChainState:
+        state = replace(state_at(plan, chosen[chain], chain), tables=tables)
+        return even_shares(plan.problem, state, plan.settings["sum_spare"]) if planned.shares else state
+
+    return start
 
 
 def _support(
@@ -259,6 +276,8 @@ def _support(
     placed = unplaced.placed_mutations(count)
     best, some = unplaced.of_tree(result.parents), unplaced.of_trees(trees)
 
+    shared = _shared(judged.shared, planned.plan.problem) if planned.shares else None
+
     def of_all(shares: NDArray[np.float64]) -> NDArray[np.float64]:
         full = np.full(count, np.nan)
         full[placed] = shares
@@ -266,7 +285,9 @@ def _support(
 
     plain = result.assignment.doublets is None  # the posterior of rates is that of single cells
     if result.estimated_rates and result.observed is not None and plain:
-        rates = rate_posterior(result.observed, planned.rates, trees, result.estimated_rates)
+        rates = rate_posterior(
+            result.observed, planned.rates, *(shared or (trees,)), names=result.estimated_rates
+        )
     return Support(
         level=planned.level,
         steps=judged.steps,
@@ -277,13 +298,36 @@ def _support(
         edges=of_all(edge_support(best, unplaced.of_blocks(sampled.store.trees))),
         clades=of_all(clade_support(best, lambda: [some])),
         cells=cell_shares(
-            planned.plan.problem, planned.rates, result.parents, result.assignment.node, trees, unplaced
+            planned.plan.problem,
+            planned.rates,
+            result.parents,
+            result.assignment.node,
+            trees if shared is None else shared.trees,
+            unplaced,
+            None if shared is None else shared.shares,
         ),
         trees=trees,
         pairs=judged.pairs,
         rates=rates,
         unplaced=unplaced,
     )
+
+
+class _Shared(NamedTuple):
+    """Samples of trees with shares.
+
+    Attributes:
+        trees: int32, shape (samples, n + 1).
+        shares: float64, of the same shape: part of the cells at each node.
+    """
+
+    trees: NDArray[np.int32]
+    shares: NDArray[np.float64]
+
+
+def _shared(states: Sequence[ChainState], problem: Problem) -> _Shared:
+    logs = np.array([state.rates.log_shares for state in states]) * 2.0**-problem.scale_bits
+    return _Shared(np.array([state.parents for state in states], dtype=np.int32), np.exp2(logs))
 
 
 def _thinned(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:

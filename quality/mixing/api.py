@@ -89,7 +89,7 @@ def _of_input(number: int, simulation: Simulation, steps: int, run: Run) -> Iter
 
     def sampled_with(budget: Budget, guided: bool) -> SampledMutationTrees:
         plan = plan_of_chains(problem, ScoreOptions("sum"), budget, guided=guided)
-        planned = SupportPlan("full", budget, plan, RATES, guided)
+        planned = SupportPlan("full", budget, plan, RATES, guided, shares=True)
         judged = sample(planned, best, searches.trees, matrix.mutations, run)[0].judged
         assert judged is not None
         return judged.sampled

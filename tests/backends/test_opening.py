@@ -66,7 +66,7 @@ def test_auto_goes_on_without_a_stack_that_is_broken(own_cache: Path) -> None:
     done = infer("dpctl", "auto", own_cache)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 0
-    assert "syclade: falling back to native: " in done.stderr
+    assert "syclade: warning: falling back to native: " in done.stderr
     assert reason in done.stderr
     done = infer("dpctl", "cpu", own_cache)
     assert (done.returncode, done.stdout) == (2, "")

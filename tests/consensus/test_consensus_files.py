@@ -16,6 +16,7 @@ from syclade.host.cli.main import cli
 from syclade.host.consensus import tables
 from syclade.host.consensus.clone_tree import clone_tree_of
 from syclade.host.consensus.consensus import FILES, CloneConsensus, find_consensus
+from syclade.host.consensus.evidence import count_pairs
 from syclade.host.consensus.newick import clone_tree_from_newick
 from syclade.host.consensus.relations import count_relations
 from syclade.host.consensus.tables import CELLS, CLONES, RELATIONS, relations_table
@@ -68,6 +69,9 @@ def test_tables_are_of_the_tree() -> None:
         assert float(row["before"]) == pytest.approx(shares[x, y], abs=1e-4)
         assert float(row["after"]) == pytest.approx(shares[y, x], abs=1e-4)
         assert sum(float(row[name]) for name in ("before", "after", "apart")) == pytest.approx(1, abs=1e-3)
+        values = MADE.matrix.values[[x, y]]
+        for name, seen in {"both": (1, 1), "first_only": (1, 0), "second_only": (0, 1)}.items():
+            assert int(row[name]) == sum(tuple(cell) == seen for cell in values.T.tolist())
         claimed = {"before": tree.before[x, y], "after": tree.before[y, x], "apart": tree.apart[x, y]}
         words.add(row["consensus"])
         assert claimed.get(row["consensus"], not any(claimed.values()))
@@ -155,9 +159,10 @@ def test_of_many_pairs_the_unsure_ones_are_written(monkeypatch: pytest.MonkeyPat
     trees = samples_of(8, 30, 2)
     relations, tree = count_relations(lambda: [trees]), clone_tree_of(trees[0])
     names = tuple("abcdefgh")
-    every = rows_of(relations_table(tree, relations, names))
+    cells = count_pairs(simulate(5, 8, 0.02, 0.2, 0.1, 1).matrix)
+    every = rows_of(relations_table(tree, relations, cells, names))
     monkeypatch.setattr(tables, "MOST_PAIRS", 10)
-    some = rows_of(relations_table(tree, relations, names))
+    some = rows_of(relations_table(tree, relations, cells, names))
     assert len(some) == 10
     assert [row for row in every if row in some] == some  # in the same order
 

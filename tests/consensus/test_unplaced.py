@@ -160,7 +160,7 @@ def test_all_tables_say_so(result: syclade.Result, tmp_path: Path) -> None:
         "before", "apart",
     }  # fmt: skip
     assert [tuple(row.values()) for row in relations[3:]] == [
-        (name, "", "", "", "", "unplaced") for name in ("NO_DATA", "NEVER_SEEN")
+        (name, "", "", "", "", "unplaced", "", "", "") for name in ("NO_DATA", "NEVER_SEEN")
     ]
     edges = {row["mutation"]: row for row in rows(tmp_path / "support.tsv")}
     for name in ("NO_DATA", "NEVER_SEEN"):

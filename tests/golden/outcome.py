@@ -56,6 +56,10 @@ def carry_out(
             lines = [f"{lines[0]} --resume kept --checkpoint kept"]
         for line in lines:
             words = _words(line, device, inputs)
+            if any(
+                word.startswith("out/") for word in words
+            ):  # files in a folder, which is not made for them
+                (folder / "out").mkdir(exist_ok=True)
             called = call(words) if given is None else call_apart(words, given)
             assert called.status == 0, f"{run.name} ended with status {called.status}: {called.messages}"
         check_executors(folder / "out" / "run.json", device)

@@ -58,7 +58,7 @@ def sampled_trees(matrix: Matrix, rates: Rates, count: int) -> NDArray[np.int32]
 
 @pytest.mark.parametrize("center", [CENTER, Rates(0.02, 0.2)], ids=str)
 def test_intervals_are_those_of_all_trees_and_rates(center: Rates) -> None:
-    found = rate_posterior(MADE, center, sampled_trees(MADE, center, 4000), BOTH)
+    found = rate_posterior(MADE, center, sampled_trees(MADE, center, 4000), names=BOTH)
     for name in BOTH:
         low, high = exact_intervals()[name]
         assert found.intervals[name].low == pytest.approx(low, abs=0.1 * (high - low))
@@ -69,14 +69,14 @@ def test_intervals_are_those_of_all_trees_and_rates(center: Rates) -> None:
 def test_trees_of_other_rates_without_their_weights_would_not_do() -> None:
     """Control: trees of another matrix give other intervals, or are worth little."""
     other = simulate(150, 3, 0.03, 0.2, 0.1, 9).matrix
-    found = rate_posterior(MADE, CENTER, sampled_trees(other, CENTER, 4000), BOTH)
+    found = rate_posterior(MADE, CENTER, sampled_trees(other, CENTER, 4000), names=BOTH)
     low, high = exact_intervals()["fp_rate"]
     assert found.intervals["fp_rate"].high > high + 0.2 * (high - low) or found.rough
 
 
 def test_one_rate_alone_is_narrower_than_with_the_other_unknown() -> None:
     trees = sampled_trees(MADE, CENTER, 500)
-    both, one = (rate_posterior(MADE, CENTER, trees, names) for names in (BOTH, ("fn_rate",)))
+    both, one = (rate_posterior(MADE, CENTER, trees, names=names) for names in (BOTH, ("fn_rate",)))
     assert set(one.intervals) == {"fn_rate"}
     narrow, wide = one.intervals["fn_rate"], both.intervals["fn_rate"]
     assert narrow.high - narrow.low < 1.1 * (wide.high - wide.low)
@@ -84,7 +84,7 @@ def test_one_rate_alone_is_narrower_than_with_the_other_unknown() -> None:
 
 def test_a_rate_without_any_error_has_an_interval_that_ends_above_0() -> None:
     made = simulate(200, 3, 1e-7, 0.2, 0.1, 2).matrix
-    found = rate_posterior(made, Rates(1e-3, 0.2), sampled_trees(made, Rates(1e-3, 0.2), 200), BOTH)
+    found = rate_posterior(made, Rates(1e-3, 0.2), sampled_trees(made, Rates(1e-3, 0.2), 200), names=BOTH)
     interval = found.intervals["fp_rate"]
     assert 0 < interval.low < 1e-4 < interval.mean < interval.high < 0.05
 

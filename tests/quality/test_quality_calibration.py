@@ -153,7 +153,7 @@ def test_samples_are_calibrated_and_controls_are_not(inputs: int, fn_rate: float
 @pytest.mark.parametrize(
     ("inputs", "fn_rate"),
     [
-        (8, 0.8),
+        (12, 0.8),
         pytest.param(16, 0.6, marks=pytest.mark.verification),
         pytest.param(32, 0.01, marks=pytest.mark.verification),
     ],

@@ -79,7 +79,7 @@ def test_the_command_tells_the_corrected_rates(seed: int, tmp_path: Path) -> Non
     words = ["infer", str(matrix), "--device=native", f"--out={tmp_path / 'out'}"]
     said = CliRunner().invoke(cli, words, catch_exceptions=False)
     told = json.loads((tmp_path / "out" / "summary.json").read_text())["support"]["rates"]["sampled_under"]
-    under = f"support is of --fp-rate {told['fp_rate']:g} and --fn-rate {told['fn_rate']:g}"
+    under = f"support and consensus are of --fp-rate {told['fp_rate']:g} and --fn-rate {told['fn_rate']:g}"
     assert (under in said.stdout) == (seed == LOW)
 
 

@@ -63,10 +63,15 @@ def _with_posteriors(
 
 
 def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]) -> int:
-    """Return the sum over all cells of the log of the sum over all nodes, relative to the root's score."""
+    """Return the sum over all cells of the log of the sum over all nodes, relative to the root's score.
+
+    With shares, each node's likelihood is multiplied by the share of the cells there.
+    """
     fraction, spare = settings["sum_fraction"], settings["sum_spare"]
     scores = _scores(problem, parents, rates)
     total = 0
+    if rates.log_shares:
+        scores += np.array(rates.log_shares, dtype=np.int64)[:, None]
     for column, count in zip(scores.T.tolist(), problem.multiplicity.tolist(), strict=True):
         octave = max(column) >> fraction
         powers = sum(_power(score, octave, fraction, spare) for score in column)

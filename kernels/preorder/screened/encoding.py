@@ -21,9 +21,16 @@ from syclade.kernels.preorder.screened.arguments import SCREENED
 from syclade.kernels.preorder.screened.bound import make_bound
 from syclade.kernels.preorder.screened.exact import make_exact
 from syclade.kernels.preorder.screened.parts import shifted_by
+from syclade.kernels.preorder.screened.shares import (
+    by_scores_alone,
+    make_extras_with_shares,
+    make_put_shares,
+)
 from syclade.kernels.preorder.screened.sums import make_sums
 from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.sizes import SIZES, read_sizes, specialised_sizes
+from syclade.kernels.preorder.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
+from syclade.kernels.preorder.tables.follow import make_follow
+from syclade.kernels.preorder.tables.start import make_start
 from syclade.kernels.preorder.tree.blocks import make_blocks
 from syclade.kernels.target import control, device_function, in_step, lane_sum
 
@@ -36,18 +43,30 @@ FEW = control(3)
 
 
 def make_evaluation(
-    score: Score, *, nodes: int, labels: int, cells: int, block: int, lanes: int, panels: int, **others: int
+    score: Score,
+    *,
+    nodes: int,
+    labels: int,
+    cells: int,
+    block: int,
+    lanes: int,
+    panels: int,
+    classes: int,
+    weighted: int,
+    wide: int,
+    **_others: int,
 ) -> Evaluation:
     """Return the evaluation of a score, for one shape.
 
     Args:
         score: contribution of a cell; its terms are powers of two relative to the octave of the best.
         nodes, labels, cells, block, lanes, panels: as in `Shape`.
-        others: as for narrow tables (narrow/encoding.py).
+        classes, weighted, wide: as for narrow tables (narrow/encoding.py).
     """
-    shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=0)
-    inner = unscreened.make_evaluation(score, **(shape._asdict() | others))
-    return _screened(inner, form_of(shape), score)
+    shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=1)
+    form = form_of(shape)
+    sizes_of = fixed_sizes(shape, classes, weighted, wide)
+    return make_form_evaluation(sizes_of, score, lanes=lanes, rounds=form.rounds, broad=form.broad)
 
 
 def make_form_evaluation(
@@ -66,19 +85,22 @@ def make_form_evaluation(
 
 def _screened(inner: Evaluation, form: Form, score: Score) -> Evaluation:
     assert score.terms is not None
-    blocks = make_blocks(form)
-    moved_by = make_moved([make_edit(form, blocks) for make_edit in EDITS], moved_by_nothing)
+    blocks, extras = make_blocks(form), make_extras_with_shares(form)
+    edits = [by_scores_alone(make_edit(form, blocks)) for make_edit in EDITS]
+    moved_by = make_moved(edits, moved_by_nothing)
+    start_tables, follow_tree = make_start(form, blocks, extras), make_follow(form, edits, blocks, extras)
+    put_shares = make_put_shares(form)
     bound_share, exact_share = make_bound(form, score.terms), make_exact(form, score.terms)
     fill_sums, take_away, bring = make_sums(form, score.terms)
-    start_tree, follow_tree = inner.start, inner.follow
+    finish_tree = inner.finish
 
     @device_function
     def start(slot):
         """Make the tables and sums if they are not those of the tree; return `base`."""
-        made = slot.given.tables_made[slot.here.number]
-        base = start_tree(slot)
-        if made == _WIDE_ZERO:
-            fill_sums(slot)
+        base = slot.base
+        if slot.given.tables_made[slot.here.number] == _WIDE_ZERO:
+            start_tables(slot)
+            fill_sums(after_writes(slot))
             base = in_step(base)
         return base
 
@@ -126,7 +148,13 @@ def _screened(inner: Evaluation, form: Form, score: Score) -> Evaluation:
             follow_tree(slot, proposal, moved)
             bring(after_writes(slot), moved)
 
-    return inner._replace(start=start, evaluate=evaluate, follow=follow)
+    @device_function
+    def finish(slot):
+        """Store what the host needs of the tree and the shares."""
+        finish_tree(slot)
+        put_shares(slot)
+
+    return inner._replace(start=start, evaluate=evaluate, follow=follow, finish=finish)
 
 
 ENCODING = Encoding("preorder_screened", "sub-group", SCREENED, make_evaluation)

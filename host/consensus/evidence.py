@@ -1,0 +1,128 @@
+"""Check of claims on the data: cells that support a relation of two mutations, and cells that contradict it.
+
+It uses no tree and no prior. Only cells in which both mutations are observed count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.consensus.relations import Relations
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.rate_fit import CHANCE, chance_of
+from syclade.host.model.rates import Rates
+
+__all__ = ["CLAIMED", "Contradiction", "PairCounts", "contradictions_in", "count_pairs"]
+
+CLAIMED = 0.95
+"""Probability from which a relation is a claim."""
+
+_SUPPORTED = 0.5
+"""Share of the cells that tell which have to support a claim, unless chance explains the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """Numbers of cells for all pairs of mutations, of those in which both are observed: int64, shape (n, n).
+
+    Attributes:
+        both: cells seen with the row's and the column's mutation.
+        only: cells seen with the row's mutation and without the column's.
+        neither: cells seen without either.
+    """
+
+    both: NDArray[np.int64]
+    only: NDArray[np.int64]
+    neither: NDArray[np.int64]
+
+
+class Contradiction(NamedTuple):
+    """Claim that the cells contradict.
+
+    Attributes:
+        first, second: rows of the mutations.
+        relation: `before` (the first before the second) or `apart`.
+        probability: probability of the relation in the samples.
+        supporting, contradicting: numbers of cells.
+    """
+
+    first: int
+    second: int
+    relation: str
+    probability: float
+    supporting: int
+    contradicting: int
+
+    def words(self, mutations: tuple[str, ...]) -> str:
+        """Return the claim and its cells as text."""
+        first, second = mutations[self.first], mutations[self.second]
+        cells = self.supporting + self.contradicting
+        if self.relation == "before":
+            return f"{first} before {second} (of {cells} cells with {second}, {self.supporting} have {first})"
+        return f"{first} apart from {second} ({self.contradicting} cells have both)"
+
+
+def count_pairs(matrix: Matrix) -> PairCounts:
+    """Count the cells of all pairs of mutations; a homozygous mutation counts as one."""
+    seen = ((matrix.values == 1) | (matrix.values == 2)).astype(
+        np.float64
+    )  # products of whole numbers are exact
+    absent = (matrix.values == 0).astype(np.float64)
+    return PairCounts(
+        *(
+            np.rint(one @ other.T).astype(np.int64)
+            for one, other in ((seen, seen), (seen, absent), (absent, absent))
+        )
+    )
+
+
+def contradictions_in(relations: Relations, counts: PairCounts, rates: Rates) -> list[Contradiction]:
+    """Return the claims that fewer than half of the telling cells support, if that is no chance.
+
+    Where one mutation is before another, a cell with the second lacks the first only by an error: a false
+    negative of the first, or a false positive of the second. Where they are apart, a cell with both has a
+    false positive. A bound on the Poisson probability of so many errors has to be below 0.001 over all pairs.
+
+    Args:
+        relations: relations of the mutations in the samples.
+        counts: of the same mutations.
+        rates: the error rates.
+    """
+    cells = counts.both + counts.only + counts.only.T + counts.neither
+    pairs = max(1, len(cells) * (len(cells) - 1) // 2)
+    with_second = counts.both + counts.only.T
+    of_before = rates.fn_rate * with_second + rates.fp_rate * cells
+    found = _contradicted(relations.before, "before", counts.both, counts.only.T, of_before, pairs)
+    rarer = np.minimum(with_second, with_second.T)
+    upper = np.triu(relations.apart)  # one of each two entries
+    found += _contradicted(upper, "apart", rarer - counts.both, counts.both, rates.fp_rate * cells, pairs)
+    return sorted(found, key=lambda one: (-one.contradicting, one))
+
+
+def _contradicted(
+    probability: NDArray[np.float64],
+    relation: str,
+    supporting: NDArray[np.int64],
+    contradicting: NDArray[np.int64],
+    expected: NDArray[np.float64],
+    pairs: int,
+) -> list[Contradiction]:
+    """Return the claims of a relation that the cells contradict; all arrays have the shape (n, n)."""
+    few = supporting < _SUPPORTED * (supporting + contradicting)
+    claimed = np.argwhere((probability > CLAIMED) & few & (contradicting > expected))
+    return [
+        Contradiction(
+            first,
+            second,
+            relation,
+            float(probability[first, second]),
+            int(supporting[first, second]),
+            int(contradicting[first, second]),
+        )
+        for first, second in claimed.tolist()
+        if chance_of(int(contradicting[first, second]), float(expected[first, second])) < CHANCE / pairs
+    ]

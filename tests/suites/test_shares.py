@@ -1,0 +1,199 @@
+"""Shares of the cells at each node: the same bits on every backend, and the exact posterior."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import gammaln
+
+from syclade.host.chains.guide import uniform_guide
+from syclade.host.chains.moves import GUIDED_MOVES
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.recorders import every
+from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.shares import CONCENTRATIONS, even_shares, renew_shares, score_with_shares
+from syclade.host.chains.starts import initial_state
+from syclade.host.chains.state import ChainState
+from syclade.host.input.matrix import matrix_from_array
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
+from syclade.host.trees.tree import are_trees
+from syclade.quality.oracle.trees import all_trees
+from tests.support.backends import NUMPY, Backend, Seen, assert_equal_chains, seen
+from tests.support.own_sizes import OTHERS, by_backend_and_case, is_built_apart
+
+SIZES = {
+    "one mutation": (9, 1),
+    "small": (40, 17),
+    "panels": (150, 12),
+    "many blocks": (20, 140),
+}
+WITH_SHARES = [backend for backend in OTHERS if backend.encoding != "ancestor"]
+SEED = 5
+STOPS = (1, 60, 400, 900)
+
+
+@cache
+def plan_of(cells: int, mutations: int) -> Plan:
+    rates = Rates(0.02, 0.25)
+    problem = make_problem(simulate(cells, mutations, 0.02, 0.25, 0.1, 3).matrix, rates, octaves=True)
+    return make_plan(
+        problem,
+        moves=GUIDED_MOVES,
+        move_probabilities=(0.3, 0.2, 0.1, 0.2, 0.2),
+        score=score_named("sum", problem),
+        recorders=(every(1),),
+        events=4096,
+    )
+
+
+def spare_of(plan: Plan) -> int:
+    return plan.settings["sum_spare"]
+
+
+def start_of(plan: Plan, chain: int) -> ChainState:
+    """Return a chain before its first step, with shares that differ between nodes."""
+    tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma)
+    state = even_shares(plan.problem, initial_state(plan, SEED, chain), spare_of(plan))
+    return renewed(plan, replace(state, tables=tables))
+
+
+def renewed(plan: Plan, state: ChainState) -> ChainState:
+    return renew_shares(plan.problem, state, SEED, spare_of(plan))[0]
+
+
+def chains(backend: Backend, plan: Plan) -> list[Seen]:
+    """Return two chains, whose shares are drawn anew at each stop but the first."""
+    found = []
+    with backend.runner(plan, 2, SEED) as runner:
+        for chain in range(2):
+            runner.put(chain, start_of(plan, chain))
+        for stop in STOPS:
+            runner.advance(np.full(2, stop))
+            found += [seen(runner, chain) for chain in range(2)]
+            for chain in range(2 if stop > 1 else 0):
+                runner.put(chain, renewed(plan, runner.get(chain)), runner.info(chain))
+    return found
+
+
+@cache
+def numpy_chains(case: tuple[int, int]) -> list[Seen]:
+    """Return numpy's chains, whose trees are valid and whose scores are those of the definition."""
+    plan = plan_of(*case)
+    found = chains(NUMPY, plan)
+    for one in found:
+        state = one.state
+        assert are_trees(state.parents[None])
+        assert state.score == plan.score_of(state.parents, state.rates)
+        fast = score_with_shares(plan.problem, state.parents, state.rates.log_shares, spare_of(plan))
+        assert state.score == fast
+    return found
+
+
+@by_backend_and_case(WITH_SHARES, SIZES, everywhere=[], compiles=is_built_apart)
+def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[int, int]) -> None:
+    for ours, expected in zip(chains(backend, plan_of(*case)), numpy_chains(case), strict=True):
+        assert_equal_chains(ours, expected)
+        assert ours.state.rates == expected.state.rates
+
+
+# ---- the posterior of a small matrix, by all trees and all attachments
+
+
+def log_posterior_weights(plan: Plan, shares: bool = True) -> NDArray[np.float64]:
+    """Return log P(D, T) + constant for all trees: the sum over all nodes of all cells, and concentrations.
+
+    Given the numbers of cells at the nodes, the integral over the shares is the Dirichlet-multinomial
+    distribution. Without shares, every node is equally probable, as in SCITE.
+    """
+    problem = plan.problem
+    cells, nodes = len(problem.column_of), problem.nodes
+    places = np.array(list(itertools.product(range(nodes), repeat=cells)))
+    counts = np.stack([(places == node).sum(axis=1) for node in range(nodes)], axis=1)
+    grid = np.array(CONCENTRATIONS)[:, None]
+    prior = gammaln(grid * nodes) - gammaln(grid * nodes + cells) - nodes * gammaln(grid)
+    prior = prior + gammaln(counts[None] + grid[:, :, None]).sum(axis=2)
+    if not shares:
+        prior = np.zeros((1, len(places)))
+    logs = []
+    for tree in all_trees(problem.mutations):
+        scores = scores_of(plan, tree)[:, problem.column_of] * problem.unit
+        data = scores[places, np.arange(cells)].sum(axis=1)
+        logs.append(np.logaddexp.reduce((prior + data).ravel()))
+    return np.array(logs)
+
+
+def scores_of(plan: Plan, tree: Sequence[int]) -> NDArray[np.int64]:
+    """Return the score of each distinct column at each node, by the path from the node to the root."""
+    weights, nodes = plan.problem.weight_rows(), plan.problem.nodes
+    scores = np.zeros((nodes, plan.problem.columns), dtype=np.int64)
+    for node in range(nodes):
+        above = node
+        while above != nodes - 1:
+            scores[node] += weights[above]
+            above = tree[above]
+    return scores
+
+
+@cache
+def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.int64]:
+    """Return how often independent chains with shares are at each tree."""
+    plan = small_plan(cells, mutations)
+    number = {tuple(tree): at for at, tree in enumerate(all_trees(mutations))}
+    found = np.zeros(len(number), dtype=np.int64)
+    with NUMPY.runner(plan, chains, SEED) as runner:
+        runner.put_all([start_of(plan, chain) for chain in range(chains)])
+        for read in range(reads):
+            runner.advance(np.full(chains, 40 * (read + 1)))
+            states = [renewed(plan, runner.get(chain)) for chain in range(chains)]
+            runner.put_all(states)
+            if read >= reads // 4 and read % 2:
+                for state in states:
+                    found[number[tuple(state.parents.tolist())]] += 1
+    return found
+
+
+@cache
+def small_plan(cells: int, mutations: int) -> Plan:
+    """Return a plan for cells of which most have the same few values: unequal shares are probable."""
+    rates = Rates(0.05, 0.3)
+    values = np.ones((mutations, cells), dtype=np.uint8)
+    values[1:, : cells // 2] = 3
+    values[0, -1] = 0
+    matrix = matrix_from_array(values, [f"M{row}" for row in range(mutations)])
+    problem = make_problem(matrix, rates, octaves=True)
+    return make_plan(
+        problem,
+        moves=GUIDED_MOVES,
+        move_probabilities=(0.5, 0.3, 0.2, 0, 0),
+        score=score_named("sum", problem),
+    )
+
+
+def p_value(expected_logs: NDArray[np.float64], found: NDArray[np.int64]) -> float:
+    """Return the p-value of nearly independent visits of all trees."""
+    weights = np.exp(expected_logs - expected_logs.max())
+    expected = weights / weights.sum() * found.sum()
+    often = expected >= 5
+    visited, wanted = np.append(found[often], found[~often].sum()), np.append(expected[often], 1e-9)
+    wanted[-1] += expected[~often].sum()
+    some = wanted > 1e-6
+    scaled = wanted[some] * (visited[some].sum() / wanted[some].sum())
+    return float(stats.chisquare(visited[some], scaled).pvalue)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("mutations", "cells"), [(2, 6), (3, 6)])
+def test_chains_sample_the_posterior_with_shares(mutations: int, cells: int) -> None:
+    """The control is the posterior of cells at uniformly random nodes, which the visits reject."""
+    plan, found = small_plan(cells, mutations), visits(mutations, cells, 100, 60)
+    assert p_value(log_posterior_weights(plan), found) > 0.005
+    assert p_value(log_posterior_weights(plan, shares=False), found) < 1e-6
