@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["CALL_FILES", "CALL_OPTIONS", "CALL_SHARED", "REFUSED", "CallFile", "CallOption", "call_flag"]
+__all__ = [
+    "CALL_FILES",
+    "CALL_OPTIONS",
+    "CALL_SHARED",
+    "OWN_OPTIONS",
+    "REFUSED",
+    "CallFile",
+    "CallOption",
+    "call_flag",
+]
 
 
 class CallOption(NamedTuple):
@@ -74,6 +83,9 @@ _ROWS = (
 
 CALL_OPTIONS = {option.name: option for option in _ROWS}
 """Options by name, in the order of the help."""
+
+OWN_OPTIONS = ("assume_quality", "keep_homopolymers", "drop_filtered", "compat")
+"""Those that LoFreq lacks; `syclade quality calls` compares all others."""
 
 
 class CallFile(NamedTuple):

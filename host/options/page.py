@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from syclade.host.options import OPTIONS, flag_of
-from syclade.host.options.calls import CALL_FILES, CALL_OPTIONS, CALL_SHARED, REFUSED, CallOption, call_flag
+from syclade.host.options.calls import (
+    CALL_FILES,
+    CALL_OPTIONS,
+    CALL_SHARED,
+    OWN_OPTIONS,
+    REFUSED,
+    CallOption,
+    call_flag,
+)
 from syclade.host.options.table import GROUPS
 from syclade.host.options.types import Option
 from syclade.host.supported import EXCLUSIONS, FEATURES, NEEDS, title_of
@@ -29,7 +37,7 @@ LoFreq lacks.
 | option | values | default | |
 |---|---|---|---|"""
 
-_NEW = ("sites", "drop_filtered", "compat", *(name for name in CALL_SHARED if name != "verbose"))
+_NEW = ("sites", *OWN_OPTIONS, *(name for name in CALL_SHARED if name != "verbose"))
 """Options of `syclade call` that LoFreq lacks."""
 
 
