@@ -281,6 +281,7 @@ def _published(address: str) -> Iterator[dict[str, Any]]:
     Without a dashboard, the scheduler still has a web server, which then has no pages.
     """
     import dask
+    import distributed  # noqa: F401, its defaults must be there, or they would be removed at the end
 
     if address:
         yield {"dashboard_address": address, "dashboard": True}
@@ -343,6 +344,7 @@ def _slurm(rest: str) -> _Started:
                     for name, value in {THREADS_VARIABLE: str(cores), **_OF_WORKERS}.items()
                 ],
                 security=_certificate_in_files(opened),
+                worker_extra_args=_arguments_of_workers(bool(dashboard)),
                 scheduler_options=web,
                 **{key: value for key, value in given.items() if value},
             )
@@ -351,6 +353,14 @@ def _slurm(rest: str) -> _Started:
         return cluster
 
     return _Started(start, bool(dashboard))
+
+
+def _arguments_of_workers(dashboard: bool) -> list[str]:
+    """Return further arguments of jobs: those of dask-jobqueue's configuration, and no dashboard."""
+    import dask
+
+    configured = dask.config.get("jobqueue.slurm.worker-extra-args", None) or []
+    return [*configured, *([] if dashboard else ["--no-dashboard", "--dashboard-address", "127.0.0.1:0"])]
 
 
 def _certificate_in_files(opened: ExitStack) -> Any:

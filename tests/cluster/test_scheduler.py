@@ -261,6 +261,13 @@ def test_a_dashboard_is_shown_on_request(caplog: pytest.LogCaptureFixture) -> No
         assert b"Worker" in urlopen(link.replace("/status", "/info/main/workers.html")).read()
 
 
+def test_the_configuration_of_dask_stays() -> None:
+    """Its defaults are loaded by the first import of distributed, which must not be undone with ours."""
+    code = "from syclade.host.cluster.scheduler import _published\nwith _published(''): pass\n"
+    code += "import dask, distributed; assert dask.config.get('distributed.scheduler.http.routes')"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize(("here", "parent"), [("plain", "plain"), ("two words", "home")])
 def test_jobs_of_slurm_get_the_certificate_in_files_of_their_owner(
     here: str, parent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -281,6 +288,7 @@ def test_jobs_of_slurm_get_the_certificate_in_files_of_their_owner(
             assert file.parent.parent == tmp_path / parent
             assert (file.stat().st_mode | file.parent.stat().st_mode) & 0o077 == 0
         assert "PRIVATE KEY" not in script
+        assert "--no-dashboard --dashboard-address 127.0.0.1:0" in script
         assert cluster.scheduler.http_server.address == "127.0.0.1"
     assert not list((tmp_path / parent).iterdir())
 
