@@ -207,7 +207,7 @@ def test_layers_of_an_anndata_that_has_x_among_them() -> None:
     """From 0.13 on, `layers` of an AnnData has X under None."""
     table = np.ones((1, 1), np.float32)
     for layers, told in (({None: table}, "none"), ({None: table, "a": table}, "a")):
-        data = SimpleNamespace(obs_names=["c"], var_names=["m"], X=table, layers=layers, var={})
+        data = SimpleNamespace(obs_names=["c"], var_names=["m"], X=table, layers=layers, var={}, obs={})
         assert syclade.read_matrix(data).mutations == ("m",)
         with pytest.raises(MatrixError, match=f"there is no layer x\nhint: there are {told}$"):
             syclade.read_matrix(data, layer="x", coding="scite")
