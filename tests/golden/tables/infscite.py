@@ -15,4 +15,5 @@ INFSCITE = (
     _run("fixed", "-s -d 0.2 -p 60 -a"),
     _run("learned", "-d -p 60 -a"),
     _run("learned-rates", "-d -e 0.3 -z 400 5 -p 60"),
+    _run("recurrent-learned", "-s -d -e 0.3 -rec 3 -p 60"),
 )
