@@ -49,7 +49,6 @@ def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.M
     result, once = inferred(LOW)
     assert not once.fits
     assert once.sampled_under == result.rates
-    assert "--fn-rate" in command_of("MATRIX", result.options)
     assert once.worth < 0.5 * found.worth
 
 
