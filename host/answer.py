@@ -61,7 +61,7 @@ def answer(asked: Request, task: Task) -> Result:
         found,
         seed=asked.seed,
         # The command to repeat the run estimates the rates again.
-        options={**asked.options, **dict.fromkeys(asked.estimated.names)},
+        options={**asked.options, **asked.estimated.as_asked},
         true=asked.true_tree,
         estimated=asked.estimated.names,
         unplaced=asked.unplaced,

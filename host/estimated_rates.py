@@ -20,6 +20,7 @@ from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rate_fit import fit_rates
 from syclade.host.model.rates import Rates
 from syclade.host.options import flag_of
+from syclade.host.options.types import LEARN
 from syclade.host.runs.task import Stop, Task
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ class Estimated(NamedTuple):
     stopped: bool = False
     tree: NDArray[np.int32] | None = None
     doublets: float | None = None
+
+    @property
+    def as_asked(self) -> dict[str, str | None]:
+        """Options by which the estimated rates are estimated again."""
+        return {name: LEARN if name == "doublets" else None for name in self.names}
 
 
 @dataclass(frozen=True)
