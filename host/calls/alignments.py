@@ -41,6 +41,7 @@ class Alignments:
         self.file = _opened(self.path, reference)
         try:
             header = self.file.header.to_dict()
+            self.contigs: dict[str, int] = dict(zip(self.file.references, self.file.lengths, strict=True))
         except (ValueError, KeyError, AssertionError) as problem:
             raise ReadsError(f"its header is damaged: {problem}", path=path) from problem
         order = header.get("HD", {}).get("SO")
@@ -49,7 +50,6 @@ class Alignments:
             raise ReadsError(f"the reads are {said}", path=path, hint="sort them by position: samtools sort")
         if not _has_index(self.file):
             raise ReadsError("there is no index", path=path, hint=f"make one: samtools index {path}")
-        self.contigs: dict[str, int] = dict(zip(self.file.references, self.file.lengths, strict=True))
         self.digests: dict[str, str] = {
             one["SN"]: one["M5"] for one in header.get("SQ", []) if "SN" in one and "M5" in one
         }

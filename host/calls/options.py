@@ -41,6 +41,7 @@ class CallOptions:
         only_indels: whether nothing else is called.
         no_idaq: whether alignment qualities of gaps are not used.
         keep_homopolymers: whether indels are tested in any homopolymer.
+        ignore_md5: whether a reference with another MD5 than the reads' header has is used.
         no_default_filter: whether depth and strand bias are not filtered.
         drop_filtered: whether records that do not pass are left out, as LoFreq does, instead of tagged.
         compat: whether LoFreq's records are repeated, with its faults.
@@ -72,9 +73,15 @@ class CallOptions:
     only_indels: bool = False
     no_idaq: bool = False
     keep_homopolymers: bool = False
+    ignore_md5: bool = False
     no_default_filter: bool = False
     drop_filtered: bool = False
     compat: bool = False
+
+    @property
+    def ignores_digests(self) -> bool:
+        """Return whether a reference with another MD5 than expected is used: LoFreq does not compare them."""
+        return self.ignore_md5 or self.compat
 
     def __post_init__(self) -> None:
         for name, option in CALL_OPTIONS.items():

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from syclade.host.calls.library import pysam_of
 from syclade.host.common.errors import ReadsError
 from syclade.host.common.places import is_file, problem_of
+from syclade.host.options.calls import call_flag
 
 __all__ = ["BASES", "Reference", "codes_of", "index_of", "problem_of_index"]
 
@@ -54,6 +55,8 @@ class Reference:
         readable: a path of the file with a fitting index beside it: `path`, or a link in a temporary folder.
         index_problem: why the index beside the file is not used; None if it is, or if there is none.
         lengths: length of each contig, by name, in the order of the file.
+        ignores_digests: whether a contig with another MD5 than expected is used, and listed in `misfits`.
+        misfits: what is wrong with such contigs, by name.
 
     Args:
         path: the file.
@@ -68,6 +71,8 @@ class Reference:
         folder = None if self.readable == self.path else self.readable.parent
         self._remove = None if folder is None else weakref.finalize(self, shutil.rmtree, folder, True)
         self.lengths: Mapping[str, int] = dict(zip(self._file.references, self._file.lengths, strict=True))
+        self.ignores_digests = False
+        self.misfits: dict[str, str] = {}
         self._expected: dict[str, dict[str, Path]] = {}
         self._last: tuple[str, str] = ("", "")
 
@@ -115,13 +120,16 @@ class Reference:
         expected = self._expected.get(contig, {})
         digest = hashlib.md5(letters, usedforsecurity=False).hexdigest() if expected else ""
         for other, reads in expected.items():
-            if other != digest:
-                raise ReadsError(
-                    f"{contig} of {self.path} is not the sequence that the reads were aligned to: its MD5 is "
-                    f"{digest}, and the header of the reads (@SQ M5) says {other}",
-                    path=reads,
-                    hint="give the reference that the reads were aligned to",
-                )
+            if other == digest:
+                continue
+            self.misfits[contig] = (
+                f"{contig} of {self.path} is not the sequence that the reads were aligned to: its MD5 is "
+                f"{digest}, and the header of the reads (@SQ M5) says {other}"
+            )
+            if not self.ignores_digests:
+                hint = "give the reference that the reads were aligned to"
+                hint += f"; {call_flag('ignore_md5')} uses this one, such as a part of it with the old header"
+                raise ReadsError(self.misfits[contig], path=reads, hint=hint)
 
     def codes(self, contig: str) -> NDArray[np.uint8]:
         """Return the numbers of a contig's bases; see `codes_of`."""

@@ -145,6 +145,7 @@ def call_variants(
         WorkersError: the workers do not answer.
     """
     options = options or CallOptions()
+    reference.ignores_digests = options.ignores_digests
     sites = sites or {}
     threads = threads or usable_cores()
     one_by_one = options.compat and options.max_depth < DEFAULTS["max_depth"]  # reads depend on those before

@@ -63,6 +63,7 @@ class OpenCalls:
 
     def __init__(self, value: CallsToOpen, place: Place, threads: int) -> None:
         self._reference = Reference(value.reference)
+        self._reference.ignores_digests = value.options.ignores_digests
         for path in value.paths:  # also says which MD5s are expected
             with open_alignments(path, self._reference):
                 pass

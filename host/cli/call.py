@@ -129,6 +129,7 @@ def command(
     log = show_log(quiet, verbose)
     begun = time.perf_counter()
     reference = Reference(ref)
+    reference.ignores_digests = chosen.ignores_digests  # sites read it, too
     click.get_current_context().call_on_close(reference.close)
     if reference.index_problem is not None:
         log.tell(
@@ -148,7 +149,7 @@ def command(
         called = call_variants(
             reference, samples, intervals, chosen, sites=forced, place=place, progress=progress
         )
-    for words in warnings_of(called, chosen):
+    for words in (*reference.misfits.values(), *warnings_of(called, chosen)):
         log.tell(f"syclade: warning: {words}")
     text = "".join(vcf_lines(called, ref.name, chosen))
     if out == STDOUT:

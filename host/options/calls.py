@@ -73,6 +73,8 @@ _ROWS = (
     CallOption("keep_homopolymers", "", False, None, None,
                "Test indels in homopolymers that are left out otherwise: of more than 18 bases, and of an A "
                "or T that is inserted and deleted in less than 5 % of the reads."),
+    CallOption("ignore_md5", "", False, None, None,
+               "Use a reference with another MD5 than the header of the reads has (@SQ M5), with a warning."),
     CallOption("no_default_filter", "", False, None, None, "Do not filter by depth and strand bias."),
     CallOption("drop_filtered", "", False, None, None,
                "Leave out records that do not pass, as LoFreq does, instead of tagging them."),
@@ -84,7 +86,7 @@ _ROWS = (
 CALL_OPTIONS = {option.name: option for option in _ROWS}
 """Options by name, in the order of the help."""
 
-OWN_OPTIONS = ("assume_quality", "keep_homopolymers", "drop_filtered", "compat")
+OWN_OPTIONS = ("assume_quality", "keep_homopolymers", "ignore_md5", "drop_filtered", "compat")
 """Those that LoFreq lacks; `syclade quality calls` compares all others."""
 
 

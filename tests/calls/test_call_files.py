@@ -12,6 +12,7 @@ import numpy as np
 import pysam
 import pytest
 
+from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.reference import Reference, problem_of_index
 from syclade.host.common.errors import ReadsError
 from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
@@ -219,6 +220,20 @@ def test_a_reference_with_another_digest_is_refused(
     assert (status, text) == (2, "")
     assert "reads.bam: simulated of " in said
     assert f"the header of the reads (@SQ M5) says {digest}" in said
+    for flag in ("--ignore-md5", "--compat"):
+        status, _, said = called(capsys, "-f", other, flag, path)
+        assert status == 0
+        assert "warning: simulated of " in said
+        assert "in 699 of 699 columns, most bases differ from the reference" in said
+
+
+def test_a_header_with_names_that_are_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "reads.bam"
+    with pysam.BGZFile(str(BAM)) as source, pysam.BGZFile(str(path), "wb") as sink:
+        sink.write(source.read().replace(b"simulated\0", b"simulat\xc9d\0"))
+    shutil.copy(f"{BAM}.bai", f"{path}.bai")
+    with pytest.raises(ReadsError, match="its header is damaged"), open_alignments(path, Reference(FASTA)):
+        pass
 
 
 # ---- the VCF in other programs
