@@ -14,7 +14,7 @@ from syclade.quality.calibration.ranks import BINS
 from syclade.quality.calibration.replicate import Sampler, replicate
 from syclade.quality.calibration.result import CalibrationResult, OfSetting
 from syclade.quality.calibration.sampling import for_support, from_random
-from syclade.quality.calibration.settings import CONTROLS, SETTINGS, Setting
+from syclade.quality.calibration.settings import CONTROLS, SETTINGS, SHARED, Setting
 
 __all__ = ["INPUTS", "calibration", "settings_named"]
 
@@ -79,18 +79,23 @@ def settings_named(names: Sequence[str], support: str | None = None) -> tuple[Se
     Raises:
         OptionError: there is no such setting, or it cannot be sampled in this way.
     """
-    known = {setting.name: setting for setting in (*SETTINGS, *CONTROLS)}
+    known = {setting.name: setting for setting in (*SETTINGS, *CONTROLS, *SHARED)}
     for name in names:
         if name not in known:
             raise OptionError(f"there is no setting {name!r}", hint=f"give one of {', '.join(known)}")
     if names:
         return _allowed([known[name] for name in names], support)
-    return tuple(one for one in known.values() if support is None or not one.learn)
+    return tuple(one for one in known.values() if (one not in SHARED if support is None else not one.learn))
 
 
 def _allowed(settings: Sequence[Setting], support: str | None) -> tuple[Setting, ...]:
     """Return the settings, after a check that they can be sampled in this way."""
     for one in settings:
+        if support is None and one.shares != "equal":
+            raise OptionError(
+                f"the setting {one.name!r} has shares, which only chains for support sample",
+                hint="give --support quick",
+            )
         if support is not None and one.learn:
             raise OptionError(
                 f"the setting {one.name!r} learns rates, which chains for support do not",

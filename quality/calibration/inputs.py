@@ -13,7 +13,7 @@ from syclade.host.model.rate_model import RateGrid, RateModel, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import observe, random_parents
 from syclade.host.trees.tree import ancestor_matrix
-from syclade.quality.calibration.settings import MISSING, Setting
+from syclade.quality.calibration.settings import ONE_CLONE, Setting
 
 __all__ = ["LEARN", "Drawn", "draw"]
 
@@ -37,7 +37,7 @@ class Drawn:
 
 
 def draw(setting: Setting, seed: int) -> Drawn:
-    """Draw an input: each cell is at a uniform node, the root included.
+    """Draw an input: each cell is at a random node, the root included.
 
     Learned rates are drawn from the prior of the chains, on its grid.
     """
@@ -45,11 +45,24 @@ def draw(setting: Setting, seed: int) -> Drawn:
     n, m = setting.mutations, setting.cells
     parents = random_parents(n, rng) if setting.trees == "uniform" else _recursive_parents(n, rng)
     rates = _drawn_rates(model_of(setting), rng) if setting.learn else Rates(setting.fp_rate, setting.fn_rate)
-    nodes = rng.integers(0, n + 1, m)
+    nodes = _nodes(setting, rng)
     truth = ancestor_matrix(parents)[:n, nodes].astype(bool)
     values = observe(truth, rates, rng.random((n, m)))
-    values[rng.random((n, m)) < MISSING] = zygosity.MISSING
+    values[rng.random((n, m)) < setting.missing] = zygosity.MISSING
     return Drawn(matrix_from_array(values), parents, rates)
+
+
+def _nodes(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw the node of each cell."""
+    nodes, cells = setting.mutations + 1, setting.cells
+    if setting.shares == "equal":
+        return rng.integers(0, nodes, cells)
+    if setting.shares == "one":
+        shares = np.full(nodes, (1.0 - ONE_CLONE) / (nodes - 1))
+        shares[rng.integers(nodes)] = ONE_CLONE
+    else:
+        shares = rng.dirichlet(np.full(nodes, setting.shares))
+    return rng.choice(nodes, cells, p=shares)
 
 
 def model_of(setting: Setting) -> RateModel:

@@ -7,10 +7,10 @@ from typing import Any, Final, Literal
 
 from syclade.host.model.rates import Rates
 
-__all__ = ["CONTROLS", "SETTINGS", "Setting"]
+__all__ = ["CONTROLS", "ONE_CLONE", "SETTINGS", "SHARED", "Setting"]
 
-MISSING: Final = 0.1
-"""Probability that a value is missing, in all settings."""
+ONE_CLONE: Final = 0.95
+"""Share of the cells at one node, if `shares` is `one`."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,9 @@ class Setting:
         learn: whether the inference learns the rates.
         trees: distribution of the true trees. That of the model is `uniform`; in `recursive` trees, which are
             bushier, the parent of each mutation is a uniform draw from the earlier ones and the root.
+        shares: shares of the cells at the nodes: equal; `one` node has `ONE_CLONE`, and the others equal
+            shares; or the concentration of the Dirichlet distribution that they are drawn from.
+        missing: probability that a value is missing.
     """
 
     name: str
@@ -35,6 +38,8 @@ class Setting:
     given: tuple[float, float] | None = None
     learn: bool = False
     trees: Literal["uniform", "recursive"] = "uniform"
+    shares: Literal["equal", "one"] | float = "equal"
+    missing: float = 0.1
 
     @property
     def fits(self) -> bool:
@@ -70,6 +75,15 @@ SETTINGS: Final = (
     Setting("20 x 40, learned", 20, 40, 0.02, 0.2, learn=True),
 )
 """Settings that fit the model: their probabilities have to be calibrated."""
+
+_SHARES: dict[str, Literal["equal", "one"] | float] = {"shares 0.3": 0.3, "shares 1": 1.0, "one clone": "one"}
+
+SHARED: Final = tuple(
+    Setting(f"{mutations} x {cells}, {words}", mutations, cells, shares=shares, missing=0.3)
+    for mutations, cells in ((20, 40), (63, 64), (8, 2000))
+    for words, shares in _SHARES.items()
+)
+"""Settings with clones of unequal sizes, which fit the model of the chains for support."""
 
 CONTROLS: Final = (
     replace(_MIDDLE, name="20 x 40, wrong fn", given=(1e-3, 0.05)),

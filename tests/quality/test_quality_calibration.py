@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from syclade.host.cli.main import main
 from syclade.host.common.errors import OptionError
 from syclade.host.inference import infer
-from syclade.host.support.stage import make_support_plan
+from syclade.host.support import stage
+from syclade.host.support.stage import SupportPlan, make_support_plan
 from syclade.host.trees.tree import are_trees
 from syclade.quality.calibration.api import calibration, settings_named
 from syclade.quality.calibration.credible import LEVELS, parent_sets
@@ -23,7 +24,7 @@ from syclade.quality.calibration.inputs import draw, model_of
 from syclade.quality.calibration.ranks import BINS, DRAWS, rank_of, spread_out, uniformity
 from syclade.quality.calibration.reliability import EDGES, LEAST, reliability, together
 from syclade.quality.calibration.sampling import for_support
-from syclade.quality.calibration.settings import CONTROLS, SETTINGS, Setting
+from syclade.quality.calibration.settings import CONTROLS, SETTINGS, SHARED, Setting
 
 SMALL = Setting("5 x 10", 5, 10)
 
@@ -185,9 +186,32 @@ def test_chains_for_support_are_those_of_infer() -> None:
 
 def test_chains_for_support_do_not_learn_rates() -> None:
     learned = next(one for one in SETTINGS if one.learn)
-    assert settings_named([], "quick") == tuple(one for one in (*SETTINGS, *CONTROLS) if one != learned)
+    expected = tuple(one for one in (*SETTINGS, *CONTROLS, *SHARED) if one != learned)
+    assert settings_named([], "quick") == expected
     with pytest.raises(OptionError, match="learns rates"):
         calibration((learned,), support="quick", device="native")
+
+
+def test_chains_from_random_trees_have_no_shares() -> None:
+    assert not set(settings_named([])) & set(SHARED)
+    with pytest.raises(OptionError, match="has shares"):
+        calibration(SHARED[:1], device="native")
+
+
+@pytest.mark.verification
+@pytest.mark.statistical
+def test_shares_are_calibrated_and_equal_nodes_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = next(one for one in SHARED if one.name == "8 x 2000, one clone")
+    result = calibration((setting,), inputs=32, support="quick", device="native")
+    assert result.holds
+    error = result.settings[0].statements["pairs"].error
+
+    def without_shares(*given: object) -> SupportPlan:
+        return make_support_plan(*given)._replace(shares=False)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(stage, "make_support_plan", without_shares)
+    control = calibration((setting,), inputs=32, support="quick", device="native")
+    assert control.settings[0].statements["pairs"].error > 2 * error + 0.02
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
