@@ -201,7 +201,7 @@ def test_chains_from_random_trees_have_no_shares() -> None:
 @pytest.mark.verification
 @pytest.mark.statistical
 def test_shares_are_calibrated_and_equal_nodes_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    setting = next(one for one in SHARED if one.name == "8 x 2000, one clone")
+    setting = next(one for one in SHARED if one.name == "8 x 2000, shares 0.3")
     result = calibration((setting,), inputs=32, support="quick", device="native")
     assert result.holds
     error = result.settings[0].statements["pairs"].error
