@@ -127,6 +127,14 @@ class Unplaced:
         rows = self.placed_mutations(len(relations.above))
         return replace(relations, above=relations.above[np.ix_(rows, rows)]) if self.mutations else relations
 
+    def ancestors_of_placed(self, ancestors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return probabilities of ancestor relations, (n, n), with NaN for those of unplaced mutations."""
+        if not self.mutations:
+            return ancestors
+        found, gone = ancestors.copy(), list(self.mutations)
+        found[gone] = found[:, gone] = np.nan
+        return found
+
     def parents_of(self, parents: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the nearest placed node above each node of a mutation tree: int32, shape (n + 1,)."""
         return np.asarray(self._placed_parents(parents[np.newaxis])[0])

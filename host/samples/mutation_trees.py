@@ -95,7 +95,11 @@ class SampledMutationTrees(Sampled):
 
 
 def judge_mutation_trees(
-    store: SampleStore, sampling: Sampling, problem: Problem, names: Sequence[str]
+    store: SampleStore,
+    sampling: Sampling,
+    problem: Problem,
+    names: Sequence[str],
+    unplaced: Unplaced | None = None,
 ) -> SampledMutationTrees:
     """Return samples with their posterior and convergence diagnostics.
 
@@ -104,14 +108,16 @@ def judge_mutation_trees(
         sampling: which states they are.
         problem: the problem of the chains.
         names: the n names of the mutations.
+        unplaced: mutations that the spread leaves out: they go anywhere, which says nothing of the chains.
     """
+    placed = (unplaced or Unplaced()).placed_mutations(problem.mutations)
     features = Features(store, problem.mutations)
     leaves = features.leaves().astype(np.float64)
     return SampledMutationTrees(
         every=sampling.every,
         burn_in=sampling.burn_in,
         **judged(features.scores(), features.trees(), frechet_ess, problem.to_nats),
-        spread=ancestor_spread(features.above_by_chain()),
+        spread=ancestor_spread(features.above_by_chain()[:, placed[:, None], placed]),
         posterior=Consensus(features.samples, features.edges(), features.above()),
         leaves_ess=bulk_ess(leaves) if leaves.size else math.nan,
         leaves_rhat=split_rhat(leaves) if leaves.size else math.nan,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.convergence import Change
 from syclade.host.chains.events import Event
 from syclade.host.chains.state import ChainState
+from syclade.host.consensus.unplaced import Unplaced
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.diagnostics.pairs import PairSizes, pair_sizes
 from syclade.host.samples.mutation_trees import SampledMutationTrees
@@ -65,6 +66,7 @@ class SupportRounds:
         guide: (samples of a round) -> tables of the guided moves for the next round; None if there are none.
         every_pair: whether the rounds go on while a measured pair is rough.
         renew: Gibbs step of the states' shares, every `Budget.renewal` steps; None if cells have none.
+        unplaced: mutations whose pairs are not measured.
     """
 
     def __init__(
@@ -76,9 +78,11 @@ class SupportRounds:
         *,
         every_pair: bool = False,
         renew: Renew | None = None,
+        unplaced: Unplaced | None = None,
     ) -> None:
         self._budget, self._nodes, self._judge, self._guide = budget, nodes, judge, guide
         self._every_pair, self._renew = every_pair, renew
+        self._unplaced = unplaced or Unplaced()
         self._store = SampleStore(nodes)
         self._ended: tuple[SampleStore, int] | None = None
         self._judged: Judged | None = None
@@ -91,7 +95,8 @@ class SupportRounds:
         if self._judged is None and self._ended is not None:
             store, steps = self._ended
             sampled = self._judge(store, self._budget.sampling_after(steps // 2))
-            pairs = pair_sizes(store.trees_by_chain(), sampled.posterior.ancestors, PAIRS)
+            shares = self._unplaced.ancestors_of_placed(sampled.posterior.ancestors)
+            pairs = pair_sizes(store.trees_by_chain(), shares, PAIRS)
             fine = enough(sampled) and not (self._every_pair and pairs.rough)
             self._judged = Judged(sampled, steps, pairs, fine, self._shared_of_ended)
         return self._judged

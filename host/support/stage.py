@@ -19,6 +19,7 @@ from syclade.host.chains.shares import even_shares, renew_shares
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.consensus.clades import clade_support, edge_support
+from syclade.host.consensus.unplaced import Unplaced
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import Problem, make_problem
@@ -176,7 +177,7 @@ def _sampled(
     planned: SupportPlan, result: Result, trees: Sequence[NDArray[np.int32]], run: Run
 ) -> tuple[Result, Support | None]:
     """Return the result with the work of the chains added, and its support; see `with_support`."""
-    rounds, found = sample(planned, result.parents, trees, result.mutations, run)
+    rounds, found = sample(planned, result.parents, trees, result.mutations, run, result.unplaced)
     result = replace(result, work=(*result.work, *found.work))
     if found.interrupted:
         result = result.stopped(SUPPORT)
@@ -209,6 +210,7 @@ def sample(
     trees: Sequence[NDArray[np.int32]],
     names: Sequence[str],
     run: Run,
+    unplaced: Unplaced | None = None,
 ) -> tuple[SupportRounds, Found]:
     """Run the chains until their rounds end, and return the rounds with their samples.
 
@@ -217,16 +219,25 @@ def sample(
         best, trees: the best tree and other good trees, from which chains start: int32, shape (n + 1,).
         names: the n names of the mutations.
         run: where they run, and how.
+        unplaced: mutations that the diagnostics leave out.
     """
     plan = planned.plan
 
     def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
-        return judge_mutation_trees(store, sampling, plan.problem, names)
+        return judge_mutation_trees(store, sampling, plan.problem, names, unplaced)
 
     guide = partial(learned_guide, plan) if planned.guided else None
     every_pair = planned.level == "full"
     renew = partial(_with_new_shares, plan, run.seed) if planned.shares else None
-    rounds = SupportRounds(planned.budget, plan.labels + 1, judge, guide, every_pair=every_pair, renew=renew)
+    rounds = SupportRounds(
+        planned.budget,
+        plan.labels + 1,
+        judge,
+        guide,
+        every_pair=every_pair,
+        renew=renew,
+        unplaced=unplaced,
+    )
     found = run_plan(
         plan,
         (prompt_device(plan) if run.device == "auto" else None) or run.device,

@@ -89,11 +89,7 @@ class Support:
     @property
     def before(self) -> NDArray[np.float64]:
         """float64, shape (n, n): probability of the row's mutation above the column's; NaN if unplaced."""
-        before = self.sampled.posterior.ancestors
-        if self.unplaced.mutations:
-            before, gone = before.copy(), list(self.unplaced.mutations)
-            before[gone] = before[:, gone] = np.nan
-        return before
+        return self.unplaced.ancestors_of_placed(self.sampled.posterior.ancestors)
 
     @property
     def certainty(self) -> float | None:

@@ -20,7 +20,10 @@ from syclade.host.consensus.clades import clade_support, edge_support
 from syclade.host.consensus.newick import clone_tree_from_newick
 from syclade.host.consensus.relations import count_relations
 from syclade.host.consensus.unplaced import NEVER_SEEN, NO_OBSERVATION, NO_OTHER, Unplaced, unplaced_in
+from syclade.host.diagnostics.pairs import LEAST, MOST
 from syclade.host.input.matrix import matrix_from_array, with_cell_names
+from syclade.host.samples.mutation_trees import judge_mutation_trees
+from syclade.host.samples.sampling import Sampling
 from syclade.host.trees.newick import from_newick, to_newick
 from syclade.host.trees.tree import ancestor_matrix
 from tests.support.clone_trees import samples_of
@@ -140,6 +143,20 @@ def test_support_and_consensus_leave_them_out(result: syclade.Result) -> None:
     again = pickle.loads(pickle.dumps(result))
     assert again.consensus.to_clones() == consensus.to_clones()
     assert count_relations(again.consensus.sampled).samples == consensus.relations.samples
+
+
+def test_diagnostics_leave_them_out(result: syclade.Result) -> None:
+    """They go anywhere, so that chains differ in where they have them, which is no doubt of the others."""
+    support = result.support
+    assert support is not None
+    placed = support.before[:3, :3]
+    assert support.pairs.uncertain == np.count_nonzero((placed >= LEAST) & (placed <= MOST))
+    every = support.sampled.posterior.ancestors
+    assert support.pairs.uncertain < np.count_nonzero((every >= LEAST) & (every <= MOST))
+    sampled = support.sampled
+    sampling = Sampling(sampled.every, sampled.burn_in)
+    of_all = judge_mutation_trees(sampled.store, sampling, sampled.problem, NAMES)
+    assert sampled.spread < of_all.spread
 
 
 def test_the_tree_has_every_mutation(result: syclade.Result) -> None:
