@@ -112,12 +112,12 @@ def judge_mutation_trees(
     """
     placed = (unplaced or Unplaced()).placed_mutations(problem.mutations)
     features = Features(store, problem.mutations)
-    leaves = features.leaves().astype(np.float64)
+    leaves, above = features.leaves().astype(np.float64), features.above_by_chain()
     return SampledMutationTrees(
         every=sampling.every,
         burn_in=sampling.burn_in,
         **judged(features.scores(), features.trees(), frechet_ess, problem.to_nats),
-        spread=ancestor_spread(features.above_by_chain()[:, placed[:, None], placed]),
+        spread=ancestor_spread(above[:, placed[:, None], placed] if features.samples else above),
         posterior=Consensus(features.samples, features.edges(), features.above()),
         leaves_ess=bulk_ess(leaves) if leaves.size else math.nan,
         leaves_rhat=split_rhat(leaves) if leaves.size else math.nan,

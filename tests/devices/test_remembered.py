@@ -117,7 +117,7 @@ def test_a_memory_limit_holds_for_its_own_process_only(own_cache: Path) -> None:
             )  # fmt: skip
         except subprocess.TimeoutExpired:  # a library that waits for memory
             return False
-        return "syclade: falling back to " in limited.stderr
+        return "falling back to " in limited.stderr
 
     assert any(falls_back(limit) for limit in LIMITS), "no limit lets only the native device work"
     assert choose_device().kind == "cpu"
