@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from syclade.host.common.distributions import version_of
+from syclade.host.devices.cores import DRIVERS_VARIABLE
 from syclade.host.devices.device import Device
 
 __all__ = ["SELECTING", "Survey", "survey", "try_again"]
@@ -20,7 +21,7 @@ __all__ = ["SELECTING", "Survey", "survey", "try_again"]
 CPU_DRIVER = "intel-opencl-rt"
 
 SELECTING = (
-    "DPCPP_CPU_NUM_CUS",
+    DRIVERS_VARIABLE,
     "OCL_ICD_FILENAMES",
     "OCL_ICD_VENDORS",
     "ONEAPI_DEVICE_SELECTOR",
@@ -69,7 +70,8 @@ def survey() -> Survey:
 def _why_none() -> str:
     """Return why the runtime may list no device, to append to a message: its driver, or variables."""
     reasons = [] if version_of(CPU_DRIVER) else [f"its driver for processors, {CPU_DRIVER}, is not installed"]
-    given = [f"{name}={os.environ[name]}" for name in SELECTING if os.environ.get(name)]
+    hiding = [name for name in SELECTING if name != DRIVERS_VARIABLE]  # which hides only parts of a device
+    given = [f"{name}={os.environ[name]}" for name in hiding if os.environ.get(name)]
     if given:
         reasons.append(f"the environment selects devices by {', '.join(given)}")
     return f": {'; '.join(reasons)}" if reasons else ""

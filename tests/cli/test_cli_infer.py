@@ -237,7 +237,7 @@ def test_a_missing_matrix(run: Any, tmp_path: Path) -> None:
     ("text", "place", "hint"),
     [
         ("0 1\n2 1\n", ":2: ", "--merge-homozygous"),
-        ("0 -1\n", ":1:3: ", "3"),
+        ("0 -2\n", ":1:3: ", "3"),
         ("0 1\n0\n", ":2", ""),
         ("", "", ""),
     ],

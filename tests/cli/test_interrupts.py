@@ -62,7 +62,8 @@ def run_code(
 def test_an_import_is_not_interrupted(module: str, times: int) -> None:
     done = run_code(PROGRAM, module, str(times), *ENDLESS)
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr.strip() in ("", "syclade: interrupted")
+    lines = [line for line in done.stderr.splitlines() if line and "seen in no cell" not in line]
+    assert lines in ([], ["syclade: interrupted"])
 
 
 # A run that would take signals begins right after an import that was interrupted.

@@ -37,6 +37,8 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 
 def told(command: str, tmp_path: Path) -> Any:
     words = [str(word).replace("OUT", str(tmp_path / "out")) for word in (*command.split(), *GIVEN[command])]
+    if any("OUT/" in str(word) for word in GIVEN[command]):  # a file in a folder, which is not made for it
+        (tmp_path / "out").mkdir()
     done = CliRunner().invoke(cli, [*words, "--json"], standalone_mode=False)
     assert done.exception is None, done.output
     return json.loads(done.stdout)

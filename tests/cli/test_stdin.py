@@ -29,10 +29,10 @@ def piped(given: bytes, *arguments: object) -> tuple[int, str, str]:
 
 
 def test_infer_reads_standard_input(tmp_path: Path) -> None:
-    given = MATRIX.read_bytes()
-    status, from_pipe, told = piped(given, "infer", "-", *QUICK, "--quiet", "--out", tmp_path)
+    given, options = MATRIX.read_bytes(), [*QUICK, "--quiet", "--names", EXAMPLE / "matrix.geneNames"]
+    status, from_pipe, told = piped(given, "infer", "-", *options, "--out", tmp_path)
     assert status == 0
-    assert piped(b"", "infer", MATRIX, *QUICK, "--quiet") == (0, from_pipe, told)
+    assert piped(b"", "infer", MATRIX, *options) == (0, from_pipe, told)
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert json.loads((tmp_path / "run.json").read_text())["matrix"] == "<stdin>"
     assert summary["matrix_sha256"] == hashlib.sha256(given).hexdigest()

@@ -84,5 +84,5 @@ class Names:
             assert read_tree(self._tree, names).tolist() == parents.tolist(), text
         nodes = np.arange(n + 1, dtype=np.int32)
         table = format_attachments(Assignment(nodes, nodes, nodes / 3), names, (*names, "cell of the root"))
-        read = [row["name"] for row in csv.DictReader(io.StringIO(table, newline=""), delimiter="\t")]
+        read = [row["node"] for row in csv.DictReader(io.StringIO(table, newline=""), delimiter="\t")]
         assert read == node_labels(names)

@@ -170,7 +170,7 @@ def test_a_library_that_is_not_there_is_named(
     monkeypatch.setattr(door, "read_apart", lambda reader, *given: reader(*given))
     with pytest.raises(OptionError, match="this format needs") as caught:
         syclade.read_matrix(forms[name], **SAID[name])
-    assert re.search(r"syclade\[.*\bio\b.*\]", str(caught.value.hint))
+    assert re.search(r"\.\[.*\bio\b.*\]", str(caught.value.hint))
 
 
 def test_a_warning_of_entries_that_are_missing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -101,9 +101,15 @@ def write_pair(folder: Path, matrix: Named = SMALL) -> dict[str, Path]:
     """Write tables of alternate reads and of all reads, whose rows are cells; the second in another order."""
     alternate, depth = reads_of(matrix.values)
     paths = {"alternate": folder / "alternate.csv", "total": folder / "total.tsv"}
-    _table(paths["alternate"], "cell", matrix.mutations, matrix.cells, alternate.T, ",", missing="3")
+    _table(paths["alternate"], "cell", matrix.mutations, matrix.cells, alternate.T.astype(str), ",")
     _table(
-        paths["total"], None, matrix.mutations[::-1], matrix.cells[::-1], depth.T[::-1, ::-1], "\t", quote='"'
+        paths["total"],
+        None,
+        matrix.mutations[::-1],
+        matrix.cells[::-1],
+        depth.T[::-1, ::-1].astype(str),
+        "\t",
+        quote='"',
     )
     return paths
 
