@@ -33,7 +33,7 @@ class Run:
         own_kernel: whether the package has no precompiled kernel for it. Compilation takes 20 s of processor
             time, so the normal suite checks the run on numpy; the marker `verification` has native.
         never: devices on which it cannot run, or takes minutes. The marker `verification` has all others.
-        rounded: whether the last digits of numbers depend on the processor (numpy's exp and log). Numbers of
+        rounded: whether the last digits of numbers depend on the processor (numpy, BLAS). Numbers of
             more than ten digits are then compared to nine digits.
         stopped: the signal that stops the run in the middle; the run is then resumed. The recorded outcome is
             that of the run without a stop.
@@ -113,10 +113,12 @@ def search(
     also: tuple[str, ...] = (),
     numpy: bool = False,
     rates: str = "",
+    rounded: bool = False,
 ) -> Run:
     """Return a run of a search without support. On numpy all but the smallest searches take minutes."""
     options = f"{options} --support none".lstrip()
-    return infer(name, given, options, also=also, never=() if numpy else ("numpy",), rates=rates)
+    never = () if numpy else ("numpy",)
+    return infer(name, given, options, also=also, never=never, rates=rates, rounded=rounded)
 
 
 def scite(

@@ -33,6 +33,6 @@ SEARCHES = (
     search("search-merged-twos", "twos", "--merge-homozygous", rates="--fp-rate 0.01 --fn-rate 0.2"),
     search("search-many-twos", "many-twos", "--max-trees 20"),
     search("search-navin", "navin"),
-    search("search-pat", "pat", "--max-trees 50"),
+    search("search-pat", "pat", "--max-trees 50", rounded=True),
     search("search-hou", "hou", "--max-trees 200 --attach"),
 )
