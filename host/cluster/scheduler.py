@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import multiprocessing
 import os
 import re
 import shutil
@@ -220,6 +221,9 @@ def _end_of(cluster: Any) -> Callable[..., None]:
         if kind is not KeyboardInterrupt:
             cluster.sync(end_workers)
             cluster.close()
+            return
+        for worker in multiprocessing.active_children():  # one that just begins would miss its parent aloud
+            worker.kill()
 
     return end
 
