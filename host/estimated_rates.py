@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from syclade.host.backends.prompt_device import prompt_device
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
@@ -17,14 +19,14 @@ from syclade.host.chains.starts import state_at
 from syclade.host.common.errors import OptionError, RatesError
 from syclade.host.model.doublet_fit import FittedRates, fit_with_doublets
 from syclade.host.model.problem import Problem, make_problem
-from syclade.host.model.rate_fit import fit_rates
+from syclade.host.model.rate_fit import PRIORS, fit_rates
 from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import MISSING
 from syclade.host.options import flag_of
 from syclade.host.options.types import LEARN
 from syclade.host.runs.task import Stop, Task
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from syclade.host.cluster.where import Several
@@ -36,9 +38,6 @@ __all__ = ["START", "AskedRates", "Estimated"]
 
 START = {"fp_rate": 0.01, "fn_rate": 0.2}
 """Rates of the first search."""
-
-MOST = {"fp_rate": 0.1, "fn_rate": 0.7}
-"""Largest estimates that are believed: above, the tree explains noise by errors, or errors by the tree."""
 
 _MOST_ROUNDS = 8
 _SAME = 0.05
@@ -101,7 +100,10 @@ class AskedRates:
         Raises:
             RatesError: a rate is invalid.
         """
-        fp_rate, fn_rate = (START[name] if name in self.missing else getattr(self, name) for name in START)
+        given = [getattr(self, name) for name in START if name not in self.missing]
+        left = 1.0 - given[0] if len(given) == 1 and isinstance(given[0], float) else 1.0
+        first = {name: min(START[name], left / 2.0) if 0.0 < left < 1.0 else START[name] for name in START}
+        fp_rate, fn_rate = (first[name] if name in self.missing else getattr(self, name) for name in START)
         return Rates(fp_rate, fn_rate, self.fn_rate_hom, self.hom_rate, self.merge_homozygous)
 
     def check(self, *, device: str) -> None:
@@ -132,12 +134,12 @@ class AskedRates:
         *,
         doublets: float | str | None = None,
     ) -> Estimated:
-        """Return the rates, with the missing ones as they fit the most likely tree under these same rates.
+        """Return the rates, with the missing ones as they fit the most likely tree and their priors.
 
         Short searches find the best tree under the rates so far; then the missing ones are fitted to that
-        tree. Both are repeated until they change by less than 5 %. The tree is fitted to the same errors, so
-        the rates are somewhat too low (docs/model.md, "Estimated error rates"). With doublets, the same
-        follows by short chains with doublets from that tree.
+        tree, with the priors of `rate_fit.PRIORS`. Both are repeated until they change by less than 5 %. The
+        tree is fitted to the same errors, so the rates are somewhat too low (docs/model.md, "Estimated error
+        rates"). With doublets, the same follows by short chains with doublets from that tree.
 
         Args:
             matrix: the observed values.
@@ -147,12 +149,14 @@ class AskedRates:
             doublets: rate of doublets; `learn` to estimate it, too; None for a model without.
 
         Raises:
-            RatesError: the matrix does not determine the rates: they become larger than `MOST`.
+            RatesError: the matrix says nothing of the rates: no mutation is observed in two cells.
             DeviceError: the device cannot run.
             MatrixError: there are homozygous mutations and they are not merged.
         """
         if not self.missing and not isinstance(doublets, str):
             return Estimated(self.first(), (), (), doublets=doublets)
+        if self.missing:
+            self._refuse_nothing(matrix)
         run = _Run(matrix, device, seed, stop, report)
         found = self._by_searches(run)
         if isinstance(doublets, str):
@@ -168,8 +172,7 @@ class AskedRates:
             if found.interrupted:
                 return self._of_interrupted(now, found, run.matrix)._replace(work=work, stopped=True)
             tree = found.outcome.best.best_parents
-            rates = fit_rates(run.matrix, tree, now.rates, self.missing) if self.missing else now.rates
-            self._refuse_noise(rates)
+            rates = self._fitted(run.matrix, tree, now.rates)
             final = self._is_same(now.rates, rates)
             now = Estimated(rates, self.missing, work, run.stop.wanted and not final, tree)
             if now.stopped or final:
@@ -182,7 +185,6 @@ class AskedRates:
         now, fits = before.tree, fit_with_doublets(run.matrix, before.tree, before.rates, self.missing, given)
         work, stopped = before.work, before.stopped
         for _ in range(0 if stopped else _MOST_ROUNDS):
-            self._refuse_noise(fits.rates)
             found = run.chains(fits, now)
             now, last, work = found.outcome.best.best_parents, fits, (*work, *found.work)
             fits = fit_with_doublets(run.matrix, now, last.rates, self.missing, given)
@@ -191,9 +193,6 @@ class AskedRates:
             stopped = found.interrupted or (run.stop.wanted and not final)
             if stopped or final:
                 break
-        if stopped and self._is_noise(fits.rates):
-            fits = fits._replace(rates=before.rates)
-        self._refuse_noise(fits.rates)
         names = (*self.missing, *(("doublets",) if given is None else ()))
         return Estimated(fits.rates, names, work, stopped, now, fits.doublets)
 
@@ -203,29 +202,24 @@ class AskedRates:
         return all(abs(math.log(change)) < _SAME for change in changes)
 
     def _of_interrupted(self, before: Estimated, found: Found, matrix: Matrix) -> Estimated:
-        """Return the better tree of the last two searches and its rates, after a stop in the second one.
-
-        Rates that fit the tree of an interrupted search may be too large to be believed; they are then those
-        that it was found with.
-        """
+        """Return the better tree of the last two searches and its rates, after a stop in the second one."""
         tree = found.outcome.best.best_parents
         if before.tree is not None:
             problem = make_problem(matrix, before.rates)
             if make_plan(problem).score_of(before.tree) >= found.outcome.best.best_score:
                 return before
-        rates = fit_rates(matrix, tree, before.rates, self.missing) if self.missing else before.rates
-        return before._replace(rates=before.rates if self._is_noise(rates) else rates, tree=tree)
+        return before._replace(rates=self._fitted(matrix, tree, before.rates), tree=tree)
 
-    def _is_noise(self, rates: Rates) -> bool:
-        """Return whether estimates are too large to be error rates."""
-        return any(getattr(rates, name) > MOST[name] for name in self.missing)
+    def _fitted(self, matrix: Matrix, tree: NDArray[np.int32], rates: Rates) -> Rates:
+        """Return the rates, of which the missing ones fit a tree and their priors."""
+        return fit_rates(matrix, tree, rates, self.missing, PRIORS) if self.missing else rates
 
-    def _refuse_noise(self, rates: Rates) -> None:
-        """Refuse estimates that are too large to be error rates."""
-        if self._is_noise(rates):
-            found = ", ".join(f"{flag_of(name)} {getattr(rates, name):g}" for name in self.missing)
+    def _refuse_nothing(self, matrix: Matrix) -> None:
+        """Refuse a matrix that says nothing of errors: in a tree, every one of its mutations may be true."""
+        seen = ((matrix.values > 0) & (matrix.values < MISSING)).sum(axis=1)
+        if (seen < 2).all():
             raise RatesError(
-                f"the matrix does not determine its error rates: {found} would fit best",
+                "the matrix says nothing of its error rates: no mutation is observed in two cells",
                 hint=f"give {' and '.join(flag_of(name) for name in self.missing)}",
             )
 

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from numpy.typing import NDArray
 
 import syclade
 from syclade.host.cli.infer_words import estimated_lines
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import OptionError, RatesError
 from syclade.host.devices.work import STEPS
-from syclade.host.estimated_rates import START
 from syclade.host.inference import InferenceProgress
+from syclade.host.model.rate_fit import PRIORS
 from syclade.host.model.rate_posterior import RateInterval
+from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.options import command_of
 from syclade.host.runs.task import Stop
@@ -50,7 +52,7 @@ def test_a_run_with_the_estimates_is_the_same_run(tmp_path: Path) -> None:
     np.savetxt(matrix, MADE.matrix.values, fmt="%d")
     said = CliRunner().invoke(cli, ["infer", str(matrix), "--device=native", f"--out={first}"])
     assert "error rates estimated from the matrix: --fp-rate 0.0" in said.output
-    assert "error rates over the sampled trees: --fp-rate 0.0" in said.output
+    assert said.output.count("(90 %: ") == 2
     command = shlex.split(command_of(str(matrix), json.loads((first / "run.json").read_text())["options"]))
     CliRunner().invoke(cli, [*command[1:], f"--out={again}"], catch_exceptions=False)
     told, repeated = (json.loads((place / "summary.json").read_text()) for place in (first, again))
@@ -60,17 +62,21 @@ def test_a_run_with_the_estimates_is_the_same_run(tmp_path: Path) -> None:
     assert "--fp-rate" not in command
 
 
-def test_an_interval_has_its_own_mean() -> None:
-    """The rate that fits the best tree may be below the interval, which is of all sampled trees."""
+def test_the_estimate_is_inside_its_interval() -> None:
+    """The rate of the search, which fits one tree, may be below the interval: it is named as such."""
     found = syclade.infer(MADE.matrix, fp_rate=0.02, device="native")
     assert found.support is not None
     assert found.support.rates is not None
     one = found.support.rates.intervals["fn_rate"]
     assert one.low < one.mean < one.high
-    rates = found.support.rates._replace(intervals={"fn_rate": RateInterval(0.1214, 0.1051, 0.1349)})
-    lines = estimated_lines(replace(found, support=replace(found.support, rates=rates)))
-    assert lines[0] == f"error rates estimated from the matrix: --fn-rate {found.rates.fn_rate:g}"
-    assert lines[1] == "error rates over the sampled trees: --fn-rate 0.121 (90 %: 0.105 to 0.135)"
+    rates = found.support.rates._replace(
+        intervals={"fn_rate": RateInterval(0.1214, 0.1051, 0.1349)}, sampled_under=Rates(0.02, 0.12)
+    )
+    told = replace(found, rates=Rates(0.02, 0.09), support=replace(found.support, rates=rates))
+    lines = estimated_lines(told)
+    assert lines[0] == "error rates estimated from the matrix: --fn-rate 0.121 (90 %: 0.105 to 0.135)"
+    assert lines[1].startswith("the best tree was searched with --fn-rate 0.09; support and consensus")
+    assert not rates._replace(sampled_under=told.rates, worth=float(rates.trees)).fits
 
 
 @pytest.mark.sycl
@@ -108,14 +114,15 @@ def test_a_stop_while_estimating_keeps_the_best_tree(launches: int, options: dic
     assert found.log_likelihood > 1.01 * max(seen), "other rates change it by less"
 
 
-def test_rates_of_a_tree_that_is_interrupted_early_are_believed_or_left() -> None:
+def test_rates_of_a_tree_that_is_interrupted_early_are_possible() -> None:
     noise, stop = np.random.default_rng(1).integers(0, 2, (30, 60)).astype(np.uint8), Stop()
 
     def progress(_: object) -> None:
         stop.wanted = True
 
     found = syclade.infer(noise, device="native", stop=stop, progress=progress)
-    assert (found.rates.fp_rate, found.rates.fn_rate) == (START["fp_rate"], START["fn_rate"])
+    assert found.rates.fp_rate <= PRIORS["fp_rate"].most
+    assert found.rates.fn_rate <= PRIORS["fn_rate"].most
     assert found.stopped_in == "tree"
 
 
@@ -126,10 +133,37 @@ def test_a_resumed_run_has_the_same_estimates(tmp_path: Path) -> None:
     assert syclade.infer(MADE.matrix, resume=place, **asked).summary() == whole.summary()
 
 
-def test_noise_has_no_error_rates() -> None:
-    noise = np.random.default_rng(1).integers(0, 2, (30, 20)).astype(np.uint8)
-    with pytest.raises(RatesError, match=r"does not determine its error rates: --fp-rate 0\.\d+"):
-        syclade.infer(noise, device="native")
+def test_noise_has_the_largest_rates_with_a_warning() -> None:
+    noise = np.random.default_rng(1).integers(0, 2, (8, 400)).astype(np.uint8)
+    found = syclade.infer(noise, device="native", support="none")
+    assert found.rates.fp_rate == PRIORS["fp_rate"].most
+    assert "--fp-rate is the largest that is considered, 0.1" in "".join(found.misfits)
+    assert syclade.infer(MADE.matrix, device="native", support="none").misfits == [], "the control has none"
+
+
+@pytest.mark.parametrize("values", [np.full((3, 5), 3), np.zeros((3, 5)), np.eye(5)])
+def test_a_matrix_that_says_nothing_is_refused(values: NDArray[np.uint8]) -> None:
+    with pytest.raises(RatesError, match="says nothing of its error rates: no mutation is observed in two"):
+        syclade.infer(values.astype(np.uint8), device="native")
+
+
+def test_mutations_in_nearly_all_cells_have_rates_of_which_the_matrix_says_little() -> None:
+    """Where every cell has the mutations, any rate of false positives fits: the prior decides."""
+    values = (np.random.default_rng(2).random((2, 40)) < 0.95).astype(np.uint8)
+    found = syclade.infer(values, device="native")
+    assert found.support is not None
+    assert found.support.rates is not None
+    assert found.support.rates.wide == ("fp_rate",)
+    assert any("says little of --fp-rate" in words for words in found.support.warnings)
+    interval = found.support.rates.intervals["fp_rate"]
+    assert interval.high <= PRIORS["fp_rate"].most
+
+
+@pytest.mark.parametrize(("fp_rate", "support"), [(0.5, "none"), (0.9, "none"), (0.995, "quick")])
+def test_the_other_rate_is_estimated_beside_a_large_one(fp_rate: float, support: str) -> None:
+    matrix = simulate(24, 3, 0.01, 0.2, 0.1, seed=3).matrix
+    found = syclade.infer(matrix, fp_rate=fp_rate, device="native", support=support)
+    assert found.rates.fn_rate < 1 - fp_rate
 
 
 @pytest.mark.parametrize(

@@ -107,25 +107,27 @@ def _pace(result: Result) -> str:
 
 
 def estimated_lines(result: Result) -> list[str]:
-    """Return the estimated rates of the tree and, where trees were sampled, those over all samples.
+    """Return the estimated rates: over all samples where trees were sampled; else those that fit the tree.
 
-    The former fit one tree, which was fitted to the same errors. So they can be below the intervals of the
-    latter, which have their own means.
+    The latter fit one tree, which was fitted to the same errors, so they can be too low: they are then named
+    as those of the search.
     """
     names = result.estimated_rates
     if not names:
         return []
     doublets = result.assignment.doublets
     values = {**result.rates.to_dict(), **({} if doublets is None else {"doublets": doublets.rate})}
-    rates = (flag_of(name, f"{values[name]:g}") for name in names)
-    lines = [f"error rates estimated from the matrix: {', '.join(rates)}"]
+    rates = [flag_of(name, f"{values[name]:g}") for name in names]
     if (found := None if result.support is None else result.support.rates) is None:
-        return lines
+        return [f"error rates estimated from the matrix: {', '.join(rates)}"]
     over = (f"{flag_of(name)} {found.intervals[name].words}" for name in names)
-    lines.append(f"error rates over the sampled trees: {', '.join(over)}")
+    lines = [f"error rates estimated from the matrix: {', '.join(over)}"]
     if found.sampled_under != result.rates:
         under = (flag_of(name, f"{getattr(found.sampled_under, name):g}") for name in names)
-        lines.append(f"support and consensus are of {' and '.join(under)}")
+        lines.append(
+            f"the best tree was searched with {' and '.join(rates)}; support and consensus are of "
+            f"{' and '.join(under)}"
+        )
     return lines
 
 

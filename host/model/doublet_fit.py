@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.doublets import Mixture, mixture_of
+from syclade.host.model.rate_fit import PRIORS
 from syclade.host.model.rates import Rates
 
 __all__ = ["BOUNDS", "FittedRates", "best_share", "climb", "fit_with_doublets", "logit", "rate_at"]
 
-BOUNDS = {"fp_rate": (1e-9, 0.3), "fn_rate": (1e-9, 0.69)}
-"""Bounds of the error rates: an observed mutation is evidence for the mutation."""
+LEAST = 1e-9
+"""Least error rate."""
+
+BOUNDS = {"fp_rate": (LEAST, 0.3), "fn_rate": (LEAST, 0.69)}
+"""Bounds of error rates without priors: an observed mutation is evidence for the mutation."""
 
 HALF = 0.5
 """Errors, and doublets, that are added to either count of a rate, so that none is 0 or 1."""
@@ -53,8 +57,9 @@ def fit_with_doublets(
 ) -> FittedRates:
     """Return the rates with the highest likelihood of a tree with doublets: a climb along each in turn.
 
-    Half an error is added to both counts of errors of a fitted rate, and half a doublet to the counts of
-    doublets and of single cells. Fitted rates have three digits, which are equal on all processors.
+    The error rates have the priors of estimated rates (`rate_fit.PRIORS`). Half an error is added to both
+    counts of errors of a fitted rate, and half a doublet to the counts of doublets and of single cells.
+    Fitted rates have three digits, which are equal on all processors.
 
     Args:
         matrix: the observed values.
@@ -73,7 +78,8 @@ def fit_with_doublets(
         share = share_of(mixture)
         counted = [*found.values(), *([share] if doublets is None else [])]
         added = HALF * sum(math.log(rate) + math.log1p(-rate) for rate in counted)
-        return float(mixture.log_likelihoods(share).sum()) + added
+        priors = sum(float(PRIORS[name].log_density(np.array(rate))) for name, rate in found.items())
+        return float(mixture.log_likelihoods(share).sum()) + added + priors
 
     logits = {name: logit(getattr(start, name)) for name in names}
     for width in _WIDTHS:
@@ -82,7 +88,7 @@ def fit_with_doublets(
             def along(x: float, name: str = name) -> float:
                 return value({**logits, name: x})
 
-            logits[name] = climb(along, logits[name], width, BOUNDS[name], _EVALUATIONS)
+            logits[name] = climb(along, logits[name], width, (LEAST, PRIORS[name].most), _EVALUATIONS)
     rates = _with(start, {name: _rounded(rate_at(x)) for name, x in logits.items()})
     if doublets is None:
         share = best_share(mixture_of(matrix, rates, parents), HALF)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +16,53 @@ from syclade.host.model.path_counts import path_counts
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values
 
-__all__ = ["CHANCE", "FAR", "chance_of", "expected_counts", "fit_rates", "misfit"]
+__all__ = [
+    "CHANCE",
+    "FAR",
+    "PRIORS",
+    "RatePrior",
+    "advised_rates",
+    "chance_of",
+    "expected_counts",
+    "fit_rates",
+    "largest_sum",
+    "misfit",
+]
 
 FAR = 5.0
 """Ratio of two rates from which they contradict each other."""
 
 CHANCE = 1e-3
 """Probability below which a number of errors is no chance."""
+
+
+class RatePrior(NamedTuple):
+    """Prior of a rate that is estimated: Beta(1, strength), cut off at the largest rate.
+
+    Attributes:
+        strength: second shape; strength - 1 right observations are added to those of the matrix.
+        most: largest rate that is considered.
+    """
+
+    strength: float
+    most: float
+
+    def log_density(self, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the logarithm of the density below `most`, up to a constant."""
+        return np.asarray((self.strength - 1.0) * np.log1p(-rate))
+
+    def width(self, inside: float) -> float:
+        """Return the width of the shortest interval with a probability: it begins at 0."""
+        total = 1.0 - (1.0 - self.most) ** self.strength
+        return float(1.0 - (1.0 - inside * total) ** (1.0 / self.strength))
+
+
+PRIORS: Final[Mapping[str, RatePrior]] = {
+    "fp_rate": RatePrior(30.0, 0.1),
+    "fn_rate": RatePrior(3.0, 0.7),
+}
+"""Priors of estimated rates. Without the cuts, fp is above 0.1 with a probability of 0.04, and fn above 0.6
+with 0.06. The cuts are needed where errors depend on each other: thousands of cells outweigh a weak prior."""
 
 _MOST_ROUNDS, _ROUNDS_OF_SHARES = 50, 20
 _SAME = 0.01
@@ -30,13 +72,18 @@ _NOBODY = 0.01
 """Cells that each node has besides those expected there, so that no share is 0."""
 
 _LARGEST_SUM = 0.99
-"""Limit of the sum of both rates: at 1, an observed mutation would be no evidence."""
+"""Limit of the sum of both rates, or of one in what the other leaves: at 1, an observed mutation would be no
+evidence."""
 
 
 def fit_rates(
-    matrix: Matrix, parents: ArrayLike, start: Rates, names: tuple[str, ...] = ("fp_rate", "fn_rate")
+    matrix: Matrix,
+    parents: ArrayLike,
+    start: Rates,
+    names: tuple[str, ...] = ("fp_rate", "fn_rate"),
+    priors: Mapping[str, RatePrior] | None = None,
 ) -> Rates:
-    """Return the error rates under which the tree's summed likelihood is highest.
+    """Return the error rates under which the tree's summed likelihood is highest, or its product with priors.
 
     Half an error is added to both counts of errors, so no rate is 0. Fitted rates have three digits.
 
@@ -45,6 +92,7 @@ def fit_rates(
         parents: a parent vector, shape (n_mutations + 1,).
         start: first rates, without rates for zygosity.
         names: the rates to fit; the others stay.
+        priors: priors of the rates by name; none by default.
 
     Raises:
         TreeError, MatrixError: as `likelihood.log_likelihood`.
@@ -55,14 +103,21 @@ def fit_rates(
     for _ in range(_MOST_ROUNDS):
         counts, shares = expected_counts(matrix, rates, parents, shares)
         errors = _errors_of(counts)
-        found = {name: (errors[name][0] + 0.5) / (sum(errors[name]) + 1.0) for name in names}
-        found = _within(found, rates)
+        found = _within({name: _highest(errors[name], priors, name) for name in names}, rates)
         change = max(abs(np.log(value / getattr(rates, name))) for name, value in found.items())
         rates = _with(rates, found)
         if change < _SAME:
             break
     # Three digits are equal on all processors, and no less certain.
     return _with(rates, {name: float(f"{getattr(rates, name):.3g}") for name in names})
+
+
+def _highest(errors: tuple[float, float], priors: Mapping[str, RatePrior] | None, name: str) -> float:
+    """Return the most probable rate for numbers of wrong and of right observations."""
+    wrong, right = errors
+    if priors is None:
+        return (wrong + 0.5) / (wrong + right + 1.0)
+    return min(priors[name].most, (wrong + 0.5) / (wrong + right + priors[name].strength))
 
 
 def _with(rates: Rates, found: dict[str, float]) -> Rates:
@@ -93,16 +148,42 @@ def misfit(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> t
     return tuple(name for name in far if chances[name] < CHANCE)
 
 
+def advised_rates(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> Rates | None:
+    """Return rates to infer with instead of the given ones; None if the data do not contradict these.
+
+    They have the priors of estimated rates, and both are fitted together: one that fits beside the other
+    given rate may add up to 1 or more with it, or the other one may no longer fit.
+
+    Args:
+        matrix, parents, given, fitted: as for `misfit`.
+    """
+    if not misfit(matrix, parents, given, fitted):
+        return None
+    advised = fit_rates(matrix, parents, _considered(given), priors=PRIORS)
+    return advised if misfit(matrix, parents, given, advised) else None
+
+
+def _considered(rates: Rates) -> Rates:
+    """Return rates to start from: each at most half as large as the largest that is considered."""
+    half = {name: min(getattr(rates, name), prior.most / 2.0) for name, prior in PRIORS.items()}
+    return _with(rates, half)
+
+
 def _errors_of(counts: NDArray[np.float64]) -> dict[str, tuple[float, float]]:
     """Return the numbers of wrong and of right observations that each rate is the share of, by its name."""
     (right, missed), (wrong, seen) = counts[:2].tolist()
     return {"fp_rate": (wrong, right), "fn_rate": (missed, seen)}
 
 
+def largest_sum(rates: Rates, names: Collection[str]) -> float:
+    """Return the largest sum of some rates beside the others, which stay."""
+    both = {"fp_rate": rates.fp_rate, "fn_rate": rates.fn_rate}
+    return _LARGEST_SUM * (1.0 - sum(rate for name, rate in both.items() if name not in names))
+
+
 def _within(found: dict[str, float], rates: Rates) -> dict[str, float]:
-    """Return the rates, both scaled if their sum is too large to be error rates."""
-    both = {"fp_rate": rates.fp_rate, "fn_rate": rates.fn_rate, **found}
-    scale = min(1.0, _LARGEST_SUM / sum(both.values()))
+    """Return the rates, scaled if their sum with the others is too large to be error rates."""
+    scale = min(1.0, largest_sum(rates, found) / sum(found.values()))
     return {name: value * scale for name, value in found.items()}
 
 

@@ -5,7 +5,8 @@ Trees T are sampled from p(T | D, r₀), where r₀ are the estimated rates. For
     p(r | D) ∝ p(r) · mean over T of L(T, r) / L(T, r₀)
 
 with L the likelihood of a tree with its cells at all nodes, whose prior probabilities are the shares sampled
-with the tree. So no chain has to move the rates (importance sampling). The prior is uniform over both rates.
+with the tree. So no chain has to move the rates (importance sampling). The prior is that of the estimates
+(`rate_fit.PRIORS`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.path_counts import path_counts
-from syclade.host.model.rate_fit import expected_counts
+from syclade.host.model.rate_fit import PRIORS, expected_counts, largest_sum
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values
 from syclade.host.trees.tree import preorder
@@ -39,8 +40,11 @@ _WIDTH, _WIDER, _MOST_ROUNDS = 4.0, 1.6, 4
 _OUTSIDE = 1e-3
 """Largest density at the ends of the grid, relative to the highest one."""
 
-_LOWEST, _HIGHEST = math.log(1e-9), -0.01
-"""Log odds of the rates that are considered: up to nearly a half."""
+_LOWEST = math.log(1e-9)
+"""Least log odds of the rates that are considered; the largest are those of the prior."""
+
+_WIDE = 0.5
+"""Part of the prior's interval from which an interval is wide: it says little more than the prior."""
 
 _FEWEST_TREES, _MOST_TREES, _WORK = 16, 128, 2e8
 """Numbers of trees that are used: as many as have so many exponentials."""
@@ -88,8 +92,23 @@ class RatePosterior(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """True if at least half of the trees count: they were sampled under rates near to the posterior."""
-        return self.worth >= _FITTING * self.trees
+        """True if the trees were sampled under rates near to the posterior.
+
+        At least half of the trees count, and their rates are inside the intervals.
+        """
+        return self.worth >= _FITTING * self.trees and all(
+            _short(one.low) <= _short(getattr(self.sampled_under, name)) <= _short(one.high)
+            for name, one in self.intervals.items()
+        )
+
+    @property
+    def wide(self) -> tuple[str, ...]:
+        """Names of the rates of which the matrix says little: their intervals are wide beside the prior's."""
+        return tuple(
+            name
+            for name, one in self.intervals.items()
+            if one.high - one.low > _WIDE * PRIORS[name].width(INSIDE)
+        )
 
     @property
     def rough(self) -> bool:
@@ -104,6 +123,11 @@ class RatePosterior(NamedTuple):
         }
         under = {name: getattr(self.sampled_under, name) for name in self.intervals}
         return {**told, "trees": self.trees, "worth": float(f"{self.worth:.6g}"), "sampled_under": under}
+
+
+def _short(rate: float) -> float:
+    """Return a rate with three digits, as those that trees are sampled under."""
+    return float(f"{rate:.3g}")
 
 
 def rate_posterior(
@@ -136,15 +160,17 @@ def rate_posterior(
     some = trees[chosen]
     logs = np.zeros(some.shape) if shares is None else np.log(shares[chosen])
     errors = _errors(matrix, rates, some[0], names)
-    ends = [_ends(one) for one in errors]
+    highest = [_log_odds(min(PRIORS[name].most, largest_sum(rates, names))) for name in names]
+    ends = [_ends(one, most) for one, most in zip(errors, highest, strict=True)]
     for _ in range(_MOST_ROUNDS):
         axes = [np.linspace(low, high, _COARSE) for low, high in ends]
         gains = _gains(values, rates, some, logs, names, axes)
         intervals, wider = _read(names, axes, gains, errors)
+        wider = [(low, min(high, most)) for (low, high), most in zip(wider, highest, strict=True)]
         if wider == ends:
             break
         ends = wider
-    weights = np.exp(gains - gains.max()) @ _density(axes).ravel()
+    weights = np.exp(gains - gains.max()) @ _density(names, axes).ravel()
     return RatePosterior(intervals, used, float(weights.sum() ** 2 / (weights**2).sum()), rates)
 
 
@@ -157,11 +183,15 @@ def _errors(
     return [errors[name] for name in names]
 
 
-def _ends(errors: tuple[float, float]) -> tuple[float, float]:
+def _ends(errors: tuple[float, float], highest: float) -> tuple[float, float]:
     """Return the ends of a rate's grid, in log odds, from where it would be if the tree were known."""
     wrong, right = (number + 1.0 for number in errors)
     center, width = math.log(wrong / right), _WIDTH * math.sqrt(1.0 / wrong + 1.0 / right)
-    return max(_LOWEST, center - width), min(_HIGHEST, center + width)
+    return max(_LOWEST, min(center, highest) - width), min(highest, center + width)
+
+
+def _log_odds(rate: float) -> float:
+    return math.log(rate) - math.log1p(-rate)
 
 
 def _rate(scale: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -234,7 +264,7 @@ def _read(
     log_mean = (np.log(np.exp(gains - peak).mean(axis=0)) + peak).reshape((_COARSE,) * len(axes))
     fine = [np.linspace(axis[0], axis[-1], _FINE) for axis in axes]
     smooth = _interpolated(log_mean - _known(axes, errors))
-    log_density = smooth + _known(fine, errors) + np.log(_density(fine))
+    log_density = smooth + _known(fine, errors) + np.log(_density(names, fine))
     density = np.exp(log_density - log_density.max())
     intervals, wider = {}, []
     for at, (name, axis) in enumerate(zip(names, fine, strict=True)):
@@ -243,7 +273,7 @@ def _read(
         intervals[name] = RateInterval(float(rate @ share), *_shortest(rate, share))
         more, least = (_WIDER - 1.0) * (axis[-1] - axis[0]) / 2.0, _OUTSIDE * marginal.max()
         first, last = axis[0] - more * (marginal[0] > least), axis[-1] + more * (marginal[-1] > least)
-        wider.append((max(_LOWEST, float(first)), min(_HIGHEST, float(last))))
+        wider.append((max(_LOWEST, float(first)), float(last)))
     return intervals, wider
 
 
@@ -265,12 +295,12 @@ def _known(axes: Sequence[NDArray[np.float64]], errors: Sequence[tuple[float, fl
     return np.asarray(total)
 
 
-def _density(axes: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the uniform prior's density of the log odds, on the grid: float64, one dimension per axis."""
+def _density(names: Sequence[str], axes: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the prior's density of the log odds, on the grid: float64, one dimension per axis."""
     density = np.ones(())
-    for axis in axes:
+    for name, axis in zip(names, axes, strict=True):
         rate = _rate(axis)
-        density = np.multiply.outer(density, rate * (1.0 - rate))
+        density = np.multiply.outer(density, rate * (1.0 - rate) * np.exp(PRIORS[name].log_density(rate)))
     return np.asarray(density)
 
 

@@ -15,7 +15,7 @@ from syclade.host.consensus.unplaced import Unplaced
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import TreeKind
 from syclade.host.model.assignment import Assignment
-from syclade.host.model.rate_fit import fit_rates, misfit
+from syclade.host.model.rate_fit import advised_rates, fit_rates, misfit
 from syclade.host.model.rate_model import Places, RateModel
 from syclade.host.model.rates import Rates
 from syclade.host.output.result import Result
@@ -59,7 +59,7 @@ def make_result(
     weights = options["move_probabilities"]
     score = plan.score if plan.score.at is None else plan.score.at(outcome.best.best_rate_at)
     assignment, log_likelihood = kind.assign(matrix, rates, problem, parents, score)
-    fitted, contradicted = _fit(kind, matrix, rates, plan, parents, assignment)
+    fitted, advised, contradicted = _fit(kind, matrix, rates, plan, parents, assignment)
     return Result(
         kind=kind,
         parents=parents,
@@ -100,6 +100,7 @@ def make_result(
         estimated_rates=estimated,
         unplaced=unplaced,
         fitted_rates=fitted,
+        advised_rates=advised,
         contradicted=contradicted,
     )
 
@@ -111,17 +112,18 @@ def _fit(
     plan: Plan,
     parents: NDArray[np.int32],
     assignment: Assignment,
-) -> tuple[Rates | None, tuple[str, ...]]:
-    """Return the rates that fit a mutation tree, and the given ones that they contradict.
+) -> tuple[Rates | None, Rates | None, tuple[str, ...]]:
+    """Return the rates that fit a mutation tree, those to infer with instead, and the contradicted ones.
 
     There are none where the path to a cell's node does not say what the cell has, or rates are not two.
     """
     fixed = not plan.problem.rate_tables.model.priors and rates.fn_rate_hom is None
     plain = assignment.doublets is None and assignment.recurrence is None
     if not (kind.name == "mutation" and fixed and plain):
-        return None, ()
+        return None, None, ()
     fitted = fit_rates(matrix, parents, rates)
-    return fitted, misfit(matrix, parents, rates, fitted)
+    advised = advised_rates(matrix, parents, rates, fitted)
+    return fitted, advised, () if advised is None else misfit(matrix, parents, rates, advised)
 
 
 def _probabilities(plan: Plan, weights: Sequence[float]) -> dict[str, float]:

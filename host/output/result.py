@@ -19,6 +19,7 @@ from syclade.host.devices.work import WithWork, WorkDone, executed_on
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import Tree, TreeKind
 from syclade.host.model.assignment import Assignment
+from syclade.host.model.rate_fit import PRIORS
 from syclade.host.model.rates import Rates
 from syclade.host.options import flag_of
 from syclade.host.runs.found import CO_OPTIMAL, RECURRENCE, SUPPORT, TREE, Search
@@ -46,6 +47,9 @@ _LACKS = {
 _SHORT = "the tree is complete, but its support is that of the samples until then"
 
 _ARRAYS = ("parents", "chain_log_likelihoods")
+
+_NEAR = 0.99
+"""Part of the largest rate that is considered from which an estimate is at this limit."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,7 +108,9 @@ class Result(WithWork):
         estimated_rates: names of the error rates that were not given, but estimated from the matrix.
         fitted_rates: the error rates under which the best tree is most likely (`rate_fit`); None for cell
             trees, doublets, a recurrence, zygosity and learned rates.
-        contradicted: names of the given rates that these contradict: five times off, and not by chance.
+        advised_rates: the error rates that fit the best tree and the priors of estimated rates, if the
+            matrix contradicts those of the run; else None.
+        contradicted: names of the rates that these contradict: five times off, and not by chance.
         learned: value and prior of each learned rate, and `log_prior`, the logarithm of the density of the
             priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
             of a chain as well, maximises the sum of log-likelihood and `log_prior`.
@@ -151,6 +157,7 @@ class Result(WithWork):
     unplaced: Unplaced = field(default_factory=Unplaced)
     estimated_rates: tuple[str, ...] = ()
     fitted_rates: Rates | None = None
+    advised_rates: Rates | None = None
     contradicted: tuple[str, ...] = ()
     pipeline: Mapping[str, Any] | None = None
     recurrences: Recurrences | None = None
@@ -194,15 +201,31 @@ class Result(WithWork):
 
     @property
     def misfits(self) -> list[str]:
-        """Messages: the given rates that the matrix contradicts, and what to do."""
-        fitted = self.fitted_rates
-        if fitted is None or not (self.converged or self.searches):
+        """Messages: rates that the matrix contradicts, or that are as large as is considered; what to do."""
+        return [*self._contradictions, *self._at_limits]
+
+    @property
+    def _contradictions(self) -> list[str]:
+        advised, given = self.advised_rates, [n for n in PRIORS if n not in self.estimated_rates]
+        wrong = [name for name in self.contradicted if name in given]
+        if advised is None or not wrong or not (self.converged or self.searches):
             return []  # a tree far from the best fits other rates
-        rates = ((name, getattr(self.rates, name), getattr(fitted, name)) for name in self.contradicted)
+        told = " and ".join(flag_of(name, f"{getattr(self.rates, name):g}") for name in wrong)
+        better = " and ".join(flag_of(name, f"{getattr(advised, name):g}") for name in given)
         return [
-            f"the matrix contradicts {flag_of(name, f'{given:g}')}: {better:g} fits the tree best; with "
-            f"wrong rates other trees are likely: infer again with {flag_of(name, f'{better:g}')}"
-            for name, given, better in rates
+            f"the matrix contradicts {told}: {better} would fit the tree better; with wrong rates "
+            "other trees are likely: infer again with these"
+        ]
+
+    @property
+    def _at_limits(self) -> list[str]:
+        """Messages of estimated rates: the model does not fit, or nothing tells the rate."""
+        names = [name for name in self.estimated_rates if name in PRIORS]
+        return [
+            f"the estimate of {flag_of(name)} is the largest that is considered, {PRIORS[name].most:g}: "
+            "errors may depend on each other, which the model does not know; give it if you know better"
+            for name in names
+            if getattr(self.rates, name) >= _NEAR * PRIORS[name].most
         ]
 
     @property

@@ -116,7 +116,13 @@ def _doublets(result: Result) -> Section | None:
 def _whence(result: Result, rate: str) -> str:
     """Return the origin of a rate as text: given, estimated, or learned with its prior."""
     if rate in result.estimated_rates:
-        return "estimated from the matrix, by the best tree"
+        posterior = None if result.support is None else result.support.rates
+        if posterior is None:
+            return "estimated from the matrix, by the best tree"
+        words = f"estimated from the matrix: {posterior.intervals[rate].words} over the sampled trees"
+        under = getattr(posterior.sampled_under, rate)
+        same = under == getattr(result.rates, rate)
+        return words if same else f"{words}; support and consensus are of {under:g}, the tree of this"
     learned = (result.learned or {}).get(rate)
     if learned is None:
         return "given"

@@ -139,6 +139,12 @@ class Support:
             )
         elif self.interrupted and self.rates is not None and not self.rates.fits:
             found.append("sampling was stopped before it was repeated under corrected error rates")
+        if self.rates is not None and self.rates.wide:
+            names = " and ".join(flag_of(name) for name in self.rates.wide)
+            found.append(
+                f"the matrix says little of {names}: the interval is wide beside that of the prior, so "
+                "results may depend on it"
+            )
         if self.rates is not None and self.rates.rough:
             found.append(
                 f"the intervals of the error rates are rough: {self.rates.trees} sampled trees are worth "

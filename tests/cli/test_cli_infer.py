@@ -222,7 +222,7 @@ def test_given_rates_that_the_matrix_contradicts(run: Any, tmp_path: Path) -> No
     place = tmp_path / "matrix.csv"
     np.savetxt(place, made.matrix.values, fmt="%d")
     asked = ("infer", place, "--device=native", "--support=none", "--fn-rate", "0.3", "--fp-rate")
-    assert "the matrix contradicts --fp-rate 0.001: 0.0" in run(*asked, "0.001")[2]
+    assert "the matrix contradicts --fp-rate 0.001: --fp-rate 0.0" in run(*asked, "0.001")[2]
     assert "contradicts" not in run(*asked, "0.06")[2]
 
 

@@ -15,9 +15,9 @@ from scipy import stats
 
 from syclade.host.input.matrix import Matrix, matrix_from_array
 from syclade.host.model.likelihood import event_counts
-from syclade.host.model.rate_fit import chance_of, expected_counts, fit_rates, misfit
+from syclade.host.model.rate_fit import PRIORS, advised_rates, chance_of, expected_counts, fit_rates, misfit
 from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
+from syclade.host.model.simulate import random_parents, simulate
 from syclade.host.trees.tree import preorder
 
 
@@ -110,6 +110,42 @@ def test_rates_that_the_data_contradict(
     made = simulate(100, 30, *true, 0.1, seed=4)
     fitted = fit_rates(made.matrix, made.parents, Rates(*told))
     assert misfit(made.matrix, made.parents, Rates(*told), fitted) == wrong
+
+
+def rows_of(seed: int) -> tuple[Matrix, NDArray[np.int32], Rates]:
+    """Return a random matrix of any density with a random tree, and random rates that are allowed."""
+    rng = np.random.default_rng(seed)
+    mutations, cells = int(rng.integers(1, 8)), int(rng.integers(1, 300))
+    values = (rng.random((mutations, cells)) < rng.random((mutations, 1))).astype(np.uint8)
+    values[rng.random((mutations, cells)) < 0.3 * rng.random()] = 3
+    rates = 10 ** -rng.uniform(0, 4, 2)
+    told = Rates(*(0.998 * rates / max(1.0, rates.sum())).tolist())
+    return matrix_from_array(values), random_parents(mutations, rng), told
+
+
+def test_advised_rates_are_allowed_and_not_contradicted_again() -> None:
+    advised = 0
+    for seed in range(150):
+        matrix, tree, told = rows_of(seed)
+        fitted = fit_rates(matrix, tree, told)
+        advice = advised_rates(matrix, tree, told, fitted)
+        if advice is None:
+            continue
+        advised += 1
+        assert Rates(advice.fp_rate, advice.fn_rate) == advice
+        assert all(getattr(advice, name) <= prior.most for name, prior in PRIORS.items())
+        again = fit_rates(matrix, tree, advice)
+        assert advised_rates(matrix, tree, advice, again) is None, (seed, advice)
+    assert advised > 40
+
+
+@pytest.mark.parametrize("told", [(0.95, 0.02), (0.3, 0.6), (0.02, 0.95)])
+def test_a_rate_fitted_beside_a_large_one_is_allowed(told: tuple[float, float]) -> None:
+    """Both together, or one beside the other, add up to less than 1."""
+    matrix = matrix_from_array(np.array([[0] * 30 + [1]] * 3, dtype=np.uint8))
+    for name in ("fp_rate", "fn_rate"):
+        found = fit_rates(matrix, np.array([1, 2, 3, 3]), Rates(*told), (name,))
+        assert found.fp_rate + found.fn_rate < 1
 
 
 def test_one_error_in_few_values_is_chance() -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.rate_fit import PRIORS
 from syclade.host.model.rate_posterior import RatePosterior, rate_posterior
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
@@ -32,9 +33,10 @@ def likelihoods(matrix: Matrix, rates: Rates) -> NDArray[np.float64]:
 
 @cache
 def exact_intervals() -> dict[str, tuple[float, float]]:
-    """Shortest 90 % of both rates of MADE, from all trees and a grid of rates with a uniform prior."""
-    fp, fn = np.linspace(0.001, 0.15, 40), np.linspace(0.02, 0.5, 40)
+    """Shortest 90 % of both rates of MADE, from all trees and a grid of rates with their priors."""
+    fp, fn = np.linspace(0.001, PRIORS["fp_rate"].most, 40), np.linspace(0.02, 0.5, 40)
     logs = np.array([[likelihoods(MADE, Rates(a, b)) for b in fn] for a in fp])
+    logs += (29 * np.log(1 - fp)[:, None] + 2 * np.log(1 - fn))[:, :, None]
     density = np.exp(logs - logs.max()).sum(axis=2)
     found: dict[str, tuple[float, float]] = {}
     for name, rates, marginal in zip(BOTH, (fp, fn), (density.sum(axis=1), density.sum(axis=0)), strict=True):
