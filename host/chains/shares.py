@@ -12,16 +12,24 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.scores.powers import MANTISSA_BITS, logarithm_of_two, power_of_two
+from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
 from syclade.host.model.problem import Problem
 from syclade.host.trees.levels import levels_of
 
-__all__ = ["CONCENTRATIONS", "even_shares", "renew_shares", "score_with_shares", "uniform_log_shares"]
+__all__ = [
+    "CONCENTRATIONS",
+    "renew_shares",
+    "score_with_shares",
+    "state_with_even_shares",
+    "uniform_log_shares",
+]
 
 CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 9))
 """Grid of the Dirichlet prior's concentration, all values with the same prior probability: from 2^-7, where
@@ -36,8 +44,15 @@ _DOMAIN = 0x53484152
 _BLOCK = 2**14
 """Scores that are worked on at once."""
 
-_SWEEPS = 3
-"""Draws of nodes and shares in a Gibbs step of a small problem, where they take less time than a launch."""
+_CELLS = 2**10
+"""Cells that are worked on at once, at least."""
+
+_LONG_ROW = 2**8
+"""Cells from which rows are added one by one."""
+
+_FEWEST_SWEEPS, _MOST_SWEEPS = 3, 8
+"""Draws of nodes and shares in a Gibbs step. Many cells at few nodes hold the shares fast, so that one draw
+changes them little, while the tree seldom changes."""
 
 
 def uniform_log_shares(problem: Problem) -> tuple[int, ...]:
@@ -45,11 +60,12 @@ def uniform_log_shares(problem: Problem) -> tuple[int, ...]:
     return (round(-math.log2(problem.nodes) * 2**problem.scale_bits),) * problem.nodes
 
 
-def even_shares(problem: Problem, state: ChainState, spare: int) -> ChainState:
-    """Return the state with equal shares of all nodes, before its first step."""
-    rates = replace(state.rates, log_shares=uniform_log_shares(problem))
-    score = score_with_shares(problem, state.parents, rates.log_shares, spare)
-    return replace(state, rates=rates, score=score, best_score=score)
+def state_with_even_shares(plan: Plan, parents: NDArray[np.int32], chain: int) -> ChainState:
+    """Return the state of a chain at a tree, with equal shares of all nodes, before its first step."""
+    problem = plan.problem
+    rates = replace(problem.rates, log_shares=uniform_log_shares(problem))
+    score = score_with_shares(problem, parents, rates.log_shares, plan.settings["sum_spare"])
+    return ChainState(chain, 0, parents, score, parents, score, rates, plan.gamma)
 
 
 def score_with_shares(
@@ -67,8 +83,8 @@ def score_with_shares(
     return _total(problem, _scores(problem, parents), shares, spare)
 
 
-def renew_shares(problem: Problem, state: ChainState, seed: int, spare: int) -> tuple[ChainState, float]:
-    """Return the state after a Gibbs step of its shares, and the concentration that was drawn.
+def renew_shares(problem: Problem, state: ChainState, seed: int, spare: int) -> ChainState:
+    """Return the state after a Gibbs step of its shares.
 
     Args:
         problem: the problem, with scores in octaves.
@@ -81,13 +97,21 @@ def renew_shares(problem: Problem, state: ChainState, seed: int, spare: int) -> 
     )
     scores = _scores(problem, state.parents)
     log_shares = np.array(state.rates.log_shares, dtype=np.int32)
-    for _ in range(_SWEEPS if scores.size <= _BLOCK else 1):
-        counts = _counts(problem, scores, log_shares, generator)
-        log_shares, concentration = _draw_shares(problem, counts, generator)
+    cells = _likelihoods_of_cells(problem, scores)
+    concentration = None
+    for _ in range(_sweeps(problem)):
+        counts = _counts(cells, np.exp2(log_shares * 2.0**-problem.scale_bits), generator)
+        if concentration is None:
+            concentration = _concentration(counts, float(_uniform(generator, 1)[0]))
+        log_shares = _draw_shares(problem, counts, concentration, generator)
     score = _total(problem, scores, log_shares, spare)
     rates = replace(state.rates, log_shares=tuple(log_shares.tolist()))
-    renewed = replace(state, score=score, best_parents=state.parents, best_score=score, rates=rates)
-    return renewed, concentration
+    return replace(state, score=score, best_parents=state.parents, best_score=score, rates=rates)
+
+
+def _sweeps(problem: Problem) -> int:
+    """Return the number of draws in a Gibbs step: about the number of cells of a node."""
+    return min(max(_FEWEST_SWEEPS, len(problem.column_of) // problem.nodes), _MOST_SWEEPS)
 
 
 def _scores(problem: Problem, parents: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -119,22 +143,48 @@ def _total(problem: Problem, scores: NDArray[np.int32], log_shares: NDArray[np.i
     return total
 
 
+def _likelihoods_of_cells(problem: Problem, scores: NDArray[np.int32]) -> tuple[NDArray[np.float64], ...]:
+    """Return the likelihood of each cell at each node relative to its best node, in blocks of cells.
+
+    Args:
+        scores: int32, shape (nodes, columns).
+
+    Returns:
+        float64, shape (nodes, cells of the block): as many as stay in a fast cache.
+    """
+    column_of, step = np.sort(problem.column_of), max(_CELLS, _BLOCK // problem.nodes)
+    blocks = []
+    for start in range(0, len(column_of), step):
+        worth = scores[:, column_of[start : start + step]]
+        blocks.append(np.exp2((worth - worth.max(axis=0)) * 2.0**-problem.scale_bits))
+    return tuple(blocks)
+
+
 def _counts(
-    problem: Problem, scores: NDArray[np.int32], log_shares: NDArray[np.int32], generator: np.random.Philox
+    cells: tuple[NDArray[np.float64], ...], shares: NDArray[np.float64], generator: np.random.Philox
 ) -> NDArray[np.int64]:
-    """Return the number of cells at each node, (nodes,), after a draw of each cell's node."""
-    column_of = np.sort(problem.column_of)  # cells with equal columns may change places
-    uniform = _uniform(generator, len(column_of))
-    counts = np.zeros(problem.nodes, dtype=np.int64)
-    for block in _blocks(problem):
-        worth = scores[:, block] + log_shares[:, None]
-        likely = np.exp2((worth - worth.max(axis=0)) * 2.0**-problem.scale_bits)
-        ends = np.cumsum(likely, axis=0)
-        first, last = np.searchsorted(column_of, (block.start, block.stop))
-        of_cells = ends[:, column_of[first:last] - block.start]
-        nodes = (of_cells <= uniform[first:last] * of_cells[-1]).sum(axis=0)
-        counts += np.bincount(nodes, minlength=problem.nodes)
-    return counts
+    """Return the number of cells at each node, (nodes,), after a draw of each cell's node.
+
+    Args:
+        cells: as `_likelihoods_of_cells` returns them.
+        shares: float64, shape (nodes,).
+        generator: source of the draws.
+    """
+    beyond = np.zeros(len(shares), dtype=np.int64)
+    for likelihoods in cells:
+        ends = _sums_over_nodes(likelihoods * shares[:, None])
+        limits = _uniform(generator, ends.shape[1]) * ends[-1]
+        beyond += np.count_nonzero(ends <= limits, axis=1)
+    return -np.diff(beyond, prepend=sum(likelihoods.shape[1] for likelihoods in cells))
+
+
+def _sums_over_nodes(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cumulative sums over the nodes, (nodes, cells), in place of the terms."""
+    if terms.shape[1] < _LONG_ROW:
+        return terms.cumsum(axis=0)
+    for before, here in pairwise(terms):  # numpy's cumsum takes five times as long
+        here += before
+    return terms
 
 
 def _uniform(generator: np.random.Philox, count: int) -> NDArray[np.float64]:
@@ -144,16 +194,15 @@ def _uniform(generator: np.random.Philox, count: int) -> NDArray[np.float64]:
 
 
 def _draw_shares(
-    problem: Problem, counts: NDArray[np.int64], generator: np.random.Philox
-) -> tuple[NDArray[np.int32], float]:
-    """Return log shares given the numbers of cells at the nodes, int32, (nodes,), and the concentration."""
-    uniform = _uniform(generator, 2 * problem.nodes + 1)
-    concentration = CONCENTRATIONS[_concentration(counts, float(uniform[0]))]
-    logs = _log2_gamma(counts + concentration, uniform[1 : problem.nodes + 1], uniform[problem.nodes + 1 :])
+    problem: Problem, counts: NDArray[np.int64], concentration: float, generator: np.random.Philox
+) -> NDArray[np.int32]:
+    """Return log shares given the numbers of cells at the nodes and the concentration, int32, (nodes,)."""
+    first, second = _uniform(generator, 2 * problem.nodes).reshape(2, -1)
+    logs = _log2_gamma(counts + concentration, first, second)
     logs -= logs.max()
     logs -= math.log2(np.exp2(logs).sum())
     logs = np.maximum(logs, LOWEST_OCTAVE) * 2.0**problem.scale_bits
-    return np.rint(logs).astype(np.int32), concentration
+    return np.rint(logs).astype(np.int32)
 
 
 @cache
@@ -161,8 +210,8 @@ def _grid() -> NDArray[np.float64]:
     return np.array(CONCENTRATIONS)
 
 
-def _concentration(counts: NDArray[np.int64], uniform: float) -> int:
-    """Return the index of a concentration, drawn given the numbers of cells at the nodes."""
+def _concentration(counts: NDArray[np.int64], uniform: float) -> float:
+    """Return a concentration, drawn given the numbers of cells at the nodes."""
     from scipy.special import gammaln
 
     grid, nodes = _grid(), len(counts)
@@ -170,7 +219,7 @@ def _concentration(counts: NDArray[np.int64], uniform: float) -> int:
     logs = gammaln(grid * nodes) - gammaln(grid * nodes + counts.sum())
     logs += (gammaln(occupied + grid[:, None]) - gammaln(grid)[:, None]) @ times
     ends = np.cumsum(np.exp(logs - logs.max()))
-    return int(np.searchsorted(ends, uniform * ends[-1], side="right"))
+    return float(grid[np.searchsorted(ends, uniform * ends[-1], side="right")])
 
 
 def _log2_gamma(

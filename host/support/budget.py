@@ -5,6 +5,7 @@ A budget never depends on the clock, so one seed gives the same support on every
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from syclade.host.samples.sampling import Sampling
@@ -18,6 +19,8 @@ _STEPS_OF_SQUARE, _LEAST_STEPS = 800, 300_000
 """Steps of each chain per mutation squared, and besides: after half of these, half of them burn-in, the
 chains of simulated matrices of 6 to 64 mutations had 300 to 400 effective samples of the log-likelihood."""
 
+_QUICK_DOUBLINGS = 4
+
 _FULL_FACTOR = 64
 """Chains for full support may do this many times as many steps."""
 
@@ -27,8 +30,9 @@ and of the score with doublets."""
 
 _FULL_SECONDS = 3600.0
 
-_RENEWALS_OF_FIRST, _LEAST_RENEWAL = 16, 512
-"""Gibbs steps of the shares in the first round, and the fewest steps of a chain between two of them."""
+_RENEWALS, _LEAST_RENEWAL = 768, 256
+"""Gibbs steps of the shares in all rounds of quick support, at least, and the fewest steps of a chain between
+two of them. The effective sample size of the log-likelihood is at most that of the shares."""
 
 
 class Budget(NamedTuple):
@@ -47,8 +51,9 @@ class Budget(NamedTuple):
     @property
     def renewal(self) -> int:
         """Steps between two Gibbs steps of the shares: a divisor of `samples`."""
-        most = max(self.first // _RENEWALS_OF_FIRST, _LEAST_RENEWAL)
-        return max(steps for steps in range(1, min(most, self.samples) + 1) if self.samples % steps == 0)
+        return _greatest_divisor(
+            self.samples, max(self.first * 2**_QUICK_DOUBLINGS // _RENEWALS, _LEAST_RENEWAL)
+        )
 
     @property
     def most(self) -> int:
@@ -77,7 +82,11 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     entries = mutations * columns
     alone, of_entry = _DOUBLETS_SECONDS if doublets else _SUM_SECONDS
     step = alone + of_entry * entries
-    wanted, seconds, doublings = _STEPS_OF_SQUARE * mutations**2 + _LEAST_STEPS, _quick_seconds(entries), 4
+    wanted, seconds, doublings = (
+        _STEPS_OF_SQUARE * mutations**2 + _LEAST_STEPS,
+        _quick_seconds(entries),
+        _QUICK_DOUBLINGS,
+    )
     if level == "full":
         wanted, seconds, doublings = wanted * _FULL_FACTOR, _FULL_SECONDS, 12
     most = max(int(min(wanted, seconds / (CHAINS * step))), 2 * samples)
@@ -93,3 +102,9 @@ def _quick_seconds(entries: int) -> float:
         entries: number of mutations, times that of distinct columns.
     """
     return min(0.4 + 1.5e-7 * entries**2, 4.0) + 2e-5 * entries
+
+
+@cache
+def _greatest_divisor(number: int, most: int) -> int:
+    """Return the greatest divisor of a number that is no greater than `most`."""
+    return max(divisor for divisor in range(1, min(most, number) + 1) if number % divisor == 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,11 +16,12 @@ from syclade.host.chains.guide import uniform_guide
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
-from syclade.host.chains.shares import even_shares, renew_shares
+from syclade.host.chains.shares import renew_shares, state_with_even_shares
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.consensus.clades import clade_support, edge_support
 from syclade.host.consensus.unplaced import Unplaced
+from syclade.host.devices.cores import usable_cores
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import Problem, make_problem
@@ -228,34 +230,37 @@ def sample(
 
     guide = partial(learned_guide, plan) if planned.guided else None
     every_pair = planned.level == "full"
-    renew = partial(_with_new_shares, plan, run.seed) if planned.shares else None
-    rounds = SupportRounds(
-        planned.budget,
-        plan.labels + 1,
-        judge,
-        guide,
-        every_pair=every_pair,
-        renew=renew,
-        unplaced=unplaced,
-    )
-    found = run_plan(
-        plan,
-        (prompt_device(plan) if run.device == "auto" else None) or run.device,
-        "auto" if planned.shares and run.encoding == _WITHOUT_SHARES else run.encoding,
-        None,
-        chains=CHAINS,
-        until=rounds,
-        slots=run.slots,
-        seed=run.seed,
-        task=run.task,
-        sinks=[rounds],
-        starts=_starts(planned, best, trees),
-    )
+    with ThreadPoolExecutor(min(CHAINS, usable_cores())) as threads:
+        rounds = SupportRounds(
+            planned.budget,
+            plan.labels + 1,
+            judge,
+            guide,
+            every_pair=every_pair,
+            renew=partial(_with_new_shares, plan, run.seed, threads) if planned.shares else None,
+            unplaced=unplaced,
+        )
+        found = run_plan(
+            plan,
+            (prompt_device(plan) if run.device == "auto" else None) or run.device,
+            "auto" if planned.shares and run.encoding == _WITHOUT_SHARES else run.encoding,
+            None,
+            chains=CHAINS,
+            until=rounds,
+            slots=run.slots,
+            seed=run.seed,
+            task=run.task,
+            sinks=[rounds],
+            starts=_starts(planned, best, trees),
+        )
     return rounds, found
 
 
-def _with_new_shares(plan: Plan, seed: int, states: Sequence[ChainState]) -> Sequence[ChainState]:
-    return [renew_shares(plan.problem, state, seed, plan.settings["sum_spare"])[0] for state in states]
+def _with_new_shares(
+    plan: Plan, seed: int, threads: ThreadPoolExecutor, states: Sequence[ChainState]
+) -> Sequence[ChainState]:
+    spare = plan.settings["sum_spare"]
+    return list(threads.map(lambda state: renew_shares(plan.problem, state, seed, spare), states))
 
 
 def _starts(
@@ -271,8 +276,9 @@ def _starts(
     tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma) if planned.guided else {}
 
     def start(chain: int) -> ChainState:
-        state = replace(state_at(plan, chosen[chain], chain), tables=tables)
-        return even_shares(plan.problem, state, plan.settings["sum_spare"]) if planned.shares else state
+        if not planned.shares:
+            return replace(state_at(plan, chosen[chain], chain), tables=tables)
+        return replace(state_with_even_shares(plan, chosen[chain], chain), tables=tables)
 
     return start
 

@@ -18,7 +18,7 @@ from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.scores.named import score_named
-from syclade.host.chains.shares import CONCENTRATIONS, even_shares, renew_shares, score_with_shares
+from syclade.host.chains.shares import CONCENTRATIONS, renew_shares, score_with_shares, state_with_even_shares
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
 from syclade.host.input.matrix import matrix_from_array
@@ -62,12 +62,12 @@ def spare_of(plan: Plan) -> int:
 def start_of(plan: Plan, chain: int) -> ChainState:
     """Return a chain before its first step, with shares that differ between nodes."""
     tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma)
-    state = even_shares(plan.problem, initial_state(plan, SEED, chain), spare_of(plan))
-    return renewed(plan, replace(state, tables=tables))
+    parents = initial_state(plan, SEED, chain).parents
+    return renewed(plan, replace(state_with_even_shares(plan, parents, chain), tables=tables))
 
 
 def renewed(plan: Plan, state: ChainState) -> ChainState:
-    return renew_shares(plan.problem, state, SEED, spare_of(plan))[0]
+    return renew_shares(plan.problem, state, SEED, spare_of(plan))
 
 
 def chains(backend: Backend, plan: Plan) -> list[Seen]:
