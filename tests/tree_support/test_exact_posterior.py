@@ -19,6 +19,7 @@ from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.model.summed import attachment_posteriors, summed_log_likelihood
+from syclade.host.support import rounds
 from syclade.host.trees.clones import clones_of
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
@@ -139,10 +140,11 @@ def infer(**options: object) -> syclade.Result:
     return syclade.infer(MADE, fp_rate=0.05, fn_rate=0.3, device="native", **options)  # type: ignore[arg-type]
 
 
-def test_support_is_that_of_all_trees() -> None:
+def test_support_is_that_of_all_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "ESS", 4000.0)  # the control's posterior is not far away
     result = infer()
     assert result.support is not None
-    assert result.support.enough
+    assert result.support.sampled.tree_ess > 1000
     assert agree(result, *with_shares())
     assert not agree(result, posterior("sum")), "the control has cells at uniformly random nodes"
     assert not agree(result, posterior("max")), "the control has another posterior"
