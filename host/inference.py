@@ -125,7 +125,8 @@ def infer(
         cell_names: names of the cells, in the same way. Default: the names of a `Matrix`, or those in
             `x.cellNames`, else s0, s1, ….
         attach: whether the trees that the result writes include the cells, each attached to its best node.
-        score: score of a tree: max (every cell at its best node) or sum (each cell's likelihood summed over
+        score: score of a tree: max (every cell at its best node), shares (each cell's likelihood summed over
+            all nodes by their shares of the cells, which chains sample, too), or sum (summed over
             all nodes; SCITE's -s, without a prior).
         doublets: rate of doublets: with this probability, a cell is two of the tree's clones together,
             each at any node (∞SCITE's -d). All nodes and pairs of nodes count, whatever the score. "learn"

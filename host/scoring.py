@@ -19,13 +19,21 @@ from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.placement import place
 from syclade.host.model.rates import Rates
 from syclade.host.model.recurrence import Recurrence, check_copies, kind_of, recurrent_mutation, with_copy
-from syclade.host.model.summed import summed_log_likelihood
+from syclade.host.model.summed import log_likelihood_at_fitted_shares, summed_log_likelihood
 from syclade.host.options import checked
 from syclade.host.supported import check_together
 from syclade.host.trees.leaf_treefile import read_leaf_tree
 from syclade.host.trees.treefile import tree_of
 
-__all__ = ["score", "score_with_copy"]
+__all__ = ["LIKELIHOODS", "score", "score_with_copy"]
+
+
+LIKELIHOODS = {
+    "max": log_likelihood,
+    "sum": summed_log_likelihood,
+    "shares": log_likelihood_at_fitted_shares,
+}
+"""Log-likelihoods of mutation trees, by score: (matrix, rates, parents) -> natural log, float64."""
 
 
 def score(
@@ -44,7 +52,7 @@ def score(
     recurrent: str | int | None = None,
     kind: str = "mutation",
 ) -> float:
-    """Return the log-likelihood of a tree: natural log, float64, by the maximum or the sum score.
+    """Return the log-likelihood of a tree: natural log, float64, by the score that is named.
 
     Args:
         matrix: as for `infer`.
@@ -54,7 +62,7 @@ def score(
         fn_rate: probability of not observing a mutation.
         fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
         names, cell_names: as for `infer`.
-        score: max or sum, as for `infer`.
+        score: max, sum or shares, as for `infer`; with shares, those under which the tree is most likely.
         doublets: rate of doublets, as for `infer`; "learn" takes the rate that makes the tree most likely.
         recurrent: the mutation that occurs twice in the tree, as for `infer`, but not "all". The tree also
             has the node of its copy, with `_copy` appended to the mutation's name, or with the number n + 1.
@@ -78,7 +86,7 @@ def score(
     if doublets is not None:
         rate = best_rate(observed, rates, parents) if isinstance(doublets, str) else doublets
         return doublet_log_likelihood(observed, rates, parents, rate)
-    return (log_likelihood if score == "max" else summed_log_likelihood)(observed, rates, parents)
+    return LIKELIHOODS[score](observed, rates, parents)
 
 
 class ScoredWithCopy(NamedTuple):

@@ -104,7 +104,7 @@ def open_on(
 ) -> Opened[Runner]:
     """Open a runner on a device that is already chosen; see `open_runner`."""
     total = None if steps is None else chains * steps
-    chosen = choose_encoding(encoding, device, plan.problem, plan.space.encoding)
+    chosen = choose_encoding(encoding, device, plan.problem, plan.space.encoding, shares=plan.score.shares)
     made, kernel = choose_kernel(device, plan, chosen, total)
     count = slots if slots is not None else default_slots(device, plan, made, chains)
     return Opened(make_runner(device, plan, made, count, seed, kernel=kernel), device, made, count)

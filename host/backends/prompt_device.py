@@ -20,6 +20,8 @@ def prompt_device(plan: Plan) -> Device | None:
     if choose_device().kind != "cpu":
         return None
     native = native_device()
-    general = choose_encoding("auto", native, plan.problem, plan.space.encoding).general()
+    general = choose_encoding(
+        "auto", native, plan.problem, plan.space.encoding, shares=plan.score.shares
+    ).general()
     ready = general is not None and machine_code.is_at_hand(chain_kernel(plan, general))
     return native if ready else None

@@ -21,14 +21,17 @@ from syclade.fallback.scores.powers import MANTISSA_BITS, logarithm_of_two, powe
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
 from syclade.host.model.problem import Problem
+from syclade.host.model.summed import fitted_shares
 from syclade.host.trees.levels import levels_of
 
 __all__ = [
     "CONCENTRATIONS",
+    "check_shares",
+    "highest_score",
     "renew_shares",
+    "renewal_steps",
     "score_with_shares",
     "state_with_even_shares",
-    "uniform_log_shares",
 ]
 
 CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 9))
@@ -54,18 +57,40 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 3, 8
 """Draws of nodes and shares in a Gibbs step. Many cells at few nodes hold the shares fast, so that one draw
 changes them little, while the tree seldom changes."""
 
-
-def uniform_log_shares(problem: Problem) -> tuple[int, ...]:
-    """Return equal shares of all nodes."""
-    return (round(-math.log2(problem.nodes) * 2**problem.scale_bits),) * problem.nodes
+_LEAST_RENEWAL, _MOST_RENEWAL = 512, 16384
+"""Limits of `renewal_steps`."""
 
 
-def state_with_even_shares(plan: Plan, parents: NDArray[np.int32], chain: int) -> ChainState:
+def state_with_even_shares(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
     """Return the state of a chain at a tree, with equal shares of all nodes, before its first step."""
     problem = plan.problem
-    rates = replace(problem.rates, log_shares=uniform_log_shares(problem))
+    each = round(-math.log2(problem.nodes) * 2**problem.scale_bits)
+    rates = replace(problem.rates, log_shares=(each,) * problem.nodes)
     score = score_with_shares(problem, parents, rates.log_shares, plan.settings["sum_spare"])
-    return ChainState(chain, 0, parents, score, parents, score, rates, plan.gamma)
+    return ChainState(chain, step, parents, score, parents, score, rates, plan.gamma)
+
+
+def renewal_steps(problem: Problem) -> int:
+    """Return the steps of a user's chain between two Gibbs steps, which grow with the tree.
+
+    They depend on the problem alone, so that a chain is the same in any number of slots, and after a resume.
+    """
+    return max(_LEAST_RENEWAL, min(problem.nodes**2, _MOST_RENEWAL))
+
+
+def check_shares(problem: Problem, log_shares: Sequence[int]) -> None:
+    """Check shares that come from a file.
+
+    Raises:
+        ValueError: they are not the shares of all nodes, with the sum 1.
+    """
+    logs = np.array(log_shares, dtype=np.int64)
+    inside = (
+        len(logs) == problem.nodes and ((logs <= 0) & (logs >= LOWEST_OCTAVE << problem.scale_bits)).all()
+    )
+    unit = 2.0**-problem.scale_bits  # logarithms are rounded to it
+    if not inside or abs(float(np.exp2(logs * unit).sum()) - 1.0) > unit:
+        raise ValueError("the shares of the nodes do not add up to 1")
 
 
 def score_with_shares(
@@ -85,6 +110,9 @@ def score_with_shares(
 
 def renew_shares(problem: Problem, state: ChainState, seed: int, spare: int) -> ChainState:
     """Return the state after a Gibbs step of its shares.
+
+    The best tree remains the one with the highest score so far, at the shares of its time: scores are
+    likelihoods, of trees and shares.
 
     Args:
         problem: the problem, with scores in octaves.
@@ -106,12 +134,21 @@ def renew_shares(problem: Problem, state: ChainState, seed: int, spare: int) -> 
         log_shares = _draw_shares(problem, counts, concentration, generator)
     score = _total(problem, scores, log_shares, spare)
     rates = replace(state.rates, log_shares=tuple(log_shares.tolist()))
-    return replace(state, score=score, best_parents=state.parents, best_score=score, rates=rates)
+    renewed = replace(state, score=score, rates=rates)
+    is_best = score > state.best_score
+    return replace(renewed, best_parents=state.parents, best_score=score) if is_best else renewed
 
 
 def _sweeps(problem: Problem) -> int:
     """Return the number of draws in a Gibbs step: about the number of cells of a node."""
     return min(max(_FEWEST_SWEEPS, len(problem.column_of) // problem.nodes), _MOST_SWEEPS)
+
+
+def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:
+    """Return an upper bound of the score of a tree over all shares, with room for its rounding."""
+    scores = _scores(problem, parents) * problem.unit
+    found = fitted_shares(scores, problem.multiplicity.astype(np.float64))[1]
+    return math.ceil(found / problem.unit) + 4 * int(problem.multiplicity.sum())
 
 
 def _scores(problem: Problem, parents: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.shares import check_shares, highest_score
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.checkpoints.archive import Layout, damaged, read_archive, write_archive
 from syclade.host.common.errors import CheckpointError, SycladeError
@@ -107,6 +108,7 @@ def _layout(plan: Plan, chains: int) -> Layout:
         **dict.fromkeys(_PLACES, ("<i8", (chains, len(NOWHERE)))),
         "weights": ("<i8", (chains, plan.problem.classes)),
         "base": ("<i8", (chains,)),
+        **({"log_shares": ("<i4", (chains, plan.problem.nodes))} if plan.score.shares else {}),
         "gamma": ("<f8", (chains,)),
         "settings": ("<i8", (chains, len(plan.settings))),
         "tallies": ("<i8", (chains, 2 * len(plan.kinds))),
@@ -120,14 +122,21 @@ def _values(plan: Plan, state: ChainState, info: ChainInfo) -> dict[str, Any]:
         **{name: getattr(state, name) for name in (*_NUMBERS, *_TREES, *_PLACES, "gamma")},
         "weights": state.rates.weights,
         "base": state.rates.base,
+        "log_shares": state.rates.log_shares,
         "settings": [settings[name] for name in plan.settings],
         "tallies": info.tallies,
     }
 
 
 def _chain(plan: Plan, values: Mapping[str, NDArray[Any]]) -> tuple[ChainState, ChainInfo]:
-    """Return the chain with these values; check each stored score against the score's definition."""
-    rates = SlotRates(tuple(values["weights"].tolist()), int(values["base"]))
+    """Return the chain with these values; check each stored score against the score's definition.
+
+    The shares at which the best tree was best are not stored, so its score is compared with a bound.
+    """
+    log_shares = tuple(values["log_shares"].tolist()) if plan.score.shares else ()
+    rates = SlotRates(tuple(values["weights"].tolist()), int(values["base"]), log_shares)
+    if plan.score.shares:
+        check_shares(plan.problem, log_shares)
     chain, step, score, best_score = (int(values[name]) for name in _NUMBERS)
     unfit = plan.problem.can_score(rates)
     if unfit is not None:
@@ -136,9 +145,13 @@ def _chain(plan: Plan, values: Mapping[str, NDArray[Any]]) -> tuple[ChainState, 
     settings = dict(zip(plan.settings, values["settings"].tolist(), strict=True))
     fixed = None if plan.problem.learns else rates
     places, best_places = (_places(plan, values[name].tolist()) for name in _PLACES)
-    for tree, where, told in ((parents, places, score), (best_parents, best_places, best_score)):
-        if plan.score_of(tree, fixed, where, settings) != told:
-            raise ValueError(f"the score of chain {chain} is not that of its tree")
+    wrong = plan.score_of(parents, fixed, places, settings) != score
+    if plan.score.shares:
+        wrong = wrong or best_score > highest_score(plan.problem, best_parents)
+    else:
+        wrong = wrong or plan.score_of(best_parents, fixed, best_places, settings) != best_score
+    if wrong:
+        raise ValueError(f"the score of chain {chain} is not that of its tree")
     gamma = checked("gamma", float(values["gamma"]))
     state = ChainState(
         chain, step, parents, score, best_parents, best_score, rates, gamma, settings, places, best_places

@@ -49,6 +49,8 @@ def command(
 ) -> None:
     """Print the log-likelihood (in nats) of TREE for MATRIX, with each cell at its best node or at all nodes.
 
+    With --score shares, nodes have the shares of the cells under which TREE is most likely.
+
     MATRIX is a path, or - for standard input. Its format is detected if --format is not given. SCITE's
     format has one line per mutation and one column per cell, with values 0 (not observed), 1 (mutation), 2
     (homozygous mutation) or 3 (missing). TREE is a Newick or GraphViz file, syclade's or SCITE's; attached
@@ -58,9 +60,8 @@ def command(
     from syclade.host.input.door import read_matrix
     from syclade.host.model.doublets import best_rate, call_doublets, doublet_log_likelihood
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
-    from syclade.host.model.summed import summed_log_likelihood
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
-    from syclade.host.scoring import score_with_copy
+    from syclade.host.scoring import LIKELIHOODS, score_with_copy
     from syclade.host.supported import check_together
     from syclade.host.trees.treefile import read_tree
 
@@ -86,8 +87,8 @@ def command(
         found = doublet_log_likelihood(observed, rates, parents, rate)
         _tell(found, {"score": "doublets", "doublets": calls.to_dict()}, observed, rates, as_json)
         return
-    if score == "sum":
-        _tell(summed_log_likelihood(observed, rates, parents), {"score": score}, observed, rates, as_json)
+    if score != "max":
+        _tell(LIKELIHOODS[score](observed, rates, parents), {"score": score}, observed, rates, as_json)
         return
     counts = event_counts(observed, rates, parents)
     events = {

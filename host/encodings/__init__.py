@@ -90,7 +90,9 @@ def encoding_name(wanted: str, device: Device) -> str:
     return name
 
 
-def choose_encoding(wanted: str, device: Device, problem: Problem, only: str = "") -> Encoding:
+def choose_encoding(
+    wanted: str, device: Device, problem: Problem, only: str = "", *, shares: bool = False
+) -> Encoding:
     """Return the selected encoding; for auto, the fastest on this kind of device that can hold the problem.
 
     Args:
@@ -98,6 +100,7 @@ def choose_encoding(wanted: str, device: Device, problem: Problem, only: str = "
         device: a usable device.
         problem: the problem.
         only: the only encoding of the trees (`Space.encoding`); empty to choose from ENCODINGS.
+        shares: whether the chains have shares of the cells (`Score.shares`).
 
     Raises:
         OptionError: the encoding does not exist or cannot hold the problem, with the reason.
@@ -106,6 +109,10 @@ def choose_encoding(wanted: str, device: Device, problem: Problem, only: str = "
     if only:
         return _only(only, wanted, device, problem)
     candidates = encodings_of(device) if wanted == "auto" else (encoding_name(wanted, device),)
+    if shares:
+        if wanted != "auto" and not make_encoding(wanted).has_shares:
+            raise OptionError(f"{wanted} has no shares of cells", hint=f"use {flag_of('encoding')} auto")
+        candidates = tuple(name for name in candidates if make_encoding(name).has_shares)
     traits = traits_of(device)
     reasons: list[str] = []
     for name in candidates:

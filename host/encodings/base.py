@@ -39,6 +39,7 @@ class Encoding(ABC):
         constants: constants that the kernel is specialised for.
         event_rates: argument of the ring of events for learned rates.
         learned_rates: number of rates that its kernels can learn.
+        has_shares: whether its kernels can weight nodes by shares of the cells.
         steps: `module:function` that composes the chain of the parts.
     """
 
@@ -46,6 +47,7 @@ class Encoding(ABC):
     group: ClassVar[str]
     event_rates: ClassVar[Argument] = EVENT_RATES
     learned_rates: ClassVar[int] = RATES
+    has_shares: ClassVar[bool] = False
     steps: str = "syclade.kernels.chain.steps:make_chain_steps"
     device: str
     arguments: tuple[Argument, ...]

@@ -25,6 +25,7 @@ class PlainEncoding(Encoding):
     """Parent of each node. There is no kernel: `fallback.chain.steps` takes the problem itself."""
 
     name = "plain"
+    has_shares = True
     group = "none"
     device = ""
     event_rates = EVENT_RATES

@@ -27,6 +27,7 @@ class PreorderEncoding(Encoding):
     """Preorder of the nodes, with each node's parent, position and subtree size."""
 
     name = "preorder"
+    has_shares = True
     group = "sub-group"
 
     def __init__(self, problem: Problem, traits: Traits) -> None:

@@ -109,9 +109,10 @@ GROUPS = {
             "s1, … as in SCITE."),
     ),
     "Method": (
-        Option("score", one_of("max", "sum"), "max", decides=True, help=
-            "Score of a tree: every cell at its best node, or at all nodes, each with its likelihood "
-            "(SCITE's -s)."),
+        Option("score", one_of("max", "sum", "shares"), "max", decides=True, help=
+            "Score of a tree: every cell at its best node (max), or at all nodes, each with its likelihood "
+            "(sum, SCITE's -s), or with its likelihood and its share of the cells, which the chains of "
+            "--steps sample, too (shares; docs/model.md)."),
         Option("doublets", RATE, None, decides=True, metavar="RATE|learn", help=
             "Rate of doublets: with this probability, a cell is two of the tree's clones together "
             "(∞SCITE's -d). All nodes, and all pairs of nodes, count. learn: the rate is learned, with a "

@@ -1,19 +1,22 @@
 """Long runs: chains from their start or a checkpoint to a fixed number of steps or a stopping rule.
 
 Checkpoints are written between two rounds when they are due. The lengths of the rounds do not affect the
-result.
+result: shares of the cells are renewed at fixed numbers of steps, after the checkpoint of that step.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from syclade.host.backends.slots import Slots
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.events import Sink
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.shares import renew_shares, renewal_steps
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.runs.pipeline import Clock, Outcome
 from syclade.host.runs.resumed import KIND, open_store, resumed_chains
@@ -170,11 +173,21 @@ def _to_step(run: _Run, steps: int) -> None:
 
     Each takes about `Slots.round_seconds`: a killed run loses at most this much, in addition to `every`.
     """
-    seconds = run.runner.round_seconds
+    seconds, plan = run.runner.round_seconds, run.runner.plan
+    renewal = renewal_steps(plan.problem) if plan.score.shares else steps
     length = steps if not run.task.keeper.writes else 1000
-    while run.rounds.steps < steps:
-        begun, doing = time.perf_counter(), min(length, steps - run.rounds.steps)
+    while (done := run.rounds.steps) < steps:
+        if done and done % renewal == 0:
+            run.rounds.change(partial(_with_new_shares, plan, run.runner.seed))
+        begun, doing = time.perf_counter(), min(length, steps - done, renewal - done % renewal)
         run.rounds.advance(doing)
         run.look()
         fitting = int(doing * seconds / max(time.perf_counter() - begun, 1e-6))
-        length = max(1, min(fitting, 4 * doing)) if run.task.keeper.writes else length
+        if run.task.keeper.writes and doing == length:
+            length = max(1, min(fitting, 4 * doing))
+
+
+def _with_new_shares(plan: Plan, seed: int, states: Sequence[ChainState]) -> list[ChainState]:
+    """Return the states after a Gibbs step of their shares."""
+    spare = plan.settings["sum_spare"]
+    return [renew_shares(plan.problem, state, seed, spare) for state in states]

@@ -7,6 +7,7 @@ from the options is compared with them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,7 @@ def _check_chain(plan: Plan, until: int | Rule, chain: int, state: ChainState, i
         ("number", state.chain, chain),
         ("settings", dict(state.settings), plan.settings),
         ("gamma", state.gamma, plan.gamma if set_gamma is None else set_gamma),
-        ("rates", state.rates, plan.problem.rates_at(state.rate_at)),
+        ("rates", replace(state.rates, log_shares=()), plan.problem.rates_at(state.rate_at)),
         ("number of counted steps", int(proposed.sum()), state.step),
     ):
         if value != wanted:

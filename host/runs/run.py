@@ -118,7 +118,7 @@ def _open_with_image(
     Raises:
         DeviceError, OptionError: the given image cannot be used, or the runner does not open.
     """
-    if path is None and not cached_images():
+    if path is None and (plan.score.shares or not cached_images()):
         return None
     from syclade.host.backends.images import open_cached_image, open_image
 

@@ -16,7 +16,7 @@ from syclade.host.chains.guide import uniform_guide
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
-from syclade.host.chains.shares import renew_shares, state_with_even_shares
+from syclade.host.chains.shares import renew_shares
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.consensus.clades import clade_support, edge_support
@@ -68,7 +68,6 @@ class SupportPlan(NamedTuple):
         plan: their plan.
         rates: the error rates.
         guided: whether the chains have guided moves.
-        shares: whether the nodes have shares of the cells, which the chains sample, too.
     """
 
     level: str
@@ -76,7 +75,11 @@ class SupportPlan(NamedTuple):
     plan: Plan
     rates: Rates
     guided: bool
-    shares: bool
+
+    @property
+    def shares(self) -> bool:
+        """Return whether nodes have shares of the cells, which the chains sample, too."""
+        return self.plan.score.shares
 
     def under(self, posterior: RatePosterior, result: Result) -> SupportPlan:
         """Return the same for the means of a posterior of the rates, with three digits.
@@ -104,12 +107,12 @@ def make_support_plan(level: str, matrix: Matrix, rates: Rates, doublets: float 
     Raises:
         MatrixError: the matrix is too large for the score.
     """
-    score = ScoreOptions("sum" if doublets is None else "max", doublets)
+    score = ScoreOptions("shares" if doublets is None else "max", doublets)
     problem = make_problem(matrix, rates, octaves=score.octaves)
     budget = budget_for(level, problem.mutations, problem.columns, doublets=doublets is not None)
     guided = doublets is None and problem.mutations <= MOST_GUIDED
     plan = plan_of_chains(problem, score, budget, guided=guided)
-    return SupportPlan(level, budget, plan, rates, guided, shares=doublets is None)
+    return SupportPlan(level, budget, plan, rates, guided)
 
 
 def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, guided: bool) -> Plan:
@@ -276,9 +279,7 @@ def _starts(
     tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma) if planned.guided else {}
 
     def start(chain: int) -> ChainState:
-        if not planned.shares:
-            return replace(state_at(plan, chosen[chain], chain), tables=tables)
-        return replace(state_with_even_shares(plan, chosen[chain], chain), tables=tables)
+        return replace(state_at(plan, chosen[chain], chain), tables=tables)
 
     return start
 

@@ -88,8 +88,8 @@ def _of_input(number: int, simulation: Simulation, steps: int, run: Run) -> Iter
     problem = make_problem(matrix, RATES, octaves=True)
 
     def sampled_with(budget: Budget, guided: bool) -> SampledMutationTrees:
-        plan = plan_of_chains(problem, ScoreOptions("sum"), budget, guided=guided)
-        planned = SupportPlan("full", budget, plan, RATES, guided, shares=True)
+        plan = plan_of_chains(problem, ScoreOptions("shares"), budget, guided=guided)
+        planned = SupportPlan("full", budget, plan, RATES, guided)
         judged = sample(planned, best, searches.trees, matrix.mutations, run)[0].judged
         assert judged is not None
         return judged.sampled

@@ -25,6 +25,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "mutation": OPTIONS,
     "learned": {**OPTIONS, "learn_fn": 0.2},
     "leaf": {**OPTIONS, "tree": "leaf"},
+    "shares": {**OPTIONS, "score": "shares"},
     "rule": {"method": "chain", "chains": CHAINS},
     "search": {"method": "search", "support": "none"},
 }
@@ -86,9 +87,11 @@ def refusal(folder: Path, kind: str, state: bytes, samples: bytes) -> str:
 def with_array(state: bytes, kind: str, name: str, change: Change) -> bytes:
     """Return a checkpoint with one array changed in place."""
     names = [*OF_SEARCHES] if kind == "search" else [*ARRAYS]
+    if kind == "shares":
+        names.insert(names.index("gamma"), "log_shares")
     contents = contents_of(state)
     at = 1 + names.index(name)
-    dtype = "<i4" if "parents" in name else "<f8" if name == "gamma" else "<i8"
+    dtype = "<i4" if "parents" in name or name == "log_shares" else "<f8" if name == "gamma" else "<i8"
     array = np.frombuffer(contents[at], dtype).copy()
     change(array)
     contents[at] = array.tobytes()
@@ -158,6 +161,25 @@ def test_values_of_chains(
 ) -> None:
     state, samples = files[kind]
     assert words in refusal(tmp_path, kind, with_array(state, kind, name, change), samples)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("log_shares", Add(1), "the score of chain 0"),
+        ("log_shares", Add(2**20, 3), "the shares of the nodes"),
+        ("log_shares", Add(-(2**18)), "the shares of the nodes"),
+        ("score", Add(1, 1), "the score of chain 1"),
+        ("best_score", Add(2**24, 2), "the score of chain 2"),
+        ("best_score", Add(-(2**24), 2), "the best score of chain 2"),
+        ("base", Add(1), "the rates of chain 0"),
+    ],
+)
+def test_values_of_chains_with_shares(
+    tmp_path: Path, files: dict[str, tuple[bytes, bytes]], name: str, change: Change, words: str
+) -> None:
+    state, samples = files["shares"]
+    assert words in refusal(tmp_path, "shares", with_array(state, "shares", name, change), samples)
 
 
 def all_steps(array: NDArray[Any]) -> None:

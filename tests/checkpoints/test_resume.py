@@ -34,6 +34,7 @@ KINDS: dict[str, dict[str, Any]] = {
     },
     "samples in few slots": {"chains": 5, "steps": 6000, "samples": 25, "slots": 2},
     "samples of the sum": {"chains": 2, "steps": 4000, "samples": 50, "score": "sum", "burn_in": 0.5},
+    "shares": {"chains": 3, "steps": 2300, "samples": 50, "score": "shares", "slots": 2},
     "learned rates": {"chains": 3, "steps": 6000, "learn_fn": 0.2, "samples": 30},
     "counts of other positions": {
         "chains": 2,
@@ -116,8 +117,8 @@ def test_a_run_with_two_learned_rates_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "begun", "ended"),
     [
-        *((kind, "native", "numpy") for kind in ("steps", "search", "samples")),
-        *((kind, "numpy", "native") for kind in ("steps", "samples")),
+        *((kind, "native", "numpy") for kind in ("steps", "search", "samples", "shares")),
+        *((kind, "numpy", "native") for kind in ("steps", "samples", "shares")),
         pytest.param("search", "numpy", "native", marks=pytest.mark.verification),
     ],
 )

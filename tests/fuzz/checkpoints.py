@@ -23,10 +23,11 @@ SAMPLED: dict[str, Any] = {"chains": 2, "steps": 3000, "samples": 50}
 RUNS: dict[str, dict[str, Any]] = {
     "chains": SAMPLED,
     "learned": {**SAMPLED, "learn_fn": 0.2},
+    "shares": {**SAMPLED, "score": "shares"},
     "leaf": {**SAMPLED, "tree": "leaf"},
     "search": {"method": "search"},
 }
-NODES = {"chains": 6, "learned": 6, "leaf": 17}
+NODES = {"chains": 6, "learned": 6, "shares": 6, "leaf": 17}
 """Nodes of the trees of the samples."""
 
 SEED, OTHER_SEED = 1, 2

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.cli.main import main
 from syclade.host.common.errors import OptionError
 from syclade.host.inference import infer
@@ -207,7 +208,11 @@ def test_shares_are_calibrated_and_equal_nodes_are_not(monkeypatch: pytest.Monke
     error = result.settings[0].statements["pairs"].error
 
     def without_shares(*given: object) -> SupportPlan:
-        return make_support_plan(*given)._replace(shares=False)  # type: ignore[arg-type]
+        made = make_support_plan(*given)  # type: ignore[arg-type]
+        of_sums = stage.plan_of_chains(
+            made.plan.problem, ScoreOptions("sum"), made.budget, guided=made.guided
+        )
+        return made._replace(plan=of_sums)
 
     monkeypatch.setattr(stage, "make_support_plan", without_shares)
     control = calibration((setting,), inputs=32, support="quick", device="native")

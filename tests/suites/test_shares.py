@@ -18,10 +18,10 @@ from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.scores.named import score_named
-from syclade.host.chains.shares import CONCENTRATIONS, renew_shares, score_with_shares, state_with_even_shares
+from syclade.host.chains.shares import CONCENTRATIONS, renew_shares, score_with_shares
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
-from syclade.host.input.matrix import matrix_from_array
+from syclade.host.input.matrix import Matrix, matrix_from_array
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
@@ -49,7 +49,7 @@ def plan_of(cells: int, mutations: int) -> Plan:
         problem,
         moves=GUIDED_MOVES,
         move_probabilities=(0.3, 0.2, 0.1, 0.2, 0.2),
-        score=score_named("sum", problem),
+        score=score_named("shares", problem),
         recorders=(every(1),),
         events=4096,
     )
@@ -62,8 +62,8 @@ def spare_of(plan: Plan) -> int:
 def start_of(plan: Plan, chain: int) -> ChainState:
     """Return a chain before its first step, with shares that differ between nodes."""
     tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma)
-    parents = initial_state(plan, SEED, chain).parents
-    return renewed(plan, replace(state_with_even_shares(plan, parents, chain), tables=tables))
+    state = initial_state(plan, SEED, chain)
+    return renewed(plan, replace(state, tables=tables))
 
 
 def renewed(plan: Plan, state: ChainState) -> ChainState:
@@ -161,20 +161,23 @@ def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.in
     return found
 
 
-@cache
-def small_plan(cells: int, mutations: int) -> Plan:
-    """Return a plan for cells of which most have the same few values: unequal shares are probable."""
-    rates = Rates(0.05, 0.3)
+def small_matrix(cells: int, mutations: int) -> Matrix:
+    """Return cells of which most have the same few values: unequal shares are probable."""
     values = np.ones((mutations, cells), dtype=np.uint8)
     values[1:, : cells // 2] = 3
     values[0, -1] = 0
-    matrix = matrix_from_array(values, [f"M{row}" for row in range(mutations)])
-    problem = make_problem(matrix, rates, octaves=True)
+    return matrix_from_array(values, [f"M{row}" for row in range(mutations)])
+
+
+@cache
+def small_plan(cells: int, mutations: int) -> Plan:
+    """Return a plan for `small_matrix`."""
+    problem = make_problem(small_matrix(cells, mutations), Rates(0.05, 0.3), octaves=True)
     return make_plan(
         problem,
         moves=GUIDED_MOVES,
         move_probabilities=(0.5, 0.3, 0.2, 0, 0),
-        score=score_named("sum", problem),
+        score=score_named("shares", problem),
     )
 
 

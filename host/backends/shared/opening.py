@@ -44,7 +44,11 @@ def open_shared(
     devices = [choose_device(name) for name in names]
     # Workers choose for themselves; this is what they choose if they have no SYCL devices.
     chosen = choose_encoding(
-        encoding, devices[0] if devices else native_device(), plan.problem, plan.space.encoding
+        encoding,
+        devices[0] if devices else native_device(),
+        plan.problem,
+        plan.space.encoding,
+        shares=plan.score.shares,
     )
     places = where.count() if isinstance(where, Workers) else len(names)
     steps = None if steps is None else -(-steps // max(1, places))

@@ -1,4 +1,8 @@
-"""The sum score: each cell's likelihood summed over all nodes (SCITE's -s; docs/model.md, "Scores")."""
+"""The sum score: each cell's likelihood summed over all nodes (SCITE's -s; docs/model.md, "Scores").
+
+With shares, each node counts by the share of the cells there, which the chains sample (docs/model.md,
+"Shares").
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,12 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.model.assignment import Assignment
 from syclade.host.model.problem import Problem, SlotRates
 from syclade.host.model.rates import Rates
-from syclade.host.model.summed import attachment_posteriors, summed_log_likelihood
+from syclade.host.model.summed import (
+    attachment_posteriors,
+    log_likelihood_at_fitted_shares,
+    shared_attachment_posteriors,
+    summed_log_likelihood,
+)
 from syclade.host.options import flag_of
 from syclade.kernels.scores.powers import (
     FRACTION_BITS,
@@ -29,8 +38,12 @@ SUM_BITS = 31
 """Bits of a sum of powers: it stays below 2^31."""
 
 
-def all_attachments(problem: Problem) -> Score:
+def all_attachments(problem: Problem, *, shares: bool = False) -> Score:
     """Return the sum score for a problem whose scores are in octaves.
+
+    Args:
+        problem: the problem.
+        shares: whether nodes count by their shares of the cells.
 
     Raises:
         MatrixError: there are too many mutations for a sum of powers.
@@ -45,12 +58,13 @@ def all_attachments(problem: Problem) -> Score:
             hint=f"use {flag_of('score')} max",
         )
     return Score(
-        name="sum",
-        log_likelihood=summed_log_likelihood,
-        detail=_with_posteriors,
+        name="shares" if shares else "sum",
+        log_likelihood=log_likelihood_at_fitted_shares if shares else summed_log_likelihood,
+        detail=_with_shared_posteriors if shares else _with_posteriors,
         of=_of,
         device="syclade.kernels.scores.all_attachments:SCORE",
         numpy="syclade.fallback.scores.all_attachments:SCORE",
+        shares=shares,
         defaults={"sum_fraction": problem.scale_bits, "sum_spare": spare},
     )
 
@@ -60,6 +74,14 @@ def _with_posteriors(
 ) -> Assignment:
     """Return the assignment with each cell's probability of its node."""
     return replace(assignment, posterior=attachment_posteriors(matrix, rates, parents, assignment.node))
+
+
+def _with_shared_posteriors(
+    assignment: Assignment, matrix: Matrix, rates: Rates, parents: NDArray[np.int32]
+) -> Assignment:
+    """Return the assignment with each cell's probability of its node, at the shares that fit best."""
+    own = shared_attachment_posteriors(matrix, rates, parents, assignment.node)
+    return replace(assignment, posterior=own)
 
 
 def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]) -> int:

@@ -39,6 +39,8 @@ class Score:
             tells of the cells.
         at: (grid indices of the learned rates) -> the score at these rates; None if it depends on none.
         exact: whether all backends give the same bits.
+        shares: whether a chain's state has shares of the cells at the nodes, too, in its `rates`
+            (`host/chains/shares.py`).
         defaults: the settings of a slot that it uses, with the values they have unless a state sets them.
     """
 
@@ -50,4 +52,5 @@ class Score:
     detail: Callable[[Assignment, Matrix, Rates, NDArray[np.int32]], Assignment] = _no_detail
     at: Callable[[Places], Score] | None = None
     exact: bool = True
+    shares: bool = False
     defaults: Mapping[str, int] = field(default_factory=dict)

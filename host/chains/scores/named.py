@@ -16,7 +16,7 @@ class ScoreOptions(NamedTuple):
     """Options that select the score of mutation trees.
 
     Attributes:
-        name: max or sum.
+        name: max, sum or shares.
         doublets: rate of doublets; None for a model without. With doublets, all nodes and pairs count.
         recurrent: number of the mutation of which the last one is a copy; None for a model without.
     """
@@ -28,7 +28,7 @@ class ScoreOptions(NamedTuple):
     @property
     def octaves(self) -> bool:
         """True if scores are logarithms to base 2."""
-        return self.name == "sum" or self.doublets is not None
+        return self.name in ("sum", "shares") or self.doublets is not None
 
 
 def score_named(
@@ -55,7 +55,7 @@ def score_named(
         return BEST_ATTACHMENT
     from syclade.host.chains.scores.all_attachments import all_attachments
 
-    return all_attachments(problem)
+    return all_attachments(problem, shares=name == "shares")
 
 
 def space_of(options: ScoreOptions) -> Space:

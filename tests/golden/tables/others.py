@@ -27,6 +27,7 @@ OTHERS = (
     Run("score", (SMALL_TREE,)),
     Run("score-json", (f"{SMALL_TREE} --json",)),
     Run("score-sum", (f"{SMALL_TREE} --score sum --json",), rounded=True),
+    Run("score-shares", (f"{SMALL_TREE} --score shares --json",), rounded=True),
     Run("score-graphviz", (f"{SMALL} {{small}}/true_tree.gv --fp-rate 0.3 --fn-rate 0.1",)),
     Run(
         "score-twos",

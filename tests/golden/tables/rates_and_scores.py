@@ -57,6 +57,13 @@ SUMS = (
     infer("sum-twos", "twos", "--chains 2 --steps 2000 --score sum", rounded=True),
     infer("sum-samples", "small", "--chains 2 --steps 3000 --score sum --samples 20", also=CPU, rounded=True),
     infer(
+        "shares-samples",
+        "small",
+        "--chains 3 --steps 2000 --score shares --samples 20",
+        also=ALL,
+        rounded=True,
+    ),
+    infer(
         "sum-from-searches",
         "small",
         "--chains 2 --steps 1000 --score sum --start search",
