@@ -85,6 +85,13 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     metavar="K",
     help="Number of mutations on a branch, in random order, without cells between them.",
 )
+@click.option(
+    "--unplaced",
+    type=_COPIES,
+    default=0,
+    metavar="K",
+    help="Number of mutations without information: missing in all cells, or observed in none.",
+)
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")
@@ -97,6 +104,7 @@ def command(
     losses: int,
     shares: str,
     per_branch: int,
+    unplaced: int,
     seed: int,
     out: Path,
     force: bool,
@@ -109,8 +117,9 @@ def command(
     --fn-rate-hom and --hom-rate, some observations are homozygous (2). With --doublets, some cells are two
     cells together; simulation.json has the second node of each, and -1 for the others. With --recurrent or
     --losses, some mutations M have a second node M_copy in the true tree (docs/formats.md). Clones of real
-    tumours are of unequal sizes and have several mutations: --shares and --per-branch. DIR gets
-    matrix.csv and matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and simulation.json.
+    tumours are of unequal sizes and have several mutations: --shares and --per-branch. Of some
+    mutations a matrix says nothing: --unplaced. DIR gets matrix.csv and matrix.geneNames in SCITE's format,
+    true_tree.newick, true_tree.gv and simulation.json.
     """
     from syclade.host.common.files import check_output, write_files
     from syclade.host.model.simulate import simulate
@@ -126,6 +135,7 @@ def command(
         doublets=doublets,
         shares=of_clones,
         per_branch=per_branch,
+        unplaced=unplaced,
         **copies,
         **given,
     )
@@ -176,6 +186,7 @@ def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict
         "parents": made.parents.tolist(),
         "attachments": made.attachments.tolist(),
         **({"partners": made.partners.tolist()} if "doublets" in parameters else {}),
+        **({"unplaced": list(made.unplaced)} if made.unplaced else {}),
         **({"copies": [copy._asdict() for copy in made.copies]} if made.copies else {}),
     }
     texts = (

@@ -3,7 +3,7 @@
 The design is that of the ffSCITE thesis's quality test: a uniform random rooted tree (Prüfer code), with
 cells attached to uniform random nodes, the root included. Doublets are at two such nodes. Some mutations may
 occur twice (host/model/copies.py). Real clones are of unequal sizes, and have several mutations without cells
-between them: shares and branches.
+between them: shares and branches. And real matrices have mutations that say nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from syclade.host.common.values import real, short_repr, whole
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.copies import Copy, random_parents_with_copies, states_of
 from syclade.host.model.rates import Rates
-from syclade.host.model.zygosity import HOMOZYGOUS
+from syclade.host.model.zygosity import HOMOZYGOUS, MISSING
 from syclade.host.options import checked, flag_of
 from syclade.host.trees.uniform import parents_from_pruefer
 
@@ -48,6 +48,7 @@ class Simulation:
         truth: uint8, shape (n, m), 1 where the cell has the mutation.
         partners: int32, shape (m,): the true second node of each doublet, -1 for single cells.
         copies: second occurrences of mutations; their nodes are n, n + 1, … in this order.
+        unplaced: mutations without information, ascending.
     """
 
     matrix: Matrix
@@ -56,6 +57,7 @@ class Simulation:
     truth: NDArray[np.uint8]
     partners: NDArray[np.int32]
     copies: tuple[Copy, ...] = ()
+    unplaced: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -82,6 +84,7 @@ def simulate(
     losses: int = 0,
     shares: str | float = EQUAL,
     per_branch: int = 1,
+    unplaced: int = 0,
 ) -> Simulation:
     """Simulate a matrix. Equal arguments give equal results with the same version of numpy (PCG64).
 
@@ -104,6 +107,8 @@ def simulate(
             distribution from which they are drawn.
         per_branch: number of mutations on a branch, in random order; cells are only at the lowest of them.
             The last branch may have fewer.
+        unplaced: number of mutations without information: by turns missing in all cells, and observed in
+            none. They are in the true tree all the same.
 
     Raises:
         OptionError: an argument is out of range, or the tree has no place for so many copies.
@@ -113,6 +118,7 @@ def simulate(
     mutations = whole("mutations", mutations, 1, MOST)
     recurrent = whole("recurrent", recurrent, 0, MOST)
     losses = whole("losses", losses, 0, MOST)
+    unplaced = whole("unplaced", unplaced, 0, mutations)
     seed = checked("seed", seed)
     missing = real("missing", missing)
     if not 0 <= missing <= 1:
@@ -149,10 +155,11 @@ def simulate(
         truth[:, both] |= states[:, partners[both]]
     observed = observe(truth, rates, rng.random(truth.shape))
     observed[rng.random(truth.shape) < missing] = 3
+    silent = _without_information(observed, unplaced, rng)
     names = tuple(f"M{number}" for number in range(1, mutations + 1))
     matrix = Matrix(np.ascontiguousarray(observed), names, f"simulation, seed {seed}")
     as_numbers = np.ascontiguousarray(truth, dtype=np.uint8)
-    return Simulation(matrix, parents, attachments, as_numbers, partners, copies)
+    return Simulation(matrix, parents, attachments, as_numbers, partners, copies, silent)
 
 
 def _cells_at(
@@ -181,6 +188,18 @@ def _cells_at(
         expected = rng.dirichlet(np.full(nodes.size, concentration))
     expected = expected / expected.sum()
     return lambda count: rng.choice(nodes, count, p=expected).astype(np.int32)
+
+
+def _without_information(
+    observed: NDArray[np.uint8], count: int, rng: np.random.Generator
+) -> tuple[int, ...]:
+    """Take the information from so many mutations of a matrix, and return their numbers."""
+    chosen = rng.choice(len(observed), count, replace=False).tolist() if count else []
+    for mutation in chosen[::2]:
+        observed[mutation] = MISSING
+    for mutation in chosen[1::2]:
+        observed[mutation, observed[mutation] != MISSING] = 0
+    return tuple(sorted(chosen))
 
 
 def random_parents_with_branches(

@@ -170,3 +170,17 @@ def test_of_many_pairs_the_unsure_ones_are_written(monkeypatch: pytest.MonkeyPat
         return max(float(row[name]) for name in ("before", "after", "apart"))
 
     assert max(map(surest, some)) <= min(surest(row) for row in every if row not in some)
+
+
+def test_cells_and_prevalence_of_a_clone_agree() -> None:
+    """The table of cells and that of clones are of one posterior, also where cells fit several clones."""
+    found = consensus_of(infer())
+    cells, clones = rows_of(found.to_cells()), rows_of(found.to_clones())
+    probability = found.cells.probability
+    for cell, row in enumerate(cells):
+        assert int(row["clone"]) == probability[:, cell].argmax()
+        assert float(row["probability"]) == pytest.approx(probability[:, cell].max(), rel=1e-3)
+    for clone, row in enumerate(clones):
+        assert float(row["cells"]) == pytest.approx(probability[clone].sum(), rel=1e-3)
+        assert float(row["prevalence"]) == pytest.approx(probability[clone].mean(), rel=1e-3)
+    assert probability.max(axis=0).min() < 0.9  # control: not all cells are clear

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from syclade.host.cli.main import cli
 from syclade.host.common.errors import OptionError
+from syclade.host.consensus.unplaced import NEVER_SEEN, NO_OBSERVATION, unplaced_in
 from syclade.host.model.simulate import random_parents, simulate
 from syclade.host.trees.tree import ancestor_matrix, validate_parents
 from syclade.quality.oracle.trees import all_trees
@@ -118,3 +123,26 @@ def test_branches_have_cells_only_at_their_ends() -> None:
         assert children[node] == 1
     with pytest.raises(OptionError, match="copies"):
         simulate(5, 8, 0.01, 0.1, 0.0, 1, recurrent=1, per_branch=2)
+
+
+def test_mutations_without_information_change_nothing_else() -> None:
+    plain, made = (simulate(30, 9, 0.02, 0.1, 0.1, 3, unplaced=count) for count in (0, 5))
+    assert plain.unplaced == ()
+    assert len(made.unplaced) == 5
+    assert list(made.unplaced) == sorted(unplaced_in(made.matrix).mutations)
+    assert set(unplaced_in(made.matrix).mutations.values()) == {NO_OBSERVATION, NEVER_SEEN}
+    others = np.setdiff1d(np.arange(9), made.unplaced)
+    np.testing.assert_array_equal(made.matrix.values[others], plain.matrix.values[others])
+    np.testing.assert_array_equal(made.parents, plain.parents)
+    np.testing.assert_array_equal(made.truth, plain.truth)
+    with pytest.raises(OptionError, match="unplaced"):
+        simulate(30, 9, 0.02, 0.1, 0.1, 3, unplaced=10)
+
+
+def test_the_command_marks_them(tmp_path: Path) -> None:
+    rates = ["--fp-rate=0.01", "--fn-rate=0.1"]
+    words = ["simulate", "--cells=20", "--mutations=6", *rates, "--unplaced=2", "--seed=4", "--out"]
+    said = CliRunner().invoke(cli, [*words, str(tmp_path)], catch_exceptions=False)
+    assert said.exit_code == 0
+    told = json.loads((tmp_path / "simulation.json").read_text())
+    assert told["unplaced"] == list(simulate(20, 6, 0.01, 0.1, 0.0, 4, unplaced=2).unplaced)
