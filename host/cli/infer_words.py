@@ -60,11 +60,11 @@ def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
             f"{sampled.log_likelihoods.size} samples of {len(sampled.log_likelihoods)} chains, worth "
             f"{sampled.ess:.0f} (log-likelihood) and {sampled.tree_ess:.0f} (trees); R-hat {sampled.rhat:.4f}"
         )
-    if result.support is not None:
-        click.echo(f"{result.support.words} ({result.support.seconds:.2f} s)")
     if result.consensus is not None:
         for line in result.consensus.words:
             click.echo(line)
+    if result.support is not None:
+        click.echo(f"{result.support.words} ({result.support.seconds:.2f} s)")
     if result.co_optimal is not None:
         click.echo(f"{result.co_optimal.counted} trees have this log-likelihood")
     if result.true_tree is not None:

@@ -1,10 +1,12 @@
-"""Support of edges, clades and clones: how many sampled trees have them.
+"""Support of edges, clades and clones: how many sampled trees have them, or nearly have them.
 
 Clades and clones are sets of mutations. Sets are compared by the sums of 64-bit random keys of their
 mutations: two different sets have equal sums with probability 2^-64.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +15,20 @@ from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.relations import TreeBlocks
 from syclade.host.trees.levels import levels_of
 
-__all__ = ["clade_support", "clone_support", "edge_support"]
+__all__ = [
+    "clade_support",
+    "clone_support",
+    "descendants",
+    "edge_support",
+    "spaced_trees",
+    "transfer_support",
+]
 
 _TOGETHER = 512
 """Number of trees that are climbed at once."""
+
+_AT_ONCE, _WORK, _MOST_TRANSFERS = 2**22, 10**10, 2000
+"""Entries of matrices that are worked on at once; most products, and most trees, for transfer support."""
 
 _KEYS = 20260
 """Seed of the mutations' keys."""
@@ -53,6 +65,72 @@ def clade_support(parents: NDArray[np.int32], blocks: TreeBlocks) -> NDArray[np.
     """
     keys = _keys(len(parents) - 1)
     return _shares(_subtree_keys(parents[None], keys)[0], keys, blocks)
+
+
+def transfer_support(parents: NDArray[np.int32], blocks: TreeBlocks) -> NDArray[np.float64]:
+    """Return how nearly sampled trees have each clade of a tree: 1 if all have it, 0 if none has any of it.
+
+    The transfer distance of a clade of p mutations to a tree is the number of mutations to add or to remove
+    until the tree has it. At most p are removed from a clade, or n + 1 - p added, until it says nothing; the
+    smaller number is the worst distance. The support is 1 - the mean distance / the worst one. So one
+    mutation that wanders costs a large clade little, and for a single mutation it is the strict support.
+
+    Args:
+        parents: int32, shape (n + 1,): the tree.
+        blocks: the sampled trees, at least one; up to 2000 of them are used, evenly spaced.
+
+    Returns:
+        float64, shape (n,): by the mutation at the top of the clade in the tree.
+
+    Source: Lemoine et al., "Renewing Felsenstein's phylogenetic bootstrap in the era of big data", Nature
+    556:452, 2018; there for bipartitions of leaves, with p - 1 as the worst distance.
+    """
+    n = len(parents) - 1
+    if not n:
+        return np.zeros(0)
+    own = descendants(parents[None])[0]
+    size = own.sum(axis=1)
+    worst = np.minimum(size, n + 1 - size)
+    trees = spaced_trees(blocks, max(16, min(_MOST_TRANSFERS, _WORK // n**3)))
+    total, step = np.zeros(n), max(1, _AT_ONCE // n**2)
+    for first in range(0, len(trees), step):
+        sets = descendants(trees[first : first + step])
+        common = sets @ own.T  # (trees, n, n): by the node of the sample, and the clade of the tree
+        distance = (size + sets.sum(axis=2)[:, :, None] - 2 * common).min(axis=1)
+        total += np.minimum(distance, worst).sum(axis=0, dtype=np.float64)
+    return np.asarray(1.0 - total / (len(trees) * worst))
+
+
+def descendants(trees: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Return which mutations are at or below each mutation in some trees: float32, shape (trees, n, n).
+
+    Args:
+        trees: int32, shape (trees, n + 1): parent vectors.
+    """
+    n = trees.shape[1] - 1
+    found = np.zeros((len(trees), n, n), dtype=np.float32)
+    tree, lower = (at.ravel() for at in np.indices((len(trees), n)))
+    upper = lower
+    while upper.size:
+        found[tree, upper, lower] = 1.0
+        upper = trees[tree, upper]
+        inner = upper < n
+        tree, lower, upper = tree[inner], lower[inner], upper[inner]
+    return found
+
+
+def spaced_trees(blocks: TreeBlocks, most: int) -> NDArray[np.int32]:
+    """Return at most so many of the sampled trees, evenly spaced: int32, shape (trees, n + 1)."""
+    count = sum(len(trees) for trees in blocks())
+    wanted = np.unique(np.arange(most) * count // most)
+
+    def chosen() -> Iterator[NDArray[np.int32]]:
+        first = 0
+        for trees in blocks():
+            yield trees[wanted[(wanted >= first) & (wanted < first + len(trees))] - first]
+            first += len(trees)
+
+    return np.concatenate(list(chosen()))
 
 
 def clone_support(tree: CloneTree, blocks: TreeBlocks) -> NDArray[np.float64]:

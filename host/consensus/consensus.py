@@ -15,10 +15,13 @@ from syclade.host.common.errors import MatrixError
 from syclade.host.common.values import counted, listed, short_repr
 from syclade.host.consensus.cells import CloneCells, cells_on
 from syclade.host.consensus.clades import clone_support
-from syclade.host.consensus.clone_tree import CloneTree
+from syclade.host.consensus.clone_tree import CloneTree, clone_tree_of
 from syclade.host.consensus.evidence import (
+    CLAIMED,
+    Conflict,
     Contradiction,
     PairCounts,
+    conflicts_in,
     contradictions_in,
     count_pairs,
 )
@@ -59,6 +62,7 @@ class CloneConsensus:
         support: float64, shape (clones,): share of the samples with each clone (`clone_support`).
         cells: the placed cells on the clones.
         sampled: the sampled trees, of the placed mutations.
+        likely: int32, shape (placed + 1,): the most likely tree of these mutations.
         matrix, rates: the observed values of all mutations and cells, and the error rates.
         unplaced: mutations and cells that are not in the tree.
         truth: agreement with the true tree (`agreement_with`), if it was given.
@@ -71,6 +75,7 @@ class CloneConsensus:
     support: NDArray[np.float64]
     cells: CloneCells
     sampled: TreeBlocks
+    likely: NDArray[np.int32]
     matrix: Matrix
     rates: Rates
     unplaced: Unplaced = field(default_factory=Unplaced)
@@ -115,16 +120,28 @@ class CloneConsensus:
         """Claims on pairs of mutations that the cells contradict, most cells first."""
         return contradictions_in(self.relations, self.pair_counts, self.rates)
 
+    @cached_property
+    def conflicts(self) -> list[Conflict]:
+        """Probable claims of the consensus that the most likely tree contradicts."""
+        return conflicts_in(self.tree, clone_tree_of(self.likely), self.relations, self.placed)
+
     @property
     def warnings(self) -> list[str]:
-        """Messages: claims that the cells contradict."""
-        if not self.contradictions:
-            return []
-        claims = [one.words(self.mutations) for one in self.contradictions]
-        return [
-            f"{counted(len(claims), 'claim is', 'claims are')} contradicted by the cells: {listed(claims)}; "
-            "the model does not fit them (see relations.tsv)"
-        ]
+        """Messages: claims that the cells contradict, and those that the most likely tree contradicts."""
+        found = []
+        if self.contradictions:
+            claims = [one.words(self.mutations) for one in self.contradictions]
+            found.append(
+                f"{counted(len(claims), 'claim is', 'claims are')} contradicted by the cells: "
+                f"{listed(claims)}; the model does not fit them (see relations.tsv)"
+            )
+        if self.conflicts:
+            claims = [one.words(self.mutations, self.cell_names) for one in self.conflicts]
+            found.append(
+                f"the most likely tree contradicts {counted(len(claims), 'claim', 'claims')} of the "
+                f"consensus with a probability above {CLAIMED}: {listed(claims, 3)}; publish the consensus"
+            )
+        return found
 
     @property
     def misfits(self) -> list[str]:
@@ -226,6 +243,17 @@ class CloneConsensus:
                 {**one._asdict(), "first": self.mutations[one.first], "second": self.mutations[one.second]}
                 for one in self.contradictions
             ],
+            "conflicts": [
+                {
+                    "first": self.mutations[one.first],
+                    "second": self.mutations[one.second],
+                    "relation": one.relation,
+                    "probability": one.probability,
+                    "supporting": len(one.supporting),
+                    "contradicting": len(one.contradicting),
+                }
+                for one in self.conflicts
+            ],
             **({"true_tree": truth} if truth else {}),
         }
 
@@ -269,6 +297,7 @@ def find_consensus(
         support=clone_support(tree, blocks),
         cells=cells_on(tree, placed, rates),
         sampled=blocks,
+        likely=unplaced.of_tree(best),
         matrix=matrix,
         rates=rates,
         unplaced=unplaced,

@@ -11,12 +11,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.values import listed
+from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.relations import Relations
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rate_fit import CHANCE, chance_of
 from syclade.host.model.rates import Rates
 
-__all__ = ["CLAIMED", "Contradiction", "PairCounts", "contradictions_in", "count_pairs"]
+__all__ = [
+    "CLAIMED",
+    "Conflict",
+    "Contradiction",
+    "PairCounts",
+    "conflicts_in",
+    "contradictions_in",
+    "count_pairs",
+]
 
 CLAIMED = 0.95
 """Probability from which a relation is a claim."""
@@ -64,6 +74,73 @@ class Contradiction(NamedTuple):
         if self.relation == "before":
             return f"{first} before {second} (of {cells} cells with {second}, {self.supporting} have {first})"
         return f"{first} apart from {second} ({self.contradicting} cells have both)"
+
+
+class Conflict(NamedTuple):
+    """Pair of mutations of which the consensus and the most likely tree say different things.
+
+    Attributes:
+        first, second: rows of the mutations.
+        relation: relation in the consensus: `before` (the first before the second) or `apart`.
+        probability: probability of this relation in the samples.
+        supporting: columns of the cells that support it: with both where one is before the other, and with
+            one of them only where they are apart.
+        contradicting: columns of the cells that contradict it: with the second only, or with both.
+    """
+
+    first: int
+    second: int
+    relation: str
+    probability: float
+    supporting: tuple[int, ...]
+    contradicting: tuple[int, ...]
+
+    def words(self, mutations: tuple[str, ...], cells: tuple[str, ...]) -> str:
+        """Return the relation in the consensus, and the cells that decide, as text."""
+        parts = [
+            f"{len(some)} of the cells {verdict} ({listed([cells[cell] for cell in some], 3)})"
+            for some, verdict in ((self.supporting, "for it"), (self.contradicting, "against it"))
+            if some
+        ]
+        decided = ", ".join(parts) or "no cell has either of them for certain"
+        return f"{mutations[self.first]} {self.relation} {mutations[self.second]} ({decided})"
+
+
+def conflicts_in(
+    consensus: CloneTree, likely: CloneTree, relations: Relations, matrix: Matrix
+) -> list[Conflict]:
+    """Return the claims of the consensus that the most likely tree contradicts, most probable first.
+
+    Only relations with a probability above `CLAIMED` count: of the others, the samples are in doubt, too.
+
+    Args:
+        consensus, likely: the two trees, of the same mutations.
+        relations: relations in the samples.
+        matrix: the observed values of these mutations.
+    """
+    seen, absent = (matrix.values == 1) | (matrix.values == 2), matrix.values == 0
+    sure = consensus.before & (relations.before > CLAIMED)
+    before = np.argwhere(sure & ~likely.before & (likely.before.T | likely.apart))
+    found = [
+        Conflict(
+            one, two, "before", float(relations.before[one, two]),
+            _cells(seen[one] & seen[two]), _cells(absent[one] & seen[two]),
+        )
+        for one, two in before.tolist()
+    ]  # fmt: skip
+    apart = np.argwhere(np.triu(consensus.apart & (relations.apart > CLAIMED) & ~likely.apart, 1))
+    found += [
+        Conflict(
+            one, two, "apart", float(relations.apart[one, two]),
+            _cells((seen[one] & absent[two]) | (absent[one] & seen[two])), _cells(seen[one] & seen[two]),
+        )
+        for one, two in apart.tolist()
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: (-one.probability, one))
+
+
+def _cells(chosen: NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(chosen).tolist())
 
 
 def count_pairs(matrix: Matrix) -> PairCounts:

@@ -1,4 +1,4 @@
-"""Unplaced mutations and cells: the data say nothing of their place in a tree.
+"""Unplaced mutations and cells: the data say nothing of their place in a tree, or too little.
 
 A tree has a node for every mutation, but the place of an unplaced one is arbitrary. So support and consensus
 are of the trees without them: a node below an unplaced mutation is a child of the nearest placed one above.
@@ -20,7 +20,7 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.model.zygosity import MISSING
 from syclade.host.trees.cells import default_cell_names
 
-__all__ = ["NEVER_SEEN", "NO_OBSERVATION", "NO_OTHER", "UNPLACED", "Unplaced", "unplaced_in"]
+__all__ = ["NEVER_SEEN", "NO_OBSERVATION", "NO_OTHER", "UNCERTAIN", "UNPLACED", "Unplaced", "unplaced_in"]
 
 UNPLACED = "unplaced"
 """Mark of unplaced mutations and cells in tables."""
@@ -28,6 +28,7 @@ UNPLACED = "unplaced"
 NO_OBSERVATION = "without an observation"
 NEVER_SEEN = "seen in no cell"
 NO_OTHER = "observed only at unplaced mutations"
+UNCERTAIN = "without a sure place"
 """Reasons, to follow "1 mutation" or "2 cells"."""
 
 
@@ -38,10 +39,12 @@ class Unplaced:
     Attributes:
         mutations: reasons by the row of the mutation, ascending.
         cells: reasons by the column of the cell, ascending.
+        best_place: probability of the best place of each mutation that is `UNCERTAIN`, by its row.
     """
 
     mutations: Mapping[int, str] = field(default_factory=dict)
     cells: Mapping[int, str] = field(default_factory=dict)
+    best_place: Mapping[int, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the fields in a line."""
@@ -54,6 +57,22 @@ class Unplaced:
     def joined(self, mutations: Mapping[int, str]) -> Unplaced:
         """Return these with further mutations; those that were unplaced before keep their reason."""
         return replace(self, mutations=dict(sorted({**mutations, **self.mutations}.items())))
+
+    def with_uncertain(self, best_place: Mapping[int, float]) -> Unplaced:
+        """Return these with mutations of uncertain place, by the probability of their best one."""
+        found = self.joined(dict.fromkeys(best_place, UNCERTAIN))
+        return replace(found, best_place={**self.best_place, **best_place})
+
+    @property
+    def uncertain(self) -> Unplaced:
+        """Those of uncertain place alone."""
+        return Unplaced(dict.fromkeys(self.best_place, UNCERTAIN), {}, self.best_place)
+
+    @property
+    def silent(self) -> Unplaced:
+        """Those of which the data say nothing."""
+        known = {row: reason for row, reason in self.mutations.items() if row not in self.best_place}
+        return Unplaced(known, self.cells)
 
     def placed_mutations(self, count: int) -> NDArray[np.int64]:
         """Return the rows of the other mutations, of so many in all."""
@@ -186,6 +205,11 @@ class Unplaced:
         return {
             "mutations": _by_reason(self.mutations, mutations),
             "cells": _by_reason(self.cells, cells),
+            **(
+                {"best_place": {mutations[row]: share for row, share in self.best_place.items()}}
+                if self.best_place
+                else {}
+            ),
         }
 
 

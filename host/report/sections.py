@@ -189,9 +189,21 @@ def _short(value: object) -> str:
 def _unplaced(result: Result) -> Section | None:
     if not result.unplaced:
         return None
-    words = result.unplaced.words(result.mutations, result.cells)
+    silent, uncertain = result.unplaced.silent, result.unplaced.uncertain
+    warnings = []
+    if silent:
+        warnings.append(f"{silent.words(result.mutations, result.cells)}: they say nothing of the tree.")
+    if uncertain:
+        warnings.append(
+            f"{uncertain.words(result.mutations, result.cells)}: the sampled trees have them in many places."
+        )
+    rows = [
+        (result.mutations[row], f"{share:.2g}")
+        for row, share in sorted(uncertain.best_place.items(), key=lambda one: one[1])
+    ]
+    table = _cut(("mutation", "probability of its best place"), rows) if rows else None
     more = "Their places in the tree are arbitrary; support and consensus leave them out."
-    return Section("Unplaced", (more,), warnings=(f"{words}: they say nothing of the tree.",))
+    return Section("Unplaced", (more,), table, tuple(warnings))
 
 
 def _support(result: Result) -> Section | None:
@@ -201,7 +213,13 @@ def _support(result: Result) -> Section | None:
     above, edges, clades = found.unplaced.parents_of(result.parents), found.edges, found.clades
     placed = found.unplaced.placed_mutations(len(edges)).tolist()
     rows = [
-        (labels[node], labels[above[node]], f"{edges[node]:.2f}", f"{clades[node]:.2f}")
+        (
+            labels[node],
+            labels[above[node]],
+            f"{edges[node]:.2f}",
+            f"{clades[node]:.2f}",
+            f"{found.transfer[node]:.2f}",
+        )
         for node in sorted(placed, key=lambda node: (edges[node], clades[node], node))
     ]
     chains, samples = found.sampled.log_likelihoods.shape
@@ -214,7 +232,7 @@ def _support(result: Result) -> Section | None:
         words += tuple(
             f"{name} over the sampled trees: {one.words}." for name, one in found.rates.intervals.items()
         )
-    head = ("mutation", "parent", "P(parent)", "P(clade)")
+    head = ("mutation", "parent", "P(parent)", "P(clade)", "transfer support of the clade")
     return Section("Support", words, _cut(head, rows), tuple(found.warnings))
 
 

@@ -19,8 +19,9 @@ from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.shares import renew_shares
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
-from syclade.host.consensus.clades import clade_support, edge_support
+from syclade.host.consensus.clades import clade_support, edge_support, transfer_support
 from syclade.host.consensus.unplaced import Unplaced
+from syclade.host.consensus.wanderers import with_wanderers
 from syclade.host.devices.cores import usable_cores
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
@@ -175,7 +176,7 @@ def with_support(
             support = replace(support, interrupted=True)
             break
         support = replace(again, seconds=support.seconds + again.seconds)
-    return replace(result, support=support)
+    return replace(result, support=support, unplaced=result.unplaced if support is None else support.unplaced)
 
 
 def _sampled(
@@ -288,7 +289,8 @@ def _support(
     planned: SupportPlan, result: Result, judged: Judged, *, interrupted: bool, seconds: float
 ) -> Support:
     """Return the support of a result by the samples of a round."""
-    sampled, unplaced, rates = judged.sampled, result.unplaced, None
+    sampled, rates = judged.sampled, None
+    unplaced = with_wanderers(sampled.store.trees, result.parents, sampled.relations, result.unplaced)
     trees = _thinned(sampled.store.trees_by_chain())
     count = len(result.mutations)
     placed = unplaced.placed_mutations(count)
@@ -315,6 +317,7 @@ def _support(
         sampled=sampled,
         edges=of_all(edge_support(best, unplaced.of_blocks(sampled.store.trees))),
         clades=of_all(clade_support(best, lambda: [some])),
+        transfer=of_all(transfer_support(best, lambda: [some])),
         cells=cell_shares(
             planned.plan.problem,
             planned.rates,

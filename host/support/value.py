@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,10 +25,11 @@ from syclade.host.trees.tree import children, node_labels
 
 __all__ = ["COLUMNS", "FILES", "SURE", "UNSURE", "Support"]
 
-COLUMNS = ("mutation", "parent", "p_parent", "p_clade")
+COLUMNS = ("mutation", "parent", "p_parent", "p_clade", "transfer", "p_place")
 """Columns of support.tsv: names of a mutation and of its parent in the tree, without unplaced mutations;
-probability of that edge; probability that a node has the same mutations below it as this one. An unplaced
-mutation has no probabilities, and `unplaced` for a parent."""
+probability of that edge; probability that a node has the same mutations below it as this one; transfer
+support of this clade, which a single mutation elsewhere lowers little. An unplaced mutation has none of
+these, and `unplaced` for a parent; the last column is the probability of its best place, if it is known."""
 
 FILES = ("support.tsv", "support.nhx")
 """Names of the files."""
@@ -36,7 +37,7 @@ FILES = ("support.tsv", "support.nhx")
 SURE, UNSURE = 0.8, 0.5
 """Edges are counted as sure from the first probability on, and as unsure below the second."""
 
-_ARRAYS = ("edges", "clades", "cells", "trees")
+_ARRAYS = ("edges", "clades", "transfer", "cells", "trees")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,7 @@ class Support:
         edges: float64, shape (n,): probability of each mutation's parent in the tree; without unplaced
             mutations, which have NaN, as in `clades`.
         clades: float64, shape (n,): probability of the set of mutations at and below each mutation.
+        transfer: float64, shape (n,): transfer support of these sets (`transfer_support`).
         cells: float64, shape (cells,): probability that each cell belongs to its clone (`support.cells`); NaN
             for unplaced cells.
         trees: int32, shape (samples, n + 1): sampled trees, chain by chain; evenly thinned if they are large.
@@ -72,6 +74,7 @@ class Support:
     sampled: SampledMutationTrees
     edges: NDArray[np.float64]
     clades: NDArray[np.float64]
+    transfer: NDArray[np.float64]
     cells: NDArray[np.float64]
     trees: NDArray[np.int32]
     pairs: PairSizes
@@ -145,6 +148,11 @@ class Support:
                 f"the matrix says little of {names}: the interval is wide beside that of the prior, so "
                 "results may depend on it"
             )
+        if uncertain := self.unplaced.uncertain:
+            found.append(
+                f"{uncertain.words(self.sampled.names, ())}: support and consensus leave such mutations out "
+                "(p_place in support.tsv)"
+            )
         if self.rates is not None and self.rates.rough:
             found.append(
                 f"the intervals of the error rates are rough: {self.rates.trees} sampled trees are worth "
@@ -180,8 +188,15 @@ class Support:
             "pairs": self.pairs.to_dict(),
             "edges_sure": self.sure,
             "edges_unsure": self.unsure,
+            "clades_sure": int((self.clades >= SURE).sum()),
+            "transfer_sure": int((self.transfer >= SURE).sum()),
             **({} if self.rates is None else {"rates": self.rates.to_dict()}),
         }
+
+    @property
+    def _shares(self) -> Iterator[tuple[float, float, float]]:
+        """Probability of the edge, of the clade, and transfer support, by mutation."""
+        return zip(self.edges.tolist(), self.clades.tolist(), self.transfer.tolist(), strict=True)
 
     def table(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
         """Return the text of support.tsv: a line with `COLUMNS`, then one line per mutation.
@@ -194,26 +209,29 @@ class Support:
         text = io.StringIO()
         table = csv.writer(text, delimiter="\t", lineterminator="\n")
         table.writerow(COLUMNS)
-        for node, (edge, clade) in enumerate(zip(self.edges.tolist(), self.clades.tolist(), strict=True)):
+        for node, shares in enumerate(self._shares):
             if node in self.unplaced.mutations:
-                table.writerow((labels[node], UNPLACED, "", ""))
+                place = self.unplaced.best_place.get(node)
+                of_place = "" if place is None else f"{place:.3g}"
+                table.writerow((labels[node], UNPLACED, "", "", "", of_place))
             else:
-                table.writerow((labels[node], labels[above[node]], f"{edge:.6g}", f"{clade:.6g}"))
+                table.writerow((labels[node], labels[above[node]], *(f"{one:.6g}" for one in shares), ""))
         return text.getvalue()
 
     def to_newick(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
         """Return the tree in Newick format, with the probabilities as NHX comments behind the names.
 
-        A comment is ``[&&NHX:support=0.93:clade=0.41]``: the probability of the edge above, and of the clade;
-        that of an unplaced mutation is ``[&&NHX:unplaced=yes]``.
+        A comment is ``[&&NHX:support=0.93:clade=0.41:transfer=0.87]``: the probability of the edge above, and
+        of the clade, and its transfer support; that of an unplaced mutation is ``[&&NHX:unplaced=yes]``.
 
         Args:
             parents, mutations: as for `table`.
         """
-        shares = zip(self.edges.tolist(), self.clades.tolist(), strict=True)
         comments = [
-            f"[&&NHX:{UNPLACED}=yes]" if math.isnan(edge) else f"[&&NHX:support={edge:.6g}:clade={clade:.6g}]"
-            for edge, clade in shares
+            f"[&&NHX:{UNPLACED}=yes]"
+            if math.isnan(edge)
+            else f"[&&NHX:support={edge:.6g}:clade={clade:.6g}:transfer={transfer:.6g}]"
+            for edge, clade, transfer in self._shares
         ]
         return newick_of(children(parents), node_labels(mutations), [*comments, ""])
 

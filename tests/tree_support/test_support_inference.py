@@ -322,7 +322,7 @@ def test_newick_carries_support_and_is_read_back(result: syclade.Result, tmp_pat
             continue
         at = labels.index(node.unquoted_name)
         assert node.ancestor.unquoted_name == labels[result.parents[at]]
-        assert set(node.properties) == {"support", "clade"}
+        assert set(node.properties) == {"support", "clade", "transfer"}
         edges[at], clades[at] = (float(node.properties[name]) for name in ("support", "clade"))
     np.testing.assert_allclose(edges, found.edges, rtol=1e-5)
     np.testing.assert_allclose(clades, found.clades, rtol=1e-5)
