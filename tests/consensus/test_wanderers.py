@@ -107,29 +107,29 @@ def test_infer_sets_aside_a_mutation_without_a_sure_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A chain with four cells at each node, and a mutation that is missing: found by its places alone."""
-    values = np.zeros((12, 48), dtype=np.uint8)
-    for depth in range(11):
+    values = np.zeros((21, 84), dtype=np.uint8)
+    for depth in range(20):
         values[depth, 4 * depth + 4 :] = 1
-    values[11] = 3
+    values[20] = 3
     options: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "native", "seed": 1}
     monkeypatch.setattr("syclade.host.request.inputs.unplaced_in", lambda _: Unplaced())
-    names = [f"M{number}" for number in range(12)]
+    names = [f"M{number}" for number in range(21)]
     result = syclade.infer(matrix_from_array(values, names), **options)
     assert result.support is not None
     assert result.consensus is not None
-    assert result.unplaced.mutations == {11: UNCERTAIN}
-    assert result.unplaced.best_place[11] < PLACE
-    assert np.isnan(result.support.transfer).tolist() == [False] * 11 + [True]
-    assert result.consensus.mutations == tuple(names[:11])
-    assert "1 mutation without a sure place (M11)" in " ".join(result.support.warnings)
+    assert result.unplaced.mutations == {20: UNCERTAIN}
+    assert result.unplaced.best_place[20] < PLACE
+    assert np.isnan(result.support.transfer).tolist() == [False] * 20 + [True]
+    assert result.consensus.mutations == tuple(names[:20])
+    assert "1 mutation without a sure place (M20)" in " ".join(result.support.warnings)
     result.write(tmp_path, report=True)
     rows = list(csv.DictReader((tmp_path / "support.tsv").read_text().splitlines(), delimiter="\t"))
-    assert (rows[11]["parent"], rows[11]["transfer"]) == ("unplaced", "")
-    assert float(rows[11]["p_place"]) < PLACE
+    assert (rows[20]["parent"], rows[20]["transfer"]) == ("unplaced", "")
+    assert float(rows[20]["p_place"]) < PLACE
     assert float(rows[0]["transfer"]) > 0.9
     told = json.loads((tmp_path / "summary.json").read_text())
-    assert told["unplaced"]["mutations"] == {UNCERTAIN: ["M11"]}
-    assert told["unplaced"]["best_place"]["M11"] < PLACE
+    assert told["unplaced"]["mutations"] == {UNCERTAIN: ["M20"]}
+    assert told["unplaced"]["best_place"]["M20"] < PLACE
     assert ":transfer=" in (tmp_path / "support.nhx").read_text()
     page = (tmp_path / "report.html").read_text()
     assert "the sampled trees have them in many places" in page
