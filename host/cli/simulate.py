@@ -10,6 +10,7 @@ import click
 
 import syclade
 from syclade.host.cli import options
+from syclade.host.common.errors import OptionError
 
 if TYPE_CHECKING:
     from syclade.host.model.rates import Rates
@@ -42,7 +43,9 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     metavar="N",
     help="Number of mutations (rows).",
 )
-@options.take_rates("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")
+@options.take_rates("fp_rate")
+@options.take("fn_rate", help=f"{options.GIVEN['fn_rate']} Needed without --fn-range.")
+@options.take_rates("fn_rate_hom", "hom_rate")
 @click.option(
     "--missing",
     type=options.Probability(inside=False),
@@ -92,6 +95,12 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     metavar="K",
     help="Number of mutations without information: missing in all cells, or observed in none.",
 )
+@click.option(
+    "--fn-range",
+    type=(float, float),
+    metavar="LOW HIGH",
+    help="Range from which the rate of false negatives of each mutation is drawn, in place of --fn-rate.",
+)
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")
@@ -105,6 +114,7 @@ def command(
     shares: str,
     per_branch: int,
     unplaced: int,
+    fn_range: tuple[float, float] | None,
     seed: int,
     out: Path,
     force: bool,
@@ -117,9 +127,10 @@ def command(
     --fn-rate-hom and --hom-rate, some observations are homozygous (2). With --doublets, some cells are two
     cells together; simulation.json has the second node of each, and -1 for the others. With --recurrent or
     --losses, some mutations M have a second node M_copy in the true tree (docs/formats.md). Clones of real
-    tumours are of unequal sizes and have several mutations: --shares and --per-branch. Of some
-    mutations a matrix says nothing: --unplaced. DIR gets matrix.csv and matrix.geneNames in SCITE's format,
-    true_tree.newick, true_tree.gv and simulation.json.
+    tumours are of unequal sizes and have several mutations: --shares and --per-branch. Mutations differ in
+    their dropout: --fn-range; simulation.json then has fn_rates, and as fn_rate the middle of the range. Of
+    some mutations a matrix says nothing: --unplaced. DIR gets matrix.csv and matrix.geneNames in SCITE's
+    format, true_tree.newick, true_tree.gv and simulation.json.
     """
     from syclade.host.common.files import check_output, write_files
     from syclade.host.model.simulate import simulate
@@ -127,6 +138,10 @@ def command(
     check_output(out, FILES, force)
     copies = {"recurrent": recurrent, "losses": losses}
     of_clones = _shares_of(shares)
+    if fn_range is not None:
+        if given["fn_rate"] is not None:
+            raise OptionError("--fn-range and --fn-rate are both given", hint="leave one of them out")
+        given["fn_rate"] = sum(fn_range) / 2.0
     made = simulate(
         cells,
         mutations,
@@ -136,6 +151,7 @@ def command(
         shares=of_clones,
         per_branch=per_branch,
         unplaced=unplaced,
+        fn_range=fn_range,
         **copies,
         **given,
     )
@@ -149,6 +165,7 @@ def command(
         **{name: number for name, number in copies.items() if number},
         **({"shares": of_clones} if shares != "equal" else {}),
         **({"per_branch": per_branch} if per_branch > 1 else {}),
+        **({} if fn_range is None else {"fn_range": fn_range}),
         "seed": seed,
     }
     files = _files(made, rates, report)
@@ -188,6 +205,7 @@ def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict
         **({"partners": made.partners.tolist()} if "doublets" in parameters else {}),
         **({"unplaced": list(made.unplaced)} if made.unplaced else {}),
         **({"copies": [copy._asdict() for copy in made.copies]} if made.copies else {}),
+        **({} if made.fn_rates is None else {"fn_rates": made.fn_rates.round(6).tolist()}),
     }
     texts = (
         format_matrix(matrix.values),

@@ -3,7 +3,8 @@
 The design is that of the ffSCITE thesis's quality test: a uniform random rooted tree (Prüfer code), with
 cells attached to uniform random nodes, the root included. Doublets are at two such nodes. Some mutations may
 occur twice (host/model/copies.py). Real clones are of unequal sizes, and have several mutations without cells
-between them: shares and branches. And real matrices have mutations that say nothing.
+between them: shares and branches. And real matrices have mutations that say nothing. Mutations may
+differ in their rates of false negatives, as amplicons do.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ EQUAL, ZIPF = "equal", "zipf"
 MOST: Final = 2**31 - 2
 """Maximum number of cells and of mutations: nodes are numbered in int32, the root after the mutations."""
 
+_OF_RATES: Final = 1
+"""Second number of the seed of the rates of mutations."""
+
 _BYTES: Final = 35
 """Bytes for each entry of the matrix, most of them for draws and probabilities."""
 
@@ -49,6 +53,7 @@ class Simulation:
         partners: int32, shape (m,): the true second node of each doublet, -1 for single cells.
         copies: second occurrences of mutations; their nodes are n, n + 1, … in this order.
         unplaced: mutations without information, ascending.
+        fn_rates: float64, shape (n,): rate of false negatives of each mutation, if they differ; else None.
     """
 
     matrix: Matrix
@@ -58,6 +63,7 @@ class Simulation:
     partners: NDArray[np.int32]
     copies: tuple[Copy, ...] = ()
     unplaced: tuple[int, ...] = ()
+    fn_rates: NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -85,6 +91,7 @@ def simulate(
     shares: str | float = EQUAL,
     per_branch: int = 1,
     unplaced: int = 0,
+    fn_range: tuple[float, float] | None = None,
 ) -> Simulation:
     """Simulate a matrix. Equal arguments give equal results with the same version of numpy (PCG64).
 
@@ -109,6 +116,8 @@ def simulate(
             The last branch may have fewer.
         unplaced: number of mutations without information: by turns missing in all cells, and observed in
             none. They are in the true tree all the same.
+        fn_range: ends of a range from which the rate of false negatives of each mutation is drawn, uniformly;
+            `fn_rate` is then not used. None for one rate.
 
     Raises:
         OptionError: an argument is out of range, or the tree has no place for so many copies.
@@ -153,13 +162,31 @@ def simulate(
         both = np.flatnonzero(rng.random(cells) < doublets)
         partners[both] = draw(both.size)
         truth[:, both] |= states[:, partners[both]]
-    observed = observe(truth, rates, rng.random(truth.shape))
+    fn_rates = None if fn_range is None else _rates_between(fn_range, rates, mutations, seed)
+    observed = observe(truth, rates, rng.random(truth.shape), fn_rates)
     observed[rng.random(truth.shape) < missing] = 3
     silent = _without_information(observed, unplaced, rng)
     names = tuple(f"M{number}" for number in range(1, mutations + 1))
     matrix = Matrix(np.ascontiguousarray(observed), names, f"simulation, seed {seed}")
     as_numbers = np.ascontiguousarray(truth, dtype=np.uint8)
-    return Simulation(matrix, parents, attachments, as_numbers, partners, copies, silent)
+    return Simulation(matrix, parents, attachments, as_numbers, partners, copies, silent, fn_rates)
+
+
+def _rates_between(ends: tuple[float, float], rates: Rates, mutations: int, seed: int) -> NDArray[np.float64]:
+    """Draw rates of false negatives, by a generator of their own: all other draws stay as without them.
+
+    Raises:
+        OptionError: the ends are not in order, or there are rates for zygosity.
+        RatesError: an end is no rate of errors.
+    """
+    low, high = ends
+    if rates.fn_rate_hom is not None:
+        raise OptionError("fn_range does not go with rates for zygosity", hint="leave one of them out")
+    for end in ends:
+        Rates(rates.fp_rate, end)
+    if low > high:
+        raise OptionError(f"fn_range is {low:g} to {high:g}", hint="give the lower rate first")
+    return np.random.Generator(np.random.PCG64([seed, _OF_RATES])).uniform(low, high, mutations)
 
 
 def _cells_at(
@@ -226,18 +253,25 @@ def random_parents_with_branches(
     return parents, ends.astype(np.int64)
 
 
-def observe(truth: NDArray[np.bool_], rates: Rates, draws: NDArray[np.float64]) -> NDArray[np.uint8]:
+def observe(
+    truth: NDArray[np.bool_],
+    rates: Rates,
+    draws: NDArray[np.float64],
+    fn_rates: NDArray[np.float64] | None = None,
+) -> NDArray[np.uint8]:
     """Return observations of the truth, drawn from the model's table with one draw per entry (docs/model.md).
 
     Args:
         truth: bool, shape (n, m), whether the cell has the mutation.
         rates: error rates.
         draws: float64, shape (n, m), uniform in [0, 1).
+        fn_rates: float64, shape (n,): rates of false negatives in place of that of `rates`.
 
     Returns:
         uint8, shape (n, m), entries 0, 1 or 2.
     """
-    error_rate = np.where(truth, rates.fn_rate, rates.fp_rate)
+    missed: float | NDArray[np.float64] = rates.fn_rate if fn_rates is None else fn_rates[:, np.newaxis]
+    error_rate = np.where(truth, missed, rates.fp_rate)
     observed = (truth ^ (draws < error_rate)).astype(np.uint8)
     hom_rate = np.where(truth, rates.fn_rate_hom or 0.0, rates.hom_rate or 0.0)
     observed[(draws >= error_rate) & (draws < error_rate + hom_rate)] = HOMOZYGOUS

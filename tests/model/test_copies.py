@@ -144,7 +144,8 @@ def test_the_score_with_copies_is_that_of_its_definition() -> None:
 
 
 def test_the_draws_without_copies_stay() -> None:
-    one, two = (simulate(30, 12, **EXACT, missing=0.1, seed=2, **more) for more in ({}, {"losses": 0}))
+    one = simulate(30, 12, **EXACT, missing=0.1, seed=2)
+    two = simulate(30, 12, **EXACT, missing=0.1, seed=2, losses=0)
     np.testing.assert_array_equal(one.matrix.values, two.matrix.values)
     assert two.copies == ()
 

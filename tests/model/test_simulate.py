@@ -146,3 +146,17 @@ def test_the_command_marks_them(tmp_path: Path) -> None:
     assert said.exit_code == 0
     told = json.loads((tmp_path / "simulation.json").read_text())
     assert told["unplaced"] == list(simulate(20, 6, 0.01, 0.1, 0.0, 4, unplaced=2).unplaced)
+
+
+def test_mutations_with_rates_of_their_own() -> None:
+    made = simulate(4000, 6, 0.01, 0.1, 0.0, 3, fn_range=(0.02, 0.6))
+    plain = simulate(4000, 6, 0.01, 0.1, 0.0, 3)
+    assert made.fn_rates is not None
+    assert plain.fn_rates is None
+    np.testing.assert_array_equal(made.truth, plain.truth)  # all other draws stay
+    for row, rate in enumerate(made.fn_rates):
+        present = made.truth[row] == 1
+        missed = (made.matrix.values[row, present] == 0).mean()
+        assert abs(missed - rate) < 4 * np.sqrt(rate * (1 - rate) / present.sum())
+    with pytest.raises(OptionError, match="lower rate first"):
+        simulate(5, 3, 0.01, 0.1, 0.0, 1, fn_range=(0.3, 0.2))
