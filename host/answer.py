@@ -85,16 +85,23 @@ def answer(asked: Request, task: Task) -> Result:
     return result.stopped(CO_OPTIMAL) if stopped else result
 
 
-def _with_consensus(result: Result, asked: Request, samples: Sampled, rates: Rates) -> Result:
+def _with_consensus(
+    result: Result,
+    asked: Request,
+    samples: Sampled,
+    rates: Rates,
+    fn_rates: NDArray[np.float64] | None = None,
+) -> Result:
     """Return the result with the consensus of samples, if their trees have one.
 
     Args:
         result, asked: the result, and what was asked for.
         samples: the samples.
         rates: the error rates that they were sampled under, for the cells.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
     consensus = asked.kind.consensus(
-        samples, result.parents, asked.observed, rates, asked.true_tree, result.unplaced
+        samples, result.parents, asked.observed, rates, asked.true_tree, result.unplaced, fn_rates
     )
     return replace(result, consensus=consensus)
 
@@ -109,7 +116,8 @@ def _with_support(planned: SupportPlan, asked: Request, result: Result, found: F
         return result
     rates, posterior = result.rates, support.rates
     sampled_under = rates if posterior is None else posterior.sampled_under
-    return _with_consensus(result, asked, support.sampled, sampled_under)
+    fn_rates = None if support.dropout is None else support.dropout.fn_rates
+    return _with_consensus(result, asked, support.sampled, sampled_under, fn_rates)
 
 
 def _supported(planned: SupportPlan, asked: Request, result: Result, found: Found, task: Task) -> Result:

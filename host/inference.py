@@ -87,6 +87,7 @@ def infer(
     max_trees: int | None = None,
     samples: int | None = None,
     support: str | None = None,
+    dropout: str = "auto",
     burn_in: float = 0.25,
     learn_fn: float | None = None,
     fn_sd: float | None = None,
@@ -169,6 +170,8 @@ def infer(
             `doublets`, of that score), for `Result.support`: quick, for a few seconds; full, until there are
             enough samples (docs/samples.md); or none. Default: quick, except with options that exclude it
             (host/supported.py). Does not change the tree.
+        dropout: rates of false negatives of the trees for support: shared by all mutations, or per-mutation;
+            or auto, per-mutation if the data show that they differ (`Support.dropout`).
         burn_in: fraction of a chain's steps before its first sample.
         learn_fn, learn_fp, learn_doublets: probabilities that a step changes that rate instead of the tree;
             need `steps`.

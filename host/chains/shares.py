@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +21,23 @@ from numpy.typing import NDArray
 from syclade.fallback.scores.powers import MANTISSA_BITS, logarithm_of_two, power_of_two
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
-from syclade.host.model.problem import Problem
+from syclade.host.model.problem import Problem, SlotRates
 from syclade.host.model.summed import fitted_shares
 from syclade.host.trees.levels import levels_of
 
 __all__ = [
     "CONCENTRATIONS",
+    "Draw",
+    "cells_by_column",
     "check_shares",
     "highest_score",
+    "log2_gamma",
     "renew_shares",
     "renewal_steps",
+    "sampled_nodes",
     "score_with_shares",
     "state_with_even_shares",
+    "uniform_numbers",
 ]
 
 CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 9))
@@ -94,7 +100,11 @@ def check_shares(problem: Problem, log_shares: Sequence[int]) -> None:
 
 
 def score_with_shares(
-    problem: Problem, parents: NDArray[np.int32], log_shares: Sequence[int], spare: int
+    problem: Problem,
+    parents: NDArray[np.int32],
+    log_shares: Sequence[int],
+    spare: int,
+    rates: SlotRates | None = None,
 ) -> int:
     """Return the score of a tree with shares, as `Score.of` defines it, but fast.
 
@@ -103,12 +113,25 @@ def score_with_shares(
         parents: int32, shape (n + 1,).
         log_shares: of the n + 1 nodes.
         spare: spare bits of the score.
+        rates: weights; None for the problem's own.
     """
     shares = np.array(log_shares, dtype=np.int32)
-    return _total(problem, _scores(problem, parents), shares, spare)
+    return _total(problem, _scores(problem, parents, rates), shares, spare)
 
 
-def renew_shares(problem: Problem, state: ChainState, seed: int, spare: int) -> ChainState:
+class Draw(Protocol):
+    """Draw of a chain's weights: (state, nodes of the cells in the order of `cells_by_column`, generator)."""
+
+    def __call__(
+        self, state: ChainState, nodes: NDArray[np.int64], generator: np.random.Philox
+    ) -> tuple[int, ...]:
+        """Return the weights of the classes of observed values."""
+        ...
+
+
+def renew_shares(
+    problem: Problem, state: ChainState, seed: int, spare: int, draw: Draw | None = None
+) -> ChainState:
     """Return the state after a Gibbs step of its shares.
 
     The best tree remains the one with the highest score so far, at the shares of its time: scores are
@@ -119,21 +142,27 @@ def renew_shares(problem: Problem, state: ChainState, seed: int, spare: int) -> 
         state: a state with shares.
         seed: seed of the run.
         spare: spare bits of the score.
+        draw: draws weights, too, given the nodes of the cells; None for weights that stay.
     """
     generator = np.random.Philox(
         key=np.array([seed, _DOMAIN], dtype=np.uint64), counter=[0, state.chain, state.step, 0]
     )
-    scores = _scores(problem, state.parents)
+    rates = state.rates
+    scores = _scores(problem, state.parents, rates)
     log_shares = np.array(state.rates.log_shares, dtype=np.int32)
     cells = _likelihoods_of_cells(problem, scores)
     concentration = None
     for _ in range(_sweeps(problem)):
         counts = _counts(cells, np.exp2(log_shares * 2.0**-problem.scale_bits), generator)
         if concentration is None:
-            concentration = _concentration(counts, float(_uniform(generator, 1)[0]))
+            concentration = _concentration(counts, float(uniform_numbers(generator, 1)[0]))
         log_shares = _draw_shares(problem, counts, concentration, generator)
+    if draw is not None:
+        nodes = _nodes(cells, np.exp2(log_shares * 2.0**-problem.scale_bits), generator)
+        rates = replace(rates, weights=draw(state, nodes, generator))
+        scores = _scores(problem, state.parents, rates)
     score = _total(problem, scores, log_shares, spare)
-    rates = replace(state.rates, log_shares=tuple(log_shares.tolist()))
+    rates = replace(rates, log_shares=tuple(log_shares.tolist()))
     renewed = replace(state, score=score, rates=rates)
     is_best = score > state.best_score
     return replace(renewed, best_parents=state.parents, best_score=score) if is_best else renewed
@@ -151,9 +180,26 @@ def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:
     return math.ceil(found / problem.unit) + 4 * int(problem.multiplicity.sum())
 
 
-def _scores(problem: Problem, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+def sampled_nodes(problem: Problem, state: ChainState, seed: int) -> NDArray[np.int64]:
+    """Draw the node of each cell of a state, in the order of `cells_by_column`: int64, (cells,)."""
+    generator = np.random.Philox(
+        key=np.array([seed, _DOMAIN], dtype=np.uint64), counter=[0, state.chain, state.step, 1]
+    )
+    cells = _likelihoods_of_cells(problem, _scores(problem, state.parents, state.rates))
+    shares = np.exp2(np.array(state.rates.log_shares) * 2.0**-problem.scale_bits)
+    return _nodes(cells, shares, generator)
+
+
+def cells_by_column(problem: Problem) -> NDArray[np.int32]:
+    """Return the distinct column of every cell, sorted: cells with equal columns may change places."""
+    return np.sort(problem.column_of)
+
+
+def _scores(
+    problem: Problem, parents: NDArray[np.int32], rates: SlotRates | None = None
+) -> NDArray[np.int32]:
     """Return the scores of all columns at all nodes, relative to the root: int32, (nodes, columns)."""
-    scores = np.concatenate((problem.weight_rows(), np.zeros((1, problem.columns), dtype=np.int32)))
+    scores = np.concatenate((problem.weight_rows(rates), np.zeros((1, problem.columns), dtype=np.int32)))
     for level in levels_of(parents[None]):
         scores[level.nodes] += scores[level.parents]
     return scores
@@ -189,7 +235,7 @@ def _likelihoods_of_cells(problem: Problem, scores: NDArray[np.int32]) -> tuple[
     Returns:
         float64, shape (nodes, cells of the block): as many as stay in a fast cache.
     """
-    column_of, step = np.sort(problem.column_of), max(_CELLS, _BLOCK // problem.nodes)
+    column_of, step = cells_by_column(problem), max(_CELLS, _BLOCK // problem.nodes)
     blocks = []
     for start in range(0, len(column_of), step):
         worth = scores[:, column_of[start : start + step]]
@@ -210,9 +256,21 @@ def _counts(
     beyond = np.zeros(len(shares), dtype=np.int64)
     for likelihoods in cells:
         ends = _sums_over_nodes(likelihoods * shares[:, None])
-        limits = _uniform(generator, ends.shape[1]) * ends[-1]
+        limits = uniform_numbers(generator, ends.shape[1]) * ends[-1]
         beyond += np.count_nonzero(ends <= limits, axis=1)
     return -np.diff(beyond, prepend=sum(likelihoods.shape[1] for likelihoods in cells))
+
+
+def _nodes(
+    cells: tuple[NDArray[np.float64], ...], shares: NDArray[np.float64], generator: np.random.Philox
+) -> NDArray[np.int64]:
+    """Draw the node of each cell, int64, (cells,); arguments as for `_counts`."""
+    found = []
+    for likelihoods in cells:
+        ends = _sums_over_nodes(likelihoods * shares[:, None])
+        limits = uniform_numbers(generator, ends.shape[1]) * ends[-1]
+        found.append(np.count_nonzero(ends <= limits, axis=0))
+    return np.asarray(np.concatenate(found), dtype=np.int64)
 
 
 def _sums_over_nodes(terms: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -224,7 +282,7 @@ def _sums_over_nodes(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     return terms
 
 
-def _uniform(generator: np.random.Philox, count: int) -> NDArray[np.float64]:
+def uniform_numbers(generator: np.random.Philox, count: int) -> NDArray[np.float64]:
     """Return numbers between 0 and 1, from the generator's raw words, which never change."""
     words = generator.random_raw(count) >> np.uint64(11)
     return np.asarray((words.astype(np.float64) + 0.5) * 2.0**-53)
@@ -234,8 +292,8 @@ def _draw_shares(
     problem: Problem, counts: NDArray[np.int64], concentration: float, generator: np.random.Philox
 ) -> NDArray[np.int32]:
     """Return log shares given the numbers of cells at the nodes and the concentration, int32, (nodes,)."""
-    first, second = _uniform(generator, 2 * problem.nodes).reshape(2, -1)
-    logs = _log2_gamma(counts + concentration, first, second)
+    first, second = uniform_numbers(generator, 2 * problem.nodes).reshape(2, -1)
+    logs = log2_gamma(counts + concentration, first, second)
     logs -= logs.max()
     logs -= math.log2(np.exp2(logs).sum())
     logs = np.maximum(logs, LOWEST_OCTAVE) * 2.0**problem.scale_bits
@@ -259,7 +317,7 @@ def _concentration(counts: NDArray[np.int64], uniform: float) -> float:
     return float(grid[np.searchsorted(ends, uniform * ends[-1], side="right")])
 
 
-def _log2_gamma(
+def log2_gamma(
     shape: NDArray[np.float64], uniform: NDArray[np.float64], other: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return log2 of gamma variates by inversion; those of small shapes would underflow, their logs do not.

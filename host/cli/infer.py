@@ -170,6 +170,8 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, An
         names += kind.sample_names
     if supported:
         names += ("support.tsv", "support.nhx")
+        if given["dropout"] != "shared":
+            names.append("dropout.tsv")  # with auto, if the data show it
     if given["samples"] is not None or supported:
         names += kind.consensus_names
     if given["recurrent"] == ALL_MUTATIONS:

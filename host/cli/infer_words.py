@@ -65,6 +65,8 @@ def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
             click.echo(line)
     if result.support is not None:
         click.echo(f"{result.support.words} ({result.support.seconds:.2f} s)")
+        if result.support.dropout is not None:
+            click.echo(result.support.dropout.words)
     if result.co_optimal is not None:
         click.echo(f"{result.co_optimal.counted} trees have this log-likelihood")
     if result.true_tree is not None:

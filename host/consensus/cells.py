@@ -6,7 +6,7 @@ have one posterior, of which the tables of clones and of cells are made (`Mixtur
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from syclade.host.common.values import short_repr
 from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.prevalence import Mixture, mixture_of
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.dropout import mutation_weights
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import MISSING, scored_values
 
@@ -64,13 +65,17 @@ class CloneCells:
         return np.asarray(self.tail * len(self.tail) >= MISFIT)
 
 
-def cells_on(tree: CloneTree, matrix: Matrix, rates: Rates) -> CloneCells:
+def cells_on(
+    tree: CloneTree, matrix: Matrix, rates: Rates, fn_rates: NDArray[np.float64] | None = None
+) -> CloneCells:
     """Place the cells of a matrix on a clone tree.
 
     Args:
         tree: the clone tree, of the matrix's n mutations.
         matrix: the observed values.
         rates: the error rates.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+            The tails are of their mean.
 
     Raises:
         MatrixError: there are homozygous mutations and no rates for them.
@@ -78,7 +83,11 @@ def cells_on(tree: CloneTree, matrix: Matrix, rates: Rates) -> CloneCells:
     values, weights = scored_values(matrix, rates), rates.weights()
     has = tree.within[tree.clone_of].T.astype(np.float64)  # (clones, n)
     carried = [has @ (values == value).astype(np.float64) for value in range(MISSING)]  # exact: whole numbers
-    score = weights[0] * carried[0] + weights[1] * carried[1] + weights[2] * carried[2]
+    if fn_rates is None:
+        score = weights[0] * carried[0] + weights[1] * carried[1] + weights[2] * carried[2]
+    else:
+        score = has @ mutation_weights(values, rates.fp_rate, fn_rates)
+        rates = replace(rates, fn_rate=float(fn_rates.mean()))
     best = score.argmax(axis=0)
     share = np.exp(score - score.max(axis=0))
     tail = _tails(values, [counts[best, np.arange(len(best))] for counts in carried], rates)

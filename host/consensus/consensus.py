@@ -66,6 +66,7 @@ class CloneConsensus:
         matrix, rates: the observed values of all mutations and cells, and the error rates.
         unplaced: mutations and cells that are not in the tree.
         truth: agreement with the true tree (`agreement_with`), if it was given.
+        fn_rates: float64, rates of false negatives of the placed mutations; None for that of `rates`.
     """
 
     tree: CloneTree
@@ -80,6 +81,7 @@ class CloneConsensus:
     rates: Rates
     unplaced: Unplaced = field(default_factory=Unplaced)
     truth: Mapping[str, Agreement] | None = None
+    fn_rates: NDArray[np.float64] | None = None
 
     @cached_property
     def placed(self) -> Matrix:
@@ -118,7 +120,7 @@ class CloneConsensus:
     @cached_property
     def contradictions(self) -> list[Contradiction]:
         """Claims on pairs of mutations that the cells contradict, most cells first."""
-        return contradictions_in(self.relations, self.pair_counts, self.rates)
+        return contradictions_in(self.relations, self.pair_counts, self.rates, self.fn_rates)
 
     @cached_property
     def conflicts(self) -> list[Conflict]:
@@ -185,7 +187,7 @@ class CloneConsensus:
             )
         inside = np.isin(self.cell_names, list(cells))
         trees = _spaced(self.sampled, self.relations.samples, SEEDING_TREES)
-        found = seeding_probabilities(trees, self.placed, self.rates, inside)
+        found = seeding_probabilities(trees, self.placed, self.rates, inside, self.fn_rates)
         order = np.argsort(-found, kind="stable").tolist()
         return {self.mutations[mutation]: float(found[mutation]) for mutation in order}
 
@@ -267,6 +269,7 @@ def find_consensus(
     thresholds: Thresholds = THRESHOLDS,
     relations: Relations | None = None,
     unplaced: Unplaced | None = None,
+    fn_rates: NDArray[np.float64] | None = None,
 ) -> CloneConsensus | None:
     """Return the consensus of sampled mutation trees; None if there are no samples, or no placed mutations.
 
@@ -281,11 +284,14 @@ def find_consensus(
         thresholds: the least probabilities of claims that pay.
         relations: relations in these trees, if they are known; counted otherwise.
         unplaced: mutations and cells that the consensus leaves out; None for none.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
     unplaced = unplaced or Unplaced()
     placed = unplaced.of_matrix(matrix)
     if not placed.n_mutations or not any(len(trees) for trees in blocks()):
         return None
+    if fn_rates is not None:
+        fn_rates = fn_rates[unplaced.placed_mutations(matrix.n_mutations)]
     relations = unplaced.of_relations(count_relations(blocks) if relations is None else relations)
     blocks = unplaced.of_blocks(blocks)
     tree, gain = consensus_tree(blocks, unplaced.of_tree(best), relations, thresholds)
@@ -295,11 +301,12 @@ def find_consensus(
         thresholds=thresholds,
         gain=gain,
         support=clone_support(tree, blocks),
-        cells=cells_on(tree, placed, rates),
+        cells=cells_on(tree, placed, rates, fn_rates),
         sampled=blocks,
         likely=unplaced.of_tree(best),
         matrix=matrix,
         rates=rates,
+        fn_rates=fn_rates,
         unplaced=unplaced,
         truth=None if true is None else agreement_with(tree, unplaced.of_tree(true)),
     )

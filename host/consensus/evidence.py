@@ -157,7 +157,9 @@ def count_pairs(matrix: Matrix) -> PairCounts:
     )
 
 
-def contradictions_in(relations: Relations, counts: PairCounts, rates: Rates) -> list[Contradiction]:
+def contradictions_in(
+    relations: Relations, counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None = None
+) -> list[Contradiction]:
     """Return the claims that fewer than half of the telling cells support, if that is no chance.
 
     Where one mutation is before another, a cell with the second lacks the first only by an error: a false
@@ -168,11 +170,13 @@ def contradictions_in(relations: Relations, counts: PairCounts, rates: Rates) ->
         relations: relations of the mutations in the samples.
         counts: of the same mutations.
         rates: the error rates.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
     cells = counts.both + counts.only + counts.only.T + counts.neither
     pairs = max(1, len(cells) * (len(cells) - 1) // 2)
     with_second = counts.both + counts.only.T
-    of_before = rates.fn_rate * with_second + rates.fp_rate * cells
+    missed: float | NDArray[np.float64] = rates.fn_rate if fn_rates is None else fn_rates[:, np.newaxis]
+    of_before = missed * with_second + rates.fp_rate * cells
     found = _contradicted(relations.before, "before", counts.both, counts.only.T, of_before, pairs)
     rarer = np.minimum(with_second, with_second.T)
     upper = np.triu(relations.apart)  # one of each two entries

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.dropout import mutation_weights
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values
 from syclade.host.trees.tree import preorder
@@ -16,7 +17,11 @@ __all__ = ["seeding_probabilities"]
 
 
 def seeding_probabilities(
-    trees: Iterable[NDArray[np.int32]], matrix: Matrix, rates: Rates, inside: NDArray[np.bool_]
+    trees: Iterable[NDArray[np.int32]],
+    matrix: Matrix,
+    rates: Rates,
+    inside: NDArray[np.bool_],
+    fn_rates: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return for each mutation the probability that exactly some cells have it, as a mean over trees.
 
@@ -29,11 +34,13 @@ def seeding_probabilities(
         matrix: the observed values.
         rates: the error rates.
         inside: bool, shape (cells,): the cells of the group.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
 
     Returns:
         float64, shape (n,).
     """
-    gains = rates.weights()[scored_values(matrix, rates)]
+    values = scored_values(matrix, rates)
+    gains = rates.weights()[values] if fn_rates is None else mutation_weights(values, rates.fp_rate, fn_rates)
     total, count = np.zeros(len(gains)), 0
     for tree in trees:
         below = _shares_below(tree, gains)

@@ -91,8 +91,9 @@ class TreeKind:
         cell_order: (tree) -> int64, shape (cells,): the cells in the order of the tree, for pictures.
         clones: (tree) -> its clones, in preorder.
         judge: (samples, sampling, problem, mutations, cells) -> the samples, with their diagnostics.
-        consensus: (samples, most likely tree, matrix, rates, true tree or None, unplaced mutations and cells)
-            -> their consensus; None without samples, or if these trees have none.
+        consensus: (samples, most likely tree, matrix, rates, true tree or None, unplaced mutations and cells,
+            rates of false negatives of the mutations or None) -> their consensus; None without
+            samples, or if these trees have none.
     """
 
     name: str
@@ -115,7 +116,10 @@ class TreeKind:
     cell_order: Callable[[Tree], NDArray[np.int64]]
     clones: Callable[[Tree], list[Clone]]
     judge: Callable[[SampleStore, Sampling, Problem, Sequence[str], Sequence[str]], Sampled]
-    consensus: Callable[[Sampled, Parents, Matrix, Rates, Parents | None, Unplaced], CloneConsensus | None]
+    consensus: Callable[
+        [Sampled, Parents, Matrix, Rates, Parents | None, Unplaced, NDArray[np.float64] | None],
+        CloneConsensus | None,
+    ]
 
     def __repr__(self) -> str:
         """Return the name in a line, without the functions."""

@@ -115,13 +115,21 @@ def _consensus(
     rates: Rates,
     true: NDArray[np.int32] | None,
     unplaced: Unplaced,
+    fn_rates: NDArray[np.float64] | None,
 ) -> CloneConsensus | None:
     from syclade.host.consensus.consensus import find_consensus
     from syclade.host.samples.mutation_trees import SampledMutationTrees
 
     assert isinstance(samples, SampledMutationTrees)
     return find_consensus(
-        samples.store.trees, best, matrix, rates, true, relations=samples.relations, unplaced=unplaced
+        samples.store.trees,
+        best,
+        matrix,
+        rates,
+        true,
+        relations=samples.relations,
+        unplaced=unplaced,
+        fn_rates=fn_rates,
     )
 
 

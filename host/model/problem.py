@@ -160,8 +160,7 @@ class Problem:
             return f"{len(rates.weights)} weights, the last {rates.weights[-1]}, for {self.classes} classes"
         if max(map(abs, rates.weights)) >= 2**CELL_BITS:
             return f"a weight of 2^{CELL_BITS} or more"
-        counts = np.stack([(self.observed == code).sum(axis=0) for code in range(self.classes)])
-        most = int((np.abs(np.array(rates.weights, dtype=np.int64)) @ counts).max())
+        most = int(np.abs(self.weight_rows(rates)).sum(axis=0, dtype=np.int64).max())
         return None if most < 2**CELL_BITS else f"a cell's score could reach {most}, 2^{CELL_BITS} and more"
 
     def to_nats(self, score: int) -> float:

@@ -212,13 +212,15 @@ def _support(result: Result) -> Section | None:
     found, labels = result.support, node_labels(result.mutations)
     above, edges, clades = found.unplaced.parents_of(result.parents), found.edges, found.clades
     placed = found.unplaced.placed_mutations(len(edges)).tolist()
-    rows = [
+    own = () if found.dropout is None else found.dropout.fn_rates.tolist()
+    rows: list[tuple[str, ...]] = [
         (
             labels[node],
             labels[above[node]],
             f"{edges[node]:.2f}",
             f"{clades[node]:.2f}",
             f"{found.transfer[node]:.2f}",
+            *((f"{own[node]:.3f}",) if own else ()),
         )
         for node in sorted(placed, key=lambda node: (edges[node], clades[node], node))
     ]
@@ -232,7 +234,10 @@ def _support(result: Result) -> Section | None:
         words += tuple(
             f"{name} over the sampled trees: {one.words}." for name, one in found.rates.intervals.items()
         )
-    head = ("mutation", "parent", "P(parent)", "P(clade)", "transfer support of the clade")
+    head: tuple[str, ...] = ("mutation", "parent", "P(parent)", "P(clade)", "transfer support of the clade")
+    if found.dropout is not None:
+        words += (f"{found.dropout.words[0].upper()}{found.dropout.words[1:]}.",)
+        head = (*head, "false negatives")
     return Section("Support", words, _cut(head, rows), tuple(found.warnings))
 
 

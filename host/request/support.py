@@ -37,6 +37,12 @@ def support_level(given: Mapping[str, Any]) -> str:
     return "none" if any(excluded_by("support", {**given, "method": method_of(given)})) else str(asked)
 
 
+def dropout_of(given: Mapping[str, Any], rates: Rates, doublets: float | None) -> str:
+    """Return the option `dropout`; with doublets or zygosity, mutations share a rate."""
+    plain = doublets is None and rates.fn_rate_hom is None
+    return str(given["dropout"]) if plain else "shared"
+
+
 def support_plan(
     given: Mapping[str, Any], observed: Matrix, rates: Rates, doublets: float | None
 ) -> SupportPlan | None:
@@ -58,7 +64,7 @@ def support_plan(
     from syclade.host.support.stage import make_support_plan
 
     try:
-        return make_support_plan(level, observed, rates, doublets)
+        return make_support_plan(level, observed, rates, doublets, dropout_of(given, rates, doublets))
     except MatrixError:
         if by_default:
             return None

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.consensus.unplaced import Unplaced
+from syclade.host.model.dropout import mutation_weights
 from syclade.host.model.problem import Problem
 from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import MISSING
 from syclade.host.trees.clones import clones_of
 from syclade.host.trees.levels import levels_of
 
@@ -30,6 +32,7 @@ def cell_shares(
     trees: NDArray[np.int32],
     unplaced: Unplaced | None = None,
     shares: NDArray[np.float64] | None = None,
+    fn_rates: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the probability that each cell belongs to the clone of its node.
 
@@ -46,13 +49,19 @@ def cell_shares(
         trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
         unplaced: mutations that are taken out of all trees, and cells without a probability; None for none.
         shares: float64, shape (trees, n + 1): part of the cells at each node; equal by default.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
 
     Returns:
         float64, shape (cells,); NaN for unplaced cells.
     """
     unplaced = unplaced or Unplaced()
-    table = rates.log_table()[list(problem.values)]
-    weights = np.append(table[:, 1] - table[:, 0], 0.0)[problem.observed]
+    if fn_rates is None:
+        table = rates.log_table()[list(problem.values)]
+        weights = np.append(table[:, 1] - table[:, 0], 0.0)[problem.observed]
+    else:
+        known = problem.observed < problem.classes - 1
+        values = np.where(known, problem.observed % 2, MISSING).astype(np.uint8)
+        weights = mutation_weights(values, rates.fp_rate, fn_rates)
     weights = weights[unplaced.placed_mutations(len(weights))]
     node, parents = unplaced.nodes_of(parents, node), unplaced.of_tree(parents)
     nodes, columns = len(parents), problem.columns

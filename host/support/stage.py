@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends.prompt_device import prompt_device
+from syclade.host.chains.dropout import make_draw, sampled_counts, with_rates
 from syclade.host.chains.guide import uniform_guide
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
-from syclade.host.chains.shares import renew_shares
+from syclade.host.chains.shares import Draw, renew_shares
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.consensus.clades import clade_support, edge_support, transfer_support
@@ -25,7 +26,16 @@ from syclade.host.consensus.wanderers import with_wanderers
 from syclade.host.devices.cores import usable_cores
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
-from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.dropout import (
+    EVIDENT,
+    Dropout,
+    grouped,
+    log_bayes_factor,
+    problem_of_groups,
+    rates_in,
+    slot_rates,
+)
+from syclade.host.model.problem import Problem, SlotRates, make_problem
 from syclade.host.model.rate_posterior import RatePosterior, rate_posterior
 from syclade.host.model.rates import Rates
 from syclade.host.runs.found import SUPPORT, Found
@@ -46,6 +56,9 @@ if TYPE_CHECKING:
     from syclade.host.output.result import Result
 
 __all__ = ["Run", "SupportPlan", "make_support_plan", "plan_of_chains", "sample", "with_support"]
+
+AUTO, SHARED = "auto", "shared"
+"""Values of the option `dropout`, besides per-mutation."""
 
 _WITHOUT_SHARES = "ancestor"
 """Encoding that has no shares of cells; the chains for support then use another one."""
@@ -69,6 +82,9 @@ class SupportPlan(NamedTuple):
         plan: their plan.
         rates: the error rates.
         guided: whether the chains have guided moves.
+        dropout: auto, shared or per-mutation: whether mutations may have rates of their own.
+        groups: int64, shape (n,): mutations of one number have one rate of false negatives, which the chains
+            sample, too; None for the rate of `rates`.
     """
 
     level: str
@@ -76,6 +92,8 @@ class SupportPlan(NamedTuple):
     plan: Plan
     rates: Rates
     guided: bool
+    dropout: str = SHARED
+    groups: NDArray[np.int64] | None = None
 
     @property
     def shares(self) -> bool:
@@ -94,16 +112,34 @@ class SupportPlan(NamedTuple):
             fp_rate=means.get("fp_rate", self.rates.fp_rate),
             fn_rate=means.get("fn_rate", self.rates.fn_rate),
         )
-        return make_support_plan(self.level, result.observed, rates, None)
+        return make_support_plan(self.level, result.observed, rates, None, self.dropout)
+
+    def with_dropout(self, matrix: Matrix, rates: NDArray[np.float64]) -> SupportPlan:
+        """Return the same with a rate of false negatives for each mutation.
+
+        Args:
+            matrix: the matrix.
+            rates: float64, shape (n,): first estimates, for groups of mutations where they are many.
+
+        Raises:
+            MatrixError: the matrix is too large for the score.
+        """
+        groups = grouped(rates)
+        problem = problem_of_groups(matrix, self.rates, groups)
+        plan = plan_of_chains(problem, ScoreOptions("shares", None), self.budget, guided=self.guided)
+        return self._replace(plan=plan, groups=groups)
 
 
-def make_support_plan(level: str, matrix: Matrix, rates: Rates, doublets: float | None) -> SupportPlan:
+def make_support_plan(
+    level: str, matrix: Matrix, rates: Rates, doublets: float | None, dropout: str = SHARED
+) -> SupportPlan:
     """Return the chains for a matrix.
 
     Args:
         level: quick or full.
         matrix, rates: the matrix, and its error rates.
         doublets: rate of doublets; None for a model without.
+        dropout: as in `SupportPlan`; rates of mutations need a model without doublets and zygosity.
 
     Raises:
         MatrixError: the matrix is too large for the score.
@@ -113,7 +149,7 @@ def make_support_plan(level: str, matrix: Matrix, rates: Rates, doublets: float 
     budget = budget_for(level, problem.mutations, problem.columns, doublets=doublets is not None)
     guided = doublets is None and problem.mutations <= MOST_GUIDED
     plan = plan_of_chains(problem, score, budget, guided=guided)
-    return SupportPlan(level, budget, plan, rates, guided)
+    return SupportPlan(level, budget, plan, rates, guided, dropout)
 
 
 def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, guided: bool) -> Plan:
@@ -176,7 +212,35 @@ def with_support(
             support = replace(support, interrupted=True)
             break
         support = replace(again, seconds=support.seconds + again.seconds)
+    if support is not None and not support.interrupted:
+        result, support = _with_dropout(planned, result, support, trees, run)
     return replace(result, support=support, unplaced=result.unplaced if support is None else support.unplaced)
+
+
+def _with_dropout(
+    planned: SupportPlan, result: Result, support: Support, trees: Sequence[NDArray[np.int32]], run: Run
+) -> tuple[Result, Support]:
+    """Return the support with rates of mutations that differ, if they shall, or if the samples show it.
+
+    The posterior of the common rates, if they were estimated, remains that of the trees before.
+    """
+    counts = support.missed
+    if planned.dropout == SHARED or counts is None or result.observed is None:
+        return result, support
+    missed, seen = (np.mean([one[at] for one in counts], axis=0) for at in (0, 1))
+    evidence = float(np.mean([log_bayes_factor(*one) for one in counts]))
+    if planned.dropout == AUTO and evidence <= EVIDENT:
+        return result, support
+    if run.task.stop.wanted:
+        return result.stopped(SUPPORT), replace(support, interrupted=True)
+    own = planned.with_dropout(result.observed, (missed + 0.5) / (missed + seen + 1.0))
+    result, again = _sampled(own, result, trees, run)
+    if again is None:
+        return result, replace(support, interrupted=True)
+    assert again.dropout is not None
+    dropout = replace(again.dropout, log_bayes_factor=evidence)
+    seconds = support.seconds + again.seconds
+    return result, replace(again, seconds=seconds, rates=support.rates, dropout=dropout)
 
 
 def _sampled(
@@ -241,7 +305,9 @@ def sample(
             judge,
             guide,
             every_pair=every_pair,
-            renew=partial(_with_new_shares, plan, run.seed, threads) if planned.shares else None,
+            renew=partial(_renewed, planned, run.seed, _draw_of(planned), threads)
+            if planned.shares
+            else None,
             unplaced=unplaced,
         )
         found = run_plan(
@@ -260,11 +326,23 @@ def sample(
     return rounds, found
 
 
-def _with_new_shares(
-    plan: Plan, seed: int, threads: ThreadPoolExecutor, states: Sequence[ChainState]
+def _draw_of(planned: SupportPlan) -> Draw | None:
+    """Return the draw of the rates of mutations, if chains sample them."""
+    if planned.groups is None:
+        return None
+    return make_draw(planned.plan.problem, planned.rates.fp_rate, planned.groups)
+
+
+def _renewed(
+    planned: SupportPlan,
+    seed: int,
+    draw: Draw | None,
+    threads: ThreadPoolExecutor,
+    states: Sequence[ChainState],
 ) -> Sequence[ChainState]:
-    spare = plan.settings["sum_spare"]
-    return list(threads.map(lambda state: renew_shares(plan.problem, state, seed, spare), states))
+    """Return the states after a Gibbs step of their shares and rates."""
+    problem, spare = planned.plan.problem, planned.plan.settings["sum_spare"]
+    return list(threads.map(lambda state: renew_shares(problem, state, seed, spare, draw), states))
 
 
 def _starts(
@@ -278,9 +356,14 @@ def _starts(
     plan = planned.plan
     chosen = spread_out(best, trees, CHAINS)
     tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma) if planned.guided else {}
+    rates: SlotRates | None = None
+    if planned.groups is not None:
+        same = np.full(int(planned.groups.max()) + 1, planned.rates.fn_rate)
+        rates = slot_rates(plan.problem, planned.rates.fp_rate, same)
 
     def start(chain: int) -> ChainState:
-        return replace(state_at(plan, chosen[chain], chain), tables=tables)
+        state = replace(state_at(plan, chosen[chain], chain), tables=tables)
+        return state if rates is None else with_rates(plan, state, rates)
 
     return start
 
@@ -297,6 +380,11 @@ def _support(
     best, some = unplaced.of_tree(result.parents), unplaced.of_trees(trees)
 
     shared = _shared(judged.shared, planned.plan.problem) if planned.shares else None
+    counts, dropout = None, None
+    if planned.groups is not None:
+        dropout = _dropout_of(planned, judged.shared)
+    elif planned.dropout != SHARED and judged.shared:
+        counts = sampled_counts(planned.plan.problem, judged.shared, result.seed)
 
     def of_all(shares: NDArray[np.float64]) -> NDArray[np.float64]:
         full = np.full(count, np.nan)
@@ -304,7 +392,7 @@ def _support(
         return full
 
     plain = result.assignment.doublets is None  # the posterior of rates is that of single cells
-    if result.estimated_rates and result.observed is not None and plain:
+    if result.estimated_rates and result.observed is not None and plain and dropout is None:
         rates = rate_posterior(
             result.observed, planned.rates, *(shared or (trees,)), names=result.estimated_rates
         )
@@ -326,12 +414,23 @@ def _support(
             trees if shared is None else shared.trees,
             unplaced,
             None if shared is None else shared.shares,
+            None if dropout is None else dropout.fn_rates,
         ),
         trees=trees,
         pairs=judged.pairs,
         rates=rates,
         unplaced=unplaced,
+        dropout=dropout,
+        missed=counts,
     )
+
+
+def _dropout_of(planned: SupportPlan, states: Sequence[ChainState]) -> Dropout:
+    """Return the rates of mutations in samples."""
+    problem, groups = planned.plan.problem, planned.groups
+    assert groups is not None
+    sampled = np.array([rates_in(problem, planned.rates.fp_rate, state.rates) for state in states])
+    return Dropout.of_samples(sampled[:, groups], np.nan)
 
 
 class _Shared(NamedTuple):

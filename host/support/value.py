@@ -17,6 +17,8 @@ from syclade.host.common.read_only import freeze_arrays
 from syclade.host.common.values import short_repr
 from syclade.host.consensus.unplaced import UNPLACED, Unplaced
 from syclade.host.diagnostics.pairs import ROUGH, PairSizes
+from syclade.host.model.dropout import FILE as DROPOUT_FILE
+from syclade.host.model.dropout import Dropout
 from syclade.host.model.rate_posterior import RatePosterior
 from syclade.host.options import flag_of
 from syclade.host.samples.mutation_trees import SampledMutationTrees
@@ -64,6 +66,9 @@ class Support:
         pairs: effective sample sizes of uncertain pairs of mutations.
         rates: posterior of the error rates that were estimated; None if none was.
         unplaced: mutations and cells without support.
+        dropout: rates of false negatives of the mutations, if they differ; None for one rate.
+        missed: how often each mutation was missed and seen, in draws of the cells of some samples; None where
+            rates are not compared.
     """
 
     level: str
@@ -80,6 +85,8 @@ class Support:
     pairs: PairSizes
     rates: RatePosterior | None = None
     unplaced: Unplaced = field(default_factory=Unplaced)
+    dropout: Dropout | None = None
+    missed: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -191,6 +198,7 @@ class Support:
             "clades_sure": int((self.clades >= SURE).sum()),
             "transfer_sure": int((self.transfer >= SURE).sum()),
             **({} if self.rates is None else {"rates": self.rates.to_dict()}),
+            **({} if self.dropout is None else {"dropout": self.dropout.to_dict()}),
         }
 
     @property
@@ -242,4 +250,5 @@ class Support:
             parents, mutations: as for `table`.
         """
         texts = (self.table(parents, mutations), self.to_newick(parents, mutations))
-        return dict(zip(FILES, texts, strict=True))
+        found: dict[str, Content] = dict(zip(FILES, texts, strict=True))
+        return found if self.dropout is None else found | {DROPOUT_FILE: self.dropout.table(mutations)}
