@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from syclade.host.encodings.base import MADE_FOR
 from syclade.host.encodings.preorder import PreorderEncoding, is_wide, shape_of
@@ -16,6 +16,7 @@ from syclade.kernels.target.traits import Traits
 __all__ = [
     "FORMS",
     "MORE_PANELS_FORMS",
+    "SUM_FORM",
     "GeneralPreorderEncoding",
     "SpecialisedPreorderEncoding",
     "constants_of",
@@ -25,6 +26,9 @@ _MOST = MADE_FOR.panel_rounds
 
 _ONE_PANEL_ROUNDS, _MORE_PANELS_ROUNDS = (2, 4, 6, _MOST), (5, 6, 7)
 """Cells of a panel per lane, in tables of one panel and of several; several panels may have _MOST, too."""
+
+_SUM_ROUNDS = 5
+"""Another number for general kernels of sum scores with fixed rates, in one panel or several."""
 
 FORMS = (
     *(Form(MADE_FOR.lanes, one, 0, int(one * MADE_FOR.lanes >= BROAD)) for one in _ONE_PANEL_ROUNDS),
@@ -37,6 +41,19 @@ MORE_PANELS_FORMS = tuple(Form(MADE_FOR.lanes, one, 0, 1) for one in _MORE_PANEL
 
 They need less padding for several panels.
 """
+
+SUM_FORM = Form(MADE_FOR.lanes, _SUM_ROUNDS, 0, 1)
+"""Form that has general kernels of the sum score with fixed rates.
+
+A step of the sum score takes several times as long per column as one of the maximum, so padding costs more.
+"""
+
+
+class _More(NamedTuple):
+    """Rounds of forms besides FORMS, for tables of one panel and of several."""
+
+    one_panel: tuple[int, ...]
+    panels: tuple[int, ...]
 
 
 class _FormEncoding(PreorderEncoding):
@@ -62,19 +79,20 @@ class _FormEncoding(PreorderEncoding):
     @classmethod
     def shape_for(cls, problem: Problem, traits: Traits) -> Shape:
         """Return the sizes of the tables, with the rounds of the form that needs the least padding."""
-        needed = -(-problem.columns // traits.lanes)
+        needed, more = -(-problem.columns // traits.lanes), cls._more_rounds(problem)
         if needed <= _MOST:
-            return shape_of(problem, traits, next(one for one in _ONE_PANEL_ROUNDS if needed <= one))
+            rounds = sorted({*_ONE_PANEL_ROUNDS, *more.one_panel})
+            return shape_of(problem, traits, next(one for one in rounds if needed <= one))
         widest = shape_of(problem, traits, _MOST)
-        if is_wide(problem, widest) or not cls._has_more_forms(problem):
+        if is_wide(problem, widest):
             return widest
-        shapes = [widest, *(shape_of(problem, traits, one) for one in reversed(_MORE_PANELS_ROUNDS))]
+        shapes = (widest, *(shape_of(problem, traits, one) for one in more.panels))
         return min(shapes, key=lambda one: one.cells)
 
     @staticmethod
-    def _has_more_forms(problem: Problem) -> bool:
-        """Return whether there are kernels of MORE_PANELS_FORMS for the problem."""
-        return False
+    def _more_rounds(problem: Problem) -> _More:
+        """Return the rounds of forms that have kernels for the problem besides FORMS."""
+        return _More((), ())
 
     def _sizes(self) -> tuple[int, ...]:
         """Return the fields of Sizes, then those of Layout."""
@@ -88,9 +106,9 @@ class SpecialisedPreorderEncoding(_FormEncoding):
     _kernel = "SPECIALISED"
 
     @staticmethod
-    def _has_more_forms(problem: Problem) -> bool:
-        """Return whether the score is the maximum and the rates are fixed."""
-        return not problem.reads_all_scores
+    def _more_rounds(problem: Problem) -> _More:
+        """Return those of MORE_PANELS_FORMS if the score is the maximum and the rates are fixed."""
+        return _More((), () if problem.reads_all_scores else tuple(reversed(_MORE_PANELS_ROUNDS)))
 
     @property
     def specialisation(self) -> tuple[int, ...]:
@@ -107,6 +125,12 @@ class GeneralPreorderEncoding(ReadsSizes, _FormEncoding):
         super().__init__(problem, traits)
         self.variant = ANY_PROBLEM
 
+    @staticmethod
+    def _more_rounds(problem: Problem) -> _More:
+        """Return that of SUM_FORM if the score is a sum and the rates are fixed."""
+        own = (_SUM_ROUNDS,) if problem.octaves and not problem.learns else ()
+        return _More(own, own)
+
 
 def constants_of(form: Form) -> dict[str, int]:
     """Return the constants that a kernel of a form is compiled for."""
@@ -114,5 +138,5 @@ def constants_of(form: Form) -> dict[str, int]:
 
 
 def _form_for(shape: Shape, *, wide: bool) -> Form:
-    forms = FORMS if wide or shape.panels == 1 else (*MORE_PANELS_FORMS, *FORMS)
+    forms = (*FORMS, SUM_FORM) if wide or shape.panels == 1 else (*MORE_PANELS_FORMS, *FORMS)
     return next(form for form in forms if (form.rounds, form.subtrees) == (shape.rounds, int(wide)))

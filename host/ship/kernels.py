@@ -35,7 +35,7 @@ from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.clade import FORM_ROUNDS, CladeEncoding
 from syclade.host.encodings.parities import ParitiesEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
-from syclade.host.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS
+from syclade.host.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS, SUM_FORM
 from syclade.host.encodings.sums import SumsEncoding
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.leaf_problem import make_leaf_problem
@@ -57,6 +57,9 @@ _CELLS = {2: 30, 4: 60, 6: 90, 8: 120}
 """Cells of an example problem, by the rounds of its form; other problems of the form have the same kernel."""
 
 _MORE_PANELS_CELLS = {5: 140, 6: 170, 7: 200}
+
+_SUM_CELLS = 70
+"""Cells of an example problem of SUM_FORM."""
 
 _WIDE_CELLS = 1100
 
@@ -119,6 +122,7 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
     for form in MORE_PANELS_FORMS:
         problem = _problem(_MORE_PANELS_CELLS[form.rounds])
         yield from _variants(f"chain-panels-{form.rounds}", problem, _RECORDERS, native=())
+    yield from _general_sum_chains()
     for rounds, cells in _CELLS.items():
         summed = _problem(cells, octaves=True)
         yield from _variants(f"sum-{rounds}", summed, _RECORDERS, score="sum", native=tuple(_OF_INFER))
@@ -134,6 +138,18 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
                     problem = _problem(cells, rates, learned, octaves=score == "sum")
                     title = f"{prefix}{name}-{rounds}{ending}"
                     yield from _variants(title, problem, recorders, score=score, native=own)
+
+
+def _general_sum_chains() -> Iterator[tuple[str, Shipped]]:
+    """Yield the general kernels of SUM_FORM, for processors only."""
+    summed = _problem(_SUM_CELLS, octaves=True)
+    for name, moves, recorders in (("", MOVES, _OF_INFER), ("-guided", GUIDED_MOVES, _OF_SUPPORT)):
+        title = f"sum-{SUM_FORM.rounds}{name}"
+        for kernel, shipped in _variants(
+            title, summed, recorders, moves, score="sum", native=tuple(recorders)
+        ):
+            if kernel.endswith("-general"):
+                yield kernel, shipped
 
 
 def _doublet_chains() -> Iterator[tuple[str, Shipped]]:

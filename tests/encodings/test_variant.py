@@ -19,8 +19,9 @@ from tests.support.learned import learned_plan
 RATES = Rates(0.01, 0.2)
 
 
-def simulated(cells: int, mutations: int) -> Problem:
-    return make_problem(simulate(cells, mutations, 0.01, 0.2, 0.1, seed=1).matrix, RATES)
+def simulated(cells: int, mutations: int, *, octaves: bool = False) -> Problem:
+    matrix = simulate(cells, mutations, 0.01, 0.2, 0.1, seed=1).matrix
+    return make_problem(matrix, RATES, octaves=octaves)
 
 
 def equal_columns() -> Problem:
@@ -48,3 +49,22 @@ def test_general_kernels_serve_every_problem() -> None:
     assert isinstance(encoding, PreorderEncoding)
     assert encoding.variant == ANY_PROBLEM
     assert encoding.specialisation == ()
+
+
+@pytest.mark.parametrize(
+    ("cells", "rounds", "panels", "of_maximum"),
+    [(60, 4, 1, (4, 1)), (70, 5, 1, (6, 1)), (110, 8, 1, (8, 1)), (150, 5, 2, (8, 2)), (390, 5, 5, (8, 4))],
+)
+def test_general_kernels_of_sums_need_little_padding(
+    cells: int, rounds: int, panels: int, of_maximum: tuple[int, int]
+) -> None:
+    """Compare the rows of sum scores with those of the maximum, whose steps take less time per column."""
+    problem = simulated(cells, 63, octaves=True)
+    assert problem.columns > cells - 6
+    encoding = PreorderEncoding(problem, TRAITS).general()
+    assert isinstance(encoding, PreorderEncoding)
+    assert (encoding.shape.rounds, encoding.shape.panels) == (rounds, panels)
+    assert encoding.constants["rounds"] == rounds
+    other = PreorderEncoding(simulated(cells, 63), TRAITS).general()
+    assert isinstance(other, PreorderEncoding)
+    assert (other.shape.rounds, other.shape.panels) == of_maximum

@@ -43,6 +43,7 @@ INPUTS = {
     "tiny": Input(16, 5, 100_000),
     "two rounds": Input(30, 31, 100_000),
     "four rounds": Input(64, 63, 100_000),
+    "five rounds": Input(70, 30, 20_000),
     "two panels": Input(200, 60, 40_000),
     "tall": Input(60, 150, 20_000),
     "weighted": Input(200, 40, 40_000, kind="weighted"),
