@@ -210,6 +210,9 @@ class Runner:
             if reason is not None:
                 raise ValueError(f"chain {state.chain} cannot have these rates: {reason}")
         rates = self.encoding.learned_rates
+        tree = self.encoding.encode(state.parents)
+        same = state.best_parents is state.parents
+        best = tree if same else self.encoding.encode(state.best_parents)
         values = {
             "chain": state.chain,
             "step": state.step,
@@ -224,9 +227,8 @@ class Runner:
             "tallies": no_tallies(len(self.plan.kinds)) if info is None else info.tallies,
             **self.plan.settings_at(state.rate_at, state.settings),
             **state.tables,
-            **self.encoding.encode(state.parents),
+            **tree,
         }
-        best = self.encoding.encode(state.best_parents)
         values |= {f"best_{name}": part for name, part in best.items()}
         return {name: value for name, value in values.items() if name in self._engine}
 

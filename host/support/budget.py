@@ -34,6 +34,10 @@ _RENEWALS, _LEAST_RENEWAL = 768, 256
 """Gibbs steps of the shares in all rounds of quick support, at least, and the fewest steps of a chain between
 two of them. The effective sample size of the log-likelihood is at most that of the shares."""
 
+_CHEAP_ENTRIES = 150_000
+"""Entries of the largest matrices with so many Gibbs steps; of larger ones they would take more time than the
+steps between them."""
+
 
 class Budget(NamedTuple):
     """Steps of each chain: a first round, and rounds that each double the number of steps done.
@@ -42,18 +46,18 @@ class Budget(NamedTuple):
         samples: samples of each chain in each other round; they are judged together.
         first: steps of the first round, a multiple of `samples`.
         doublings: number of the other rounds, at least 1.
+        apart: most steps between two Gibbs steps of the shares.
     """
 
     samples: int
     first: int
     doublings: int
+    apart: int = _LEAST_RENEWAL
 
     @property
     def renewal(self) -> int:
         """Steps between two Gibbs steps of the shares: a divisor of `samples`."""
-        return _greatest_divisor(
-            self.samples, max(self.first * 2**_QUICK_DOUBLINGS // _RENEWALS, _LEAST_RENEWAL)
-        )
+        return _greatest_divisor(self.samples, self.apart)
 
     @property
     def most(self) -> int:
@@ -92,7 +96,8 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     most = max(int(min(wanted, seconds / (CHAINS * step))), 2 * samples)
     doublings = min((most // samples).bit_length() - 1, doublings)
     first = samples * max(1, round(most / (samples << doublings)))
-    return Budget(samples, first, doublings)
+    renewals = max(1, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
+    return Budget(samples, first, doublings, max((first << _QUICK_DOUBLINGS) // renewals, _LEAST_RENEWAL))
 
 
 def _quick_seconds(entries: int) -> float:

@@ -26,8 +26,8 @@ def test_rounds_of_a_budget(mutations: int, columns: int, level: str, doublets: 
 
 def test_budgets_are_those_of_every_machine() -> None:
     """A change of these numbers changes the support of all runs."""
-    assert budget_for("quick", 6, 5, doublets=False) == Budget(4096, 20480, 4)
-    assert budget_for("quick", 200, 200, doublets=False) == Budget(2048, 118784, 4)
+    assert budget_for("quick", 6, 5, doublets=False) == Budget(4096, 20480, 4, 426)
+    assert budget_for("quick", 200, 200, doublets=False) == Budget(2048, 118784, 4, 2474)
 
 
 @pytest.mark.parametrize(("mutations", "columns"), SIZES[1:-1])

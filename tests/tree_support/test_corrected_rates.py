@@ -21,7 +21,7 @@ from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Stop
 from syclade.host.support import stage
 
-LOW, FITTING = 2, 17
+LOW, FITTING = 4, 17
 """Seeds of matrices with many errors: the estimates of the first are far too low, those of the other fit."""
 
 
