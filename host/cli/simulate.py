@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,9 +79,9 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     "--shares",
     default="equal",
     show_default=True,
-    metavar="equal|zipf|K",
+    metavar="equal|zipf|K|FILE",
     help="Expected shares of the cells at the nodes: equal; 1, 1/2, 1/3, … in random order; or drawn from a "
-    "Dirichlet distribution with concentration K.",
+    "Dirichlet distribution with concentration K; or those of a table of nodes and shares (docs/formats.md).",
 )
 @click.option(
     "--per-branch",
@@ -174,12 +176,44 @@ def command(
         click.echo(files["simulation.json"].rstrip("\n"))
 
 
-def _shares_of(text: str) -> str | float:
-    """Return the number that a text is, or else the text."""
+def _shares_of(text: str) -> str | float | dict[str, float]:
+    """Return the number that a text is, the shares in the file that it names, or else the text."""
     try:
         return float(text)
     except ValueError:
-        return text
+        return text if text in ("equal", "zipf") or not os.path.lexists(text) else _read_shares(text)
+
+
+def _read_shares(path: str) -> dict[str, float]:
+    """Return the shares in a table with a node and its share on each line.
+
+    Raises:
+        TableError: a line has other fields, or its share is no number from 0; with the line.
+    """
+    from syclade.host.common.errors import TableError
+    from syclade.host.input.textfile import excerpt, read_text
+
+    shares: dict[str, float] = {}
+    for number, line in enumerate(read_text(path, TableError).splitlines(), 1):
+        fields = line.split()
+        if not fields or fields[0].startswith("#") or (not shares and fields == ["node", "share"]):
+            continue
+        hint = "give a node and its share on each line, such as: M1 0.25"
+        if len(fields) != 2:
+            raise TableError(f"{len(fields)} fields: {excerpt(line)}", path=path, line=number, hint=hint)
+        name, told = fields
+        column = line.index(told, line.index(name) + len(name)) + 1
+        try:
+            share = float(told)
+        except ValueError:
+            share = math.nan
+        if not 0 <= share < math.inf:
+            problem = f"the share {excerpt(told)} is no number from 0"
+            raise TableError(problem, path=path, line=number, column=column, hint=hint)
+        if name in shares:
+            raise TableError(f"the node {excerpt(name)} a second time", path=path, line=number, hint=hint)
+        shares[name] = share
+    return shares
 
 
 def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict[str, str]:

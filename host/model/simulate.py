@@ -9,7 +9,7 @@ differ in their rates of false negatives, as amplicons do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,7 +88,7 @@ def simulate(
     doublets: float | None = None,
     recurrent: int = 0,
     losses: int = 0,
-    shares: str | float = EQUAL,
+    shares: str | float | Mapping[str, float] = EQUAL,
     per_branch: int = 1,
     unplaced: int = 0,
     fn_range: tuple[float, float] | None = None,
@@ -110,7 +110,8 @@ def simulate(
             the mutations of either cell.
         recurrent: number of mutations that occur in two lineages.
         losses: number of mutations that are lost again on their lineage.
-        shares: expected shares of the cells at the nodes: equal, zipf, or the concentration of a Dirichlet
+        shares: expected shares of the cells at the nodes: equal, zipf, a share by the name of each node that
+            has cells (M1, …, root), or the concentration of a Dirichlet
             distribution from which they are drawn.
         per_branch: number of mutations on a branch, in random order; cells are only at the lowest of them.
             The last branch may have fewer.
@@ -150,7 +151,13 @@ def simulate(
         parents, copies = random_parents_with_copies(mutations, recurrent, losses, rng)
     else:
         parents = random_parents(mutations, rng)
-    draw = _cells_at(np.arange(parents.size) if clones is None else clones, shares, rng)
+    nodes = np.arange(parents.size) if clones is None else clones
+    if isinstance(shares, Mapping):
+        named = [f"M{number}" for number in range(1, mutations + 1)]
+        named += [f"M{copy.mutation + 1}_copy" for copy in copies] + ["root"]
+        draw = _cells_by_name(nodes, shares, named, rng)
+    else:
+        draw = _cells_at(nodes, shares, rng)
     attachments = draw(cells)
     partners = np.full(cells, -1, dtype=np.int32)
     states = states_of(parents, mutations, copies)
@@ -187,6 +194,35 @@ def _rates_between(ends: tuple[float, float], rates: Rates, mutations: int, seed
     if low > high:
         raise OptionError(f"fn_range is {low:g} to {high:g}", hint="give the lower rate first")
     return np.random.Generator(np.random.PCG64([seed, _OF_RATES])).uniform(low, high, mutations)
+
+
+def _cells_by_name(
+    nodes: NDArray[np.int64], shares: Mapping[str, float], names: Sequence[str], rng: np.random.Generator
+) -> Callable[[int], NDArray[np.int32]]:
+    """Return the function that draws nodes by given shares; nodes without one have no cells.
+
+    Args:
+        nodes: the nodes that have cells.
+        shares: by names of nodes; their sum need not be 1.
+        names: names of all nodes.
+        rng: the generator.
+
+    Raises:
+        OptionError: a name is not that of a node with cells, or the shares cannot be divided by their sum.
+    """
+    at = {names[node]: position for position, node in enumerate(nodes.tolist())}
+    expected = np.zeros(nodes.size)
+    for name, share in shares.items():
+        if name not in at:
+            raise OptionError(
+                f"shares: no node with cells has the name {name!r}",
+                hint="nodes are M1 to Mn, copies such as M1_copy, and root; on branches, the lowest of each",
+            )
+        expected[at[name]] = real("shares", share)
+    total = float(expected.sum())
+    if (expected < 0).any() or not 0 < total < np.inf:
+        raise OptionError("shares are not numbers from 0 with a sum above 0", hint="give a node a share")
+    return lambda count: rng.choice(nodes, count, p=expected / total).astype(np.int32)
 
 
 def _cells_at(

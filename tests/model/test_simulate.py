@@ -160,3 +160,40 @@ def test_mutations_with_rates_of_their_own() -> None:
         assert abs(missed - rate) < 4 * np.sqrt(rate * (1 - rate) / present.sum())
     with pytest.raises(OptionError, match="lower rate first"):
         simulate(5, 3, 0.01, 0.1, 0.0, 1, fn_range=(0.3, 0.2))
+
+
+def test_shares_of_a_file(tmp_path: Path) -> None:
+    table = tmp_path / "shares.tsv"
+    table.write_text("node\tshare\n# clones\nM2\t3\n\nroot 1\n")
+    options = ["--mutations", "4", "--fp-rate", "0.01", "--fn-rate", "0.2", "--shares", str(table)]
+    given = ["simulate", "--cells", "4000", *options, "--out", str(tmp_path / "made")]
+    ran = CliRunner().invoke(cli, given)
+    assert ran.exit_code == 0, ran.output
+    report = json.loads((tmp_path / "made" / "simulation.json").read_text())
+    counts = np.bincount(report["attachments"], minlength=5)
+    assert counts[[0, 2, 3]].tolist() == [0, 0, 0]
+    assert counts[1] / 4000 == pytest.approx(0.75, abs=0.03)
+    assert report["shares"] == {"M2": 3.0, "root": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("M1 0.5\nM2\n", "shares.tsv:2: 1 fields"),
+        ("M1 0.5\nM2 -1\n", "shares.tsv:2:4: the share"),
+        ("M1 0.5\nM2 x\n", "shares.tsv:2:4: the share"),
+        ("M1 nan\n", "shares.tsv:1:4: the share"),
+        ("M1 0.5\nM1 1\n", "shares.tsv:2: the node"),
+        ("M9 0.5\n", "no node with cells has the name 'M9'"),
+        ("M1 0\n", "sum above 0"),
+        ("", "sum above 0"),
+    ],
+)
+def test_wrong_shares_of_a_file(tmp_path: Path, text: str, words: str) -> None:
+    table = tmp_path / "shares.tsv"
+    table.write_text(text)
+    options = ["--mutations", "4", "--fp-rate", "0.01", "--fn-rate", "0.2", "--shares", str(table)]
+    ran = CliRunner().invoke(cli, ["simulate", "--cells", "4", *options, "--out", str(tmp_path / "made")])
+    assert ran.exit_code != 0
+    assert words in f"{ran.output}{ran.exception}"
+    assert not (tmp_path / "made" / "matrix.csv").exists()
