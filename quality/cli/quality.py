@@ -35,6 +35,7 @@ _CHECKS = {
         "Compare trees and probabilities with those of other programs.",
     ),
     "race": ("syclade.quality.cli.race", "Search, chains and others for the most likely tree."),
+    "rates": ("syclade.quality.cli.rates", "Compare intervals of estimated error rates with truths."),
     "scaling": ("syclade.quality.cli.scaling", "Measure chains with doublets on several cores."),
     "step-cost": ("syclade.quality.cli.step_cost", "Measure a step over numbers of cells and of mutations."),
     "restarts": ("syclade.quality.cli.restarts", "Find out how many chains an input needs."),

@@ -1,0 +1,1 @@
+"""Intervals of estimated error rates: how often do they contain the truth?"""
