@@ -89,13 +89,14 @@ def test_learn_alone_estimates_all_rates(estimated: syclade.Result) -> None:
 
 
 def test_estimates_with_doublets_fit_the_tree(estimated: syclade.Result) -> None:
-    """Other rates, each by itself, make the tree less likely, with half an error added to each count."""
+    """Other rates, each by itself, are less probable: with their priors, and half an error per count."""
     assert estimated.assignment.doublets is not None
     best = {**estimated.rates.to_dict(), "doublets": estimated.assignment.doublets.rate}
     names = ("fp_rate", "fn_rate", "doublets")
 
     def fit(rates: dict[str, Any]) -> float:
         added = sum(math.log(rates[name]) + math.log1p(-rates[name]) for name in names) / 2
+        added += 29 * math.log1p(-rates["fp_rate"]) + 2 * math.log1p(-rates["fn_rate"])
         return syclade.score(MADE.matrix, estimated.parents, **rates) + added
 
     assert syclade.score(MADE.matrix, estimated.parents, **best) == pytest.approx(estimated.log_likelihood)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
+from syclade.host.chains.shares import state_with_even_shares
+from syclade.host.chains.state import ChainState
 from syclade.host.cli.main import cli
-from syclade.host.model.rate_posterior import RatePosterior
+from syclade.host.model.rate_posterior import RateInterval, RatePosterior, rate_posterior
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.options import command_of
@@ -87,3 +90,25 @@ def test_trees_are_sampled_once_where_the_estimates_fit() -> None:
     assert found.sampled_under == result.rates == Rates(result.rates.fp_rate, result.rates.fn_rate)
     assert result.support is not None
     assert sum(one.count for one in result.work[-1:]) == 4 * result.support.steps
+
+
+def test_chains_far_below_the_best_one_say_nothing_of_the_rates() -> None:
+    """A tree that does not fit has many false negatives: with its own rates it would outweigh the rest."""
+    made, rates = simulate(400, 4, 0.01, 0.2, 0.1, 3), Rates(0.01, 0.2)
+    planned = stage.make_support_plan("quick", made.matrix, rates, None)
+    problem, wrong = planned.plan.problem, np.array([2, 3, 4, 0, 4], dtype=np.int32)
+    states = [
+        state_with_even_shares(planned.plan, wrong if chain == 3 else made.parents, chain)
+        for chain in (0, 1, 2, 3)
+        for _ in range(4)
+    ]
+    placed = stage._not_stuck(states, problem)
+    assert {state.chain for state in placed} == {0, 1, 2}
+
+    def interval(some: Sequence[ChainState]) -> RateInterval:
+        shared = stage._shared(some, problem)
+        found = rate_posterior(made.matrix, rates, shared.trees, shared.shares, names=("fp_rate", "fn_rate"))
+        return found.intervals["fn_rate"]
+
+    assert interval(placed).low < 0.2 < interval(placed).high
+    assert not interval(states).low < 0.2 < interval(states).high, "the control takes all chains"
