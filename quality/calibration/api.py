@@ -14,7 +14,7 @@ from syclade.quality.calibration.ranks import BINS
 from syclade.quality.calibration.replicate import Sampler, replicate
 from syclade.quality.calibration.result import CalibrationResult, OfSetting
 from syclade.quality.calibration.sampling import for_support, from_random
-from syclade.quality.calibration.settings import CONTROLS, SETTINGS, SHARED, Setting
+from syclade.quality.calibration.settings import CONTROLS, EQUAL_NODES, SETTINGS, SHARED, Setting
 
 __all__ = ["INPUTS", "calibration", "settings_named"]
 
@@ -72,6 +72,8 @@ def calibration(
 def settings_named(names: Sequence[str], support: str | None = None) -> tuple[Setting, ...]:
     """Return the settings with these names; all that can be sampled if there are no names.
 
+    A named setting with shares is followed by its control, which takes all nodes to be equally probable.
+
     Args:
         names: names of settings.
         support: as for `calibration`.
@@ -84,14 +86,15 @@ def settings_named(names: Sequence[str], support: str | None = None) -> tuple[Se
         if name not in known:
             raise OptionError(f"there is no setting {name!r}", hint=f"give one of {', '.join(known)}")
     if names:
-        return _allowed([known[name] for name in names], support)
+        controls = {name: (EQUAL_NODES[name],) if name in EQUAL_NODES else () for name in names}
+        return _allowed([one for name in names for one in (known[name], *controls[name])], support)
     return tuple(one for one in known.values() if (one not in SHARED if support is None else not one.learn))
 
 
 def _allowed(settings: Sequence[Setting], support: str | None) -> tuple[Setting, ...]:
     """Return the settings, after a check that they can be sampled in this way."""
     for one in settings:
-        if support is None and one.shares != "equal":
+        if support is None and (one.shares != "equal" or one.name in EQUAL_NODES or one.equal_nodes):
             raise OptionError(
                 f"the setting {one.name!r} has shares, which only chains for support sample",
                 hint="give --support quick",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,21 @@ from syclade.host.model.rate_model import RateGrid, RateModel, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import observe, random_parents
 from syclade.host.trees.tree import ancestor_matrix
-from syclade.quality.calibration.settings import ONE_CLONE, Setting
+from syclade.quality.calibration.settings import Setting, Shares
 
-__all__ = ["LEARN", "Drawn", "draw"]
+__all__ = ["LEARN", "ONE_CLONE", "Drawn", "draw", "shares_of"]
 
 LEARN = 0.1
 """Probability that a step of a chain changes a rate, for each learned rate."""
+
+ONE_CLONE: Final = 0.95
+"""Share of the cells at one node, if shares are `one`."""
+
+OCCUPIED: Final = 0.25
+"""Part of the nodes that have cells, if shares are `empty`."""
+
+GROWN: Final = 1000.0
+"""Size of a clone from the beginning, relative to one from the end, if shares are by `growth`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,24 +55,50 @@ def draw(setting: Setting, seed: int) -> Drawn:
     n, m = setting.mutations, setting.cells
     parents = random_parents(n, rng) if setting.trees == "uniform" else _recursive_parents(n, rng)
     rates = _drawn_rates(model_of(setting), rng) if setting.learn else Rates(setting.fp_rate, setting.fn_rate)
-    nodes = _nodes(setting, rng)
+    nodes = _nodes(setting, parents, rng)
     truth = ancestor_matrix(parents)[:n, nodes].astype(bool)
     values = observe(truth, rates, rng.random((n, m)))
     values[rng.random((n, m)) < setting.missing] = zygosity.MISSING
     return Drawn(matrix_from_array(values), parents, rates)
 
 
-def _nodes(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64]:
+def _nodes(setting: Setting, parents: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw the node of each cell."""
     nodes, cells = setting.mutations + 1, setting.cells
     if setting.shares == "equal":
         return rng.integers(0, nodes, cells)
-    if setting.shares == "one":
-        shares = np.full(nodes, (1.0 - ONE_CLONE) / (nodes - 1))
-        shares[rng.integers(nodes)] = ONE_CLONE
-    else:
-        shares = rng.dirichlet(np.full(nodes, setting.shares))
-    return rng.choice(nodes, cells, p=shares)
+    return rng.choice(nodes, cells, p=shares_of(setting.shares, parents, rng))
+
+
+def shares_of(shares: Shares, parents: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw the shares of the cells at the nodes of a tree: float64, shape (n + 1,).
+
+    Args:
+        shares: equal; `one` node has `ONE_CLONE`, and the others equal shares; `zipf`, in random order in
+            proportion to 1, 1/2, 1/3, …; `empty`, equal for a part `OCCUPIED` of the nodes and 0 for others;
+            `growth`, of clones that grow exponentially from random times, later ones below earlier ones; or
+            the concentration of a Dirichlet distribution.
+        parents: int32, shape (n + 1,): the tree.
+        rng: the generator.
+    """
+    nodes = len(parents)
+    found = np.ones(nodes)
+    if shares == "one":
+        found[:] = (1.0 - ONE_CLONE) / (nodes - 1)
+        found[rng.integers(nodes)] = ONE_CLONE
+    elif shares == "zipf":
+        found = rng.permutation(1.0 / np.arange(1, nodes + 1))
+    elif shares == "empty":
+        found[rng.permutation(nodes)[max(1, round(OCCUPIED * nodes)) :]] = 0.0
+    elif shares == "growth":
+        depth = ancestor_matrix(parents).sum(axis=0)
+        times = np.zeros(nodes)
+        for node in np.argsort(depth, kind="stable").tolist()[1:]:
+            times[node] = rng.uniform(times[parents[node]], 1.0)
+        found = GROWN**-times
+    elif not isinstance(shares, str):
+        found = rng.dirichlet(np.full(nodes, shares))
+    return np.asarray(found / found.sum())
 
 
 def model_of(setting: Setting) -> RateModel:

@@ -11,7 +11,7 @@ from syclade.quality.calibration.plot import calibration_figure
 from syclade.quality.calibration.ranks import DRAWS, uniformity
 from syclade.quality.calibration.reliability import Reliability, together
 from syclade.quality.calibration.replicate import Replicate
-from syclade.quality.calibration.settings import Setting
+from syclade.quality.calibration.settings import MOST_ERROR, Setting
 from syclade.quality.figures import Drawn
 from syclade.quality.text_table import text_table
 from syclade.quality.work import mean_work
@@ -111,12 +111,14 @@ class CalibrationResult(Drawn):
         return SIGNIFICANCE / sum(len(one.p_values) for one in self.settings)
 
     def rejects(self, one: OfSetting) -> bool:
-        """Return whether a rank test rejects that the samples of a setting are of the posterior."""
-        return min(one.p_values.values()) < self.threshold
+        """Return whether samples of a setting are not of the posterior: by a rank test, or by the pairs."""
+        most = one.setting.most_error
+        off = most is not None and one.statements["pairs"].error > most
+        return off or min(one.p_values.values()) < self.threshold
 
     @property
     def holds(self) -> bool:
-        """Return whether the tests reject all settings that do not fit the model, and no others."""
+        """Return whether all settings that do not fit the model are rejected, and no others."""
         return all(self.rejects(one) != one.setting.fits for one in self.settings)
 
     def __repr__(self) -> str:
@@ -144,7 +146,8 @@ class CalibrationResult(Drawn):
         """Return the outcome as lines of text, as the command prints it."""
         return [
             text_table(_HEADS, [self._row(one) for one in self.settings]),
-            f"rank tests reject below p = {self.threshold:.1g}; "
+            f"rank tests reject below p = {self.threshold:.1g}, errors of pairs above {MOST_ERROR} where "
+            "shares are studied; "
             f"{'as expected of all settings' if self.holds else 'NOT AS EXPECTED OF ALL SETTINGS'}",
         ]
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.inference import infer
+from syclade.host.runs.task import Task
 from syclade.host.samples.mutation_trees import SampledMutationTrees
+from syclade.host.support.stage import Run, make_support_plan, sample
 from syclade.quality.calibration.inputs import LEARN, Drawn
 from syclade.quality.calibration.settings import Setting
 from syclade.quality.work import work_of
+
+if TYPE_CHECKING:
+    from syclade.host.model.rates import Rates
+    from syclade.host.output.result import Result
 
 __all__ = ["CHAINS", "Sampled", "for_support", "from_random"]
 
@@ -59,13 +65,28 @@ def for_support(level: str, setting: Setting, drawn: Drawn, seed: int, device: s
         setting, drawn, seed, device: as for `from_random`; the setting must not learn the rates.
     """
     given = setting.inferred_with
-    result = infer(
-        drawn.matrix,
-        fp_rate=given.fp_rate,
-        fn_rate=given.fn_rate,
-        support=level,
-        seed=seed,
-        device=device,
-    )
+
+    def searched(support: str) -> Result:
+        return infer(
+            drawn.matrix,
+            fp_rate=given.fp_rate,
+            fn_rate=given.fn_rate,
+            support=support,
+            seed=seed,
+            device=device,
+        )
+
+    if setting.equal_nodes:
+        return _with_equal_nodes(level, drawn, given, searched("none"), device)
+    result = searched(level)
     assert result.support is not None
     return Sampled(result.support.sampled, result.support.enough, work_of(result))
+
+
+def _with_equal_nodes(level: str, drawn: Drawn, rates: Rates, result: Result, device: str) -> Sampled:
+    """Sample as `for_support`, but with equally probable nodes; all chains start at the best tree."""
+    planned = make_support_plan(level, drawn.matrix, rates, None)._replace(shares=False)
+    run = Run(device, "auto", None, result.seed, Task())
+    judged = sample(planned, result.parents, (), result.mutations, run, result.unplaced)[0].judged
+    assert judged is not None
+    return Sampled(judged.sampled, judged.enough, work_of(result))

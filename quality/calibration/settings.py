@@ -7,10 +7,14 @@ from typing import Any, Final, Literal
 
 from syclade.host.model.rates import Rates
 
-__all__ = ["CONTROLS", "ONE_CLONE", "SETTINGS", "SHARED", "Setting"]
+__all__ = ["CONTROLS", "EQUAL_NODES", "MOST_ERROR", "SETTINGS", "SHARED", "Setting", "Shares"]
 
-ONE_CLONE: Final = 0.95
-"""Share of the cells at one node, if `shares` is `one`."""
+Shares = Literal["equal", "one", "zipf", "empty", "growth"] | float
+"""Shares of the cells at the nodes (`inputs.shares_of`): a name, or the concentration of the Dirichlet
+distribution that they are drawn from."""
+
+MOST_ERROR: Final = 0.02
+"""Largest mean error of the probabilities of ancestor pairs with which a setting with shares passes."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +29,11 @@ class Setting:
         learn: whether the inference learns the rates.
         trees: distribution of the true trees. That of the model is `uniform`; in `recursive` trees, which are
             bushier, the parent of each mutation is a uniform draw from the earlier ones and the root.
-        shares: shares of the cells at the nodes: equal; `one` node has `ONE_CLONE`, and the others equal
-            shares; or the concentration of the Dirichlet distribution that they are drawn from.
+        shares: shares of the cells at the nodes.
         missing: probability that a value is missing.
+        equal_nodes: whether the inference takes all nodes to be equally probable for a cell.
+        most_error: largest error of ancestor pairs with which the setting passes; None if rank tests decide
+            alone.
     """
 
     name: str
@@ -38,13 +44,16 @@ class Setting:
     given: tuple[float, float] | None = None
     learn: bool = False
     trees: Literal["uniform", "recursive"] = "uniform"
-    shares: Literal["equal", "one"] | float = "equal"
+    shares: Shares = "equal"
     missing: float = 0.1
+    equal_nodes: bool = False
+    most_error: float | None = None
 
     @property
     def fits(self) -> bool:
-        """True if the inputs are drawn from the model of the inference."""
-        return self.given is None and self.trees == "uniform"
+        """True if the model of the inference fits the inputs."""
+        unknown = not self.equal_nodes or self.shares == "equal"
+        return self.given is None and self.trees == "uniform" and unknown
 
     @property
     def inferred_with(self) -> Rates:
@@ -76,14 +85,29 @@ SETTINGS: Final = (
 )
 """Settings that fit the model: their probabilities have to be calibrated."""
 
-_SHARES: dict[str, Literal["equal", "one"] | float] = {"shares 0.3": 0.3, "shares 1": 1.0, "one clone": "one"}
+_SHARES: Final[dict[str, Shares]] = {
+    "equal shares": "equal",
+    "shares 0.3": 0.3,
+    "shares 1": 1.0,
+    "one clone": "one",
+    "zipf": "zipf",
+    "empty nodes": "empty",
+    "growth": "growth",
+}
 
 SHARED: Final = tuple(
-    Setting(f"{mutations} x {cells}, {words}", mutations, cells, shares=shares, missing=0.3)
+    Setting(
+        f"{mutations} x {cells}, {words}", mutations, cells, shares=shares, missing=0.3, most_error=MOST_ERROR
+    )
     for mutations, cells in ((20, 40), (63, 64), (8, 2000))
     for words, shares in _SHARES.items()
 )
-"""Settings with clones of unequal sizes, which fit the model of the chains for support."""
+"""Settings with clones of many kinds of sizes, for the chains for support, which sample the shares."""
+
+EQUAL_NODES: Final = {
+    one.name: replace(one, name=f"{one.name}: equal nodes", equal_nodes=True) for one in SHARED
+}
+"""Controls by the name of the setting: the same inputs, with equally probable nodes in the inference."""
 
 CONTROLS: Final = (
     replace(_MIDDLE, name="20 x 40, wrong fn", given=(1e-3, 0.05)),

@@ -16,16 +16,23 @@ from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.cli.main import main
 from syclade.host.common.errors import OptionError
 from syclade.host.inference import infer
-from syclade.host.support import stage
-from syclade.host.support.stage import SupportPlan, make_support_plan
+from syclade.host.support.stage import make_support_plan
 from syclade.host.trees.tree import are_trees
 from syclade.quality.calibration.api import calibration, settings_named
 from syclade.quality.calibration.credible import LEVELS, parent_sets
-from syclade.quality.calibration.inputs import draw, model_of
+from syclade.quality.calibration.inputs import GROWN, ONE_CLONE, draw, model_of, shares_of
 from syclade.quality.calibration.ranks import BINS, DRAWS, rank_of, spread_out, uniformity
 from syclade.quality.calibration.reliability import EDGES, LEAST, reliability, together
 from syclade.quality.calibration.sampling import for_support
-from syclade.quality.calibration.settings import CONTROLS, SETTINGS, SHARED, Setting
+from syclade.quality.calibration.settings import (
+    CONTROLS,
+    EQUAL_NODES,
+    MOST_ERROR,
+    SETTINGS,
+    SHARED,
+    Setting,
+    Shares,
+)
 
 SMALL = Setting("5 x 10", 5, 10)
 
@@ -193,30 +200,74 @@ def test_chains_for_support_do_not_learn_rates() -> None:
         calibration((learned,), support="quick", device="native")
 
 
-def test_chains_from_random_trees_have_no_shares() -> None:
+@pytest.mark.parametrize("setting", [SHARED[1], EQUAL_NODES[SHARED[0].name]], ids=lambda one: one.name)
+def test_chains_from_random_trees_have_no_shares(setting: Setting) -> None:
     assert not set(settings_named([])) & set(SHARED)
     with pytest.raises(OptionError, match="has shares"):
-        calibration(SHARED[:1], device="native")
+        calibration((setting,), device="native")
+
+
+def test_a_setting_with_shares_is_followed_by_its_control() -> None:
+    setting, control = settings_named(["8 x 2000, zipf"], "quick")
+    assert control == replace(setting, name="8 x 2000, zipf: equal nodes", equal_nodes=True)
+    assert (setting.fits, control.fits) == (True, False)
+    assert settings_named(["20 x 40"], "quick") == (SETTINGS[1],)
+    assert EQUAL_NODES["20 x 40, equal shares"].fits  # there the nodes are equal
+
+
+@pytest.mark.parametrize("shares", ["equal", "one", "zipf", "empty", "growth", 0.3])
+def test_shares_have_their_distribution(shares: Shares) -> None:
+    path = np.array([1, 2, 3, 4, 5, 6, 7, 7], dtype=np.int32)  # node 0 is the deepest
+    found = shares_of(shares, path, np.random.default_rng(1))
+    assert found.sum() == pytest.approx(1)
+    assert found.min() >= 0
+    descending = np.sort(found)[::-1]
+    if shares == "equal":
+        np.testing.assert_allclose(found, 1 / 8)
+    elif shares == "one":
+        np.testing.assert_allclose(descending, [ONE_CLONE, *[(1 - ONE_CLONE) / 7] * 7])
+    elif shares == "zipf":
+        np.testing.assert_allclose(descending / descending[0], 1 / np.arange(1, 9))
+    elif shares == "empty":
+        np.testing.assert_allclose(descending, [0.5, 0.5, *[0] * 6])
+    elif shares == "growth":
+        assert (np.diff(found) > 0).all()
+        assert found[7] / found[0] < GROWN
+    else:
+        assert len(set(found.tolist())) == 8
+
+
+def test_errors_of_pairs_reject_where_they_decide() -> None:
+    setting = replace(SMALL, most_error=MOST_ERROR)
+    result = calibration((setting,), inputs=BINS, support="quick", device="native")
+    (one,) = result.settings
+    assert one.statements["pairs"].error > MOST_ERROR  # inputs are few
+    assert result.rejects(one)
+    again = replace(one, setting=SMALL)
+    assert not replace(result, settings=(again,)).rejects(again)
 
 
 @pytest.mark.verification
 @pytest.mark.statistical
-def test_shares_are_calibrated_and_equal_nodes_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    setting = next(one for one in SHARED if one.name == "8 x 2000, shares 0.3")
-    result = calibration((setting,), inputs=32, support="quick", device="native")
+def test_shares_are_calibrated_and_equal_nodes_are_not() -> None:
+    result = calibration(
+        settings_named(["8 x 2000, shares 0.3"], "quick"), inputs=32, support="quick", device="native"
+    )
     assert result.holds
-    error = result.settings[0].statements["pairs"].error
+    shared, equal = (one.statements["pairs"].error for one in result.settings)
+    assert equal > 2 * shared + 0.02
 
-    def without_shares(*given: object) -> SupportPlan:
-        made = make_support_plan(*given)  # type: ignore[arg-type]
-        of_sums = stage.plan_of_chains(
-            made.plan.problem, ScoreOptions("sum"), made.budget, guided=made.guided
-        )
-        return made._replace(plan=of_sums)
 
-    monkeypatch.setattr(stage, "make_support_plan", without_shares)
-    control = calibration((setting,), inputs=32, support="quick", device="native")
-    assert control.settings[0].statements["pairs"].error > 2 * error + 0.02
+@pytest.mark.slow
+def test_equal_nodes_give_other_samples() -> None:
+    setting = replace(SMALL, missing=0.3, shares="one")
+    drawn = draw(setting, 1)
+    shared, equal = (
+        for_support("quick", replace(setting, equal_nodes=equal), drawn, 1, "native")
+        for equal in (False, True)
+    )
+    assert set(shared.work) == set(equal.work) == {"native"}
+    assert (shared.trees.posterior.ancestors != equal.trees.posterior.ancestors).any()
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
