@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.inference import infer
 from syclade.host.runs.task import Task
 from syclade.host.samples.mutation_trees import SampledMutationTrees
-from syclade.host.support.stage import Run, make_support_plan, sample
+from syclade.host.support.stage import Run, make_support_plan, plan_of_chains, sample
 from syclade.quality.calibration.inputs import LEARN, Drawn
 from syclade.quality.calibration.settings import Setting
 from syclade.quality.work import work_of
@@ -85,7 +86,9 @@ def for_support(level: str, setting: Setting, drawn: Drawn, seed: int, device: s
 
 def _with_equal_nodes(level: str, drawn: Drawn, rates: Rates, result: Result, device: str) -> Sampled:
     """Sample as `for_support`, but with equally probable nodes; all chains start at the best tree."""
-    planned = make_support_plan(level, drawn.matrix, rates, None)._replace(shares=False)
+    made = make_support_plan(level, drawn.matrix, rates, None)
+    of_sums = plan_of_chains(made.plan.problem, ScoreOptions("sum"), made.budget, guided=made.guided)
+    planned = made._replace(plan=of_sums)
     run = Run(device, "auto", None, result.seed, Task())
     judged = sample(planned, result.parents, (), result.mutations, run, result.unplaced)[0].judged
     assert judged is not None

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.cli.main import main
 from syclade.host.common.errors import OptionError
 from syclade.host.inference import infer
