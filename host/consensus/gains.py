@@ -3,7 +3,8 @@
 A tree claims of two mutations that one is before the other, or that they are apart, on different lineages.
 Of mutations in one clone it claims nothing. A claim with probability p gains p - θ, with one θ for each kind.
 So a claim pays if its probability is above θ, and the tree with the highest gain has the lowest expected
-loss, where a wrong claim costs θ and a missing one 1 - θ.
+loss, where a wrong claim costs θ and a missing one 1 - θ. Samples in which no cells show an order do not
+count for it (`count_unseparated`).
 
 Gains are integers in units of 1 / (1000 samples), kept in float64, which is exact below 2^53. So sums do not
 depend on their order, and equal samples give the same tree on any processor.
@@ -66,7 +67,7 @@ def gains_of(relations: Relations, thresholds: Thresholds = THRESHOLDS) -> Gains
     """
     tables = []
     for counts, threshold in (
-        (relations.above, thresholds.before),
+        (relations.separated, thresholds.before),
         (relations.apart_counts, thresholds.apart),
     ):
         gains = _UNITS * counts - round(_UNITS * threshold) * relations.samples

@@ -143,8 +143,13 @@ class Unplaced:
 
     def of_relations(self, relations: Relations) -> Relations:
         """Return the relations of the placed mutations, which do not depend on the others."""
+        if not self.mutations:
+            return relations
         rows = self.placed_mutations(len(relations.above))
-        return replace(relations, above=relations.above[np.ix_(rows, rows)]) if self.mutations else relations
+        pairs, few = np.ix_(rows, rows), relations.unseparated
+        return replace(
+            relations, above=relations.above[pairs], unseparated=None if few is None else few[pairs]
+        )
 
     def ancestors_of_placed(self, ancestors: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return probabilities of ancestor relations, (n, n), with NaN for those of unplaced mutations."""

@@ -41,12 +41,14 @@ class SampledMutationTrees(Sampled):
         posterior: probabilities of edges and of ancestor relations, over all samples.
         leaves_ess, leaves_rhat: effective sample size and R-hat of the number of leaves.
         problem: the problem of the chains.
+        unseparated: as in `Relations`; None for samples without shares.
     """
 
     posterior: Consensus
     leaves_ess: float
     leaves_rhat: float
     problem: Problem
+    unseparated: NDArray[np.int64] | None = None
     spread_name = "ancestor_spread"
     spread_of = "who is above whom"
     dimension = "mutation"
@@ -59,7 +61,8 @@ class SampledMutationTrees(Sampled):
     def relations(self) -> Relations:
         """Relations of all pairs of mutations: the counts that `posterior` has as shares."""
         samples = self.posterior.trees
-        return Relations(samples, np.rint(self.posterior.ancestors * samples).astype(np.int64))
+        above = np.rint(self.posterior.ancestors * samples).astype(np.int64)
+        return Relations(samples, above, self.unseparated)
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -21,6 +21,7 @@ from syclade.host.chains.shares import Draw, renew_shares
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.consensus.clades import clade_support, edge_support, transfer_support
+from syclade.host.consensus.relations import count_unseparated
 from syclade.host.consensus.unplaced import Unplaced
 from syclade.host.consensus.wanderers import with_wanderers
 from syclade.host.devices.cores import usable_cores
@@ -376,15 +377,17 @@ def _support(
     planned: SupportPlan, result: Result, judged: Judged, *, interrupted: bool, seconds: float
 ) -> Support:
     """Return the support of a result by the samples of a round."""
-    sampled, rates = judged.sampled, None
+    problem, sampled, rates = planned.plan.problem, judged.sampled, None
+    shared = _shared(judged.shared, problem) if planned.shares else None
+    if shared is not None:
+        few = count_unseparated(*shared, len(problem.column_of), sampled.relations.above)
+        sampled = replace(sampled, unseparated=few)
     unplaced = with_wanderers(sampled.store.trees, result.parents, sampled.relations, result.unplaced)
     trees = _thinned(sampled.store.trees_by_chain())
     count = len(result.mutations)
     placed = unplaced.placed_mutations(count)
     best, some = unplaced.of_tree(result.parents), unplaced.of_trees(trees)
 
-    problem = planned.plan.problem
-    shared = _shared(judged.shared, problem) if planned.shares else None
     counts, dropout = None, None
     if planned.groups is not None:
         dropout = _dropout_of(planned, judged.shared)

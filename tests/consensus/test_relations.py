@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.consensus import clades, relations
 from syclade.host.consensus.clades import clone_support
 from syclade.host.consensus.clone_tree import CloneTree, clone_tree_of
-from syclade.host.consensus.relations import count_relations
+from syclade.host.consensus.relations import Relations, count_relations, count_unseparated
 from syclade.host.trees.tree import ancestor_matrix
 from tests.support.clone_trees import clone_trees, samples_of, sets_below
 
@@ -52,3 +52,17 @@ def test_support_of_the_only_tree_is_one(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (clone_support(clone_tree_of(tree[0]), lambda: [np.repeat(tree, 9, axis=0)]) == 1.0).all()
     other = clone_support(clone_tree_of(samples_of(20, 1, 4)[0]), lambda: [tree])
     assert (other[1:] < 1.0).any()  # control
+
+
+def test_orders_without_cells_between_are_counted() -> None:
+    chain, fork = [3, 0, 1, 3], [3, 0, 0, 3]  # mutations 0 - 1 - 2, and 2 beside 1
+    trees = np.array([chain, chain, chain, fork], dtype=np.int32)
+    shares = np.array(
+        [[0.2, 0.0, 0.3, 0.5], [0.2, 0.01, 0.3, 0.49], [0.2, 0.004, 0.3, 0.496], [0.2, 0.3, 0.3, 0.2]]
+    )
+    above = 10 * count_relations(lambda: [trees]).above
+    few = count_unseparated(trees, shares, 100, above)
+    expected = np.zeros((3, 3), dtype=np.int64)
+    expected[1, 2] = 20  # in two of three trees fewer than half of 100 cells are at mutation 1
+    np.testing.assert_array_equal(few, expected)
+    assert (Relations(40, above, few).separated == above - expected).all()
