@@ -137,7 +137,6 @@ def command(
     from syclade.host.common.files import check_output, write_files
     from syclade.host.model.simulate import simulate
 
-    check_output(out, FILES, force)
     copies = {"recurrent": recurrent, "losses": losses}
     of_clones = _shares_of(shares)
     if fn_range is not None:
@@ -157,6 +156,7 @@ def command(
         **copies,
         **given,
     )
+    check_output(out, FILES, force)  # after all options are known to be right
     rates = options.rates_of(given)
     report = {
         "cells": cells,

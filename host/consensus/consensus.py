@@ -24,8 +24,9 @@ from syclade.host.consensus.evidence import (
     conflicts_in,
     contradictions_in,
     count_pairs,
+    unsupported_in,
 )
-from syclade.host.consensus.gains import THRESHOLDS, Thresholds, gain_of, gains_of
+from syclade.host.consensus.gains import THRESHOLDS, Thresholds, gain_of, gains_of, with_open
 from syclade.host.consensus.newick import clone_newick
 from syclade.host.consensus.relations import Relations, TreeBlocks, count_relations
 from syclade.host.consensus.search import find_clone_tree
@@ -57,6 +58,8 @@ class CloneConsensus:
     Attributes:
         tree: the clone tree, of the placed mutations (`mutations`).
         relations: relations of all pairs of placed mutations in the samples.
+        pair_counts: numbers of cells that support or contradict them.
+        kept_back: probable claims that few of their own cells support; the tree leaves these pairs open.
         thresholds: the least probabilities of claims that pay.
         gain: gain of the tree (`gains`): the sum over its claims of probability minus threshold.
         support: float64, shape (clones,): share of the samples with each clone (`clone_support`).
@@ -71,6 +74,8 @@ class CloneConsensus:
 
     tree: CloneTree
     relations: Relations
+    pair_counts: PairCounts
+    kept_back: tuple[Contradiction, ...]
     thresholds: Thresholds
     gain: float
     support: NDArray[np.float64]
@@ -113,14 +118,10 @@ class CloneConsensus:
         return self.cells.mixture.prevalence
 
     @cached_property
-    def pair_counts(self) -> PairCounts:
-        """Numbers of cells that support or contradict relations of pairs of placed mutations."""
-        return count_pairs(self.placed)
-
-    @cached_property
     def contradictions(self) -> list[Contradiction]:
-        """Claims on pairs of mutations that the cells contradict, most cells first."""
-        return contradictions_in(self.relations, self.pair_counts, self.rates, self.fn_rates)
+        """Claims on pairs of mutations that the cells contradict, most cells first; not those kept back."""
+        found = contradictions_in(self.relations, self.pair_counts, self.rates, self.fn_rates)
+        return [one for one in found if one not in self.kept_back]
 
     @cached_property
     def conflicts(self) -> list[Conflict]:
@@ -129,8 +130,14 @@ class CloneConsensus:
 
     @property
     def warnings(self) -> list[str]:
-        """Messages: claims that the cells contradict, and those that the most likely tree contradicts."""
+        """Messages: claims that are kept back or that the cells or the most likely tree contradict."""
         found = []
+        if self.kept_back:
+            claims = [one.words(self.mutations) for one in self.kept_back]
+            found.append(
+                f"the consensus keeps back {counted(len(claims), 'claim', 'claims')} that few of their own "
+                f"cells support: {listed(claims)}; these pairs are open in relations.tsv"
+            )
         if self.contradictions:
             claims = [one.words(self.mutations) for one in self.contradictions]
             found.append(
@@ -241,10 +248,7 @@ class CloneConsensus:
             "thresholds": {"before": self.thresholds.before, "apart": self.thresholds.apart},
             "gain": self.gain,
             "misfits": self.misfits,
-            "contradicted": [
-                {**one._asdict(), "first": self.mutations[one.first], "second": self.mutations[one.second]}
-                for one in self.contradictions
-            ],
+            "contradicted": [one.to_dict(self.mutations) for one in self.contradictions],
             "conflicts": [
                 {
                     "first": self.mutations[one.first],
@@ -256,6 +260,11 @@ class CloneConsensus:
                 }
                 for one in self.conflicts
             ],
+            **(
+                {"kept_back": [one.to_dict(self.mutations) for one in self.kept_back]}
+                if self.kept_back
+                else {}
+            ),
             **({"true_tree": truth} if truth else {}),
         }
 
@@ -293,11 +302,15 @@ def find_consensus(
     if fn_rates is not None:
         fn_rates = fn_rates[unplaced.placed_mutations(matrix.n_mutations)]
     relations = unplaced.of_relations(count_relations(blocks) if relations is None else relations)
-    blocks = unplaced.of_blocks(blocks)
-    tree, gain = consensus_tree(blocks, unplaced.of_tree(best), relations, thresholds)
+    blocks, counts = unplaced.of_blocks(blocks), count_pairs(placed)
+    kept_back = unsupported_in(relations, counts)
+    pairs = [(one.first, one.second) for one in kept_back]
+    tree, gain = consensus_tree(blocks, unplaced.of_tree(best), relations, thresholds, pairs)
     return CloneConsensus(
         tree=tree,
         relations=relations,
+        pair_counts=counts,
+        kept_back=tuple(kept_back),
         thresholds=thresholds,
         gain=gain,
         support=clone_support(tree, blocks),
@@ -313,15 +326,20 @@ def find_consensus(
 
 
 def consensus_tree(
-    blocks: TreeBlocks, best: NDArray[np.int32], relations: Relations, thresholds: Thresholds
+    blocks: TreeBlocks,
+    best: NDArray[np.int32],
+    relations: Relations,
+    thresholds: Thresholds,
+    open_pairs: Collection[tuple[int, int]] = (),
 ) -> tuple[CloneTree, float]:
     """Return the clone tree with the highest gain that the search finds, and its gain.
 
     Args:
         blocks, best, thresholds: as for `find_consensus`.
         relations: relations in the same samples.
+        open_pairs: pairs of mutations of which the tree claims nothing: they are in one clone.
     """
-    gains = gains_of(relations, thresholds)
+    gains = with_open(gains_of(relations, thresholds), open_pairs)
     tree = find_clone_tree([best, *_spaced(blocks, relations.samples, CANDIDATES)], gains)
     return tree, gain_of(tree, gains) / (1000 * relations.samples)
 

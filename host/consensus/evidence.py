@@ -6,7 +6,7 @@ It uses no tree and no prior. Only cells in which both mutations are observed co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ __all__ = [
     "conflicts_in",
     "contradictions_in",
     "count_pairs",
+    "unsupported_in",
 ]
 
 CLAIMED = 0.95
@@ -33,6 +34,12 @@ CLAIMED = 0.95
 
 _SUPPORTED = 0.5
 """Share of the cells that tell which have to support a claim, unless chance explains the others."""
+
+_KEPT_BACK = 0.3
+"""Share of the cells that tell below which a claim is kept back, whatever the samples and chance say."""
+
+_FEWEST = 5
+"""Fewest telling cells of a claim that is kept back: single cells are errors more often."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +81,10 @@ class Contradiction(NamedTuple):
         if self.relation == "before":
             return f"{first} before {second} (of {cells} cells with {second}, {self.supporting} have {first})"
         return f"{first} apart from {second} ({self.contradicting} cells have both)"
+
+    def to_dict(self, mutations: tuple[str, ...]) -> dict[str, Any]:
+        """Return plain values for summary.json, with the names of the mutations."""
+        return {**self._asdict(), "first": mutations[self.first], "second": mutations[self.second]}
 
 
 class Conflict(NamedTuple):
@@ -157,6 +168,28 @@ def count_pairs(matrix: Matrix) -> PairCounts:
     )
 
 
+def unsupported_in(relations: Relations, counts: PairCounts) -> list[Contradiction]:
+    """Return the claims that fewer than 30 % of their own telling cells support, of five or more.
+
+    A consensus keeps them back. Of "A before B", the cells with B tell, by A; of "A apart from B", the cells
+    with the rarer one, by the other one.
+
+    Args:
+        relations: relations of the mutations in the samples.
+        counts: of the same mutations.
+    """
+    found = _claims(relations.before, "before", counts.both, counts.only.T, _KEPT_BACK)
+    found += _claims(np.triu(relations.apart), "apart", _one_only(counts), counts.both, _KEPT_BACK)
+    told = [one for one in found if one.supporting + one.contradicting >= _FEWEST]
+    return sorted(told, key=lambda one: (-one.contradicting, one))
+
+
+def _one_only(counts: PairCounts) -> NDArray[np.int64]:
+    """Return the numbers of cells with the rarer mutation of each pair, and without the other."""
+    with_second = counts.both + counts.only.T
+    return np.asarray(np.minimum(with_second, with_second.T) - counts.both)
+
+
 def contradictions_in(
     relations: Relations, counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None = None
 ) -> list[Contradiction]:
@@ -177,24 +210,29 @@ def contradictions_in(
     with_second = counts.both + counts.only.T
     missed: float | NDArray[np.float64] = rates.fn_rate if fn_rates is None else fn_rates[:, np.newaxis]
     of_before = missed * with_second + rates.fp_rate * cells
-    found = _contradicted(relations.before, "before", counts.both, counts.only.T, of_before, pairs)
-    rarer = np.minimum(with_second, with_second.T)
+    expected = {"before": of_before, "apart": rates.fp_rate * cells}
+    found = _claims(relations.before, "before", counts.both, counts.only.T, _SUPPORTED)
     upper = np.triu(relations.apart)  # one of each two entries
-    found += _contradicted(upper, "apart", rarer - counts.both, counts.both, rates.fp_rate * cells, pairs)
-    return sorted(found, key=lambda one: (-one.contradicting, one))
+    found += _claims(upper, "apart", _one_only(counts), counts.both, _SUPPORTED)
+    against = [
+        one
+        for one in found
+        if chance_of(one.contradicting, float(expected[one.relation][one.first, one.second])) < CHANCE / pairs
+        and one.contradicting > expected[one.relation][one.first, one.second]
+    ]
+    return sorted(against, key=lambda one: (-one.contradicting, one))
 
 
-def _contradicted(
+def _claims(
     probability: NDArray[np.float64],
     relation: str,
     supporting: NDArray[np.int64],
     contradicting: NDArray[np.int64],
-    expected: NDArray[np.float64],
-    pairs: int,
+    least: float,
 ) -> list[Contradiction]:
-    """Return the claims of a relation that the cells contradict; all arrays have the shape (n, n)."""
-    few = supporting < _SUPPORTED * (supporting + contradicting)
-    claimed = np.argwhere((probability > CLAIMED) & few & (contradicting > expected))
+    """Return the claims that less than a share of the cells support; all arrays have the shape (n, n)."""
+    few = supporting < least * (supporting + contradicting)
+    claimed = np.argwhere((probability > CLAIMED) & few)
     return [
         Contradiction(
             first,
@@ -205,5 +243,4 @@ def _contradicted(
             int(contradicting[first, second]),
         )
         for first, second in claimed.tolist()
-        if chance_of(int(contradicting[first, second]), float(expected[first, second])) < CHANCE / pairs
     ]

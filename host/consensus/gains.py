@@ -12,6 +12,7 @@ depend on their order, and equal samples give the same tree on any processor.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.relations import Relations
 
-__all__ = ["THRESHOLDS", "Gains", "Thresholds", "gain_of", "gains_of"]
+__all__ = ["THRESHOLDS", "Gains", "Thresholds", "gain_of", "gains_of", "with_open"]
 
 _UNITS = 1000
 """Units of a threshold, and of a share."""
@@ -74,6 +75,26 @@ def gains_of(relations: Relations, thresholds: Thresholds = THRESHOLDS) -> Gains
         np.fill_diagonal(gains, 0)
         tables.append(gains.astype(np.float64))
     before, apart = tables
+    return Gains(before, np.ascontiguousarray(before.T), apart)
+
+
+def with_open(gains: Gains, pairs: Collection[tuple[int, int]]) -> Gains:
+    """Return the gains with a loss for each claim on some pairs, greater than all other claims can gain.
+
+    So the best tree claims nothing of these pairs: their mutations are in one clone.
+
+    Args:
+        gains: gains of claims.
+        pairs: rows of two mutations each.
+    """
+    if not pairs:
+        return gains
+    highest = np.maximum(np.maximum(gains.before, gains.after), gains.apart)
+    loss = -1.0 - float(np.triu(np.maximum(highest, 0.0)).sum())
+    before, apart = gains.before.copy(), gains.apart.copy()
+    for one, two in pairs:
+        for table in (before, apart):
+            table[one, two] = table[two, one] = loss
     return Gains(before, np.ascontiguousarray(before.T), apart)
 
 

@@ -7,15 +7,49 @@ sequence. Here, a chain that never moved counts as one sample, not as all of its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["bulk_ess", "effective_size", "indicator_ess", "split_rhat"]
+__all__ = ["Kept", "bulk_ess", "effective_size", "indicator_ess", "likely_chains", "split_rhat"]
 
 _FEWEST = 4
 """Fewest samples in half a chain for which diagnostics are computed."""
+
+_NATS, _DEVIATIONS = 20.0, 5.0
+"""A chain is far below the best one if its median log-likelihood is lower by more than so many nats, and by
+more than so many standard deviations of the best chain, which grow with the number of mutations."""
+
+
+class Kept(NamedTuple):
+    """Chains that count, beside the best one.
+
+    Attributes:
+        chains: their numbers, ascending.
+        left_out: number of the other chains, which are far below.
+        below: nats by which the medians of the others are below that of the best chain, at least.
+    """
+
+    chains: tuple[int, ...]
+    left_out: int = 0
+    below: float = 0.0
+
+
+def likely_chains(log_likelihoods: Mapping[int, NDArray[np.float64]]) -> Kept:
+    """Return the chains that are not far below the best one: the trees of the others have no weight.
+
+    Args:
+        log_likelihoods: those of the samples of each chain, by its number: float64, shape (samples,).
+    """
+    medians = {chain: float(np.median(values)) for chain, values in log_likelihoods.items()}
+    best = max(medians, key=lambda chain: medians[chain])
+    least = medians[best] - max(_NATS, _DEVIATIONS * float(np.std(log_likelihoods[best])))
+    kept = tuple(chain for chain in sorted(medians) if medians[chain] >= least)
+    others = [median for chain, median in medians.items() if chain not in kept]
+    below = medians[best] - max(others) if others else 0.0
+    return Kept(kept, len(others), below)
 
 
 def split_rhat(samples: NDArray[np.float64]) -> float:

@@ -194,13 +194,13 @@ class SampleStore:
             np.concatenate([records["parents"] for records in self.of_chain(chain)]) for chain in self.chains
         ]
 
-    def copy_to(self, other: SampleStore) -> None:
-        """Append all samples to another store.
+    def copy_to(self, other: SampleStore, chains: Sequence[int] | None = None) -> None:
+        """Append all samples to another store, or those of some chains.
 
         Raises:
             OutputError: the other file cannot be written, nor a temporary one.
         """
-        for chain in self.chains:
+        for chain in self.chains if chains is None else chains:
             for records in self.of_chain(chain):
                 other._append(chain, len(records), records.tobytes())
 

@@ -18,7 +18,7 @@ from syclade.host.chains.convergence import Change
 from syclade.host.chains.events import Event
 from syclade.host.chains.state import ChainState
 from syclade.host.consensus.unplaced import Unplaced
-from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
+from syclade.host.diagnostics.numbers import Kept, bulk_ess, likely_chains, split_rhat
 from syclade.host.diagnostics.pairs import PairSizes, pair_sizes
 from syclade.host.samples.mutation_trees import SampledMutationTrees
 from syclade.host.samples.sampling import Sampling
@@ -47,6 +47,7 @@ class Judged(NamedTuple):
         pairs: effective sample sizes of some uncertain pairs.
         enough: whether they are enough (`enough`).
         shared: states after the Gibbs steps of the round: samples of trees with shares; empty without shares.
+        kept: the chains that all of these are of.
     """
 
     sampled: SampledMutationTrees
@@ -54,6 +55,7 @@ class Judged(NamedTuple):
     pairs: PairSizes
     enough: bool
     shared: Sequence[ChainState]
+    kept: Kept
 
 
 class SupportRounds:
@@ -64,6 +66,7 @@ class SupportRounds:
         nodes: number of nodes of a tree.
         judge: (samples, their sampling) -> the samples with their diagnostics.
         guide: (samples of a round) -> tables of the guided moves for the next round; None if there are none.
+        unit: log-likelihood of 1 in the integer scores.
         every_pair: whether the rounds go on while a measured pair is rough.
         renew: Gibbs step of the states' shares, every `Budget.renewal` steps; None if cells have none.
         unplaced: mutations whose pairs are not measured.
@@ -76,12 +79,13 @@ class SupportRounds:
         judge: Judge,
         guide: Guide | None = None,
         *,
+        unit: float = 1.0,
         every_pair: bool = False,
         renew: Renew | None = None,
         unplaced: Unplaced | None = None,
     ) -> None:
         self._budget, self._nodes, self._judge, self._guide = budget, nodes, judge, guide
-        self._every_pair, self._renew = every_pair, renew
+        self._unit, self._every_pair, self._renew = unit, every_pair, renew
         self._unplaced = unplaced or Unplaced()
         self._store = SampleStore(nodes)
         self._ended: tuple[SampleStore, int] | None = None
@@ -91,15 +95,29 @@ class SupportRounds:
 
     @property
     def judged(self) -> Judged | None:
-        """Samples of the last round that has ended; None before there is one."""
+        """Samples of the last round that has ended; None before there is one.
+
+        Chains far below the best one are left out, and of a single chain, samples are not enough.
+        """
         if self._judged is None and self._ended is not None:
-            store, steps = self._ended
+            (store, kept), steps = self._of_likely_chains(self._ended[0]), self._ended[1]
             sampled = self._judge(store, self._budget.sampling_after(steps // 2))
             shares = self._unplaced.ancestors_of_placed(sampled.posterior.ancestors)
             pairs = pair_sizes(store.trees_by_chain(), shares, PAIRS)
-            fine = enough(sampled) and not (self._every_pair and pairs.rough)
-            self._judged = Judged(sampled, steps, pairs, fine, self._shared_of_ended)
+            alone = kept.left_out > 0 and len(kept.chains) < 2
+            fine = enough(sampled) and not alone and not (self._every_pair and pairs.rough)
+            shared = [state for state in self._shared_of_ended if state.chain in kept.chains]
+            self._judged = Judged(sampled, steps, pairs, fine, shared, kept)
         return self._judged
+
+    def _of_likely_chains(self, store: SampleStore) -> tuple[SampleStore, Kept]:
+        """Return the samples of the chains that are not far below the best one, and which these are."""
+        kept = likely_chains({chain: self._unit * _scores_of(store, chain) for chain in store.chains})
+        if not kept.left_out:
+            return store, kept
+        some = SampleStore(self._nodes)
+        store.copy_to(some, kept.chains)
+        return some, kept
 
     @property
     def most_steps(self) -> int:

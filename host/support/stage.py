@@ -70,10 +70,6 @@ EVENTS = 256
 _MOST_CORRECTIONS = 3
 """How often trees are sampled again under corrected rates. On matrices with large errors, once or twice."""
 
-_STUCK = 20.0
-"""Nats by which the mean log-likelihood of a chain is below that of the best chain if it says nothing of the
-rates: its trees have no weight, and other rates fit them."""
-
 _TREES_BYTES = 2**24
 """Most bytes of the sampled trees that stay in memory."""
 
@@ -309,6 +305,7 @@ def sample(
             plan.labels + 1,
             judge,
             guide,
+            unit=plan.problem.unit,
             every_pair=every_pair,
             renew=partial(_renewed, planned, run.seed, _draw_of(planned), threads)
             if planned.shares
@@ -401,8 +398,9 @@ def _support(
 
     plain = result.assignment.doublets is None  # the posterior of rates is that of single cells
     if result.estimated_rates and result.observed is not None and plain and dropout is None:
-        of_rates = (trees,) if shared is None else _shared(_not_stuck(judged.shared, problem), problem)
-        rates = rate_posterior(result.observed, planned.rates, *of_rates, names=result.estimated_rates)
+        rates = rate_posterior(
+            result.observed, planned.rates, *(shared or (trees,)), names=result.estimated_rates
+        )
     return Support(
         level=planned.level,
         steps=judged.steps,
@@ -425,6 +423,7 @@ def _support(
         ),
         trees=trees,
         pairs=judged.pairs,
+        kept=judged.kept,
         rates=rates,
         unplaced=unplaced,
         dropout=dropout,
@@ -455,20 +454,6 @@ class _Shared(NamedTuple):
 def _shared(states: Sequence[ChainState], problem: Problem) -> _Shared:
     logs = np.array([state.rates.log_shares for state in states]) * 2.0**-problem.scale_bits
     return _Shared(np.array([state.parents for state in states], dtype=np.int32), np.exp2(logs))
-
-
-def _not_stuck(states: Sequence[ChainState], problem: Problem) -> list[ChainState]:
-    """Return the states of the chains that are not far below the best one.
-
-    Trees with a low likelihood would outweigh all others in the ratio of likelihoods, because rates that fit
-    them are much more likely than those that they were sampled under.
-    """
-    scores: dict[int, list[float]] = {}
-    for state in states:
-        scores.setdefault(state.chain, []).append(problem.to_nats(state.score))
-    means = {chain: sum(found) / len(found) for chain, found in scores.items()}
-    least = max(means.values()) - _STUCK
-    return [state for state in states if means[state.chain] >= least]
 
 
 def _thinned(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:

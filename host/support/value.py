@@ -16,6 +16,7 @@ from syclade.host.common.atomic import Content
 from syclade.host.common.read_only import freeze_arrays
 from syclade.host.common.values import short_repr
 from syclade.host.consensus.unplaced import UNPLACED, Unplaced
+from syclade.host.diagnostics.numbers import Kept
 from syclade.host.diagnostics.pairs import ROUGH, PairSizes
 from syclade.host.model.dropout import FILE as DROPOUT_FILE
 from syclade.host.model.dropout import Dropout
@@ -64,6 +65,7 @@ class Support:
             for unplaced cells.
         trees: int32, shape (samples, n + 1): sampled trees, chain by chain; evenly thinned if they are large.
         pairs: effective sample sizes of uncertain pairs of mutations.
+        kept: chains that all of these are of; `sampled` has no samples of the others.
         rates: posterior of the error rates that were estimated; None if none was.
         unplaced: mutations and cells without support.
         dropout: rates of false negatives of the mutations, if they differ; None for one rate.
@@ -83,6 +85,7 @@ class Support:
     cells: NDArray[np.float64]
     trees: NDArray[np.int32]
     pairs: PairSizes
+    kept: Kept
     rates: RatePosterior | None = None
     unplaced: Unplaced = field(default_factory=Unplaced)
     dropout: Dropout | None = None
@@ -135,6 +138,11 @@ class Support:
     def warnings(self) -> list[str]:
         """Messages: where the tree says more than the samples, and whether these are enough."""
         found = []
+        if left_out := self.kept.left_out:
+            found.append(
+                f"{left_out} of {left_out + len(self.kept.chains)} chains stayed {self.kept.below:.0f} nats "
+                "or more below the best one: support, consensus and cells are of the others"
+            )
         if self.unsure:
             found.append(
                 f"{self.unsure} of {self.placed} edges of the tree are in fewer than half of the sampled "
@@ -192,6 +200,7 @@ class Support:
             "interrupted": self.interrupted,
             "steps": self.steps,
             **told,
+            **self._left_out,
             "pairs": self.pairs.to_dict(),
             "edges_sure": self.sure,
             "edges_unsure": self.unsure,
@@ -200,6 +209,12 @@ class Support:
             **({} if self.rates is None else {"rates": self.rates.to_dict()}),
             **({} if self.dropout is None else {"dropout": self.dropout.to_dict()}),
         }
+
+    @property
+    def _left_out(self) -> dict[str, Any]:
+        """Number of chains that are left out, and their distance, if there are any: for summary.json."""
+        chains, below = self.kept.left_out, float(f"{self.kept.below:.6g}")
+        return {"left_out": {"chains": chains, "below": below}} if chains else {}
 
     @property
     def _shares(self) -> Iterator[tuple[float, float, float]]:

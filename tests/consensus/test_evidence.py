@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.consensus.evidence import contradictions_in, count_pairs
+from syclade.host.consensus.consensus import find_consensus
+from syclade.host.consensus.evidence import contradictions_in, count_pairs, unsupported_in
 from syclade.host.consensus.relations import Relations
 from syclade.host.input.matrix import Matrix, matrix_from_array
 from syclade.host.model.rates import Rates
@@ -68,3 +69,42 @@ def test_true_relations_are_not_contradicted() -> None:
     counts = count_pairs(made.matrix)
     assert contradictions_in(Relations(100, above), counts, RATES) == []
     assert contradictions_in(Relations(100, above.T.copy()), counts, RATES) != []
+
+
+@pytest.mark.parametrize(
+    ("cells", "claim", "words"),
+    [
+        ((2, 60, 8, 20), (0.96, 0.0), "A before B (of 10 cells with B, 2 have A)"),
+        ((9, 60, 3, 20), (0.0, 0.0), "A apart from B (9 cells have both)"),
+        ((3, 60, 7, 20), (1.0, 0.0), None),  # 30 %
+        ((0, 60, 4, 20), (1.0, 0.0), None),  # few cells
+        ((2, 60, 8, 20), (0.95, 0.0), None),  # no claim
+    ],
+)
+def test_claims_that_few_of_their_cells_support(
+    cells: tuple[int, int, int, int], claim: tuple[float, float], words: str | None
+) -> None:
+    found = unsupported_in(relations_of(*claim), count_pairs(matrix_of(*cells)))
+    assert [one.words(NAMES) for one in found] == ([] if words is None else [words])
+
+
+def test_the_consensus_leaves_such_pairs_open() -> None:
+    """Two of twelve cells with B have A: trees with A above B are not believed. C is below B in all."""
+    columns = [(1, 1, 1)] * 2 + [(1, 0, 0)] * 40 + [(0, 1, 1)] * 8 + [(0, 1, 0)] * 2 + [(0, 0, 0)] * 20
+    matrix = matrix_from_array(np.array(columns, dtype=np.uint8).T, ("A", "B", "C"))
+    trees = np.tile(np.array([3, 0, 1, 3], dtype=np.int32), (50, 1))
+    found = find_consensus(lambda: [trees], trees[0], matrix, RATES)
+    assert found is not None
+    assert [(one.first, one.second) for one in found.kept_back] == [(0, 1), (0, 2)]
+    assert not found.tree.before[0].any()
+    assert not found.tree.apart.any()
+    assert found.contradictions == []
+    assert "A before B (of 12 cells with B, 2 have A)" in found.warnings[0]
+    assert [one["second"] for one in found.to_dict()["kept_back"]] == ["B", "C"]
+    rows = [line.split("\t") for line in found.to_relations().splitlines()[1:]]
+    assert [(row[:3], row[5]) for row in rows[:2]] == [(["A", "B", "1"], "open"), (["A", "C", "1"], "open")]
+    fine = matrix_from_array(1 - np.tri(3, 30, -1, dtype=np.uint8), ("A", "B", "C"))
+    control = find_consensus(lambda: [trees], trees[0], fine, RATES)
+    assert control is not None
+    assert not control.kept_back
+    assert control.tree.before[0, 1]

@@ -196,4 +196,4 @@ def test_wrong_shares_of_a_file(tmp_path: Path, text: str, words: str) -> None:
     ran = CliRunner().invoke(cli, ["simulate", "--cells", "4", *options, "--out", str(tmp_path / "made")])
     assert ran.exit_code != 0
     assert words in f"{ran.output}{ran.exception}"
-    assert not (tmp_path / "made" / "matrix.csv").exists()
+    assert not (tmp_path / "made").exists()

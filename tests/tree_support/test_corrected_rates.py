@@ -16,6 +16,7 @@ import syclade
 from syclade.host.chains.shares import state_with_even_shares
 from syclade.host.chains.state import ChainState
 from syclade.host.cli.main import cli
+from syclade.host.diagnostics.numbers import likely_chains
 from syclade.host.model.rate_posterior import RateInterval, RatePosterior, rate_posterior
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
@@ -102,8 +103,13 @@ def test_chains_far_below_the_best_one_say_nothing_of_the_rates() -> None:
         for chain in (0, 1, 2, 3)
         for _ in range(4)
     ]
-    placed = stage._not_stuck(states, problem)
-    assert {state.chain for state in placed} == {0, 1, 2}
+    scores = {
+        chain: np.array([problem.to_nats(state.score) for state in states if state.chain == chain])
+        for chain in range(4)
+    }
+    kept = likely_chains(scores)
+    assert (kept.chains, kept.left_out) == ((0, 1, 2), 1)
+    placed = [state for state in states if state.chain in kept.chains]
 
     def interval(some: Sequence[ChainState]) -> RateInterval:
         shared = stage._shared(some, problem)

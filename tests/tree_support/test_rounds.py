@@ -168,3 +168,34 @@ def test_the_first_round_has_samples_for_the_first_guide() -> None:
     sampling = BUDGET.sampling_of_first
     assert sampling == Sampling(BUDGET.first // SAMPLES, 0)
     assert PLAN.settings["first_sample"] == PLAN.settings["every"]
+
+
+def far_below(*low: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return samples of which some chains have much lower scores, and another tree."""
+    scores, trees = drawn(1)
+    scores[list(low)] -= 100_000
+    trees[list(low)] = OTHER
+    return scores, trees
+
+
+def test_chains_far_below_the_best_one_are_left_out() -> None:
+    rounds = rounds_with(far_below(1, 3))
+    assert not rounds.satisfied(2 * BUDGET.first, NONE, 0), "they may still rise"
+    judged = rounds.judged
+    assert judged is not None
+    assert (judged.kept.chains, judged.kept.left_out) == ((0, 2), 2)
+    assert judged.kept.below == pytest.approx(100_000, rel=0.01)
+    assert judged.enough
+    assert judged.sampled.log_likelihoods.shape == (2, SAMPLES)
+    assert judged.sampled.rhat < 1.01
+    assert not (np.concatenate(list(judged.sampled.store.trees())) == OTHER).all(axis=1).any()
+    near = rounds_with(drawn(1, one_chain=200)).judged
+    assert near is not None
+    assert (near.kept.chains, near.enough) == ((0, 1, 2, 3), False)
+
+
+def test_samples_of_one_chain_alone_are_not_enough() -> None:
+    judged = rounds_with(far_below(0, 1, 3)).judged
+    assert judged is not None
+    assert judged.kept.chains == (2,)
+    assert not judged.enough
