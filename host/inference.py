@@ -171,7 +171,8 @@ def infer(
             enough samples (docs/samples.md); or none. Default: quick, except with options that exclude it
             (host/supported.py). Does not change the tree.
         dropout: rates of false negatives of the trees for support: shared by all mutations, or per-mutation;
-            or auto, per-mutation if the data show that they differ (`Support.dropout`).
+            or auto, per-mutation if the data show that they differ (`Support.dropout`). Tests of
+            recurrent="all" follow (`Recurrences.fn_rates`).
         burn_in: fraction of a chain's steps before its first sample.
         learn_fn, learn_fp, learn_doublets: probabilities that a step changes that rate instead of the tree;
             need `steps`.

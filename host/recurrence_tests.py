@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,33 +11,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.parities.tables import Trees
 from syclade.host.answer import answer
 from syclade.host.backends import Runner
 from syclade.host.backends.opening import open_one
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.schedule import SlotSchedule
-from syclade.host.chains.scores.named import ScoreOptions
-from syclade.host.chains.space import recurrent_trees
-from syclade.host.chains.starts import initial_state, state_at
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.scores.named import ScoreOptions, score_named
 from syclade.host.cluster.where import first_of
-from syclade.host.compile.kernel import load_part
 from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import PlanOptions, TreeKind
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.kinds.recurrent_trees import recurrent_kind
-from syclade.host.model.copy_scores import with_best_copy
+from syclade.host.model.dropout import EVIDENT, problem_of_groups
+from syclade.host.model.problem import SlotRates
 from syclade.host.model.rate_model import RateModel
-from syclade.host.model.recurrence import recurrent_mutation, with_copy, with_copy_below_root
+from syclade.host.model.recurrence import (
+    genotypes_of,
+    kind_of,
+    recurrent_mutation,
+    with_copy,
+)
+from syclade.host.model.recurrence_rates import Fit, OwnRates, fit_own_rates
+from syclade.host.model.zygosity import scored_values
 from syclade.host.output.recurrences import Recurrences, Tested
 from syclade.host.output.result import Result
+from syclade.host.recurrence_chains import (
+    best_tree_without,
+    best_trees_with_copies,
+    evidence_without,
+    evidences_with_copies,
+)
 from syclade.host.request import Request
-from syclade.host.runs.evidence import LADDER, Estimate, estimate_of, ratios_by_chains
-from syclade.host.runs.pipeline import Clock, Progress, Start, run_round
+from syclade.host.request.support import dropout_of
+from syclade.host.runs.evidence import Estimate
+from syclade.host.runs.pipeline import Clock
 from syclade.host.runs.task import Stopped, Task
-from syclade.kernels.parities.parts import RECURRENT
+from syclade.host.support.stage import AUTO, SHARED
+from syclade.host.trees.tree import ancestor_matrix
 
 __all__ = ["CHAINS", "STEPS", "plan_for", "tests_of_all"]
 
@@ -56,6 +65,7 @@ def plan_for(
     mutation: int | None,
     model: RateModel,
     doublets: float | None = None,
+    own: OwnRates | None = None,
 ) -> Plan:
     """Return the plan of chains with the options of an inference, for another model.
 
@@ -64,13 +74,19 @@ def plan_for(
         kind, matrix, mutation: trees, their matrix, and the recurrent mutation; None for none.
         model: the rates.
         doublets: rate of doublets; by default that of the inference, or the mean of its prior.
+        own: rates of false negatives of all mutations, without doublets; None for that of the model.
     """
     given: Mapping[str, Any] = asked.options
     if doublets is None:
         doublets = given["doublets"] if model.doublets is None else model.doublets.prior.mean
     scored = ScoreOptions(given["score"], doublets, mutation)
     options = PlanOptions(scored, given["gamma"], given["move_probabilities"], (), 1)
-    return kind.make_plan(matrix, model, options)
+    plan = kind.make_plan(matrix, model, options)
+    if own is None:
+        return plan
+    groups = own.groups if mutation is None else np.append(own.groups, 0)  # the copy's row is missing
+    problem = problem_of_groups(matrix, model.rates, groups, octaves=scored.octaves)
+    return replace(plan, problem=problem, score=score_named(scored.name, problem, None, mutation))
 
 
 def tests_of_all(asked: Request, result: Result, task: Task, work: list[WorkDone]) -> Recurrences | None:
@@ -92,13 +108,16 @@ def tests_of_all(asked: Request, result: Result, task: Task, work: list[WorkDone
     recurrent_mutation(1, asked.observed.mutations)  # refuses a matrix of one mutation
     accepted: list[int] = []
     rounds: list[Mapping[int, Tested]] = []
+    first_rates: OwnRates | None = None
     left = tuple(range(asked.observed.n_mutations))
     stopped = False
     try:
         while left and asked.observed.n_mutations - len(accepted) >= 2:
             rows = [row for row in range(asked.observed.n_mutations) if row not in accepted]
             inner, own = (asked, result) if not accepted else _set_aside(asked, result, rows, task, work)
-            tests = _test_round(inner, own, [rows.index(row) for row in left], task, work)
+            rates = _own_rates(inner, own, task, work)
+            first_rates = rates if not rounds else first_rates
+            tests = _test_round(inner, own, [rows.index(row) for row in left], rates, task, work)
             rounds.append(dict(zip(left, tests, strict=True)))
             evident = [row for row in left if rounds[-1][row].is_evident]
             if evident:
@@ -109,7 +128,11 @@ def tests_of_all(asked: Request, result: Result, task: Task, work: list[WorkDone
     if not rounds:
         return None
     first = tuple(rounds[0][row] for row in range(asked.observed.n_mutations))
-    return Recurrences(first, *_chains(asked), tuple(rounds[1:]), tuple(accepted), stopped)
+    return Recurrences(
+        first, *_chains(asked), tuple(rounds[1:]), tuple(accepted), stopped,
+        None if first_rates is None else first_rates.log_bayes_factor,
+        None if first_rates is None else first_rates.of_mutations,
+    )  # fmt: skip
 
 
 def _set_aside(
@@ -145,7 +168,12 @@ def _chains(asked: Request) -> tuple[int, int]:
 
 
 def _test_round(
-    asked: Request, result: Result, mutations: Sequence[int], task: Task, work: list[WorkDone]
+    asked: Request,
+    result: Result,
+    mutations: Sequence[int],
+    own: OwnRates | None,
+    task: Task,
+    work: list[WorkDone],
 ) -> tuple[Tested, ...]:
     """Test some mutations in the slots of one runner.
 
@@ -156,20 +184,74 @@ def _test_round(
     """
     per, steps = _chains(asked)
     fixed, rung = _fixed(result), max(1, steps // OF_RUNG)
-    plan = plan_for(asked, recurrent_kind(0), with_copy(asked.observed, 0), 0, *fixed)
+    plan = plan_for(asked, recurrent_kind(0), with_copy(asked.observed, 0), 0, *fixed, own)
     clock = Clock(len(mutations) * per * steps, task.launched)
     with _opened(asked, plan, len(mutations) * per, steps, work) as runner:
-        trees = _best_trees(runner, result.parents, mutations, per, steps, clock)
-        evidences = _evidences(runner, mutations, per, rung, task)
-    plain = plan_for(asked, MUTATION, asked.observed, None, *fixed)
+        sought = [None if own is None else own.at_mean(mutation) for mutation in mutations]
+        start = _slots(own, plan, sought)
+        trees = best_trees_with_copies(runner, result.parents, mutations, start, per, steps, clock)
+        fits = [
+            None if own is None else own.with_copy(genotypes_of(tree, mutation)[:-1], mutation)
+            for mutation, tree in zip(mutations, trees, strict=True)
+        ]
+        evidences = evidences_with_copies(runner, mutations, _slots(own, plan, fits), per, rung, task)
+    plain = plan_for(asked, MUTATION, asked.observed, None, *fixed, own)
+    rates = _slots(own, plain, [None if own is None else own.fit])[0]
     with _opened(asked, plain, per, steps, work) as runner:
-        known = max(result.log_likelihood, _continued(runner, asked, result, per, steps, task))
-        starts = [initial_state(plain, asked.seed, len(mutations) * per + chain) for chain in range(per)]
-        without = estimate_of(_ratios(runner, starts, rung, task))
+        best = best_tree_without(runner, result.parents, rates, per, steps, task)
+        without = evidence_without(runner, rates, len(mutations) * per, per, rung, task)
     without = without._replace(value=without.value - _prior(asked))
+    known = _log_likelihood_without(asked, result, plain, best, own)
     return tuple(
-        _tested(asked, result, plan, tree, mutation, known, evidence.minus(without))
-        for mutation, tree, evidence in zip(mutations, trees, evidences, strict=True)
+        _tested(asked, result, plan, tree, mutation, known, evidence.minus(without), own, fit)
+        for mutation, tree, evidence, fit in zip(mutations, trees, evidences, fits, strict=True)
+    )
+
+
+def _own_rates(asked: Request, result: Result, task: Task, work: list[WorkDone]) -> OwnRates | None:
+    """Return rates of false negatives of all mutations if they differ, or shall; None for one rate.
+
+    They are fitted to the result's tree, and then to the best tree of chains that start there: the order of
+    mutations in a tree under one rate explains a part of the differences.
+    """
+    rates, doublets = _fixed(result)
+    wanted = dropout_of(asked.options, rates.rates, doublets)
+    if wanted == SHARED:
+        return None
+    values = scored_values(asked.observed, rates.rates)
+    own = fit_own_rates(values, rates.rates.fp_rate, rates.rates.fn_rate, _genotypes(result.parents))
+    if wanted == AUTO and own.log_bayes_factor <= EVIDENT:
+        return None
+    per, steps = _chains(asked)
+    plain = plan_for(asked, MUTATION, asked.observed, None, *_fixed(result), own)
+    with _opened(asked, plain, per, steps, work) as runner:
+        slot = own.slot_rates(plain.problem, own.fit)
+        best = best_tree_without(runner, result.parents, slot, per, steps, task)
+    return own.refitted(_genotypes(best))
+
+
+def _genotypes(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which mutations each node has in a tree without a recurrence: bool, shape (n, nodes)."""
+    return ancestor_matrix(parents)[:-1].astype(np.bool_)
+
+
+def _slots(own: OwnRates | None, plan: Plan, fits: Sequence[Fit | None]) -> list[SlotRates]:
+    """Return the integers of fitted rates; those of the plan where mutations have one rate."""
+    return [
+        plan.problem.rates if own is None or one is None else own.slot_rates(plan.problem, one)
+        for one in fits
+    ]
+
+
+def _log_likelihood_without(
+    asked: Request, result: Result, plan: Plan, parents: NDArray[np.int32], own: OwnRates | None
+) -> float:
+    """Return the log-likelihood of the best tree without a recurrence: a given one, or the result's."""
+    if own is None:
+        return max(result.log_likelihood, plan.score.log_likelihood(asked.observed, result.rates, parents))
+    trees, summed = (parents, result.parents), plan.score.name == "sum"
+    return max(
+        own.log_likelihood(_genotypes(tree), own.fit, plan.problem.base, summed=summed) for tree in trees
     )
 
 
@@ -186,100 +268,10 @@ def _opened(asked: Request, plan: Plan, chains: int, steps: int, work: list[Work
         opened.runner.close()
 
 
-def _best_trees(
-    runner: Runner,
-    parents: NDArray[np.int32],
-    mutations: Sequence[int],
-    per: int,
-    steps: int,
-    clock: Clock,
-) -> list[NDArray[np.int32]]:
-    """Return the best tree of the chains of each mutation, which start at a tree without a recurrence."""
-    best: dict[int, ChainState] = {}
-
-    def start(chain: int) -> Start:
-        mutation = mutations[chain // per]
-        tree = _with_leaf(runner.plan, parents, mutation, chain % per)
-        return _state(runner.plan, tree, chain, mutation), None
-
-    def finish(slot: int) -> None:
-        state = runner.get(slot)
-        mutation = state.settings[RECURRENT.name]
-        now = best.setdefault(mutation, state)
-        if (state.best_score, -state.chain) > (now.best_score, -now.chain):
-            best[mutation] = state
-
-    schedule = SlotSchedule(len(mutations) * per, steps, runner.slots)
-    run_round(runner, schedule, first_step=0, start=start, finish=finish, clock=clock)
-    return [best[mutation].best_parents for mutation in mutations]
-
-
-def _continued(runner: Runner, asked: Request, result: Result, per: int, steps: int, task: Task) -> float:
-    """Return the best log-likelihood of chains without a recurrence, as many and as long as its chains."""
-    found: list[ChainState] = []
-    run_round(
-        runner,
-        SlotSchedule(per, steps, runner.slots),
-        first_step=0,
-        start=lambda chain: (state_at(runner.plan, result.parents, chain), None),
-        finish=lambda slot: found.append(runner.get(slot)),
-        clock=Clock(per * steps, task.launched),
-    )
-    best = max(found, key=lambda state: state.best_score)
-    return runner.plan.score.log_likelihood(asked.observed, result.rates, best.best_parents)
-
-
-def _evidences(runner: Runner, mutations: Sequence[int], per: int, steps: int, task: Task) -> list[Estimate]:
-    """Return the evidence of each mutation's recurrence."""
-    plan, seed, starts = runner.plan, runner.seed, list[ChainState]()
-    for chain in range(len(mutations) * per):
-        mutation = mutations[chain // per]
-        tree = recurrent_trees(mutation).initial(plan.labels, seed, chain)
-        starts.append(_state(plan, tree, chain, mutation))
-    ratios = _ratios(runner, starts, steps, task)
-    return [estimate_of(part) for part in ratios.reshape(len(mutations), per, -1)]
-
-
 def _prior(asked: Request) -> float:
     """Return what the priors of attachments, which the sum score leaves out, add to a log Bayes factor."""
     nodes = asked.observed.n_mutations + 1
     return asked.observed.n_cells * math.log(nodes / (nodes + 1)) if asked.plan.score.name == "sum" else 0.0
-
-
-def _ratios(runner: Runner, starts: Sequence[ChainState], steps: int, task: Task) -> NDArray[np.float64]:
-    """Return `ratios_by_chains`, and report the progress."""
-    total, begun = len(starts) * steps * (len(LADDER) - 1), time.perf_counter()
-
-    def launched(done: int, best: int) -> None:
-        task.launched(Progress(done, total, total, best, done, time.perf_counter() - begun))
-
-    return ratios_by_chains(runner, starts, steps, launched)
-
-
-def _with_leaf(plan: Plan, parents: NDArray[np.int32], mutation: int, rank: int) -> NDArray[np.int32]:
-    """Return a tree without a recurrence with the copy of a mutation at its best place, or a later one."""
-    return with_best_copy(plan.problem, with_copy_below_root(parents), mutation, rank)
-
-
-def _state(plan: Plan, tree: NDArray[np.int32], chain: int, mutation: int) -> ChainState:
-    """Return the first state of a chain of a mutation, at a tree."""
-    settings = {RECURRENT.name: mutation}
-    score = _score(plan, tree, settings)
-    return ChainState(
-        chain, 0, tree, score, tree, score, plan.problem.rates, plan.gamma, settings,
-        rate_at=plan.start_rates, best_rate_at=plan.start_rates,
-    )  # fmt: skip
-
-
-def _score(plan: Plan, tree: NDArray[np.int32], settings: Mapping[str, int]) -> int:
-    """Return the score of a tree as numpy computes it, which is far faster than its definition."""
-    rates = plan.problem.rates
-    state = {name: np.array([value]) for name, value in plan.settings_at(plan.start_rates, settings).items()}
-    state["weights"] = np.array([rates.weights])
-    cells = load_part(plan.score.numpy).of_cells(
-        state, np.zeros(1, int), Trees(tree[None], plan.problem.observed)
-    )
-    return int(cells[0] @ plan.problem.multiplicity)
 
 
 def _fixed(result: Result) -> tuple[RateModel, float | None]:
@@ -296,8 +288,17 @@ def _tested(
     mutation: int,
     without: float,
     factor: Estimate,
+    own: OwnRates | None,
+    fit: Fit | None,
 ) -> Tested:
-    """Return the test of a mutation from its best tree."""
+    """Return the test of a mutation from its best tree, and its rates with the copy if they are its own."""
+    if own is not None and fit is not None:
+        group, has = int(own.groups[mutation]), genotypes_of(parents, mutation)[:-1]
+        summed = plan.score.name == "sum"
+        likely = own.log_likelihood(has, fit, plan.problem.base, summed=summed)
+        found = kind_of(parents, mutation, with_copy(asked.observed, mutation).mutations)
+        value = factor.value + fit.integrated(group) - own.fit.integrated(group)
+        return Tested(found.compared(likely, without), parents, likely, value, factor.error)
     kind, matrix = recurrent_kind(mutation), with_copy(asked.observed, mutation)
     score = plan_for(asked, kind, matrix, mutation, *_fixed(result)).score
     assignment, log_likelihood = kind.assign(matrix, result.rates, plan.problem, parents, score)

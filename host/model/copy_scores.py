@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.assignment import Assignment
 from syclade.host.model.doublets import Doublets, Mixture
-from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.problem import Problem, SlotRates, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.recurrence import genotypes_of
 from syclade.host.trees.tree import ancestor_matrix, preorder
@@ -33,7 +33,9 @@ __all__ = [
 Parents = NDArray[np.int32]
 
 
-def with_best_copy(problem: Problem, parents: Parents, mutation: int, rank: int = 0) -> Parents:
+def with_best_copy(
+    problem: Problem, parents: Parents, mutation: int, rank: int = 0, rates: SlotRates | None = None
+) -> Parents:
     """Return a tree with the copy of a mutation as a leaf, where it raises the maximum score most.
 
     Args:
@@ -41,13 +43,14 @@ def with_best_copy(problem: Problem, parents: Parents, mutation: int, rank: int 
         parents: int32, shape (mutations + 1,): a valid parent vector, with the copy anywhere.
         mutation: number of the recurrent mutation.
         rank: how many better places to leave out; those that are left take turns.
+        rates: None for the problem's own rates.
     """
     copy, root = problem.mutations - 1, problem.mutations
     tree = np.where(parents == copy, parents[copy], parents).astype(np.int32)
     tree[copy] = root
     has = ancestor_matrix(tree)[:-1]
     has[copy] = False
-    weights = problem.weight_rows().astype(np.float64)  # integers, so that sums in float64 are exact
+    weights = problem.weight_rows(rates).astype(np.float64)  # integers, so that sums in float64 are exact
     scores = has.T.astype(np.float64) @ weights
     flipped = scores + np.where(has[mutation], -1.0, 1.0)[:, None] * weights[mutation]
     gains = np.maximum(flipped - scores.max(axis=0), 0.0) @ problem.multiplicity

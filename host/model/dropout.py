@@ -26,8 +26,8 @@ from syclade.host.model.rate_tables import fixed_tables
 from syclade.host.model.rates import Rates
 
 __all__ = [
-    "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "beta_posteriors", "grouped", "log_bayes_factor",
-    "mutation_weights", "problem_of_groups", "rates_in", "slot_rates",
+    "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "beta_at_most_probable", "beta_posteriors", "grouped",
+    "log_bayes_factor", "mutation_weights", "problem_of_groups", "rates_in", "slot_rates", "within_limits",
 ]  # fmt: skip
 
 FILE = "dropout.tsv"
@@ -98,6 +98,17 @@ def beta_posteriors(
     return grid.missed[point] + missed, grid.seen[point] + seen
 
 
+def beta_at_most_probable(missed: NDArray[np.float64], seen: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the shapes of the common Beta at the most probable point of the grid."""
+    grid, best = _grid(), int(_of_points(missed, seen).argmax())
+    return float(grid.missed[best]), float(grid.seen[best])
+
+
+def within_limits(rates: NDArray[np.float64], fp_rate: float) -> NDArray[np.float64]:
+    """Return rates within the limits of a mutation's rate."""
+    return np.clip(rates, LOWEST, _CLOSE - fp_rate)
+
+
 def grouped(rates: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the group of each mutation, int64, (n,): its own, or if they are many, one of similar rates."""
     groups, ranks = min(len(rates), _MOST_GROUPS), np.arange(len(rates))
@@ -106,8 +117,10 @@ def grouped(rates: NDArray[np.float64]) -> NDArray[np.int64]:
     return ranks.astype(np.int64)
 
 
-def problem_of_groups(matrix: Matrix, rates: Rates, groups: NDArray[np.int64]) -> Problem:
-    """Return a problem whose classes are values of groups of mutations, with scores in octaves.
+def problem_of_groups(
+    matrix: Matrix, rates: Rates, groups: NDArray[np.int64], *, octaves: bool = True
+) -> Problem:
+    """Return a problem whose classes are values of groups of mutations, by default with scores in octaves.
 
     Its own rates of false negatives are the lowest ones, which have the largest weights; so the weights of
     any others fit its unit and its kernels.
@@ -115,7 +128,7 @@ def problem_of_groups(matrix: Matrix, rates: Rates, groups: NDArray[np.int64]) -
     Raises:
         MatrixError: the matrix is too large for the score.
     """
-    plain = make_problem(matrix, replace(rates, fn_rate=LOWEST), octaves=True)
+    plain = make_problem(matrix, replace(rates, fn_rate=LOWEST), octaves=octaves)
     count = int(groups.max()) + 1
     observed = np.where(plain.observed < 2, plain.observed + 2 * groups[:, None], 2 * count).astype(np.uint8)
     made = replace(plain, values=plain.values * count, observed=np.ascontiguousarray(observed))
@@ -125,7 +138,7 @@ def problem_of_groups(matrix: Matrix, rates: Rates, groups: NDArray[np.int64]) -
 
 def slot_rates(problem: Problem, fp_rate: float, rates: NDArray[np.float64]) -> SlotRates:
     """Return the integers of the rates of all groups, float64, (groups,)."""
-    rates = np.clip(rates, LOWEST, _CLOSE - fp_rate)
+    rates = within_limits(rates, fp_rate)
     parts = (np.log(rates) - math.log1p(-fp_rate), np.log1p(-rates) - math.log(fp_rate))
     weights = np.rint(np.stack(parts, axis=1).ravel() / problem.unit).astype(np.int64)
     return SlotRates((*weights.tolist(), 0), round(problem.base / problem.unit))
@@ -184,8 +197,10 @@ class Dropout:
     @property
     def words(self) -> str:
         """The rates as a line of text."""
+        differs = self.log_bayes_factor > EVIDENT
+        shown = "dropout differs" if differs else "the data do not show that dropout differs"
         return (
-            f"dropout differs between mutations (log Bayes factor {self.log_bayes_factor:.1f}): rates of "
+            f"{shown} between mutations (log Bayes factor {self.log_bayes_factor:.1f}): rates of "
             f"false negatives from {self.fn_rates.min():.3g} to {self.fn_rates.max():.3g}, see {FILE}"
         )
 

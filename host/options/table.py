@@ -155,7 +155,8 @@ GROUPS = {
             "finds mutation trees, else none; DIR gets support.tsv and support.nhx."),
         Option("dropout", one_of("auto", "shared", "per-mutation"), "auto", help=
             "Rates of false negatives of the trees for support: one for all mutations (shared), or one for "
-            "each (per-mutation; DIR gets dropout.tsv). auto: one for each if the data show a difference."),
+            "each (per-mutation; DIR gets dropout.tsv). auto: one for each if the data show a difference. "
+            "Tests of --recurrent all follow."),
         Option("burn_in", number(0, 1, open_high=True), 0.25, decides=True, help=
             "Part of a chain's steps before its first sample."),
     ),

@@ -73,6 +73,9 @@ class Recurrences:
             before. Their trees have the mutations of the matrix without the accepted ones of earlier rounds.
         accepted: the mutation with the greatest Bayes factor of each round, from 0, where that is evidence.
         stopped: whether a stop request has ended the rounds.
+        dropout: log Bayes factor of rates of false negatives that differ between mutations, if the first
+            round has a rate for each; None for one rate.
+        fn_rates: float64, shape (n,): these rates, without a recurrence.
     """
 
     tests: tuple[Tested, ...]
@@ -81,6 +84,8 @@ class Recurrences:
     rounds: tuple[Mapping[int, Tested], ...] = ()
     accepted: tuple[int, ...] = ()
     stopped: bool = False
+    dropout: float | None = None
+    fn_rates: NDArray[np.float64] | None = None
 
     def last_of(self, mutation: int) -> tuple[int, Tested]:
         """Return the last round in which a mutation was tested, from 1, and its test there."""
@@ -108,6 +113,11 @@ class Recurrences:
         alone = self.explained
         if alone:
             told.append(f"no longer for {', '.join(names[mutation] for mutation in alone)}")
+        if self.fn_rates is not None:
+            told.append(
+                f"each mutation has its rate of false negatives, {self.fn_rates.min():.3g} to "
+                f"{self.fn_rates.max():.3g} (log Bayes factor {self.dropout:.1f})"
+            )
         return "; ".join(told)
 
     @property
@@ -146,6 +156,14 @@ class Recurrences:
                 ]
                 for tests in self.rounds
             ],
+            **(
+                {}
+                if self.fn_rates is None or self.dropout is None
+                else {
+                    "dropout": float(f"{self.dropout:.6g}"),
+                    "fn_rates": [float(f"{rate:.6g}") for rate in self.fn_rates.tolist()],
+                }
+            ),
         }
 
     def table(self) -> str:

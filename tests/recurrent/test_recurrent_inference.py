@@ -365,6 +365,65 @@ def test_a_stop_between_rounds_leaves_the_first(monkeypatch: pytest.MonkeyPatch)
     assert result.recurrences.rounds == ()
 
 
+DIFFERING: dict[str, Any] = {"fn_range": (0.02, 0.6)}
+OF_DIFFERING: dict[str, Any] = {**OF_ROUNDS, "fn_rate": 0.2, "steps": 500}
+
+
+def test_a_mutation_that_is_missed_often_does_not_seem_to_recur() -> None:
+    """With one rate for all, M2 of this matrix, in which no mutation recurs, has evidence."""
+    made = simulate(120, 8, FP, 0.2, 0.05, seed=1, **DIFFERING)
+    shared = syclade.infer(made.matrix, **OF_DIFFERING, dropout="shared").recurrences
+    found = syclade.infer(made.matrix, **OF_DIFFERING).recurrences
+    assert shared is not None
+    assert found is not None
+    assert shared.tests[1].is_evident
+    assert (shared.dropout, shared.fn_rates) == (None, None)
+    assert max(test.log_bayes_factor for test in found.tests) < 3
+    assert found.accepted == ()
+    assert found.dropout is not None
+    assert found.dropout > 3
+    assert found.fn_rates is not None
+    assert made.fn_rates is not None
+    assert np.abs(found.fn_rates - made.fn_rates).mean() < np.abs(0.2 - made.fn_rates).mean()
+    assert "each mutation has its rate of false negatives" in found.words
+    assert len(found.to_dict()["fn_rates"]) == 8
+    for test in found.tests:
+        assert test.recurrence.without == found.tests[0].recurrence.without
+
+
+def test_a_recurrence_is_found_where_dropout_differs() -> None:
+    made = simulate(120, 8, FP, 0.2, 0.05, seed=2, recurrent=1, **DIFFERING)
+    found = syclade.infer(made.matrix, **OF_DIFFERING).recurrences
+    assert found is not None
+    assert found.dropout is not None
+    assert found.accepted == (made.copies[0].mutation,)
+
+
+def test_the_integral_over_a_rate_is_that_of_known_cells() -> None:
+    """With two well separated nodes, the cells are known, and so is the integral over the Beta."""
+    from syclade.host.model.recurrence_rates import fit_own_rates
+
+    values = np.zeros((5, 40), np.uint8)
+    values[:4, :20], values[4, :14] = 1, 1
+    has = np.repeat([[True, False]], 5, axis=0)
+    own = fit_own_rates(values, 1e-6, 0.2, has)
+    assert own.fit.missed == pytest.approx([0, 0, 0, 0, 6], abs=1e-3)
+    assert own.fit.seen == pytest.approx([20, 20, 20, 20, 14], abs=1e-3)
+    (a, b), rates = own.fit.shapes, np.linspace(0, 1, 100_001)[1:-1]
+    prior = rates ** (a - 1) * (1 - rates) ** (b - 1)
+    likelihood = rates**6 * (1 - rates) ** 14
+    expected = np.log((prior * likelihood).sum() / prior.sum())
+    rate = own.fit.rates[4]
+    assert own.fit.integrated(4) == pytest.approx(
+        expected - 6 * np.log(rate) - 14 * np.log(1 - rate), abs=0.01
+    )
+    without = own.with_copy(has, 0)
+    assert without.rates == pytest.approx(own.fit.rates, rel=0.01)
+    assert own.log_likelihood(has, own.fit, -5.0, summed=True) == pytest.approx(
+        own.log_likelihood(has, own.fit, -5.0, summed=False), abs=1e-4
+    )
+
+
 def test_without_violations_there_is_one_round() -> None:
     made = simulate(60, 6, FP, FN, 0.05, seed=1)
     found = syclade.infer(made.matrix, **{**OF_ROUNDS, "steps": 300}).recurrences

@@ -16,6 +16,7 @@ from syclade.host.common.errors import OptionError, OutputError
 from syclade.host.consensus.cells import cells_on
 from syclade.host.model.dropout import (
     EVIDENT,
+    Dropout,
     grouped,
     log_bayes_factor,
     mutation_weights,
@@ -72,7 +73,7 @@ def test_files_and_words(tmp_path: Path) -> None:
     out = tmp_path / "out"
     ended = CliRunner().invoke(cli, [*arguments, "--dropout", "per-mutation", "--out", str(out)])
     assert ended.exit_code == 0, ended.output
-    assert "dropout differs between mutations" in ended.output
+    assert "the data do not show that dropout differs between mutations" in ended.output
     lines = (out / "dropout.tsv").read_text().splitlines()
     assert lines[0].split("\t") == ["mutation", "fn_rate", "low", "high"]
     for line in lines[1:]:
@@ -84,6 +85,15 @@ def test_files_and_words(tmp_path: Path) -> None:
     again = CliRunner().invoke(cli, [*arguments, "--out", str(out)])
     assert isinstance(again.exception, OutputError)
     assert "dropout.tsv" in str(again.exception)
+    without = CliRunner().invoke(cli, [*arguments, "--support", "none", "--force", "--out", str(out)])
+    assert without.exit_code == 0, without.output
+    assert not (out / "dropout.tsv").exists()
+
+
+@pytest.mark.parametrize(("factor", "differs"), [(EVIDENT + 0.1, True), (EVIDENT - 0.1, False)])
+def test_words_depend_on_the_factor(factor: float, differs: bool) -> None:
+    words = Dropout.of_samples(np.array([[0.1, 0.2], [0.1, 0.3]]), factor).words
+    assert words.startswith("dropout differs" if differs else "the data do not show that dropout differs")
 
 
 @pytest.mark.parametrize("other", [{"doublets": 0.1}, {"score": "sum", "steps": 10}, {"tree": "leaf"}])
