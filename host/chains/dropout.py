@@ -53,6 +53,7 @@ def make_draw(problem: Problem, fp_rate: float, groups: NDArray[np.int64]) -> Dr
     count = int(groups.max()) + 1
 
     def draw(state: ChainState, nodes: NDArray[np.int64], generator: np.random.Philox) -> tuple[int, ...]:
+        """Draw the rate of each group, from how often cells at these nodes miss its mutations."""
         missed, seen = (
             np.bincount(groups, weights=counts, minlength=count).astype(np.float64)
             for counts in _counts(by_value, state.parents, nodes)

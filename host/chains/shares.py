@@ -302,6 +302,7 @@ def _draw_shares(
 
 @cache
 def _grid() -> NDArray[np.float64]:
+    """Return the concentrations."""
     return np.array(CONCENTRATIONS)
 
 

@@ -151,6 +151,7 @@ def conflicts_in(
 
 
 def _cells(chosen: NDArray[np.bool_]) -> tuple[int, ...]:
+    """Return the columns of the chosen cells."""
     return tuple(np.flatnonzero(chosen).tolist())
 
 

@@ -189,6 +189,7 @@ def _ends(errors: tuple[float, float], highest: float) -> tuple[float, float]:
 
 
 def _log_odds(rate: float) -> float:
+    """Return the log odds of a rate."""
     return math.log(rate) - math.log1p(-rate)
 
 

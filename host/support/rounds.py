@@ -168,6 +168,7 @@ class SupportRounds:
         self._store, self._shared = SampleStore(self._nodes), []
 
         def change(states: Sequence[ChainState]) -> list[ChainState]:
+            """Set the samples' distance and the guide of the next round."""
             return [
                 replace(state, settings={**state.settings, **settings}, tables={**state.tables, **tables})
                 for state in states
@@ -216,4 +217,5 @@ def _numbers_enough(values: NDArray[np.float64]) -> bool:
 
 
 def _scores_of(store: SampleStore, chain: int) -> NDArray[np.int64]:
+    """Return the integer scores of a chain's samples."""
     return np.concatenate([records["score"] for records in store.of_chain(chain)])

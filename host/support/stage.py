@@ -392,6 +392,7 @@ def _support(
         counts = sampled_counts(planned.plan.problem, judged.shared, result.seed)
 
     def of_all(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values of all mutations, with NaN for the unplaced ones."""
         full = np.full(count, np.nan)
         full[placed] = shares
         return full
@@ -452,6 +453,7 @@ class _Shared(NamedTuple):
 
 
 def _shared(states: Sequence[ChainState], problem: Problem) -> _Shared:
+    """Return trees and shares of states, which have logarithms of base 2."""
     logs = np.array([state.rates.log_shares for state in states]) * 2.0**-problem.scale_bits
     return _Shared(np.array([state.parents for state in states], dtype=np.int32), np.exp2(logs))
 

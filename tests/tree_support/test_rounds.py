@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import syclade
 from syclade.host.chains.events import Event
 from syclade.host.chains.starts import initial_state
+from syclade.host.diagnostics.numbers import Kept
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
@@ -199,3 +201,22 @@ def test_samples_of_one_chain_alone_are_not_enough() -> None:
     assert judged is not None
     assert judged.kept.chains == (2,)
     assert not judged.enough
+
+
+def test_support_and_consensus_are_of_the_chains_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    options: dict[str, Any] = {"fp_rate": 0.05, "fn_rate": 0.3, "device": "native", "seed": 1}
+    monkeypatch.setattr("syclade.host.support.stage.budget_for", lambda *_, **__: Budget(64, 128, 1, 64))
+    every = syclade.infer(MADE, **options)
+    monkeypatch.setattr("syclade.host.support.rounds.likely_chains", lambda _: Kept((1, 2), 2, 1234.5))
+    some = syclade.infer(MADE, **options)
+    for result, chains in ((every, 4), (some, 2)):
+        assert result.support is not None
+        assert result.consensus is not None
+        assert result.support.to_dict()["chains"] == chains
+        assert len(result.support.trees) == result.consensus.relations.samples == 64 * chains
+    assert every.support is not None
+    assert some.support is not None
+    assert "left_out" not in every.support.to_dict()
+    assert some.support.to_dict()["left_out"] == {"chains": 2, "below": 1234.5}
+    assert "2 of 4 chains stayed 1234 nats or more below" in " ".join(some.support.warnings)
+    assert "nats or more below" not in " ".join(every.support.warnings)
