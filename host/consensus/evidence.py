@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.common.values import listed
+from syclade.host.common.values import listed, short_repr
 from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.relations import Relations
 from syclade.host.input.matrix import Matrix
@@ -55,6 +55,10 @@ class PairCounts:
     both: NDArray[np.int64]
     only: NDArray[np.int64]
     neither: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
 
 class Contradiction(NamedTuple):
