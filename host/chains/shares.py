@@ -59,6 +59,9 @@ _CELLS = 2**10
 _LONG_ROW = 2**8
 """Cells from which rows are added one by one."""
 
+_MOST_SCORES = 2**18
+"""Scores, of cells at nodes, in all draws of a Gibbs step, unless the fewest draws have more."""
+
 _FEWEST_SWEEPS, _MOST_SWEEPS = 3, 8
 """Draws of nodes and shares in a Gibbs step. Many cells at few nodes hold the shares fast, so that one draw
 changes them little, while the tree seldom changes."""
@@ -170,7 +173,9 @@ def renew_shares(
 
 def _sweeps(problem: Problem) -> int:
     """Return the number of draws in a Gibbs step: about the number of cells of a node."""
-    return min(max(_FEWEST_SWEEPS, len(problem.column_of) // problem.nodes), _MOST_SWEEPS)
+    cells = len(problem.column_of)
+    most = min(_MOST_SWEEPS, _MOST_SCORES // (problem.nodes * cells))
+    return max(_FEWEST_SWEEPS, min(cells // problem.nodes, most))
 
 
 def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:
