@@ -258,11 +258,7 @@ def _counts(
         shares: float64, shape (nodes,).
         generator: source of the draws.
     """
-    beyond = np.zeros(len(shares), dtype=np.int64)
-    for likelihoods in cells:
-        ends = _sums_over_nodes(likelihoods * shares[:, None])
-        limits = uniform_numbers(generator, ends.shape[1]) * ends[-1]
-        beyond += np.count_nonzero(ends <= limits, axis=1)
+    beyond = sum(np.count_nonzero(passed, axis=1) for passed in _passed(cells, shares, generator))
     return -np.diff(beyond, prepend=sum(likelihoods.shape[1] for likelihoods in cells))
 
 
@@ -270,12 +266,17 @@ def _nodes(
     cells: tuple[NDArray[np.float64], ...], shares: NDArray[np.float64], generator: np.random.Philox
 ) -> NDArray[np.int64]:
     """Draw the node of each cell, int64, (cells,); arguments as for `_counts`."""
-    found = []
+    found = [np.count_nonzero(passed, axis=0) for passed in _passed(cells, shares, generator)]
+    return np.asarray(np.concatenate(found), dtype=np.int64)
+
+
+def _passed(
+    cells: tuple[NDArray[np.float64], ...], shares: NDArray[np.float64], generator: np.random.Philox
+) -> Iterator[NDArray[np.bool_]]:
+    """Draw the node of each cell, and yield for each block which nodes come before it: (nodes, cells)."""
     for likelihoods in cells:
         ends = _sums_over_nodes(likelihoods * shares[:, None])
-        limits = uniform_numbers(generator, ends.shape[1]) * ends[-1]
-        found.append(np.count_nonzero(ends <= limits, axis=0))
-    return np.asarray(np.concatenate(found), dtype=np.int64)
+        yield ends <= uniform_numbers(generator, ends.shape[1]) * ends[-1]
 
 
 def _sums_over_nodes(terms: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,8 +6,6 @@ mutations: two different sets have equal sums with probability 2^-64.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,7 +89,8 @@ def transfer_support(parents: NDArray[np.int32], blocks: TreeBlocks) -> NDArray[
     own = descendants(parents[None])[0]
     size = own.sum(axis=1)
     worst = np.minimum(size, n + 1 - size)
-    trees = spaced_trees(blocks, max(16, min(_MOST_TRANSFERS, _WORK // n**3)))
+    samples = sum(len(trees) for trees in blocks())
+    trees = spaced_trees(blocks, samples, max(16, min(_MOST_TRANSFERS, _WORK // n**3)))
     total, step = np.zeros(n), max(1, _AT_ONCE // n**2)
     for first in range(0, len(trees), step):
         sets = descendants(trees[first : first + step])
@@ -119,18 +118,20 @@ def descendants(trees: NDArray[np.int32]) -> NDArray[np.float32]:
     return found
 
 
-def spaced_trees(blocks: TreeBlocks, most: int) -> NDArray[np.int32]:
-    """Return at most so many of the sampled trees, evenly spaced: int32, shape (trees, n + 1)."""
-    count = sum(len(trees) for trees in blocks())
-    wanted = np.unique(np.arange(most) * count // most)
+def spaced_trees(blocks: TreeBlocks, samples: int, most: int) -> NDArray[np.int32]:
+    """Return at most so many of the sampled trees, evenly spaced: int32, shape (trees, n + 1).
 
-    def chosen() -> Iterator[NDArray[np.int32]]:
-        first = 0
-        for trees in blocks():
-            yield trees[wanted[(wanted >= first) & (wanted < first + len(trees))] - first]
-            first += len(trees)
-
-    return np.concatenate(list(chosen()))
+    Args:
+        blocks: the sampled trees, at least one.
+        samples: their number.
+        most: most trees.
+    """
+    wanted = np.unique(np.arange(most) * samples // most)
+    found, first = [], 0
+    for trees in blocks():
+        found.append(trees[wanted[(wanted >= first) & (wanted < first + len(trees))] - first])
+        first += len(trees)
+    return np.concatenate(found)
 
 
 def clone_support(tree: CloneTree, blocks: TreeBlocks) -> NDArray[np.float64]:

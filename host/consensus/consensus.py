@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from syclade.host.common.atomic import Content
 from syclade.host.common.errors import MatrixError
 from syclade.host.common.values import counted, listed, short_repr
 from syclade.host.consensus.cells import CloneCells, cells_on
-from syclade.host.consensus.clades import clone_support
+from syclade.host.consensus.clades import clone_support, spaced_trees
 from syclade.host.consensus.clone_tree import CloneTree, clone_tree_of
 from syclade.host.consensus.evidence import (
     CLAIMED,
@@ -193,7 +193,7 @@ class CloneConsensus:
                 hint="take names of cells as in the result's `cells`",
             )
         inside = np.isin(self.cell_names, list(cells))
-        trees = _spaced(self.sampled, self.relations.samples, SEEDING_TREES)
+        trees = spaced_trees(self.sampled, self.relations.samples, SEEDING_TREES)
         found = seeding_probabilities(trees, self.placed, self.rates, inside, self.fn_rates)
         order = np.argsort(-found, kind="stable").tolist()
         return {self.mutations[mutation]: float(found[mutation]) for mutation in order}
@@ -249,17 +249,7 @@ class CloneConsensus:
             "gain": self.gain,
             "misfits": self.misfits,
             "contradicted": [one.to_dict(self.mutations) for one in self.contradictions],
-            "conflicts": [
-                {
-                    "first": self.mutations[one.first],
-                    "second": self.mutations[one.second],
-                    "relation": one.relation,
-                    "probability": one.probability,
-                    "supporting": len(one.supporting),
-                    "contradicting": len(one.contradicting),
-                }
-                for one in self.conflicts
-            ],
+            "conflicts": [one.to_dict(self.mutations) for one in self.conflicts],
             **(
                 {"kept_back": [one.to_dict(self.mutations) for one in self.kept_back]}
                 if self.kept_back
@@ -340,16 +330,5 @@ def consensus_tree(
         open_pairs: pairs of mutations of which the tree claims nothing: they are in one clone.
     """
     gains = with_open(gains_of(relations, thresholds), open_pairs)
-    tree = find_clone_tree([best, *_spaced(blocks, relations.samples, CANDIDATES)], gains)
+    tree = find_clone_tree([best, *spaced_trees(blocks, relations.samples, CANDIDATES)], gains)
     return tree, gain_of(tree, gains) / (1000 * relations.samples)
-
-
-def _spaced(blocks: TreeBlocks, samples: int, most: int) -> Sequence[NDArray[np.int32]]:
-    """Return at most `most` of the sampled trees, evenly spaced."""
-    wanted = sorted({number * samples // most for number in range(most)})
-    found: list[NDArray[np.int32]] = []
-    first = 0
-    for trees in blocks():
-        found += [trees[at - first] for at in wanted if first <= at < first + len(trees)]
-        first += len(trees)
-    return found

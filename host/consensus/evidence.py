@@ -120,6 +120,16 @@ class Conflict(NamedTuple):
         decided = ", ".join(parts) or "no cell has either of them for certain"
         return f"{mutations[self.first]} {self.relation} {mutations[self.second]} ({decided})"
 
+    def to_dict(self, mutations: tuple[str, ...]) -> dict[str, Any]:
+        """Return plain values for summary.json, with the names of the mutations and numbers of cells."""
+        return {
+            **self._asdict(),
+            "first": mutations[self.first],
+            "second": mutations[self.second],
+            "supporting": len(self.supporting),
+            "contradicting": len(self.contradicting),
+        }
+
 
 def conflicts_in(
     consensus: CloneTree, likely: CloneTree, relations: Relations, matrix: Matrix

@@ -40,7 +40,8 @@ def with_wanderers(
     if len(placed) < 2 or not relations.samples:
         return unplaced
     tree, _ = consensus_tree(inner, unplaced.of_tree(best), unplaced.of_relations(relations), THRESHOLDS)
-    trees = spaced_trees(inner, max(_LEAST_TREES, min(_MOST_TREES, _ENTRIES // len(placed) ** 2)))
+    most = max(_LEAST_TREES, min(_MOST_TREES, _ENTRIES // len(placed) ** 2))
+    trees = spaced_trees(inner, relations.samples, most)
     below = descendants(trees)
     wander = np.zeros(len(placed), dtype=np.bool_)
     while True:

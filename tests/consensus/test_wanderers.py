@@ -66,9 +66,9 @@ def test_a_wanderer_costs_a_clade_its_strict_support_but_little_transfer_support
 
 def test_spaced_trees() -> None:
     trees = samples_of(4, 10, 1)
-    some = spaced_trees(lambda: [trees[:3], trees[3:3], trees[3:]], 5)
+    some = spaced_trees(lambda: [trees[:3], trees[3:3], trees[3:]], len(trees), 5)
     np.testing.assert_array_equal(some, trees[::2])
-    np.testing.assert_array_equal(spaced_trees(lambda: [trees], 99), trees)
+    np.testing.assert_array_equal(spaced_trees(lambda: [trees], len(trees), 99), trees)
 
 
 def test_the_mutation_without_a_place_is_set_aside() -> None:
