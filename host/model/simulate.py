@@ -243,7 +243,10 @@ def _cells_at(
     if shares == ZIPF:
         expected = rng.permutation(1.0 / np.arange(1, nodes.size + 1))
     elif isinstance(shares, str):
-        raise OptionError(f"there are no shares {shares!r}", hint=f"use {EQUAL}, {ZIPF} or a number above 0")
+        raise OptionError(
+            f"there are no shares {shares!r}",
+            hint=f"use {EQUAL}, {ZIPF}, a number above 0 or, of the command, the path of a table",
+        )
     else:
         concentration = real("shares", shares)
         if not 1e-3 <= concentration <= 1e6:
