@@ -15,10 +15,11 @@ from syclade.quality.calibration.settings import Setting
 from syclade.quality.work import work_of
 
 if TYPE_CHECKING:
+    from syclade.host.input.matrix import Matrix
     from syclade.host.model.rates import Rates
     from syclade.host.output.result import Result
 
-__all__ = ["CHAINS", "Sampled", "for_support", "from_random"]
+__all__ = ["CHAINS", "Sampled", "for_support", "from_random", "with_equal_nodes"]
 
 CHAINS = 4
 SAMPLES = 500
@@ -78,15 +79,22 @@ def for_support(level: str, setting: Setting, drawn: Drawn, seed: int, device: s
         )
 
     if setting.equal_nodes:
-        return _with_equal_nodes(level, drawn, given, searched("none"), device)
+        return with_equal_nodes(level, drawn.matrix, given, searched("none"), device)
     result = searched(level)
     assert result.support is not None
     return Sampled(result.support.sampled, result.support.enough, work_of(result))
 
 
-def _with_equal_nodes(level: str, drawn: Drawn, rates: Rates, result: Result, device: str) -> Sampled:
-    """Sample as `for_support`, but with equally probable nodes; all chains start at the best tree."""
-    made = make_support_plan(level, drawn.matrix, rates, None)
+def with_equal_nodes(level: str, matrix: Matrix, rates: Rates, result: Result, device: str) -> Sampled:
+    """Sample as `for_support`, but with equally probable nodes; all chains start at the best tree.
+
+    Args:
+        level: level of support, quick or full.
+        matrix, rates: the observed values, and the error rates.
+        result: result of a search in this matrix.
+        device: as for `infer`.
+    """
+    made = make_support_plan(level, matrix, rates, None)
     of_sums = plan_of_chains(made.plan.problem, ScoreOptions("sum"), made.budget, guided=made.guided)
     planned = made._replace(plan=of_sums)
     run = Run(device, "auto", None, result.seed, Task())

@@ -10,7 +10,7 @@ import click
 from syclade.host.cli import options
 from syclade.quality.cli.options import report_tables
 from syclade.quality.cli.progress import progress_bar
-from syclade.quality.cli.shared_options import PEER, PEER_SECONDS, of_inputs
+from syclade.quality.cli.shared_options import PEER, PEER_SECONDS, SHARES, of_inputs
 
 __all__ = ["command"]
 
@@ -19,6 +19,7 @@ FILES = ("peers.json", "peers.md")
 
 @click.command("peers")
 @of_inputs
+@SHARES
 @click.option(
     "--rates",
     type=click.FloatRange(0, 1, max_open=True),
@@ -28,12 +29,14 @@ FILES = ("peers.json", "peers.md")
 )
 @click.option(
     "--simulator",
-    type=click.Choice(("model", "scsim")),
+    type=click.Choice(("model", "reads", "scsim")),
     default="model",
     show_default=True,
-    help="Of the inputs; PYTHON runs scsim, which has rates of its own.",
+    help="Of the inputs: the model; reads of two alleles, from which values are called; or scsim, which "
+    "PYTHON runs, and which has rates of its own.",
 )
 @click.option("--estimate", is_flag=True, help="Also infer without given rates, and check their intervals.")
+@click.option("--control", is_flag=True, help="Also sample with equally probable nodes for the cells.")
 @click.option(
     "--support",
     type=click.Choice(("quick", "full")),
@@ -58,6 +61,12 @@ FILES = ("peers.json", "peers.md")
     metavar="B",
     help="Also run ScisTree2 on B resampled inputs, for each input.",
 )
+@click.option(
+    "--compass",
+    type=options.INPUT_FILE,
+    metavar="FILE",
+    help="The program COMPASS, which needs inputs with reads; it runs without copy numbers and doublets.",
+)
 @PEER_SECONDS
 @click.option(
     "--answers",
@@ -74,6 +83,7 @@ def command(
     python: Path | None,
     named: tuple[str, ...],
     replicates: int,
+    compass: Path | None,
     peer_seconds: float,
     out: Path,
     force: bool,
@@ -86,8 +96,9 @@ def command(
     and F1 of pairs of an ancestor and a descendant, and of pairs on different lineages; by how much the F1 of
     the consensus is higher on the same inputs; and the calibration error of the shares of ancestor pairs. The
     check holds if the consensus has the highest F1, if that without given rates is 0.01 lower at most, and if
-    shares are off by 0.03 at most. Writes peers.json, peers.md and inputs/ to DIR; an interrupted study
-    continues there.
+    shares are off by 0.03 at most; with --control and clones of unequal sizes, also if chains for which all
+    nodes are equally probable give a lower F1. Writes peers.json, peers.md and inputs/ to DIR; an interrupted
+    study continues there.
     """
     from syclade.host.common.errors import OptionError
     from syclade.host.common.files import check_output
@@ -97,7 +108,7 @@ def command(
     if (named or replicates) and python is None:
         raise OptionError("no interpreter to run other programs with", hint="give --peers PYTHON")
     check_output(out, FILES, force)
-    programs = Programs(python, named, replicates, peer_seconds)
+    programs = Programs(python, named, replicates, compass, peer_seconds)
     with progress_bar() as show:
         result = peers(programs=programs, stored=out / "inputs", progress=show, **settings)
     return report_tables(result, out, FILES, force, as_json)

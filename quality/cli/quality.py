@@ -25,6 +25,10 @@ _CHECKS = {
         "syclade.quality.cli.models",
         "Compare models, with and without doublets, on real matrices.",
     ),
+    "branches": (
+        "syclade.quality.cli.branches",
+        "Compare clones of the consensus with branches of several mutations.",
+    ),
     "consensus": (
         "syclade.quality.cli.consensus",
         "Compare consensus trees of samples with the truth.",

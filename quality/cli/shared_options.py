@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-__all__ = ["PEER", "PEER_SECONDS", "of_inputs"]
+__all__ = ["PEER", "PEER_SECONDS", "SHARES", "of_inputs"]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -25,6 +25,24 @@ PEER_SECONDS: Decorator = click.option(
     default=600.0,
     show_default=True,
     help="What each may take for an input.",
+)
+
+
+def _number_or_name(_context: click.Context, _option: click.Parameter, text: str) -> str | float:
+    """Return the number that a text is, or else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+SHARES: Decorator = click.option(
+    "--shares",
+    default="equal",
+    show_default=True,
+    metavar="equal|zipf|K",
+    callback=_number_or_name,
+    help="Expected shares of the cells at the nodes, as for `simulate`; K: from a Dirichlet distribution.",
 )
 
 

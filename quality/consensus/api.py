@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.consensus.clone_tree import clone_tree_of
-from syclade.host.consensus.consensus import consensus_tree
+from syclade.host.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.consensus.consensus import find_consensus
 from syclade.host.consensus.gains import THRESHOLDS, Thresholds
 from syclade.host.consensus.relations import Relations
 from syclade.host.consensus.truth import agreement_with
 from syclade.host.devices.choice import choose_device
 from syclade.host.inference import infer
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import Simulation, simulate
 from syclade.host.options.defaults import DEFAULT_SEED
 from syclade.host.samples.mutation_trees import SampledMutationTrees
 from syclade.host.trees.distances import Agreement
 from syclade.quality.consensus.result import ConsensusStudy, Found
 
-__all__ = ["GRID", "consensus"]
+__all__ = ["GRID", "consensus", "consensus_of_all"]
 
 FP_RATE, FN_RATE, MISSING = 1e-3, 0.2, 0.1
 
@@ -106,9 +108,31 @@ def _of_input(
     yield Found(number, "most likely tree", likely.clones - 1, ess, agreement_with(likely, true))
     yield Found(number, f"pairs ≥ {SHARES}", None, ess, _of_pairs(relations, true))
     for thresholds in GRID:
-        tree, _ = consensus_tree(samples.store.trees, best, relations, thresholds)
+        tree = consensus_of_all(samples, best, simulation.matrix, sampled.rates, thresholds)
         name = f"consensus {thresholds.before:g}, {thresholds.apart:g}"
         yield Found(number, name, tree.clones - 1, ess, agreement_with(tree, true))
+
+
+def consensus_of_all(
+    samples: SampledMutationTrees,
+    best: NDArray[np.int32],
+    matrix: Matrix,
+    rates: Rates,
+    thresholds: Thresholds = THRESHOLDS,
+) -> CloneTree:
+    """Return the consensus as `infer` makes it, but of all mutations, also of unplaced ones.
+
+    Args:
+        samples: the samples.
+        best: int32, shape (n + 1,): the most likely tree.
+        matrix, rates: the observed values, and the error rates.
+        thresholds: the least probabilities of claims that pay.
+    """
+    made = find_consensus(
+        samples.store.trees, best, matrix, rates, thresholds=thresholds, relations=samples.relations
+    )
+    assert made is not None
+    return made.tree
 
 
 def _of_pairs(relations: Relations, true: NDArray[np.int32]) -> dict[str, Agreement]:

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from syclade.host.common.errors import OptionError
 from syclade.host.devices.choice import choose_device
+from syclade.host.model.simulate import EQUAL
 from syclade.host.options.defaults import DEFAULT_SEED
 from syclade.quality.bench.measure import versions
 from syclade.quality.peers.answers import BOOTSTRAP, NO_PROGRAMS, Answers, Programs
 from syclade.quality.peers.bootstrap import shares_of_trees
 from syclade.quality.peers.claims import claims_of_cells, claims_of_shares
 from syclade.quality.peers.judged import StudyInput
-from syclade.quality.peers.ours import rates_given, rates_not_given
+from syclade.quality.peers.ours import equal_nodes, rates_given, rates_not_given
 from syclade.quality.peers.result import Found, PeersStudy
-from syclade.quality.peers.simulators import MODEL, SCSIM, Simulator, from_model, scsim
+from syclade.quality.peers.simulators import MODEL, READS, SCSIM, Simulator, from_model, from_reads, scsim
 from syclade.quality.peers.stored import stored_or_new
 from syclade.quality.race.answers import processor_seconds
 from syclade.quality.race.inputs import RaceInput
@@ -36,8 +37,10 @@ def peers(
     mutations: int = 63,
     inputs: int = 4,
     rates: tuple[float, float, float] | None = None,
+    shares: str | float = EQUAL,
     simulator: str = MODEL,
     estimate: bool = False,
+    control: bool = False,
     support: str = "quick",
     folder: Path | None = None,
     programs: Programs = NO_PROGRAMS,
@@ -54,9 +57,11 @@ def peers(
         cells, mutations: size of the inputs.
         inputs: number of inputs; their seeds are `seed`, `seed` + 1, ….
         rates: rates of false positives, false negatives and missing values of the inputs; None for `RATES`.
-        simulator: simulator of the inputs, model or scsim; scsim is run by the interpreter of `programs`, and
-            has rates of its own.
+        shares: expected shares of the cells at the nodes, as for `simulate`.
+        simulator: simulator of the inputs: model; reads, from which values are called; or scsim, which is run
+            by the interpreter of `programs`, and has rates of its own.
         estimate: whether to run `infer` without given rates, too.
+        control: whether to sample with equally probable nodes, too.
         support: level of support, quick or full.
         folder: folder of stored answers of other programs, which new ones are added to; None for none.
         programs: programs to run where there is no stored answer.
@@ -75,10 +80,12 @@ def peers(
     chosen = choose_device(device).filter
     answers = Answers(folder, programs)
     simulate = _simulator_named(simulator, rates, programs)
-    ours = {"": rates_given, **({"-estimated": rates_not_given} if estimate else {})}
+    ours = {"": rates_given}
+    ours |= {"-estimated": rates_not_given} if estimate else {}
+    ours |= {"-equal-nodes": equal_nodes} if control else {}
     all_found: list[Found] = []
     for number in range(inputs):
-        one = simulate(RaceInput(cells, mutations, *(rates or RATES), seed + number))
+        one = simulate(RaceInput(cells, mutations, *(rates or RATES), seed + number, shares))
         if progress is not None:
             progress(f"input {one.given.seed}", number, inputs)
         key = {
@@ -96,6 +103,7 @@ def peers(
         "cells": cells,
         "mutations": mutations,
         "inputs": inputs,
+        "shares": shares,
         "simulator": simulator,
         "rates": None if simulator == SCSIM else list(rates or RATES),
         "support": support,
@@ -113,10 +121,12 @@ def _simulator_named(name: str, rates: tuple[float, float, float] | None, progra
     Raises:
         OptionError: there is no such simulator, or it does not go with the other options.
     """
-    if name == MODEL:
-        return from_model
+    if programs.compass is not None and name == MODEL:
+        raise OptionError("COMPASS needs numbers of reads", hint=f"give --simulator {READS}, or {SCSIM}")
+    if name in (MODEL, READS):
+        return from_model if name == MODEL else from_reads
     if name != SCSIM:
-        raise OptionError(f"there is no simulator {name!r}", hint=f"use {MODEL} or {SCSIM}")
+        raise OptionError(f"there is no simulator {name!r}", hint=f"use {MODEL}, {READS} or {SCSIM}")
     if rates is not None:
         raise OptionError(f"the simulator {SCSIM} has rates of its own", hint="leave out --rates")
     if programs.python is None:

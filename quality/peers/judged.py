@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.consensus.clone_tree import clone_tree_of
-from syclade.host.model.simulate import Simulation
+from syclade.host.model.simulate import EQUAL, Simulation
 from syclade.quality.calibration.reliability import reliability
 from syclade.quality.peers.claims import Claims, agreement, claims_of_cells, claims_of_tree
 from syclade.quality.peers.result import Found
@@ -27,17 +27,21 @@ class StudyInput:
         given: size, rates and seed.
         simulation: the matrix and the true tree.
         simulator: name of a simulator that is not our model's; empty otherwise.
+        reads: int64, shape (n, m, 2): numbers of reads without and with each mutation, which the matrix is
+            called from; None if the simulator makes no reads.
     """
 
     given: RaceInput
     simulation: Simulation
     simulator: str = ""
+    reads: NDArray[np.int64] | None = None
 
     @property
     def name(self) -> str:
         """Name of the input's files."""
-        prefix = f"{self.simulator}-" if self.simulator else ""
-        return f"{prefix}{self.given.cells}x{self.given.mutations}-{self.given.seed}"
+        shares = "" if self.given.shares == EQUAL else f"{self.given.shares}-"
+        simulator = f"{self.simulator}-" if self.simulator else ""
+        return f"{simulator}{shares}{self.given.cells}x{self.given.mutations}-{self.given.seed}"
 
     @cached_property
     def true(self) -> Claims:

@@ -1,4 +1,4 @@
-"""Our methods, with the true error rates given, and without."""
+"""Our methods, with the true error rates given, and without; and a control with equally probable nodes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 from syclade.host.common.errors import RatesError
 from syclade.host.consensus.clone_tree import clone_tree_of
-from syclade.host.consensus.consensus import consensus_tree
-from syclade.host.consensus.gains import THRESHOLDS
 from syclade.host.inference import infer
 from syclade.host.trees.tree import ancestor_matrix
-from syclade.quality.peers.claims import claims_of_shares, claims_of_tree, without_ties
+from syclade.quality.calibration.sampling import with_equal_nodes
+from syclade.quality.consensus.api import consensus_of_all
+from syclade.quality.peers.claims import Claims, claims_of_shares, claims_of_tree, without_ties
 from syclade.quality.peers.judged import StudyInput
-from syclade.quality.peers.result import ESTIMATED, OURS, Found
+from syclade.quality.peers.result import EQUAL_NODES, ESTIMATED, OURS, Found
 from syclade.quality.race.answers import processor_seconds
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
+    from syclade.host.samples.mutation_trees import SampledMutationTrees
     from syclade.host.support.value import Support
 
-__all__ = ["rates_given", "rates_not_given"]
+__all__ = ["equal_nodes", "rates_given", "rates_not_given"]
 
 
 def rates_given(one: StudyInput, support: str, device: str) -> Iterator[Found]:
@@ -66,6 +67,26 @@ def rates_not_given(one: StudyInput, support: str, device: str) -> Iterator[Foun
     yield _of_consensus(one, ESTIMATED, result, processor_seconds() - began)
 
 
+def equal_nodes(one: StudyInput, support: str, device: str) -> Iterator[Found]:
+    """Yield the consensus of chains that take all nodes to be equally probable for a cell: a control.
+
+    Args:
+        one, support, device: as for `rates_given`.
+    """
+    began, given = processor_seconds(), one.given
+    result = infer(
+        one.simulation.matrix,
+        fp_rate=given.fp_rate,
+        fn_rate=given.fn_rate,
+        support="none",
+        device=device,
+        seed=given.seed,
+    )
+    sampled = with_equal_nodes(support, one.simulation.matrix, given.rates, result, device)
+    claims, seconds = _consensus_claims(one, result, sampled.trees), processor_seconds() - began
+    yield one.found(EQUAL_NODES, claims, seconds, sampled.trees.relations.before, sampled.mixed)
+
+
 def _of_consensus(one: StudyInput, method: str, result: Result, seconds: float) -> Found:
     """Return the comparison of a run's consensus with the truth.
 
@@ -78,9 +99,13 @@ def _of_consensus(one: StudyInput, method: str, result: Result, seconds: float) 
             name: between.low <= getattr(one.given, name) <= between.high
             for name, between in rates.intervals.items()
         }
-    relations = sampled.relations
-    tree, _ = consensus_tree(sampled.store.trees, result.parents, relations, THRESHOLDS)
-    return one.found(method, claims_of_tree(tree), seconds, relations.before, support.enough, inside)
+    claims = _consensus_claims(one, result, sampled)
+    return one.found(method, claims, seconds, sampled.relations.before, support.enough, inside)
+
+
+def _consensus_claims(one: StudyInput, result: Result, sampled: SampledMutationTrees) -> Claims:
+    tree = consensus_of_all(sampled, result.parents, one.simulation.matrix, result.rates)
+    return claims_of_tree(tree)
 
 
 def _support_of(result: Result) -> Support:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from syclade.host.model.simulate import EQUAL
 from syclade.host.trees.distances import Agreement
 from syclade.quality.calibration.reliability import Reliability, together
 from syclade.quality.consensus.result import f1_of
@@ -15,13 +16,16 @@ from syclade.quality.peers.ahead import Ahead, ahead_by
 from syclade.quality.peers.claims import RELATIONS, SHARES
 from syclade.quality.text_table import text_table
 
-__all__ = ["ESTIMATED", "OURS", "Found", "PeersStudy", "found_of"]
+__all__ = ["EQUAL_NODES", "ESTIMATED", "OURS", "Found", "PeersStudy", "found_of"]
 
 OURS = ("most likely tree", "the same, ties open", "consensus", f"pairs ≥ {SHARES}")
 """Names of our methods."""
 
 ESTIMATED = "consensus, rates not given"
 """Name of our method that estimates the rates."""
+
+EQUAL_NODES = "consensus, equal nodes"
+"""Name of the control, which takes all nodes to be equally probable for a cell."""
 
 CONSENSUS = OURS[2]
 
@@ -105,8 +109,9 @@ class PeersStudy:
 
     @property
     def rivals(self) -> list[str]:
-        """Names of the other programs' methods."""
-        return [method for method in self.methods if method not in (*OURS, ESTIMATED)]
+        """Names of the other programs' methods, and of the control where clones are of unequal sizes."""
+        ours = (*OURS, ESTIMATED, *((EQUAL_NODES,) if self.settings.get("shares", EQUAL) == EQUAL else ()))
+        return [method for method in self.methods if method not in ours]
 
     def of(self, method: str) -> dict[int, Found]:
         """Return the outcomes of a method by the seed of the input."""

@@ -1,4 +1,4 @@
-"""Simulators of inputs: that of our model, and one that we did not write."""
+"""Simulators of inputs: that of our model, reads of its cells, and one that we did not write."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import OptionError
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.simulate import Simulation
+from syclade.host.model.simulate import EQUAL, Simulation
 from syclade.host.model.zygosity import MISSING
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.quality.peers.judged import StudyInput
 from syclade.quality.race.inputs import RaceInput
 from syclade.quality.race.peers import ask, tree_of_genotypes
 
-__all__ = ["MODEL", "SCSIM", "Simulator", "from_model", "scsim"]
+__all__ = ["MODEL", "READS", "SCSIM", "Simulator", "from_model", "from_reads", "scsim"]
 
 MODEL: Final = "model"
+READS: Final = "reads"
 SCSIM: Final = "scsim"
 
 Simulator = Callable[[RaceInput], StudyInput]
@@ -35,12 +36,37 @@ LEAST_MUTANT: Final = 2
 
 READS_PER_MUTANT: Final = 5
 
+DEPTH: Final = 30
+"""Mean number of reads of `from_reads`."""
+
 _MOST_SEED: Final = 2**31 - 2
 
 
 def from_model(given: RaceInput) -> StudyInput:
     """Simulate an input of our model."""
     return StudyInput(given, given.simulated())
+
+
+def from_reads(given: RaceInput) -> StudyInput:
+    """Simulate reads of the cells of our model, in two alleles, one of them with the mutation.
+
+    Each allele drops out with the rate of false negatives, and a read is wrong with that of false positives.
+    A value has no reads if both alleles drop out, or with the rate of missing values. Values are called from
+    the reads (`_called`), and rates are the parts of them that are wrong or missing.
+    """
+    made = given.simulated()
+    truth, rng = made.truth.astype(bool), np.random.default_rng((given.seed, 1))
+    wild, mutant = (rng.random(truth.shape) >= given.fn_rate for _ in range(2))
+    observed = (wild | mutant) & (rng.random(truth.shape) >= given.missing)
+    depth = rng.poisson(DEPTH, truth.shape) * observed
+    part = np.where(truth, mutant / np.maximum(1, wild.astype(int) + mutant), 0.0)
+    wrong = given.fp_rate
+    reads = rng.binomial(depth, part * (1 - wrong) + (1 - part) * wrong)
+    both = np.stack([depth - reads, reads], axis=2).astype(np.int64)
+    values = _called(both)
+    matrix = replace(made.matrix, values=np.ascontiguousarray(values))
+    simulation = replace(made, matrix=matrix)
+    return StudyInput(_with_rates(given, values, truth), simulation, READS, both)
 
 
 def scsim(python: Path, seconds: float) -> Simulator:
@@ -54,12 +80,15 @@ def scsim(python: Path, seconds: float) -> Simulator:
         python: an interpreter that can import scsim.
         seconds: time limit for an input.
 
-    The simulator raises an OptionError if the program fails, or its answer is no input of this size.
+    The simulator raises an OptionError if the program fails, if its answer is no input of this size, or if
+    the input has shares.
 
     Source: Wu, "Accurate and efficient cell lineage tree inference from noisy single cell data", 2020.
     """
 
     def simulated(given: RaceInput) -> StudyInput:
+        if given.shares != EQUAL:
+            raise OptionError(f"{SCSIM} has no shares of nodes", hint="leave out --shares")
         seed = 2 + given.seed % _MOST_SEED  # 0 and 1 are the same to scsim
         asked: dict[str, object] = {"cells": given.cells, "sites": given.mutations, "seed": seed}
         told = ask(SCSIM, "scsim.py", python, seconds, asked, "simulated")
@@ -67,7 +96,7 @@ def scsim(python: Path, seconds: float) -> Simulator:
         truth = genotypes[:, :, 1] > 0
         values = _called(reads)
         made = _with_rates(given, values, truth)
-        return StudyInput(made, _simulation(values, truth, given.seed), SCSIM)
+        return StudyInput(made, _simulation(values, truth, given.seed), SCSIM, reads)
 
     return simulated
 

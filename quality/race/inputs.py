@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from syclade.host.common.errors import OptionError
 from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import Simulation, simulate
+from syclade.host.model.simulate import EQUAL, Simulation, simulate
 
 __all__ = ["SUITE", "RaceInput", "input_of"]
 
@@ -20,6 +21,7 @@ class RaceInput:
         fp_rate, fn_rate: error rates of the simulation and of the inference.
         missing: probability that a value is missing in the simulation.
         seed: seed of the simulation.
+        shares: expected shares of the cells at the nodes, as for `simulate`.
     """
 
     cells: int
@@ -28,6 +30,7 @@ class RaceInput:
     fn_rate: float = 0.2
     missing: float = 0.1
     seed: int = 5
+    shares: str | float = EQUAL
 
     @property
     def name(self) -> str:
@@ -41,9 +44,17 @@ class RaceInput:
 
     def simulated(self) -> Simulation:
         """Simulate the matrix and the true tree."""
-        return simulate(self.cells, self.mutations, self.fp_rate, self.fn_rate, self.missing, self.seed)
+        return simulate(
+            self.cells,
+            self.mutations,
+            self.fp_rate,
+            self.fn_rate,
+            self.missing,
+            self.seed,
+            shares=self.shares,
+        )
 
-    def to_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values."""
         return asdict(self)
 

@@ -20,7 +20,7 @@ from syclade.host.consensus.clone_tree import clone_tree_of
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.quality.consensus.result import f1_of
 from syclade.quality.peers.ahead import LEVEL, ahead_by
-from syclade.quality.peers.answers import BOOTSTRAP, Answers, Programs
+from syclade.quality.peers.answers import BOOTSTRAP, COMPASS, Answers, Programs
 from syclade.quality.peers.bootstrap import cells_on_tree, resampled, shares_of_trees
 from syclade.quality.peers.claims import (
     Claims,
@@ -29,8 +29,8 @@ from syclade.quality.peers.claims import (
     claims_of_tree,
     without_ties,
 )
-from syclade.quality.peers.result import ESTIMATED, OURS, Found, PeersStudy
-from syclade.quality.peers.simulators import Simulator, from_model, scsim
+from syclade.quality.peers.result import EQUAL_NODES, ESTIMATED, OURS, Found, PeersStudy
+from syclade.quality.peers.simulators import Simulator, from_model, from_reads, scsim
 from syclade.quality.peers.stored import stored_or_new
 from syclade.quality.race import peers
 from syclade.quality.race.inputs import RaceInput
@@ -177,6 +177,45 @@ def test_stored_answers_that_do_not_fit_are_refused(tmp_path: Path, text: str) -
         Answers(tmp_path, Programs()).cells_of("Mine", ONE)
 
 
+FAKE_COMPASS = """#!{python}
+import sys
+from pathlib import Path
+given = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=True))
+assert (given["--CNA"], given["-d"], given["--dropoutrate"]) == ("0", "0", "0.25"), given
+head, *rows = (line.split(",") for line in Path(given["-i"] + "_variants.csv").read_text().splitlines())
+cells, names = head[3:], [row[2] for row in rows]
+seen = [[int(entry.split(":")[1]) > 1 for entry in row[3:]] for row in rows]
+lines = [["node", *names]]
+assigned = [["cell", "node", "doublet"]]
+for number, cell in enumerate(cells):
+    lines.append([f"Node {{number}}", *(str(2 * row[number]) for row in seen)])
+    assigned.append([cell, str(number), "no"])
+for name, table in (("nodes_genotypes", lines), ("cellAssignments", assigned)):
+    text = "".join("\\t".join(row) + "\\n" for row in table)
+    Path(given["-o"] + "_" + name + ".tsv").write_text(text)
+"""
+
+
+def test_compass_is_given_reads(tmp_path: Path) -> None:
+    compass = tmp_path / "compass"
+    compass.write_text(FAKE_COMPASS.format(python=sys.executable))
+    compass.chmod(0o755)
+    asking = Answers(tmp_path / "answers", Programs(compass=compass))
+    reads = from_reads(RaceInput(12, 6, seed=1))
+    one = replace(reads, given=replace(reads.given, fn_rate=0.2))
+    assert asking.names == [COMPASS]
+    cells = asking.cells_of(COMPASS, one)
+    assert cells is not None
+    assert one.reads is not None
+    np.testing.assert_array_equal(cells, one.reads[:, :, 1] > 1)
+    compass.write_text("#!/bin/sh\nexit 1\n")
+    stored = asking.cells_of(COMPASS, one)
+    assert stored is not None
+    np.testing.assert_array_equal(stored, cells)
+    with pytest.raises(OptionError, match="COMPASS needs numbers of reads"):
+        asking.cells_of(COMPASS, ONE)
+
+
 # ---- outcomes
 
 
@@ -229,6 +268,13 @@ def test_it_holds_where_the_consensus_is_ahead_and_calibrated() -> None:
     assert ahead.text == f"{ahead.mean:+.3f}"
 
 
+def test_the_control_has_to_be_worse_where_clones_are_of_unequal_sizes() -> None:
+    one = study(1.0, 0.8)
+    same = [replace(each, method=EQUAL_NODES) if each.method == "Rival" else each for each in one.found]
+    assert PeersStudy(tuple(same), {"shares": "equal"}).holds
+    assert not PeersStudy(tuple(same), {"shares": "zipf"}).holds
+
+
 @pytest.mark.statistical
 def test_intervals_of_differences_contain_the_mean() -> None:
     rng = np.random.default_rng(3)
@@ -249,13 +295,16 @@ def test_the_command(program: Any, tmp_path: Path, capsys: pytest.CaptureFixture
         'print(json.dumps({"cells": cells, "trees": [star] * len(asked.get("resampled", ()))}))'
     )
     out, words = tmp_path / "out", ["--cells=20", "--mutations=8", "--inputs=2", "--device=native"]
-    words += ["--estimate", f"--answers={tmp_path / 'answers'}", f"--out={out}"]
+    words += ["--estimate", "--control", "--shares=zipf", f"--answers={tmp_path / 'answers'}", f"--out={out}"]
     running = [f"--peers={sys.executable}", "--peer=ScisTree2", "--bootstrap=3"]
     with pytest.raises(SystemExit) as ended:
         main(["quality", "peers", *words, *running])
     told = json.loads((out / "peers.json").read_text())
     assert ended.value.code == (0 if told["holds"] else 1)
-    assert list(told["means"]) == [*OURS, ESTIMATED, "ScisTree2", BOOTSTRAP]
+    assert list(told["means"]) == [*OURS, ESTIMATED, EQUAL_NODES, "ScisTree2", BOOTSTRAP]
+    assert told["settings"]["shares"] == "zipf"
+    names = {path.stem for path in (tmp_path / "answers" / "ScisTree2").iterdir()}
+    assert names == {f"zipf-20x8-{told['settings']['seed'] + number}" for number in range(2)}
     assert {one["seed"] for one in told["found"]} == {told["settings"]["seed"], told["settings"]["seed"] + 1}
     true = {one["ancestors"]["true"] for one in told["found"] if one["seed"] == told["settings"]["seed"]}
     assert len(true) == 1
@@ -269,8 +318,9 @@ def test_the_command(program: Any, tmp_path: Path, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         main(["quality", "peers", *words, "--force"])
     again = json.loads((out / "peers.json").read_text())
-    ours = [one for one in told["found"] if one["method"] in (*OURS, ESTIMATED)]
-    assert [one for one in again["found"] if one["method"] in (*OURS, ESTIMATED)] == ours
+    own = (*OURS, ESTIMATED, EQUAL_NODES)
+    ours = [one for one in told["found"] if one["method"] in own]
+    assert [one for one in again["found"] if one["method"] in own] == ours
     assert list(again["means"]) == list(told["means"])
 
 
@@ -281,7 +331,36 @@ def test_a_program_needs_an_interpreter(tmp_path: Path, capsys: pytest.CaptureFi
     assert "give --peers PYTHON" in capsys.readouterr().err
 
 
-# ---- inputs of another simulator
+# ---- inputs with clones of unequal sizes, with reads, and of another simulator
+
+
+def test_inputs_have_shares() -> None:
+    sizes = [
+        np.sort(np.bincount(from_model(RaceInput(2000, 3, seed=1, shares=shares)).simulation.attachments))
+        for shares in ("equal", "zipf", 0.3)
+    ]
+    assert sizes[0][0] > 450
+    np.testing.assert_allclose(sizes[1], np.array([0.12, 0.16, 0.24, 0.48]) * 2000, atol=80)
+    assert from_model(RaceInput(20, 3, seed=1, shares=0.3)).name == "0.3-20x3-1"
+
+
+def test_reads_are_of_two_alleles_of_which_each_may_drop_out() -> None:
+    given = RaceInput(4000, 5, 0.001, 0.2, 0.1, seed=4, shares="zipf")
+    one, again = from_reads(given), from_reads(given)
+    values, truth, reads = one.simulation.matrix.values, one.simulation.truth, one.reads
+    assert reads is not None
+    np.testing.assert_array_equal(values, again.simulation.matrix.values)
+    np.testing.assert_array_equal(truth, given.simulated().truth)
+    depth = reads.sum(axis=2)
+    assert np.mean(depth[depth > 0]) == pytest.approx(30, abs=0.2)
+    np.testing.assert_array_equal(values == 3, depth < 4)
+    assert one.given.missing == pytest.approx(1 - 0.9 * (1 - 0.2**2), abs=0.01)  # both alleles drop out
+    assert one.given.fn_rate == pytest.approx(0.2 / 1.2, abs=0.01)  # that of the mutation alone
+    assert one.given.fp_rate < 1e-3
+    alone = reads[(truth == 1) & (depth > 0)]
+    assert np.mean(alone[:, 0] <= 2) == pytest.approx(0.2 / 1.2, abs=0.02)  # that of the wild type alone
+    assert one.name == "reads-zipf-4000x5-4"
+
 
 SIMULATED = """
 reads = [
@@ -342,10 +421,13 @@ def test_answers_that_are_no_input_are_refused(simulator: Any, body: str, words:
     ("options", "words"),
     [
         (["--simulator=scsim"], "no interpreter to run scsim with"),
+        (["--shares=pareto"], "there are no shares 'pareto'"),
+        ([f"--compass={sys.executable}"], "COMPASS needs numbers of reads"),
+        (["--simulator=scsim", f"--peers={sys.executable}", "--shares=zipf"], "scsim has no shares"),
         (["--simulator=scsim", f"--peers={sys.executable}", "--rates=.1", ".1", ".1"], "rates of its own"),
     ],
 )
-def test_options_that_do_not_go_with_scsim(
+def test_options_that_do_not_go_with_simulators(
     options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
