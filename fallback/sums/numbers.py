@@ -33,6 +33,11 @@ class Numbers(NamedTuple):
         return Numbers(self.mantissa, self.exponent + 1)
 
 
+def repeated(numbers: Numbers, count: int) -> Numbers:
+    """Return each of some numbers (nodes,) a number of times, (nodes, count)."""
+    return Numbers(*(np.repeat(one[:, None], count, axis=1) for one in numbers))
+
+
 def ones(shape: tuple[int, ...]) -> Numbers:
     """Return ones."""
     return Numbers(np.full(shape, 1 << MANTISSA_BITS, dtype=np.int64), np.zeros(shape, dtype=np.int64))

@@ -30,6 +30,8 @@ __all__ = [
     "Draw",
     "cells_by_column",
     "check_shares",
+    "draw_shares",
+    "generator_of",
     "highest_score",
     "log2_gamma",
     "renew_shares",
@@ -37,6 +39,7 @@ __all__ = [
     "sampled_nodes",
     "score_with_shares",
     "state_with_even_shares",
+    "uniform_log_shares",
     "uniform_numbers",
 ]
 
@@ -70,11 +73,15 @@ _LEAST_RENEWAL, _MOST_RENEWAL = 512, 16384
 """Limits of `renewal_steps`."""
 
 
+def uniform_log_shares(problem: Problem) -> tuple[int, ...]:
+    """Return equal shares of all nodes."""
+    return (round(-math.log2(problem.nodes) * 2**problem.scale_bits),) * problem.nodes
+
+
 def state_with_even_shares(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
     """Return the state of a chain at a tree, with equal shares of all nodes, before its first step."""
     problem = plan.problem
-    each = round(-math.log2(problem.nodes) * 2**problem.scale_bits)
-    rates = replace(problem.rates, log_shares=(each,) * problem.nodes)
+    rates = replace(problem.rates, log_shares=uniform_log_shares(problem))
     score = score_with_shares(problem, parents, rates.log_shares, plan.settings["sum_spare"])
     return ChainState(chain, step, parents, score, parents, score, rates, plan.gamma)
 
@@ -147,9 +154,7 @@ def renew_shares(
         spare: spare bits of the score.
         draw: draws weights, too, given the nodes of the cells; None for weights that stay.
     """
-    generator = np.random.Philox(
-        key=np.array([seed, _DOMAIN], dtype=np.uint64), counter=[0, state.chain, state.step, 0]
-    )
+    generator = generator_of(state, seed)
     rates = state.rates
     scores = _scores(problem, state.parents, rates)
     log_shares = np.array(state.rates.log_shares, dtype=np.int32)
@@ -169,6 +174,13 @@ def renew_shares(
     renewed = replace(state, score=score, rates=rates)
     is_best = score > state.best_score
     return replace(renewed, best_parents=state.parents, best_score=score) if is_best else renewed
+
+
+def generator_of(state: ChainState, seed: int) -> np.random.Philox:
+    """Return the generator of a Gibbs step."""
+    return np.random.Philox(
+        key=np.array([seed, _DOMAIN], dtype=np.uint64), counter=[0, state.chain, state.step, 0]
+    )
 
 
 def _sweeps(problem: Problem) -> int:
@@ -292,6 +304,14 @@ def uniform_numbers(generator: np.random.Philox, count: int) -> NDArray[np.float
     """Return numbers between 0 and 1, from the generator's raw words, which never change."""
     words = generator.random_raw(count) >> np.uint64(11)
     return np.asarray((words.astype(np.float64) + 0.5) * 2.0**-53)
+
+
+def draw_shares(
+    problem: Problem, counts: NDArray[np.int64], generator: np.random.Philox
+) -> NDArray[np.int32]:
+    """Return log shares given the numbers of cells at the nodes, after a draw of the concentration."""
+    concentration = _concentration(counts, float(uniform_numbers(generator, 1)[0]))
+    return _draw_shares(problem, counts, concentration, generator)
 
 
 def _draw_shares(

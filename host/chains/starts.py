@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.doublet_shares import even_doublet_shares
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.shares import state_with_even_shares
+from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.state import ChainState
 
 __all__ = ["initial_state", "state_at"]
@@ -19,6 +21,8 @@ def initial_state(plan: Plan, seed: int, chain: int) -> ChainState:
 
 def state_at(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
     """Return the state of a chain at a tree, which is also its best tree so far; nodes have equal shares."""
+    if plan.score.shares and plan.space is SUMMED_TREES:
+        return even_doublet_shares(plan, parents, chain, step)
     if plan.score.shares:
         return state_with_even_shares(plan, parents, chain, step)
     score, at = plan.score_of(parents), plan.start_rates

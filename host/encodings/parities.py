@@ -15,6 +15,7 @@ class ParitiesEncoding(SumsEncoding):
     """Parents and sorted children; the device computes the rows of a tree."""
 
     name = "parities"
+    has_shares = False
     _fixed = ("syclade.kernels.parities.encoding", ARGUMENTS)
     _learned = ("syclade.kernels.parities.learned", (*ARGUMENTS, *rates.ARGUMENTS))
 

@@ -15,7 +15,7 @@ from syclade.host.model.problem import Problem
 from syclade.host.trees.tree import children
 from syclade.kernels.arguments import Argument
 from syclade.kernels.sums import rates
-from syclade.kernels.sums.arguments import ARGUMENTS, ROOTS
+from syclade.kernels.sums.arguments import ARGUMENTS, ROOTS, SHARES
 from syclade.kernels.sums.rows import ROWS
 from syclade.kernels.sums.sizes import SIZES, Sizes
 from syclade.kernels.target.traits import Traits
@@ -28,8 +28,8 @@ ROUNDS = 2
 LARGEST_ROWS = 2**31
 """Limit on the numbers (int32) in the rows of a chain: 8 GiB."""
 
-_FIXED = ("syclade.kernels.sums.encoding", ARGUMENTS)
-_LEARNED = ("syclade.kernels.sums.learned", (*ARGUMENTS, *rates.ARGUMENTS))
+_FIXED = ("syclade.kernels.sums.encoding", (*ARGUMENTS, *SHARES))
+_LEARNED = ("syclade.kernels.sums.learned", (*ARGUMENTS, *SHARES, *rates.ARGUMENTS))
 
 
 class SumsEncoding(Encoding):
@@ -37,6 +37,7 @@ class SumsEncoding(Encoding):
 
     name = "sums"
     group = "sub-group"
+    has_shares = True
     event_rates = rates.EVENT_RATES
     learned_rates = rates.RATES
     _fixed: ClassVar[tuple[str, tuple[Argument, ...]]] = _FIXED

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends.prompt_device import prompt_device
+from syclade.host.chains.doublet_shares import renew_doublet_shares
 from syclade.host.chains.dropout import make_draw, sampled_counts, with_rates
 from syclade.host.chains.guide import uniform_guide
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.shares import Draw, renew_shares
+from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.consensus.clades import clade_support, edge_support, transfer_support
@@ -145,7 +147,7 @@ def make_support_plan(
     Raises:
         MatrixError: the matrix is too large for the score.
     """
-    score = ScoreOptions("shares" if doublets is None else "max", doublets)
+    score = ScoreOptions("shares", doublets)
     problem = make_problem(matrix, rates, octaves=score.octaves)
     budget = budget_for(level, problem.mutations, problem.columns, doublets=doublets is not None)
     guided = doublets is None and problem.mutations <= MOST_GUIDED
@@ -343,6 +345,8 @@ def _renewed(
     states: Sequence[ChainState],
 ) -> Sequence[ChainState]:
     """Return the states after a Gibbs step of their shares and rates."""
+    if planned.plan.space is SUMMED_TREES:
+        return renew_doublet_shares(planned.plan, states, seed)
     problem, spare = planned.plan.problem, planned.plan.settings["sum_spare"]
     return list(threads.map(lambda state: renew_shares(problem, state, seed, spare, draw), states))
 

@@ -90,7 +90,18 @@ def make_form_evaluation(
             undo_edit(slot, proposal, changed)
         return proposed, count
 
-    return inner._replace(place=place, start=start, evaluate=evaluate)
+    @device_function
+    def follow(
+        slot,  # IN OUT the tree and its rows
+        proposal,  # IN Proposal
+        count,  # IN control: length of the path, which `evaluate` returned
+    ):
+        """Apply the edit, and take over the fresh rows."""
+        if proposal.edit != NOTHING:
+            apply_edit(slot, proposal)
+            take_fresh_rows(slot, count)
+
+    return inner._replace(place=place, start=start, evaluate=evaluate, follow=follow)
 
 
 ENCODING = Encoding("parities", "sub-group", ARGUMENTS, make_evaluation)

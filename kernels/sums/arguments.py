@@ -2,6 +2,7 @@
 
 from syclade.kernels.arguments import PROBLEM, SCRATCH, STATE, Argument
 from syclade.kernels.chain.arguments import WEIGHTS
+from syclade.kernels.preorder.screened.arguments import LOG_SHARES
 from syclade.kernels.scores.powers import FRACTION_BITS
 
 ROOTS = FRACTION_BITS + 1
@@ -34,3 +35,9 @@ ARGUMENTS = (
     Argument("factors", SCRATCH, "int64", ("slots", "classes", 2), "2^weight of each class: numbers.py"),
     Argument("rows", SCRATCH, "int32", ("slots", "rows", "cells"), "sums of every node: rows.py"),
 )
+
+SHARES = (
+    LOG_SHARES,
+    Argument("node_shares", SCRATCH, "int64", ("slots", "nodes", 2), "the share of each node: numbers.py"),
+)
+"""Shares of the cells at the nodes: weights of the nodes in all sums, 1 without shares."""

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.chain.edits import NOTHING
+from syclade.kernels.chain.edits import EXCHANGE_LABELS, NOTHING
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
 from syclade.kernels.chain.slot import Slot
-from syclade.kernels.sums.arguments import ARGUMENTS
+from syclade.kernels.sums.arguments import ARGUMENTS, SHARES
 from syclade.kernels.sums.edits import apply_edit, undo_edit
-from syclade.kernels.sums.factors import put_factors
+from syclade.kernels.sums.factors import exchange_shares, put_factors, put_node_shares
 from syclade.kernels.sums.here import Here
 from syclade.kernels.sums.path import leave_path, path_above, path_of_all, take_fresh_rows
 from syclade.kernels.sums.relations import RELATIONS
@@ -101,6 +101,7 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
         given, here, base = slot.given, slot.here, slot.base
         if given.tables_made[here.number] == _ZERO:
             put_factors(slot)
+            put_node_shares(slot)
             for node in range(here.sizes.nodes):
                 at = base + address(node)
                 given.side[at], given.fresh[at] = np.int32(0), np.int32(0)
@@ -112,6 +113,15 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
         return base
 
     @device_function
+    def move_shares(
+        slot,  # IN OUT the shares
+        proposal,  # IN Proposal
+    ):
+        """Exchange shares of labels that are exchanged; doing it twice changes nothing."""
+        if proposal.edit == EXCHANGE_LABELS:
+            exchange_shares(slot, proposal.v, proposal.w)
+
+    @device_function
     def evaluate(
         slot,  # IN OUT the tree and its rows; the tree is as before at the end
         proposal,  # IN Proposal
@@ -121,10 +131,12 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
         proposed, count = current, _ZERO
         if proposal.edit != NOTHING:
             changed = apply_edit(slot, proposal)
+            move_shares(slot, proposal)
             count = path_above(slot, changed.one, changed.other)
             proposed = lane_sum(share_of_path(slot, count, slot.given.factors))
             leave_path(slot, count)
             undo_edit(slot, proposal, changed)
+            move_shares(slot, proposal)
         return proposed, count
 
     @device_function
@@ -136,6 +148,7 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
         """Apply the edit, and take over the fresh rows."""
         if proposal.edit != NOTHING:
             apply_edit(slot, proposal)
+            move_shares(slot, proposal)
             take_fresh_rows(slot, count)
 
     @device_function
@@ -154,10 +167,10 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
     return Evaluation(RELATIONS, place, start, evaluate, follow, keep, finish)
 
 
-ENCODING = Encoding("sums", "sub-group", ARGUMENTS, make_evaluation)
+_ALL = (*ARGUMENTS, *SHARES)
 
-GENERAL = Encoding(
-    "sums_general", "sub-group", (*ARGUMENTS, SIZES), partial(make_form_evaluation, read_sizes)
-)
+ENCODING = Encoding("sums", "sub-group", _ALL, make_evaluation)
 
-SPECIALISED = Encoding("sums", "sub-group", ARGUMENTS, partial(make_form_evaluation, specialised_sizes))
+GENERAL = Encoding("sums_general", "sub-group", (*_ALL, SIZES), partial(make_form_evaluation, read_sizes))
+
+SPECIALISED = Encoding("sums", "sub-group", _ALL, partial(make_form_evaluation, specialised_sizes))

@@ -1,4 +1,4 @@
-"""Factors: 2^weight of every class, as numbers (numbers.py)."""
+"""Factors: 2^weight of every class, and the shares of the nodes, as numbers (numbers.py)."""
 
 import numpy as np
 
@@ -27,17 +27,17 @@ def mantissa_of(
 
 
 @device_function
-def put_factors_of(
+def put_power(
     given,  # IN roots
-    factors,  # OUT (slots, classes, 2) int64, flat
-    at,  # IN address: slot * classes + class
-    weight,  # IN int64
+    powers,  # OUT int64, flat: mantissas and exponents in turns
+    at,  # IN address: number of the power
+    logarithm,  # IN int64: in units of 2^-16
 ):
-    """Compute the factor of a class."""
-    part = weight & ((np.int64(1) << _FRACTION) - np.int64(1))
+    """Compute 2^logarithm."""
+    part = logarithm & ((np.int64(1) << _FRACTION) - np.int64(1))
     start = address(_TWO) * at
-    factors[start] = mantissa_of(given, part)
-    factors[start + address(1)] = weight >> _FRACTION
+    powers[start] = mantissa_of(given, part)
+    powers[start + address(1)] = logarithm >> _FRACTION
 
 
 @device_function
@@ -49,4 +49,34 @@ def put_factors(
     own = here.number * address(here.sizes.classes)
     for code in range(here.sizes.classes):
         at = own + address(code)
-        put_factors_of(given, given.factors, at, given.weights[at])
+        put_power(given, given.factors, at, given.weights[at])
+
+
+@device_function
+def put_node_shares(
+    slot,  # IN log_shares, roots; OUT node_shares
+):
+    """Compute the shares of all nodes."""
+    given = slot.given
+    for node in range(slot.here.sizes.nodes):
+        at = slot.base + address(node)
+        put_power(given, given.node_shares, at, np.int64(given.log_shares[at]))
+
+
+@device_function
+def exchange_shares(
+    slot,  # IN OUT log_shares, node_shares
+    v,  # IN control
+    w,  # IN control
+):
+    """Exchange the shares of two nodes, so that labels that are exchanged leave them at their places."""
+    given = slot.given
+    at_v, at_w = slot.base + address(v), slot.base + address(w)
+    share = given.log_shares[at_v]
+    given.log_shares[at_v] = given.log_shares[at_w]
+    given.log_shares[at_w] = share
+    for part in range(2):
+        of_v, of_w = address(_TWO) * at_v + address(part), address(_TWO) * at_w + address(part)
+        number = given.node_shares[of_v]
+        given.node_shares[of_v] = given.node_shares[of_w]
+        given.node_shares[of_w] = number

@@ -14,7 +14,8 @@ from syclade.kernels.chain.edits import JUMP_RATE
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
 from syclade.kernels.sums import encoding as fixed
 from syclade.kernels.sums.arguments import ARGUMENTS
-from syclade.kernels.sums.factors import put_factors_of
+from syclade.kernels.sums.arguments import SHARES as SHARES_OF_NODES
+from syclade.kernels.sums.factors import put_power
 from syclade.kernels.sums.path import leave_path, path_of_all, take_fresh_rows
 from syclade.kernels.sums.rates import ARGUMENTS as LEARNED
 from syclade.kernels.sums.rates import DOUBLETS, FN, FP, RATES, SHARES
@@ -104,7 +105,7 @@ def make_form_evaluation(
         given, here = slot.given, slot.here
         own = here.number * address(here.sizes.classes)
         for code in range(here.sizes.classes):
-            put_factors_of(given, given.factors_anew, own + address(code), weight_of(slot, fn, fp, code))
+            put_power(given, given.factors_anew, own + address(code), weight_of(slot, fn, fp, code))
         count = path_of_all(slot)
         share = share_of_path(slot, count, given.factors_anew)
         leave_path(slot, count)
@@ -165,7 +166,7 @@ def make_form_evaluation(
             for code in range(here.sizes.classes):
                 weight = weight_of(slot, fn, fp, code)
                 given.weights[own + address(code)] = weight
-                put_factors_of(given, given.factors, own + address(code), weight)
+                put_power(given, given.factors, own + address(code), weight)
             take_fresh_rows(slot, count)
         else:
             follow_edit(slot, proposal, count)
@@ -219,7 +220,7 @@ def _make_share_of_root(score: Score, lanes: int, rounds: int) -> Any:
     return share_of_root
 
 
-_ALL = (*ARGUMENTS, *LEARNED)
+_ALL = (*ARGUMENTS, *SHARES_OF_NODES, *LEARNED)
 
 ENCODING = Encoding("sums_learned", "sub-group", _ALL, make_evaluation)
 

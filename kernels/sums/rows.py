@@ -3,17 +3,17 @@
 Let e(u) be 2^(the weight of what was observed of mutation u in the cell), and S the score of the cell at a
 node. What follows from the tree below node u are the sums
 
-    singles(u) = Σ over v below u of 2^(S(v) - S(u))             = 1 + Σ_c e(c) singles(c)
-    pairs(u)   = Σ over v, w below u of 2^(S(v and w) - S(u))
+    singles(u) = Σ over v below u of π(v) 2^(S(v) - S(u))        = π(u) + Σ_c e(c) singles(c)
+    pairs(u)   = Σ over v, w below u of π(v) π(w) 2^(S(v and w) - S(u))
 
-where u is below itself, c are the children of u, and the score of two nodes together is that of all mutations
-above either. Pairs whose lowest common ancestor is u have the factors of both nodes, so adding the children
-one by one gives
+where u is below itself, c are the children of u, the score of two nodes together is that of all mutations
+above either, and π are the shares of the cells at the nodes; 1 without shares. Pairs whose lowest common
+ancestor is u have the factors of both nodes, so adding the children one by one gives
 
     pairs += 2 * singles so far * e(c) singles(c) + e(c) pairs(c);    singles += e(c) singles(c)
 
-from singles = pairs = 1 (docs/model.md, "Doublets"). All terms are positive. A node's rows hold e(u) times
-its sums, which is what its parent adds. So a step changes only the rows above what it moves.
+from singles = π(u) and pairs = π(u)² (docs/model.md, "Doublets"). All terms are positive. A node's rows hold
+e(u) times its sums, which is what its parent adds. So a step changes only the rows above what it moves.
 
 Each number is a row of mantissas and a row of exponents (numbers.py); each lane has its own columns. A node
 has two places for its rows: `side` tells which one is current, and a proposal's rows go to the other.
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syclade.kernels.sums.links import NOBODY, first_of, next_of
-from syclade.kernels.sums.numbers import MANTISSA_BITS, product, total
+from syclade.kernels.sums.numbers import product, total
 from syclade.kernels.sums.path import is_on_path
 from syclade.kernels.target import address, control, device_function
 
@@ -34,7 +34,6 @@ ROWS = 4
 _SINGLES, _SINGLES_EXPONENT, _PAIRS, _PAIRS_EXPONENT = range(ROWS)
 _ROWS = control(ROWS)
 _TWO = control(2)
-_ONE = np.int64(1 << MANTISSA_BITS)
 
 
 class Sums(NamedTuple):
@@ -129,9 +128,23 @@ def make_rows(lanes: int, rounds: int) -> Any:
             given.rows[rows + offset + address(3) * width] = np.int32(exponent)
 
     @device_function
+    def begin(
+        sums,  # OUT Sums
+        slot,  # IN node_shares
+        node,  # IN control
+    ):
+        """Begin the sums of a node: it alone."""
+        at = address(_TWO) * (slot.base + address(node))
+        share, exponent = slot.given.node_shares[at], slot.given.node_shares[at + address(1)]
+        pair, pair_exponent = product(share, exponent, share, exponent)
+        for part in range(rounds):
+            sums.singles[part], sums.singles_exponent[part] = share, exponent
+            sums.pairs[part], sums.pairs_exponent[part] = pair, pair_exponent
+
+    @device_function
     def renew(
         sums,  # OUT Sums: at the end, those of the last node of the path, the root
-        slot,  # IN the tree, observed, path, fresh; IN OUT rows
+        slot,  # IN the tree, observed, node_shares, path, fresh; IN OUT rows
         count,  # IN control: length of the path
         panel,  # IN integer: the panel
         factors,  # IN (slots, classes, 2) int64, flat
@@ -141,9 +154,7 @@ def make_rows(lanes: int, rounds: int) -> Any:
         cell = address(panel * rounds * lanes) + slot.here.lane
         for at in range(count):
             node = control(given.path[base + address(at)])
-            for part in range(rounds):
-                sums.singles[part], sums.singles_exponent[part] = _ONE, np.int64(0)
-                sums.pairs[part], sums.pairs_exponent[part] = _ONE, np.int64(0)
+            begin(sums, slot, node)
             child = first_of(slot, node)
             while child != NOBODY:
                 add_child(sums, slot, rows_at(slot, child, is_on_path(slot, child)), cell)

@@ -14,7 +14,6 @@ from scipy.special import gammaln
 
 import syclade
 from syclade.host.chains.shares import CONCENTRATIONS
-from syclade.host.model.doublets import doublet_log_likelihood
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
@@ -77,12 +76,11 @@ def with_shares() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return shares / shares.sum(), at_node
 
 
-def posterior(name: str, doublets: float = 0.0) -> NDArray[np.float64]:
+def posterior(name: str) -> NDArray[np.float64]:
     """Return the probability of each tree: float64, shape (trees,)."""
     scores = {
         "sum": lambda tree: summed_log_likelihood(MADE, RATES, tree),
         "max": lambda tree: log_likelihood(MADE, RATES, tree),
-        "doublets": lambda tree: doublet_log_likelihood(MADE, RATES, tree, doublets),
     }
     logs = np.array([scores[name](tree) for tree in TREES])
     shares = np.exp(logs - logs.max())
@@ -148,15 +146,3 @@ def test_support_is_that_of_all_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     assert agree(result, *with_shares())
     assert not agree(result, posterior("sum")), "the control has cells at uniformly random nodes"
     assert not agree(result, posterior("max")), "the control has another posterior"
-
-
-def test_support_with_doublets_is_that_of_their_score() -> None:
-    result = infer(doublets=0.3)
-    assert result.support is not None
-    assert result.support.sampled.tree_ess > 400
-    shares = posterior("doublets", 0.3)
-    edges = expected(result, shares)["edges"]
-    error = DEVIATIONS * np.sqrt(edges * (1 - edges) / result.support.sampled.tree_ess) + 1e-3
-    assert (np.abs(result.support.edges - edges) < error).all()
-    other = expected(result, posterior("sum"))["edges"]
-    assert not (np.abs(result.support.edges - other) < error).all(), "the control has no doublets"

@@ -89,9 +89,15 @@ def root_powers(count: int) -> tuple[int, ...]:
     return tuple(powers)
 
 
-def settings_of(problem: Problem, rate: float) -> dict[str, int]:
-    """Return the settings of a slot for a rate of doublets: shares of single cells and of doublets."""
-    single, pair = number_of((1.0 - rate) * problem.nodes), number_of(rate)
+def settings_of(problem: Problem, rate: float, *, with_shares: bool = False) -> dict[str, int]:
+    """Return the settings of a slot for a rate of doublets: weights of single cells and of doublets.
+
+    Args:
+        problem: the problem.
+        rate: rate of doublets.
+        with_shares: whether sums over nodes are means, because each node has its share of the cells.
+    """
+    single, pair = number_of((1.0 - rate) * (1 if with_shares else problem.nodes)), number_of(rate)
     return dict(zip(SHARES, (*single, *pair), strict=True))
 
 
@@ -109,13 +115,14 @@ def shares_of(problem: Problem) -> NDArray[np.int64]:
     )
 
 
-def with_doublets(problem: Problem, rate: float) -> Score:
+def with_doublets(problem: Problem, rate: float, *, with_shares: bool = False) -> Score:
     """Return the score with doublets for a problem whose scores are in octaves.
 
     Args:
         problem: the problem.
         rate: probability that a cell is a doublet, at least 0 and below 1; if it is learned, the mean of its
             prior, for which the score is that at the nearest point of the grid.
+        with_shares: whether states have shares of the cells at the nodes; then no rate is learned.
 
     Raises:
         MatrixError: the scores of a cell are too large.
@@ -128,7 +135,7 @@ def with_doublets(problem: Problem, rate: float) -> Score:
         )
     grid = problem.rate_tables.model.doublets
     if grid is None:
-        return _at(problem, rate)
+        return _at(problem, rate, with_shares=with_shares)
     rates = grid.rates
 
     def at(places: Places) -> Score:
@@ -137,8 +144,9 @@ def with_doublets(problem: Problem, rate: float) -> Score:
     return replace(at(problem.rate_tables.model.start), at=at)
 
 
-def _at(problem: Problem, rate: float) -> Score:
+def _at(problem: Problem, rate: float, *, with_shares: bool = False) -> Score:
     """Return the score at a rate of doublets."""
+    pairs = 2.0 * math.log2(problem.nodes)
     return Score(
         name="doublets",
         log_likelihood=partial(doublet_log_likelihood, rate=rate),
@@ -146,9 +154,10 @@ def _at(problem: Problem, rate: float) -> Score:
         of=_of,
         device="syclade.kernels.scores.doublets:SCORE",
         numpy="syclade.fallback.scores.doublets:SCORE",
+        shares=with_shares,
         defaults={
-            **settings_of(problem, rate),
-            "pair_count": round(math.ldexp(2.0 * math.log2(problem.nodes), FRACTION_BITS)),
+            **settings_of(problem, rate, with_shares=with_shares),
+            "pair_count": round(math.ldexp(0.0 if with_shares else pairs, FRACTION_BITS)),
         },
     )
 
@@ -161,28 +170,35 @@ def _with_calls(
 
 
 def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]) -> int:
-    """Return the sum over all cells of the log of the mean over singles and pairs of nodes."""
+    """Return the sum over all cells of the log of the mean over singles and pairs of nodes.
+
+    With shares, each node's likelihood is multiplied by the share of the cells there, and a pair's by both.
+    """
     single = Number(settings["single_share"], settings["single_exponent"])
     pair = Number(settings["pair_share"], settings["pair_exponent"])
     factors = [factor_of(weight) for weight in rates.weights]
     order, below = preorder(parents).tolist()[::-1], children(parents)
+    shares = [factor_of(share) for share in rates.log_shares] or [ONE] * len(order)
     score = 0
     for column, count in zip(problem.observed.T.tolist(), problem.multiplicity.tolist(), strict=True):
-        singles, pairs = _sums(order, below, [factors[code] for code in column])
+        singles, pairs = _sums(order, below, [factors[code] for code in column], shares)
         worth = logarithm_of(single * singles + pair * pairs)
         score += count * (worth - settings["pair_count"])
     return score
 
 
-def _sums(order: list[int], below: list[list[int]], factors: list[Number]) -> tuple[Number, Number]:
+def _sums(
+    order: list[int], below: list[list[int]], factors: list[Number], shares: list[Number]
+) -> tuple[Number, Number]:
     """Return a cell's sums over the nodes of the tree and over their pairs, relative to the root's score.
 
     Args:
         order: all nodes, children before their parents.
         below: children of each node, in ascending order.
         factors: 2^weight of what was observed, by mutation.
+        shares: weight of each node.
     """
-    singles, pairs = [ONE] * len(order), [ONE] * len(order)
+    singles, pairs = shares.copy(), [share * share for share in shares]
     for node in order:
         for child in below[node]:
             own, of_child = singles[node], factors[child] * singles[child]

@@ -50,7 +50,7 @@ def score_named(
     if doublets is not None:
         from syclade.host.chains.scores.doublets import with_doublets
 
-        return with_doublets(problem, doublets)
+        return with_doublets(problem, doublets, with_shares=name == "shares")
     if name == "max":
         return BEST_ATTACHMENT
     from syclade.host.chains.scores.all_attachments import all_attachments

@@ -1,0 +1,266 @@
+"""Shares of the cells at each node, for chains with doublets (docs/model.md, "Shares").
+
+A cell is a single cell of node v with probability (1 - d) pi_v, and a doublet of the nodes v and w with
+probability d pi_v pi_w. Between launches, a Gibbs step draws whether each cell is a doublet, and its nodes,
+given the tree and pi; then pi and its concentration given the numbers of cells at the nodes, where a doublet
+counts at both of its nodes. All is as in `shares`, which draws pi, for several chains together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.scores.powers import logarithm_of_two
+from syclade.fallback.sums.numbers import MANTISSA_BITS, Numbers, powers_of_two, product, total
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.shares import draw_shares, generator_of, uniform_log_shares, uniform_numbers
+from syclade.host.chains.state import ChainState
+from syclade.host.model.problem import Problem
+from syclade.host.trees.levels import levels_of
+from syclade.host.trees.tree import ancestor_matrix
+
+__all__ = ["Forest", "even_doublet_shares", "pair_terms", "renew_doublet_shares", "scores_with_doublets"]
+
+_BLOCK = 2**15
+"""Sums of nodes and columns, over all trees, that are worked on at once."""
+
+
+def even_doublet_shares(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
+    """Return the state of a chain at a tree, with equal shares of all nodes, before its first step.
+
+    Args:
+        plan: the plan, whose score is that with doublets and shares.
+        parents: int32, shape (n + 1,): the tree.
+        chain, step: number of the chain, and its step.
+    """
+    logs = uniform_log_shares(plan.problem)
+    rates = replace(plan.problem.rates, log_shares=logs)
+    score = int(scores_with_doublets(plan, parents[None], np.array([logs], dtype=np.int64))[0])
+    return ChainState(chain, step, parents, score, parents, score, rates, plan.gamma)
+
+
+def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) -> list[ChainState]:
+    """Return the states of several chains after a Gibbs step of the shares of each.
+
+    Args:
+        plan: as for `even_doublet_shares`.
+        states: states with shares.
+        seed: seed of the run.
+    """
+    problem, rate = plan.problem, _rate_of(plan)
+    generators = [generator_of(state, seed) for state in states]
+    forest = Forest(np.array([state.parents for state in states], dtype=np.int32))
+    log_shares = _log_shares_of(states)
+    counts = _counts(problem, forest, log_shares, rate, generators)
+    drawn = [draw_shares(problem, *one) for one in zip(counts, generators, strict=True)]
+    trees = np.array([state.parents for state in states], dtype=np.int32)
+    scores = scores_with_doublets(plan, trees, np.array(drawn, dtype=np.int64)).tolist()
+    renewed = []
+    for state, score, shares in zip(states, scores, drawn, strict=True):
+        rates = replace(state.rates, log_shares=tuple(shares.tolist()))
+        now = replace(state, score=score, rates=rates)
+        is_best = score > state.best_score
+        renewed.append(replace(now, best_parents=state.parents, best_score=score) if is_best else now)
+    return renewed
+
+
+def _rate_of(plan: Plan) -> float:
+    """Return the rate of doublets of the score."""
+    settings = plan.settings
+    return float(settings["pair_share"] * 2.0 ** (settings["pair_exponent"] - MANTISSA_BITS))
+
+
+def _log_shares_of(states: Sequence[ChainState]) -> NDArray[np.int64]:
+    return np.array([state.rates.log_shares for state in states], dtype=np.int64)
+
+
+class _Siblings(NamedTuple):
+    """Nodes at one depth of some trees, of which no two have the same parent; as rows of all nodes.
+
+    Attributes:
+        rows, parents: int64, shape (nodes,): rows of the nodes, and of their parents, in a table with those
+            of each tree one after the other.
+    """
+
+    rows: NDArray[np.int64]
+    parents: NDArray[np.int64]
+
+
+class Forest:
+    """Several trees, in an order in which they can be walked together.
+
+    Args:
+        trees: int32, shape (trees, n + 1).
+    """
+
+    def __init__(self, trees: NDArray[np.int32]) -> None:
+        self.trees, self.nodes, self._parents = len(trees), trees.shape[1], trees
+        self._meetings: dict[int, NDArray[np.int64]] = {}
+        self.root = np.arange(1, self.trees + 1) * self.nodes - 1
+        self.down: list[_Siblings] = []
+        self.up: list[_Siblings] = []
+        for level in levels_of(trees):
+            base = level.trees * self.nodes
+            self.down.append(_Siblings(base + level.nodes, base + level.parents))
+        for rows, parents in reversed(self.down):
+            order = np.lexsort((rows, parents))
+            rows, parents = rows[order], parents[order]
+            first = np.concatenate(([True], parents[1:] != parents[:-1]))
+            starts = np.flatnonzero(first)
+            rank = np.arange(len(rows)) - starts[np.cumsum(first) - 1]
+            self.up += [
+                _Siblings(rows[rank == number], parents[rank == number]) for number in range(rank.max() + 1)
+            ]
+
+    def meetings(self, tree: int) -> NDArray[np.int64]:
+        """Return the lowest common ancestor of each two nodes of a tree: (nodes, nodes)."""
+        if tree not in self._meetings:
+            parents = self._parents[tree]
+            below, found = ancestor_matrix(parents), np.full((self.nodes, self.nodes), self.nodes - 1)
+            for level in levels_of(parents[None]):
+                nodes = level.nodes
+                found[nodes] = np.where(below[nodes], nodes[:, None], found[level.parents])
+            self._meetings[tree] = found
+        return self._meetings[tree]
+
+    def weights_of(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the weights of a block of columns in all trees, (rows of all trees, columns).
+
+        Args:
+            rows: int32, shape (n, columns): weights of the mutations.
+        """
+        return np.tile(np.concatenate((rows, np.zeros_like(rows[:1]))), (self.trees, 1))
+
+
+def _blocks(problem: Problem, trees: int) -> Iterator[slice]:
+    """Yield blocks of columns whose numbers stay in a fast cache."""
+    step = max(1, _BLOCK // (problem.nodes * trees))
+    for start in range(0, problem.columns, step):
+        yield slice(start, min(start + step, problem.columns))
+
+
+def scores_with_doublets(
+    plan: Plan, trees: NDArray[np.int32], log_shares: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the scores of trees with shares, as `Score.of` defines them, but fast: (trees,).
+
+    Args:
+        plan: the plan, whose score is that with doublets and shares.
+        trees: int32, shape (trees, n + 1).
+        log_shares: shape (trees, n + 1).
+    """
+    problem, settings, forest = plan.problem, plan.settings, Forest(trees)
+    bits = np.int64(problem.scale_bits)
+    shares = powers_of_two(log_shares.reshape(-1, 1))
+    alone = (shares, product(shares, shares))
+    single, pair = (
+        Numbers(np.int64(settings[f"{name}_share"]), np.int64(settings[f"{name}_exponent"]))  # type: ignore[arg-type]
+        for name in ("single", "pair")
+    )
+    powers = powers_of_two(np.array(problem.rates.weights, dtype=np.int64))
+    classes = np.full((1, problem.columns), problem.classes - 1, dtype=np.uint8)
+    observed = np.tile(np.concatenate((problem.observed, classes)), (len(trees), 1))
+    scores = np.zeros(len(trees), dtype=np.int64)
+    for block in _blocks(problem, len(trees)):
+        seen = observed[:, block]
+        singles, pairs = (Numbers(*(np.repeat(x, seen.shape[1], axis=1) for x in one)) for one in alone)
+        for rows, parents in forest.up:
+            factor, own = powers.at(seen[rows]), singles.at(parents)
+            added = product(factor, singles.at(rows))
+            found = total(pairs.at(parents), product(own, added).twice())
+            _put(pairs, parents, total(found, product(factor, pairs.at(rows))))
+            _put(singles, parents, total(own, added))
+        both = total(product(singles.at(forest.root), single), product(pairs.at(forest.root), pair))
+        octaves = (both.exponent - MANTISSA_BITS) << bits
+        of_cells = octaves + logarithm_of_two(both.mantissa.astype(np.int32), bits) - settings["pair_count"]
+        scores += of_cells @ problem.multiplicity[block]
+    return scores
+
+
+def _put(numbers: Numbers, at: NDArray[np.int64], values: Numbers) -> None:
+    numbers.mantissa[at], numbers.exponent[at] = values
+
+
+class _Terms(NamedTuple):
+    """Logarithms to base 2 of what nodes contribute to a column: float64, (rows of all trees, columns).
+
+    Attributes:
+        scores: score of each node, relative to the root.
+        below: sum over the nodes in the subtree of each node v: pi_w 2^(S(w) - S(v)).
+        partners: sum over all nodes w: pi_w 2^(S(w) - S(lowest common ancestor of v and w)).
+    """
+
+    scores: NDArray[np.float64]
+    below: NDArray[np.float64]
+    partners: NDArray[np.float64]
+
+
+def pair_terms(forest: Forest, weights: NDArray[np.float64], log_shares: NDArray[np.float64]) -> _Terms:
+    """Return what a doublet's first node contributes, for all nodes: O(n) per column.
+
+    A node w that is not below v is not below v's parent, or its lowest common ancestor with v is that
+    parent. So the partners of v are those of its parent, less those below v as its parent sees them, plus
+    those below v as v sees them.
+
+    Args:
+        forest: the trees.
+        weights: shape (rows of all trees, columns), in octaves; 0 at the roots.
+        log_shares: shape (rows of all trees, 1), in octaves.
+    """
+    scores, below = np.zeros_like(weights), np.repeat(log_shares, weights.shape[1], axis=1)
+    for rows, parents in forest.up:
+        below[parents] = np.logaddexp2(below[parents], weights[rows] + below[rows])
+    partners = below.copy()
+    with np.errstate(divide="ignore"):
+        for rows, parents in forest.down:
+            scores[rows] = scores[parents] + weights[rows]
+            seen = np.minimum(weights[rows] + below[rows] - partners[parents], 0.0)
+            others = partners[parents] + np.log2(-np.expm1(seen * np.log(2.0)))
+            partners[rows] = np.logaddexp2(below[rows], others)
+    return _Terms(scores, below, partners)
+
+
+def _counts(
+    problem: Problem,
+    forest: Forest,
+    log_shares: NDArray[np.int64],
+    rate: float,
+    generators: Sequence[np.random.Philox],
+) -> NDArray[np.int64]:
+    """Return the numbers of cells at the nodes, (trees, nodes), after a draw of each cell's node or nodes."""
+    column_of = np.sort(problem.column_of)  # cells with equal columns may change places
+    cells, nodes = len(column_of), problem.nodes
+    uniform = [uniform_numbers(generator, 2 * cells).reshape(2, cells) for generator in generators]
+    unit, rows = 2.0**-problem.scale_bits, problem.weight_rows()
+    shares = log_shares.reshape(-1, 1) * unit
+    of_kinds = [np.log2(part) if part else -np.inf for part in (1.0 - rate, rate)]
+    counts = np.zeros((forest.trees, nodes), dtype=np.int64)
+    for block in _blocks(problem, forest.trees):
+        first, last = np.searchsorted(column_of, (block.start, block.stop))
+        columns = column_of[first:last] - block.start
+        terms = pair_terms(forest, forest.weights_of(rows[:, block]) * unit, shares)
+        single = terms.scores + shares
+        pair = single + terms.partners
+        for tree, numbers in enumerate(uniform):
+            own = slice(tree * nodes, (tree + 1) * nodes)
+            kinds = np.concatenate((single[own] + of_kinds[0], pair[own] + of_kinds[1]))
+            chosen = _drawn(kinds[:, columns], numbers[0, first:last])
+            counts[tree] += np.bincount(chosen % nodes, minlength=nodes)
+            (pairs,) = (chosen >= nodes).nonzero()
+            if pairs.size:
+                scores, at = terms.scores[own], columns[pairs]
+                above = forest.meetings(tree)[chosen[pairs] - nodes].T
+                others = _drawn(single[own][:, at] - scores[above, at], numbers[1, first:last][pairs])
+                counts[tree] += np.bincount(others, minlength=nodes)
+    return counts
+
+
+def _drawn(logarithms: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return a drawn row for each column of logarithms to base 2 of relative probabilities."""
+    ends = np.cumsum(np.exp2(logarithms - logarithms.max(axis=0)), axis=0)
+    return np.asarray((ends <= uniform * ends[-1]).sum(axis=0))
