@@ -14,7 +14,14 @@ from syclade.quality.calibration.ranks import BINS
 from syclade.quality.calibration.replicate import Sampler, replicate
 from syclade.quality.calibration.result import CalibrationResult, OfSetting
 from syclade.quality.calibration.sampling import for_support, from_random
-from syclade.quality.calibration.settings import CONTROLS, EQUAL_NODES, SETTINGS, SHARED, Setting
+from syclade.quality.calibration.settings import (
+    CONTROL_OF,
+    CONTROLS,
+    SETTINGS,
+    SHARED,
+    WITH_DOUBLETS,
+    Setting,
+)
 
 __all__ = ["INPUTS", "calibration", "settings_named"]
 
@@ -72,7 +79,7 @@ def calibration(
 def settings_named(names: Sequence[str], support: str | None = None) -> tuple[Setting, ...]:
     """Return the settings with these names; all that can be sampled if there are no names.
 
-    A named setting with shares is followed by its control, which takes all nodes to be equally probable.
+    A named setting with shares or doublets is followed by its control (`settings.CONTROL_OF`).
 
     Args:
         names: names of settings.
@@ -81,22 +88,23 @@ def settings_named(names: Sequence[str], support: str | None = None) -> tuple[Se
     Raises:
         OptionError: there is no such setting, or it cannot be sampled in this way.
     """
-    known = {setting.name: setting for setting in (*SETTINGS, *CONTROLS, *SHARED)}
+    known = {setting.name: setting for setting in (*SETTINGS, *CONTROLS, *SHARED, WITH_DOUBLETS)}
     for name in names:
         if name not in known:
             raise OptionError(f"there is no setting {name!r}", hint=f"give one of {', '.join(known)}")
     if names:
-        controls = {name: (EQUAL_NODES[name],) if name in EQUAL_NODES else () for name in names}
+        controls = {name: (CONTROL_OF[name],) if name in CONTROL_OF else () for name in names}
         return _allowed([one for name in names for one in (known[name], *controls[name])], support)
-    return tuple(one for one in known.values() if (one not in SHARED if support is None else not one.learn))
+    left_out = "only_for_support" if support is None else "learn"
+    return tuple(one for one in known.values() if not getattr(one, left_out))
 
 
 def _allowed(settings: Sequence[Setting], support: str | None) -> tuple[Setting, ...]:
     """Return the settings, after a check that they can be sampled in this way."""
     for one in settings:
-        if support is None and (one.shares != "equal" or one.name in EQUAL_NODES or one.equal_nodes):
+        if support is None and one.only_for_support:
             raise OptionError(
-                f"the setting {one.name!r} has shares, which only chains for support sample",
+                f"the setting {one.name!r} has shares or doublets, which only chains for support sample",
                 hint="give --support quick",
             )
         if support is not None and one.learn:

@@ -47,7 +47,7 @@ class Drawn:
 
 
 def draw(setting: Setting, seed: int) -> Drawn:
-    """Draw an input: each cell is at a random node, the root included.
+    """Draw an input: each cell is at a random node, the root included; a doublet, at two.
 
     Learned rates are drawn from the prior of the chains, on its grid.
     """
@@ -55,16 +55,21 @@ def draw(setting: Setting, seed: int) -> Drawn:
     n, m = setting.mutations, setting.cells
     parents = random_parents(n, rng) if setting.trees == "uniform" else _recursive_parents(n, rng)
     rates = _drawn_rates(model_of(setting), rng) if setting.learn else Rates(setting.fp_rate, setting.fn_rate)
-    nodes = _nodes(setting, parents, rng)
-    truth = ancestor_matrix(parents)[:n, nodes].astype(bool)
+    above = ancestor_matrix(parents)[:n].astype(bool)
+    of_cells = above[:, _nodes(setting, parents, rng, 2 * m if setting.doublets else m)]
+    truth = of_cells[:, :m]
+    if setting.doublets:
+        truth |= of_cells[:, m:] & (rng.random(m) < setting.doublets)
     values = observe(truth, rates, rng.random((n, m)))
     values[rng.random((n, m)) < setting.missing] = zygosity.MISSING
     return Drawn(matrix_from_array(values), parents, rates)
 
 
-def _nodes(setting: Setting, parents: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw the node of each cell."""
-    nodes, cells = setting.mutations + 1, setting.cells
+def _nodes(
+    setting: Setting, parents: NDArray[np.int32], rng: np.random.Generator, cells: int
+) -> NDArray[np.int64]:
+    """Draw the nodes of some cells."""
+    nodes = setting.mutations + 1
     if setting.shares == "equal":
         return rng.integers(0, nodes, cells)
     return rng.choice(nodes, cells, p=shares_of(setting.shares, parents, rng))

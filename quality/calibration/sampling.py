@@ -73,6 +73,7 @@ def for_support(level: str, setting: Setting, drawn: Drawn, seed: int, device: s
             drawn.matrix,
             fp_rate=given.fp_rate,
             fn_rate=given.fn_rate,
+            doublets=setting.inferred_with_doublets,
             support=support,
             seed=seed,
             device=device,

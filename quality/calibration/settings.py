@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from syclade.host.model.rates import Rates
 
-__all__ = ["CONTROLS", "EQUAL_NODES", "MOST_ERROR", "SETTINGS", "SHARED", "Setting", "Shares"]
+__all__ = ["CONTROLS", "CONTROL_OF", "MOST_ERROR", "SETTINGS", "SHARED", "WITH_DOUBLETS", "Setting", "Shares"]
 
 Shares = Literal["equal", "one", "zipf", "empty", "growth"] | float
 """Shares of the cells at the nodes (`inputs.shares_of`): a name, or the concentration of the Dirichlet
@@ -34,6 +34,8 @@ class Setting:
         equal_nodes: whether the inference takes all nodes to be equally probable for a cell.
         most_error: largest error of ancestor pairs with which the setting passes; None if rank tests decide
             alone.
+        doublets: probability that a cell of the inputs is a doublet, which the inference is given.
+        ignore_doublets: whether the inference takes all cells to be single.
     """
 
     name: str
@@ -48,17 +50,30 @@ class Setting:
     missing: float = 0.1
     equal_nodes: bool = False
     most_error: float | None = None
+    doublets: float = 0.0
+    ignore_doublets: bool = False
 
     @property
     def fits(self) -> bool:
         """True if the model of the inference fits the inputs."""
         unknown = not self.equal_nodes or self.shares == "equal"
-        return self.given is None and self.trees == "uniform" and unknown
+        return self.given is None and self.trees == "uniform" and unknown and not self.ignore_doublets
+
+    @property
+    def only_for_support(self) -> bool:
+        """True if only chains for support sample this: a setting with shares or doublets, or a control."""
+        with_shares = self.shares != "equal" or self.equal_nodes or self.most_error is not None
+        return with_shares or self.doublets > 0.0
 
     @property
     def inferred_with(self) -> Rates:
         """Error rates of the inference."""
         return Rates(*(self.given or (self.fp_rate, self.fn_rate)))
+
+    @property
+    def inferred_with_doublets(self) -> float | None:
+        """Rate of doublets of the inference; None for a model without."""
+        return None if self.ignore_doublets else self.doublets or None
 
     @property
     def steps(self) -> int:
@@ -104,10 +119,15 @@ SHARED: Final = tuple(
 )
 """Settings with clones of many kinds of sizes, for the chains for support, which sample the shares."""
 
-EQUAL_NODES: Final = {
-    one.name: replace(one, name=f"{one.name}: equal nodes", equal_nodes=True) for one in SHARED
+WITH_DOUBLETS: Final = Setting("20 x 40, doublets", 20, 40, shares=0.3, missing=0.3, doublets=0.1)
+"""A setting with doublets and clones of unequal sizes, for the chains for support."""
+
+CONTROL_OF: Final = {
+    **{one.name: replace(one, name=f"{one.name}: equal nodes", equal_nodes=True) for one in SHARED},
+    WITH_DOUBLETS.name: replace(WITH_DOUBLETS, name="20 x 40, doublets ignored", ignore_doublets=True),
 }
-"""Controls by the name of the setting: the same inputs, with equally probable nodes in the inference."""
+"""Controls by the name of the setting: the same inputs, but the inference takes all nodes to be equally
+probable, or all cells to be single."""
 
 CONTROLS: Final = (
     replace(_MIDDLE, name="20 x 40, wrong fn", given=(1e-3, 0.05)),

@@ -16,7 +16,7 @@ from syclade.host.cli.main import main
 from syclade.host.common.errors import OptionError
 from syclade.host.inference import infer
 from syclade.host.support.stage import make_support_plan
-from syclade.host.trees.tree import are_trees
+from syclade.host.trees.tree import ancestor_matrix, are_trees
 from syclade.quality.calibration.api import calibration, settings_named
 from syclade.quality.calibration.credible import LEVELS, parent_sets
 from syclade.quality.calibration.inputs import GROWN, ONE_CLONE, draw, model_of, shares_of
@@ -24,11 +24,12 @@ from syclade.quality.calibration.ranks import BINS, DRAWS, rank_of, spread_out, 
 from syclade.quality.calibration.reliability import EDGES, LEAST, reliability, together
 from syclade.quality.calibration.sampling import for_support
 from syclade.quality.calibration.settings import (
+    CONTROL_OF,
     CONTROLS,
-    EQUAL_NODES,
     MOST_ERROR,
     SETTINGS,
     SHARED,
+    WITH_DOUBLETS,
     Setting,
     Shares,
 )
@@ -193,15 +194,17 @@ def test_chains_for_support_are_those_of_infer() -> None:
 
 def test_chains_for_support_do_not_learn_rates() -> None:
     learned = next(one for one in SETTINGS if one.learn)
-    expected = tuple(one for one in (*SETTINGS, *CONTROLS, *SHARED) if one != learned)
+    expected = tuple(one for one in (*SETTINGS, *CONTROLS, *SHARED, WITH_DOUBLETS) if one != learned)
     assert settings_named([], "quick") == expected
     with pytest.raises(OptionError, match="learns rates"):
         calibration((learned,), support="quick", device="native")
 
 
-@pytest.mark.parametrize("setting", [SHARED[1], EQUAL_NODES[SHARED[0].name]], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "setting", [SHARED[1], CONTROL_OF[SHARED[0].name], WITH_DOUBLETS], ids=lambda one: one.name
+)
 def test_chains_from_random_trees_have_no_shares(setting: Setting) -> None:
-    assert not set(settings_named([])) & set(SHARED)
+    assert not set(settings_named([])) & {*SHARED, WITH_DOUBLETS}
     with pytest.raises(OptionError, match="has shares"):
         calibration((setting,), device="native")
 
@@ -211,7 +214,7 @@ def test_a_setting_with_shares_is_followed_by_its_control() -> None:
     assert control == replace(setting, name="8 x 2000, zipf: equal nodes", equal_nodes=True)
     assert (setting.fits, control.fits) == (True, False)
     assert settings_named(["20 x 40"], "quick") == (SETTINGS[1],)
-    assert EQUAL_NODES["20 x 40, equal shares"].fits  # there the nodes are equal
+    assert CONTROL_OF["20 x 40, equal shares"].fits  # there the nodes are equal
 
 
 @pytest.mark.parametrize("shares", ["equal", "one", "zipf", "empty", "growth", 0.3])
@@ -267,6 +270,20 @@ def test_equal_nodes_give_other_samples() -> None:
     )
     assert set(shared.work) == set(equal.work) == {"native"}
     assert (shared.trees.posterior.ancestors != equal.trees.posterior.ancestors).any()
+
+
+def test_doublets_are_drawn_in_branches_and_ignored_by_the_control() -> None:
+    own, control = settings_named([WITH_DOUBLETS.name], "quick")
+    assert (own.fits, own.inferred_with_doublets) == (True, own.doublets)
+    assert (control.fits, control.inferred_with_doublets) == (False, None)
+    clean = replace(own, doublets=1.0, fp_rate=1e-9, fn_rate=1e-9, missing=0.0, shares="equal", cells=200)
+    drawn = draw(clean, 1)
+    above = ancestor_matrix(drawn.parents)[:-1]
+    pairs = {tuple((above[:, v] | above[:, w]).tolist()) for v in range(21) for w in range(21)}
+    columns = {tuple((column == 1).tolist()) for column in drawn.matrix.values.T}
+    assert columns <= pairs
+    assert columns - {tuple(column) for column in above.T.tolist()}, "some cells are of two branches"
+    np.testing.assert_array_equal(draw(control, 3).matrix.values, draw(own, 3).matrix.values)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
