@@ -66,7 +66,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 kernels: $(VENV)/.dev
-	$(BIN)/python -m syclade.host.ship.make
+	$(BIN)/python -m syclade.host.commands.ship.make
 
 # The build requirements are locked too, so that the package itself is built from locked versions.
 BUILD_REQUIREMENTS := pip setuptools wheel

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syclade.host.common.files import write_files
-from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.ground.files import write_files
+from syclade.host.ground.options.defaults import DEFAULT_SEED
 from syclade.quality.posterior.api import DEFAULT_MUTATIONS, DEFAULT_SAMPLES, posterior
 from syclade.quality.posterior.result import PosteriorResult
 from syclade.quality.text_table import text_table

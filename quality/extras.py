@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from syclade.host.common.errors import OptionError
-from syclade.host.common.install import install_command
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.install import install_command
 
 __all__ = ["QUALITY", "require_extras"]
 

@@ -8,9 +8,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syclade.host.common.errors import OutputError
-from syclade.host.common.files import write_file
-from syclade.host.common.values import path_of
+from syclade.host.ground.errors import OutputError
+from syclade.host.ground.files import write_file
+from syclade.host.ground.values import path_of
 from syclade.quality.extras import require_extras
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from syclade.host.devices.work import STEPS, SWEEPS, counts_of
+from syclade.host.device.work import STEPS, SWEEPS, counts_of
 
 if TYPE_CHECKING:
-    from syclade.host.output.result import Result
+    from syclade.host.answer.output.result import Result
 
 __all__ = ["Work", "mean_work", "work_of", "work_text"]
 

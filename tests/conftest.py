@@ -110,7 +110,7 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
     Its compiled kernels are those of `KEPT_KERNELS`. Their keys cover everything that they depend on.
     """
-    from syclade.host.common.cache import cache_folder
+    from syclade.host.ground.cache import cache_folder
 
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -146,7 +146,7 @@ def compile_here(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give a test, and the processes it starts, an empty cache folder of its own."""
-    from syclade.host.common.cache import cache_folder
+    from syclade.host.ground.cache import cache_folder
 
     monkeypatch.setenv("SYCLADE_CACHE", str(tmp_path / "own-cache"))
     cache_folder.cache_clear()

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.cli.main import cli
-from syclade.host.model.simulate import simulate
+from syclade.host.commands.main import cli
+from syclade.host.data.model.simulate import simulate
 from tests.conftest import ROOT
 
 PUBLISHED = "its matrices were published and do not come with the package"

@@ -14,17 +14,17 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.cli.infer_words import estimated_lines
-from syclade.host.cli.main import cli
-from syclade.host.common.errors import OptionError, RatesError
-from syclade.host.devices.work import STEPS
-from syclade.host.inference import InferenceProgress
-from syclade.host.model.rate_fit import PRIORS
-from syclade.host.model.rate_posterior import RateInterval
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.options import command_of
-from syclade.host.runs.task import Stop
+from syclade.host.answer.inference import InferenceProgress
+from syclade.host.chains.runs.task import Stop
+from syclade.host.commands.infer_text import estimated_lines
+from syclade.host.commands.main import cli
+from syclade.host.data.model.rate_fit import PRIORS
+from syclade.host.data.model.rate_posterior import RateInterval
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.device.work import STEPS
+from syclade.host.ground.errors import OptionError, RatesError
+from syclade.host.ground.options import command_of
 from tests.support.did_all import assert_did_all
 
 MADE = simulate(80, 15, 0.01, 0.2, 0.1, seed=1)

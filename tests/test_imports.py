@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("fallback", "host", "quality", "src")
 
 ENTRY_POINTS = {
-    "host/cli": "help and usage errors appear before anything is loaded",
+    "host/commands": "help and usage errors appear before anything is loaded",
     "quality/cli": "likewise",
     "quality/posterior/api.py": "loaded with syclade.quality",
     "quality/tost/api.py": "loaded with syclade.quality",
@@ -19,10 +22,10 @@ ENTRY_POINTS = {
 }
 """Files that import any module of ours where it is used, except those of `AT_THE_TOP`."""
 
-AT_THE_TOP = ("syclade", "syclade.host.common.values", "syclade.quality.extras")
+AT_THE_TOP = ("syclade", "syclade.host.ground.values", "syclade.quality.extras")
 """Modules that entry points import at the top, too: they are loaded already, or cost nothing."""
 
-OWN_PROGRAMS = ("host/export/loader.py", "host/export/tails_loader.py")
+OWN_PROGRAMS = ("host/commands/export/loader.py", "host/commands/export/tails_loader.py")
 """Copied into exported folders; they report a missing library themselves."""
 
 LIBRARIES = {
@@ -56,42 +59,42 @@ LIBRARIES = {
 
 MODULES = {
     "fallback.rates.steps": "learned rates",
-    "host.backends.images": "images",
-    "host.backends.numpy_runner": "numpy",
-    "host.backends.shared.opening": "several places",
-    "host.backends.stages.opening": "separate stages",
-    "host.backends.stages.options": "separate stages",
+    "host.chains.backends.images": "images",
+    "host.chains.backends.numpy_runner": "numpy",
+    "host.chains.backends.shared.opening": "several places",
+    "host.chains.backends.stages.opening": "separate stages",
+    "host.chains.backends.stages.options": "separate stages",
     "host.chains.scores.all_attachments": "the sum score",
     "host.chains.scores.doublets": "the score with doublets",
     "host.chains.scores.recurrent": "scores with a recurrent mutation",
-    "host.checkpoints.chains": "checkpoints",
-    "host.cluster.workers": "workers",
-    "host.compile.side_by_side": "SYCL devices",
-    "host.consensus.consensus": "samples",
-    "host.cooptimal.files": "co-optimal trees",
-    "host.cooptimal.plateau": "co-optimal trees",
-    "host.devices.queue": "SYCL devices",
-    "host.encodings.preorder_forms": "subclasses, whose module imports their base class",
-    "host.engines.native": "the native target",
-    "host.engines.python": "the target for debugging",
-    "host.engines.sycl": "SYCL devices",
-    "host.input.array": "arrays",
-    "host.input.tables": "data frames",
-    "host.kinds.cell_trees": "cell trees",
-    "host.kinds.recurrent_trees": "recurrent mutations",
-    "host.output": "methods of results, and files on request",
-    "host.recurrences": "recurrent mutations",
-    "host.report.page": "the report",
-    "host.report.plot": "a method of results",
-    "host.runs.run": "chains",
-    "host.samples.cell_trees": "samples",
-    "host.samples.mutation_trees": "samples",
-    "host.samples.netcdf": "a file on request",
-    "host.samples.sampling": "samples",
-    "host.search.numpy_stages": "numpy",
-    "host.search.portfolio": "searches",
-    "host.search.shared": "several places",
-    "host.support.stage": "support",
+    "host.chains.checkpoints.chains": "checkpoints",
+    "host.device.cluster.workers": "workers",
+    "host.device.compile.parallel_translation": "SYCL devices",
+    "host.findings.consensus.consensus": "samples",
+    "host.findings.cooptimal.files": "co-optimal trees",
+    "host.findings.cooptimal.plateau": "co-optimal trees",
+    "host.device.queue": "SYCL devices",
+    "host.chains.encodings.preorder_forms": "subclasses, whose module imports their base class",
+    "host.device.engines.native": "the native target",
+    "host.device.engines.python": "the target for debugging",
+    "host.device.engines.sycl": "SYCL devices",
+    "host.data.input.array": "arrays",
+    "host.data.input.tables": "data frames",
+    "host.findings.kinds.cell_trees": "cell trees",
+    "host.findings.kinds.recurrent_trees": "recurrent mutations",
+    "host.answer.output": "methods of results, and files on request",
+    "host.answer.recurrence.comparison": "recurrent mutations",
+    "host.answer.report.page": "the report",
+    "host.answer.report.plot": "a method of results",
+    "host.chains.runs.run": "chains",
+    "host.findings.samples.cell_trees": "samples",
+    "host.findings.samples.mutation_trees": "samples",
+    "host.findings.samples.netcdf": "a file on request",
+    "host.findings.samples.sampling": "samples",
+    "host.chains.search.numpy_stages": "numpy",
+    "host.chains.search.find_tree": "searches",
+    "host.chains.search.shared": "several places",
+    "host.findings.support.stage": "support",
     "kernels.target.native.compiler": "imports numba",
     "kernels.target.sycl": "imports numba-dpex",
     "kernels.target.sycl_dispatchers": "imports numba-dpex",
@@ -136,7 +139,8 @@ def entry_for(file: str, module: str) -> str | None:
     if not f"{module}.".startswith("syclade."):
         return listed(LIBRARIES, module)
     at_the_top = any(module.startswith(f"{name}.") for name in AT_THE_TOP[1:]) or module in AT_THE_TOP
-    entry = next((one for one in ENTRY_POINTS if f"{file}/".startswith(f"{one}/")), None)
+    folder = file.removesuffix("/command.py").rpartition("/")[0]
+    entry = next((one for one in ENTRY_POINTS if one in (file, folder)), None)
     return entry if entry and not at_the_top else listed(MODULES, module.removeprefix("syclade."))
 
 
@@ -156,10 +160,30 @@ def test_entries_are_used() -> None:
 
 def test_the_check_finds_what_it_looks_for() -> None:
     """The negative control."""
-    text = "import json\ndef f():\n    import json\n    from syclade.host.trees import tree\n"
-    assert list(imports_in_functions(text)) == [(3, "json"), (4, "syclade.host.trees.tree")]
+    text = "import json\ndef f():\n    import json\n    from syclade.host.data.trees import tree\n"
+    assert list(imports_in_functions(text)) == [(3, "json"), (4, "syclade.host.data.trees.tree")]
     assert entry_for("host/a.py", "json") is None
-    assert entry_for("host/a.py", "syclade.host.trees.tree") is None
+    assert entry_for("host/a.py", "syclade.host.data.trees.tree") is None
     assert entry_for("host/a.py", "scipy.stats") == "scipy"
-    assert entry_for("host/cli/a.py", "syclade.host.trees.tree") == "host/cli"
-    assert entry_for("host/cli/a.py", "syclade.host.common.values.whole") is None
+    assert entry_for("host/commands/a.py", "syclade.host.data.trees.tree") == "host/commands"
+    assert entry_for("host/commands/a.py", "syclade.host.ground.values.whole") is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        ("syclade.host.tails", "syclade.host.calls.tails", "log_tails"),
+        (
+            "syclade.host.consensus.newick",
+            "syclade.host.findings.consensus.newick",
+            "clone_tree_from_newick",
+        ),
+        ("syclade.host.cooptimal.consensus", "syclade.host.findings.cooptimal.consensus", "consensus_of"),
+    ],
+)
+def test_documented_modules_that_moved_have_their_old_names(old: str, new: str, name: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"{old} is now {new}"):
+        there = import_module(old)
+    assert getattr(there, name) is getattr(import_module(new), name)
+    with pytest.raises(ModuleNotFoundError):
+        import_module("syclade.host.inference")

@@ -14,7 +14,14 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.common.errors import (
+from syclade.host.answer.inference import InferenceProgress
+from syclade.host.data.input.matrix import format_matrix
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.tree import validate_parents
+from syclade.host.data.trees.treefile import read_tree
+from syclade.host.device.device import NUMPY
+from syclade.host.device.workarounds import prepare
+from syclade.host.ground.errors import (
     DeviceError,
     MatrixError,
     OptionError,
@@ -22,13 +29,6 @@ from syclade.host.common.errors import (
     RatesError,
     TreeError,
 )
-from syclade.host.devices.device import NUMPY
-from syclade.host.inference import InferenceProgress
-from syclade.host.input.matrix import format_matrix
-from syclade.host.model.simulate import simulate
-from syclade.host.trees.tree import validate_parents
-from syclade.host.trees.treefile import read_tree
-from syclade.host.workarounds import prepare
 from tests.support.backends import BACKENDS
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
@@ -100,7 +100,7 @@ def test_arrays_of_dpctl(result: syclade.Result, device: str) -> None:
 
 DPNP = """
 import json, sys, numpy
-from syclade.host.workarounds import load_dpnp_libraries, prepare
+from syclade.host.device.workarounds import load_dpnp_libraries, prepare
 prepare()
 load_dpnp_libraries()
 import dpnp

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.common import install
-from syclade.host.common.install import install_command, sycl_hint
+from syclade.host.ground import install
+from syclade.host.ground.install import install_command, sycl_hint
 from tests.conftest import ROOT
 
 
@@ -71,14 +71,14 @@ def test_a_folder_with_the_packages_name_does_not_stand_in_its_way(tmp_path: Pat
     """Import from the parent folder of a clone, with an editable install."""
     (tmp_path / "syclade").symlink_to(ROOT, target_is_directory=True)
     done = run("import syclade; print(syclade.infer.__module__)", tmp_path)
-    assert (done.returncode, done.stdout) == (0, "syclade.host.inference\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "syclade.host.answer.inference\n"), done.stderr
 
 
 HIDDEN = """
 import sys
 sys.meta_path[:] = [one for one in sys.meta_path if getattr(one, "__name__", "") != "_EditableFinder"]
 sys.path[:] = [folder for folder in sys.path if "site-packages" not in folder]
-import syclade.host.common.errors
+import syclade.host.ground.errors
 """
 
 

@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.cli.main import cli
-from syclade.host.common.errors import OptionError
-from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.rate_model import make_rate_model
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.runs.task import Stop
-from syclade.host.scoring import score
+from syclade.host.answer.scoring import score
+from syclade.host.chains.runs.task import Stop
+from syclade.host.commands.main import cli
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.rate_model import make_rate_model
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.ground.errors import OptionError
 from tests.support.backends import QUICKEST
 from tests.support.did_all import assert_did_all
 

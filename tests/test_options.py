@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import syclade
-from syclade.host.cli.call import command as call_command
-from syclade.host.cli.infer import command
-from syclade.host.common.errors import OptionError, RatesError
-from syclade.host.options import DECIDE, OPTIONS, checked, command_of, flag_of
-from syclade.host.options.page import page
-from syclade.host.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
+from syclade.host.commands.call import command as call_command
+from syclade.host.commands.infer import command
+from syclade.host.ground.errors import OptionError, RatesError
+from syclade.host.ground.options import DECIDE, OPTIONS, checked, command_of, flag_of
+from syclade.host.ground.options.page import page
+from syclade.host.ground.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
 from tests.conftest import ROOT
 
 GIVEN: dict[str, Any] = {
@@ -52,7 +52,7 @@ def test_the_command_has_all_options() -> None:
 
 def test_the_page_is_up_to_date() -> None:
     assert (ROOT / "docs" / "options.md").read_text("utf-8") == page(), (
-        "python -m syclade.host.options.page > docs/options.md"
+        "python -m syclade.host.ground.options.page > docs/options.md"
     )
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from syclade.host.common.errors import DeviceError
-from syclade.host.compile import machine_code, program
-from syclade.host.compile.kernel import Kernel, Record
-from syclade.host.compile.machine_code import load_machine_code
-from syclade.host.compile.program import spirv_of
-from syclade.host.ship.make import same_but_for_names
+from syclade.host.commands.ship.make import same_but_for_names
+from syclade.host.device.compile import machine_code, program
+from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.device.compile.machine_code import load_machine_code
+from syclade.host.device.compile.program import spirv_of
+from syclade.host.ground.errors import DeviceError
 from syclade.kernels.arguments import STATE, Argument
 from tests.conftest import sample
 from tests.support import compilers
@@ -53,7 +53,7 @@ def apart(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_kernels_are_those_of_the_program(
     apart: Compilers, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from syclade.host.devices.queue import open_queue
+    from syclade.host.device.queue import open_queue
 
     queue = open_queue("cpu")
     compilers.MADE.clear()

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from syclade.fallback.baq.states import compute_states
 from syclade.host.calls.banded import Banded, BandedEngines, by_band, filled
 from syclade.host.calls.place import Place
-from syclade.host.calls.taking import Reads
-from syclade.host.compile.kernel import Record
-from syclade.host.devices.work import READS, WorkDone
+from syclade.host.calls.record_parser import Reads
+from syclade.host.device.compile.kernel import Record
+from syclade.host.device.work import READS, WorkDone
 from syclade.kernels.baq.arguments import BAQ, CHANCES, MEMBERS, SHAPE, STRIDES
 
 __all__ = ["BAQ_OF_READS", "AlignmentQuality", "blocks_of", "chances_of", "given_of", "sizes_of", "tables"]

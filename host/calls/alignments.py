@@ -11,8 +11,8 @@ from typing import Any
 
 from syclade.host.calls.library import pysam_of, quiet_finalizers
 from syclade.host.calls.reference import Reference
-from syclade.host.common.errors import ReadsError
-from syclade.host.common.places import problem_of
+from syclade.host.ground.distinct_paths import problem_of
+from syclade.host.ground.errors import ReadsError
 
 __all__ = ["Alignments", "open_alignments"]
 

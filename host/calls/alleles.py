@@ -13,7 +13,7 @@ from syclade.host.calls.exact_tails import ExactTails
 from syclade.host.calls.kinds import SNV, Kind
 from syclade.host.calls.reference import BASES
 from syclade.host.calls.screen import may_be_significant
-from syclade.host.tails import Columns
+from syclade.host.calls.tails import Columns
 
 __all__ = ["Allele", "WindowTests", "allele_at", "run_tests"]
 

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.place import Place, here
-from syclade.host.compile.kernel import Kernel, Record
-from syclade.host.devices.device import NUMPY, Device
-from syclade.host.devices.work import GENERAL, WorkDone
-from syclade.host.engines import Allocation, open_engine
-from syclade.host.engines.local import NumpyCode, NumpyEngine
+from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.device.device import NUMPY, Device
+from syclade.host.device.engines import Allocation, open_engine
+from syclade.host.device.engines.local import NumpyCode, NumpyEngine
+from syclade.host.device.work import GENERAL, WorkDone
 from syclade.kernels.baq.arguments import MEMBERS
 from syclade.kernels.baq.layout import scratch_sizes
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 
 if TYPE_CHECKING:
-    from syclade.host.engines import KernelEngine
+    from syclade.host.device.engines import KernelEngine
 
 __all__ = ["BANDS", "Banded", "BandedEngines", "banded_kernel", "by_band", "filled"]
 

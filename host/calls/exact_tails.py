@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.place import Place, here
-from syclade.host.devices.work import WorkDone, merged_work
-from syclade.host.tails import Columns, log_tails
+from syclade.host.calls.tails import Columns, log_tails
+from syclade.host.device.work import WorkDone, merged_work
 
 __all__ = ["ExactTails"]
 

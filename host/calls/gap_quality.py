@@ -15,10 +15,10 @@ from syclade.fallback.baq.gaps import compute_gaps
 from syclade.host.calls.alignment_quality import blocks_of, given_of, sizes_of, tables
 from syclade.host.calls.banded import Banded, BandedEngines, by_band, filled
 from syclade.host.calls.place import Place
-from syclade.host.calls.taking import Reads
-from syclade.host.compile.kernel import Record
-from syclade.host.devices.work import GAPS as GAPS_DONE
-from syclade.host.devices.work import WorkDone
+from syclade.host.calls.record_parser import Reads
+from syclade.host.device.compile.kernel import Record
+from syclade.host.device.work import GAPS as GAPS_DONE
+from syclade.host.device.work import WorkDone
 from syclade.kernels.baq.gap_arguments import GAP_NUMBERS, GAP_STRIDES, GAPS
 from syclade.kernels.pileup.arguments import LARGEST_QUALITY
 from syclade.kernels.pileup.indel_arguments import GAP

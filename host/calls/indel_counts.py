@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.compiled import Compiled
 from syclade.host.calls.gap_quality import GapQuality
 from syclade.host.calls.homopolymers import DINDEL, indel_qualities
+from syclade.host.calls.host_kernels import Compiled
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.read_tags import ReadTags
+from syclade.host.calls.record_parser import Reads
 from syclade.host.calls.tables import grown
-from syclade.host.calls.taking import Reads
 from syclade.kernels.pileup.indel_arguments import (
     GAP,
     INDEL_RULES,

@@ -24,7 +24,7 @@ from syclade.host.calls.kinds import INDEL
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import BASES
 from syclade.host.calls.screen import poisson_screen
-from syclade.host.tails import columns_of
+from syclade.host.calls.tails import columns_of
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT
 
 __all__ = ["RARE", "IndelTests", "indel_alleles", "run_indel_tests"]

@@ -1,4 +1,4 @@
-"""All kernels of calling; those of tails are in `host/tails/kernels.py`."""
+"""All kernels of calling; those of tails are in `host/calls/tails/kernels.py`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from syclade.host.calls.alignment_quality import BAQ_OF_READS
 from syclade.host.calls.banded import BANDS, banded_kernel
-from syclade.host.calls.compiled import HOST_KERNELS
 from syclade.host.calls.gap_quality import GAPS_OF_READS
-from syclade.host.compile.kernel import Kernel
+from syclade.host.calls.host_kernels import HOST_KERNELS
+from syclade.host.device.compile.kernel import Kernel
 
 __all__ = ["alignment_kernels", "call_kernels"]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from syclade.host.common.errors import ReadsError
-from syclade.host.common.install import install_command
+from syclade.host.ground.errors import ReadsError
+from syclade.host.ground.install import install_command
 
 __all__ = ["pysam_of", "quiet_finalizers"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.common.errors import OptionError
-from syclade.host.options.calls import CALL_OPTIONS, call_flag
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options.calls import CALL_OPTIONS, call_flag
 
 __all__ = ["DEFAULTS", "CallOptions"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.calls.library import pysam_of
-from syclade.host.common.errors import OutputError
-from syclade.host.common.files import check_file, write_file, write_files
-from syclade.host.common.places import refuse_same
+from syclade.host.ground.distinct_paths import refuse_same
+from syclade.host.ground.errors import OutputError
+from syclade.host.ground.files import check_file, write_file, write_files
 
 __all__ = ["check_vcf", "index_of", "inputs_of", "write_vcf"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from syclade.host.common.errors import DeviceError
-from syclade.host.devices.choice import choose_device
-from syclade.host.devices.device import Device, native_device
-from syclade.host.options import flag_of
+from syclade.host.device.choice import choose_device
+from syclade.host.device.device import Device, native_device
+from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.options import flag_of
 
 __all__ = ["Place", "here", "place_of"]
 

@@ -18,7 +18,7 @@ from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Piece
 from syclade.host.calls.sites import Here, Site, Sites
 from syclade.host.calls.work import WindowResult, Worker
-from syclade.host.devices.work import WorkDone, merged_work
+from syclade.host.device.work import WorkDone, merged_work
 
 __all__ = ["Pieces", "Seen", "Threads", "added", "sites_in"]
 

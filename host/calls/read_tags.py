@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.compiled import Compiled, compiled
+from syclade.host.calls.host_kernels import Compiled, compiled
 from syclade.host.calls.options import CallOptions
-from syclade.host.calls.taking import Reads, error_of_read
+from syclade.host.calls.record_parser import Reads, error_of_read
 from syclade.kernels.pileup.tag_arguments import FOUND, NO_TAG, TAGS, WRONG_TAG
 
 __all__ = ["ReadTags", "TagReader"]

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.library import pysam_of
-from syclade.host.common.errors import ReadsError
-from syclade.host.common.places import is_file, problem_of
-from syclade.host.options.calls import call_flag
+from syclade.host.ground.distinct_paths import is_file, problem_of
+from syclade.host.ground.errors import ReadsError
+from syclade.host.ground.options.calls import call_flag
 
 __all__ = ["BASES", "Reference", "codes_of", "index_of", "problem_of_index"]
 

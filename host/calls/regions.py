@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from syclade.host.calls.windows import WINDOW
-from syclade.host.common.errors import OptionError, ReadsError
+from syclade.host.ground.errors import OptionError, ReadsError
 
 __all__ = ["Interval", "Piece", "intersected", "merged", "parse_region", "read_bed", "tiles", "whole"]
 

@@ -19,12 +19,12 @@ from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Piece
 from syclade.host.calls.sites import Site, Sites
 from syclade.host.calls.work import WindowResult
-from syclade.host.cluster.crew import Crew
-from syclade.host.cluster.jobs import Going, Opening
-from syclade.host.cluster.work import named_by_host, work_since
-from syclade.host.cluster.workers import Workers
-from syclade.host.devices.cores import usable_cores
-from syclade.host.devices.work import merged_work
+from syclade.host.device.cluster.job_pool import Crew
+from syclade.host.device.cluster.jobs import Going, Opening
+from syclade.host.device.cluster.work import named_by_host, work_since
+from syclade.host.device.cluster.workers import Workers
+from syclade.host.device.cores import usable_cores
+from syclade.host.device.work import merged_work
 
 __all__ = ["SharedPieces"]
 

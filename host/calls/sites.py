@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from syclade.host.calls.reference import BASES, Reference
-from syclade.host.common.errors import ReadsError
+from syclade.host.ground.errors import ReadsError
 
 __all__ = ["Here", "Site", "Sites", "normalized", "read_sites"]
 

@@ -15,9 +15,9 @@ from types import TracebackType
 from typing import Any
 
 from syclade.host.calls.alignments import Alignments
-from syclade.host.calls.intake import Intake
 from syclade.host.calls.library import pysam_of
-from syclade.host.common.errors import ReadsError
+from syclade.host.calls.read_filter import Intake
+from syclade.host.ground.errors import ReadsError
 
 __all__ = ["RawRecords"]
 

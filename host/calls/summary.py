@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import syclade
-from syclade.host.calls.intake import ReadCounts
 from syclade.host.calls.kinds import INDEL, SNV
 from syclade.host.calls.options import CallOptions
+from syclade.host.calls.read_filter import ReadCounts
 from syclade.host.calls.run import Called
 from syclade.host.calls.work import ColumnCounts
-from syclade.host.devices.device import native_device
-from syclade.host.devices.work import work_dicts
-from syclade.host.options.calls import call_flag
+from syclade.host.device.device import native_device
+from syclade.host.device.work import work_dicts
+from syclade.host.ground.options.calls import call_flag
 
 __all__ = ["DIFFERING", "summary_of", "tests_done", "warnings_of"]
 

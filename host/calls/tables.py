@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.compiled import compiled
-from syclade.host.common.errors import ReadsError
+from syclade.host.calls.host_kernels import compiled
+from syclade.host.ground.errors import ReadsError
 
 __all__ = ["grown"]
 

@@ -14,7 +14,7 @@ from syclade.host.calls.kinds import INDEL, kinds_of
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.run import Called, Variant
 from syclade.host.calls.strand_bias import ALPHA
-from syclade.host.options.calls import call_flag
+from syclade.host.ground.options.calls import call_flag
 
 __all__ = ["vcf_lines"]
 

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.alignment_quality import AlignmentQuality
 from syclade.host.calls.alignments import Alignments
-from syclade.host.calls.as_lofreq import DepthLimit, place_states
 from syclade.host.calls.banded import BANDS
-from syclade.host.calls.compiled import Compiled, compiled
 from syclade.host.calls.counts import Counter, Counts
 from syclade.host.calls.gap_quality import GapQuality
+from syclade.host.calls.host_kernels import Compiled, compiled
 from syclade.host.calls.indel_counts import IndelCounter
-from syclade.host.calls.intake import Intake
+from syclade.host.calls.lofreq_compat import DepthLimit, place_states
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.place import Place
+from syclade.host.calls.read_filter import Intake
 from syclade.host.calls.read_tags import ReadTags, TagReader
+from syclade.host.calls.record_parser import RAW_BYTES, Reads, Taker
 from syclade.host.calls.stream import RawRecords
-from syclade.host.calls.taking import RAW_BYTES, Reads, Taker
-from syclade.host.devices.work import WorkDone, merged_work
+from syclade.host.device.work import WorkDone, merged_work
 from syclade.kernels.pileup.arguments import FIELDS
 
 __all__ = ["WINDOW", "WindowCounter", "window_ends"]

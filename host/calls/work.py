@@ -26,7 +26,7 @@ from syclade.host.calls.reference import BASES, codes_of
 from syclade.host.calls.regions import Interval, Piece
 from syclade.host.calls.sites import Here
 from syclade.host.calls.windows import WindowCounter
-from syclade.host.devices.work import WorkDone, merged_work
+from syclade.host.device.work import WorkDone, merged_work
 
 __all__ = ["WindowResult", "Worker"]
 

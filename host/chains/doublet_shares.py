@@ -20,9 +20,9 @@ from syclade.fallback.sums.numbers import MANTISSA_BITS, Numbers, powers_of_two,
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.shares import draw_shares, generator_of, uniform_log_shares, uniform_numbers
 from syclade.host.chains.state import ChainState
-from syclade.host.model.problem import Problem
-from syclade.host.trees.levels import levels_of
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.data.model.problem import Problem
+from syclade.host.data.trees.levels import levels_of
+from syclade.host.data.trees.tree import ancestor_matrix
 
 __all__ = ["Forest", "even_doublet_shares", "pair_terms", "renew_doublet_shares", "scores_with_doublets"]
 

@@ -22,9 +22,9 @@ from syclade.host.chains.shares import (
     uniform_numbers,
 )
 from syclade.host.chains.state import ChainState
-from syclade.host.model.dropout import beta_posteriors, slot_rates
-from syclade.host.model.problem import Problem, SlotRates
-from syclade.host.trees.levels import levels_of
+from syclade.host.data.model.dropout import beta_posteriors, slot_rates
+from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.trees.levels import levels_of
 
 __all__ = ["make_draw", "sampled_counts", "with_rates"]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.guide import guide_entries
 from syclade.host.chains.plan import Plan
-from syclade.host.compile.kernel import Kernel, Record, load_part
-from syclade.host.encodings.base import Encoding
-from syclade.host.engines.engine import Allocation
+from syclade.host.device.compile.kernel import Kernel, Record, load_part
+from syclade.host.device.engines.engine import Allocation
 from syclade.kernels.arguments import Argument
 from syclade.kernels.chain.arguments import ARGUMENTS
 from syclade.kernels.recorders.arguments import ARGUMENTS as RING

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.common.errors import OptionError
-from syclade.host.common.values import real, shown
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.values import real, shown
 from syclade.kernels.arguments import Argument
 from syclade.kernels.moves.guide import OF_REATTACH, OF_SWAP
 
 if TYPE_CHECKING:
-    from syclade.host.model.rate_model import RatePrior
+    from syclade.host.data.model.rate_model import RatePrior
 
 __all__ = ["GUIDED_MOVES", "MOVES", "NULL_KIND", "Move", "cumulative", "kinds_of", "with_jumps"]
 

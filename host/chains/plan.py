@@ -12,11 +12,11 @@ from syclade.host.chains.moves import MOVES, Move, cumulative, kinds_of, with_ju
 from syclade.host.chains.recorders import Recorder
 from syclade.host.chains.scores import BEST_ATTACHMENT, Score
 from syclade.host.chains.space import MUTATION_TREES, Space
-from syclade.host.common.errors import OptionError
-from syclade.host.model.problem import Problem, SlotRates
-from syclade.host.model.rate_model import Places
-from syclade.host.options import checked
-from syclade.host.options.defaults import DEFAULT_MOVE_PROBABILITIES
+from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.model.rate_model import Places
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options import checked
+from syclade.host.ground.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.kernels.recorders.arguments import MOST_RECORDERS
 
 __all__ = ["DEFAULT_EVENTS", "Plan", "make_plan"]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 
 __all__ = ["SlotSchedule", "Turnover"]
 

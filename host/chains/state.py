@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.model.problem import SlotRates
-from syclade.host.model.rate_model import NOWHERE, Places
+from syclade.host.data.model.problem import SlotRates
+from syclade.host.data.model.rate_model import NOWHERE, Places
 
 __all__ = ["ChainInfo", "ChainState", "bytes_of_states", "no_tallies"]
 

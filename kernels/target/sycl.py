@@ -12,7 +12,7 @@ A slot is a work-group, and its lanes are the work-items. There are two kinds of
 
 numba-dpex 0.23 has no functions for sub-groups, so the operations emit the SPIR-V instructions themselves
 (SPIR-V Specification 1.4, 3.32.21, OpGroupBroadcast and OpGroupIAdd).
-`host.common.spirv.declare_group_size` sets the sizes of both groups to those that the kernel was written
+`host.ground.spirv.declare_group_size` sets the sizes of both groups to those that the kernel was written
 for; a driver that does not support them reports an error.
 """
 

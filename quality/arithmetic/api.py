@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from syclade.host.devices.choice import choose_device
-from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.options.defaults import DEFAULT_SEED
 from syclade.quality.arithmetic.hotspots import hotspots
 from syclade.quality.arithmetic.result import ArithmeticResult
 from syclade.quality.arithmetic.scores import best_trees, tree_errors

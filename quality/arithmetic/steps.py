@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from syclade.host.devices.device import Device
-from syclade.host.model.simulate import simulate
+from syclade.host.data.model.simulate import simulate
+from syclade.host.device.device import Device
 from syclade.quality.arithmetic.visits import Visits, visits_of
 from syclade.quality.bench.measure import FN_RATE, FP_RATE, MISSING, measure
 

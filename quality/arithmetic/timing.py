@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.scores.doublets import root_powers
-from syclade.host.compile.kernel import Kernel, Record
-from syclade.host.compile.machine_code import load_machine_code
+from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.device.compile.machine_code import load_machine_code
 from syclade.kernels.sums.arguments import ROOTS
 from syclade.kernels.target.native.traits import TRAITS
 from syclade.quality.arithmetic.device_elements import ARGUMENTS

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from syclade.host.common.errors import SycladeError
+from syclade.host.ground.errors import SycladeError
 
 __all__ = ["POWERCAP", "Domain", "EnergyError", "EnergyMeter", "find_domains", "open_meter"]
 

@@ -19,24 +19,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.backends import Runner, default_slots, make_runner
+from syclade.host.chains.backends import Runner, default_slots, make_runner
+from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.pipeline import LAUNCH_SECONDS
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at
-from syclade.host.common.errors import OptionError
-from syclade.host.common.values import real, whole
-from syclade.host.devices.cores import usable_cores
-from syclade.host.devices.device import Device
-from syclade.host.devices.work import require_executor
-from syclade.host.encodings import choose_encoding
-from syclade.host.model.leaf_problem import make_leaf_problem
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rate_model import make_rate_model
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import Simulation, simulate
-from syclade.host.runs.pipeline import LAUNCH_SECONDS
-from syclade.host.trees.leaf import leaf_tree_of
+from syclade.host.data.model.leaf_problem import make_leaf_problem
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rate_model import make_rate_model
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import Simulation, simulate
+from syclade.host.data.trees.leaf import leaf_tree_of
+from syclade.host.device.cores import usable_cores
+from syclade.host.device.device import Device
+from syclade.host.device.work import require_executor
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.values import real, whole
 
 if TYPE_CHECKING:
     from syclade.quality.bench.energy import EnergyMeter

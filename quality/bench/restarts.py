@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from syclade.host.devices.choice import choose_device
-from syclade.host.devices.work import require_all
-from syclade.host.inference import infer
-from syclade.host.input.matrix import Matrix
+from syclade.host.answer.inference import infer
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.device.choice import choose_device
+from syclade.host.device.work import require_all
 
 __all__ = ["Row", "Trial", "rows_of", "run_trials"]
 

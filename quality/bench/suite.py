@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from syclade.host.common.errors import DeviceError
-from syclade.host.devices.cores import usable_cores
-from syclade.host.devices.device import Device
-from syclade.host.encodings import encodings_of
+from syclade.host.chains.encodings import encodings_of
+from syclade.host.device.cores import usable_cores
+from syclade.host.device.device import Device
+from syclade.host.ground.errors import DeviceError
 from syclade.quality.bench.measure import measure
 from syclade.quality.bench.stored import SCITE_KSTEPS
 

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.common.errors import DeviceError
-from syclade.host.devices.choice import choose_device
-from syclade.host.devices.work import require_all, work_dicts
-from syclade.host.engines import Allocation, open_engine
-from syclade.host.options import flag_of
-from syclade.host.tails import columns_of, log_tails
-from syclade.host.tails.columns import Columns, reduce_columns
-from syclade.host.tails.kernels import BLOCK, KERNELS, sizes_of, tail_arguments, tail_kernel
-from syclade.host.tails.run import fields_of
+from syclade.host.calls.tails import columns_of, log_tails
+from syclade.host.calls.tails.columns import Columns, reduce_columns
+from syclade.host.calls.tails.kernels import BLOCK, KERNELS, sizes_of, tail_arguments, tail_kernel
+from syclade.host.calls.tails.run import fields_of
+from syclade.host.device.choice import choose_device
+from syclade.host.device.engines import Allocation, open_engine
+from syclade.host.device.work import require_all, work_dicts
+from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.options import flag_of
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 from syclade.quality.bench.algorithm1 import STORED, has_c_compiler, run_in_c
 from syclade.quality.bench.machine import machine

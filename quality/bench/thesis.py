@@ -19,17 +19,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.backends import default_slots, make_runner
+from syclade.host.chains.backends import default_slots, make_runner
+from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.common.values import whole
-from syclade.host.devices.device import Device
-from syclade.host.devices.work import require_executor
-from syclade.host.encodings import choose_encoding
-from syclade.host.input.matrix import Matrix, format_matrix
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.runs.pipeline import run_chains
+from syclade.host.chains.runs.pipeline import run_chains
+from syclade.host.data.input.matrix import Matrix, format_matrix
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.device.device import Device
+from syclade.host.device.work import require_executor
+from syclade.host.ground.values import whole
 from syclade.quality.bench.machine import machine
 from syclade.quality.bench.measure import FN_RATE, FP_RATE, MISSING, versions
 from syclade.quality.bench.stored import FFSCITE_KSTEPS, SCITE_KSTEPS, STORED_SOURCE

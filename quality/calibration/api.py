@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from syclade.host.common.errors import OptionError
-from syclade.host.common.values import whole
-from syclade.host.devices.choice import choose_device
-from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.values import whole
 from syclade.quality.calibration.ranks import BINS
 from syclade.quality.calibration.replicate import Sampler, replicate
 from syclade.quality.calibration.result import CalibrationResult, OfSetting

@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.input.matrix import Matrix, matrix_from_array
-from syclade.host.model import zygosity
-from syclade.host.model.rate_model import RateGrid, RateModel, make_rate_model
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import observe, random_parents
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.model import zygosity
+from syclade.host.data.model.rate_model import RateGrid, RateModel, make_rate_model
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import observe, random_parents
+from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.calibration.settings import Setting, Shares
 
 __all__ = ["LEARN", "ONE_CLONE", "Drawn", "draw", "shares_of"]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.model.summed import summed_log_likelihood
-from syclade.host.samples.features import leaves_of
-from syclade.host.samples.mutation_trees import SampledMutationTrees
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.data.model.summed import summed_log_likelihood
+from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.findings.samples.features import leaves_of
+from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.quality.calibration.credible import Covered, parent_sets
 from syclade.quality.calibration.inputs import Drawn, draw
 from syclade.quality.calibration.ranks import rank_of, spread_out

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from syclade.host.answer.inference import infer
+from syclade.host.chains.runs.task import Task
 from syclade.host.chains.scores.named import ScoreOptions
-from syclade.host.inference import infer
-from syclade.host.runs.task import Task
-from syclade.host.samples.mutation_trees import SampledMutationTrees
-from syclade.host.support.stage import Run, make_support_plan, plan_of_chains, sample
+from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.findings.support.stage import Run, make_support_plan, plan_of_chains, sample
 from syclade.quality.calibration.inputs import LEARN, Drawn
 from syclade.quality.calibration.settings import Setting
 from syclade.quality.work import work_of
 
 if TYPE_CHECKING:
-    from syclade.host.input.matrix import Matrix
-    from syclade.host.model.rates import Rates
-    from syclade.host.output.result import Result
+    from syclade.host.answer.output.result import Result
+    from syclade.host.data.input.matrix import Matrix
+    from syclade.host.data.model.rates import Rates
 
 __all__ = ["CHAINS", "Sampled", "for_support", "from_random", "with_equal_nodes"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
-from syclade.host.model.rates import Rates
+from syclade.host.data.model.rates import Rates
 
 __all__ = ["CONTROLS", "CONTROL_OF", "MOST_ERROR", "SETTINGS", "SHARED", "WITH_DOUBLETS", "Setting", "Shares"]
 

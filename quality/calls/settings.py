@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from syclade.host.calls.options import CallOptions
-from syclade.host.options.calls import CALL_OPTIONS, call_flag
+from syclade.host.ground.options.calls import CALL_OPTIONS, call_flag
 
 __all__ = ["SETTINGS", "Setting"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.extras import require_extras
@@ -32,7 +32,7 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     Writes tost-chain.json, tost-search.json, posterior.json, a PNG figure for each, and summary.json to DIR.
     Results of earlier runs are not reused.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.check_all import FILES, check_all
 
     require_extras()

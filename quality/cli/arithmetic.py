@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.extras import require_extras
@@ -45,7 +45,7 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     place; the time of a step for 16 to 512 mutations. The check holds if all best trees are the same and the
     time of a step grows no faster than the number of nodes. Writes arithmetic.json and arithmetic.png to DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.arithmetic.api import arithmetic
 
     require_extras()

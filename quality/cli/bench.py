@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from syclade.host.cli import options
-from syclade.host.common.errors import OptionError
-from syclade.host.options import flag_of
+from syclade.host.commands import options
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options import flag_of
 from syclade.quality.cli.energy import energy_meter
 from syclade.quality.extras import require_extras
 
@@ -152,7 +152,7 @@ def _check_options(
 
 def _check_plot(plot: Path, drawn: bool, force: bool) -> None:
     """Raise an error before the measurements start if the plot could not be made after them."""
-    from syclade.host.common.files import check_file
+    from syclade.host.ground.files import check_file
 
     if not drawn:
         raise OptionError("--plot is for --scaling and --suite thesis", hint="give one of them too")
@@ -169,7 +169,7 @@ def _thesis(
     meter: EnergyMeter | None,
     energy: str,
 ) -> Measured:
-    from syclade.host.devices.choice import choose_device
+    from syclade.host.device.choice import choose_device
     from syclade.quality.bench.thesis import RUNS, run_thesis
     from syclade.quality.bench.thesis_report import thesis_figure, thesis_table
     from syclade.quality.reference.scite_program import find_scite
@@ -189,7 +189,7 @@ def _thesis(
 
 
 def _tails(device: str, repeats: int) -> Measured:
-    from syclade.host.devices.choice import list_devices
+    from syclade.host.device.choice import list_devices
     from syclade.quality.bench.tails import bench_tails, describe_point, table
 
     usable = {one.kind for one in list_devices() if one.usable}
@@ -201,7 +201,7 @@ def _tails(device: str, repeats: int) -> Measured:
 
 
 def _suite(device: str, seconds: float, repeats: int) -> Measured:
-    from syclade.host.devices.choice import choose_device, list_devices
+    from syclade.host.device.choice import choose_device, list_devices
     from syclade.quality.bench.suite import run_suite
     from syclade.quality.bench.tables import suite_table
 
@@ -212,7 +212,7 @@ def _suite(device: str, seconds: float, repeats: int) -> Measured:
 
 
 def _scaling(device: str, encoding: str, seconds: float, repeats: int) -> Measured:
-    from syclade.host.devices.choice import choose_device
+    from syclade.host.device.choice import choose_device
     from syclade.quality.bench.suite import run_scaling
     from syclade.quality.bench.tables import scaling_figure, scaling_table
 
@@ -236,7 +236,7 @@ def _single(
     energy: str,
     settings: dict[str, Any],
 ) -> Measured:
-    from syclade.host.devices.choice import choose_device
+    from syclade.host.device.choice import choose_device
     from syclade.quality.bench.measure import measure
 
     measured = measure(

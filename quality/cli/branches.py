@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli.options import report_tables
 from syclade.quality.cli.progress import progress_bar
 
@@ -38,7 +38,7 @@ def command(inputs: int, device: str, seed: int, out: Path, force: bool, as_json
     more orders are sure with one rate for all mutations, and with equally probable nodes for the cells.
     Writes branches.json and branches.md to DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.consensus.branches import branches
 
     check_output(out, FILES, force)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.extras import require_extras
@@ -59,7 +59,7 @@ def command(
     In three more settings, the inference has wrong rates, or trees have another distribution. The check
     holds if rank tests reject these, and no others. Writes calibration.json and calibration.png to DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.calibration.api import calibration, settings_named
 
     settings = settings_named(names, support)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli.options import report_tables
 from syclade.quality.cli.progress import progress_bar
 
@@ -53,8 +53,8 @@ def command(
     records of each setting that are equal. The check holds if all are. Writes calls.md, and calls.json with
     all records that differ, to DIR.
     """
-    from syclade.host.common.errors import OptionError
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.errors import OptionError
+    from syclade.host.ground.files import check_output
     from syclade.quality.calls.beside_lofreq import beside_lofreq
 
     if given and reference is None:

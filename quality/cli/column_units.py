@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 
 if TYPE_CHECKING:
     from syclade.quality.design.columns.evaluation import Evaluation

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli.options import report_tables
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.cli.shared_options import of_inputs
@@ -35,7 +35,7 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     the most likely tree, for pairs in at least half of the samples, and for the consensus with several
     thresholds, the defaults first. Writes consensus.json and consensus.md to DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.consensus.api import consensus
 
     check_output(out, FILES, force)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from syclade.host.cli import options
-from syclade.host.common.errors import OptionError
+from syclade.host.commands import options
+from syclade.host.ground.errors import OptionError
 from syclade.quality.cli import column_units
 
 if TYPE_CHECKING:

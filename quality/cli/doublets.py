@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
-from syclade.host.common.errors import OptionError
+from syclade.host.commands import options
+from syclade.host.ground.errors import OptionError
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.extras import require_extras
@@ -67,7 +67,7 @@ def command(
     steps, half of them from random starts and half from trees of searches. The check holds if these find no
     better tree for any input. Writes doublets-search.json and doublets-search.png to DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.doublets.api import optima, recovery
 
     given = {name: value for name, value in settings.items() if value is not None}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli.options import report_tables
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.cli.shared_options import of_inputs
@@ -33,7 +33,7 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     effective sample sizes of the log-likelihood and of ancestor pairs with probabilities from 0.05 to 0.95,
     per second of processor time, in the second half of the steps. Writes mixing.json and mixing.md to DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.mixing.api import mixing
 
     check_output(out, FILES, force)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli.options import report_tables
 from syclade.quality.cli.progress import progress_bar
 
@@ -39,7 +39,7 @@ def command(matrices: tuple[Path, ...], out: Path, force: bool, as_json: bool, *
     gain over the control, and the model with the best BIC. Writes models.json, models.tsv and models.md to
     DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.models.api import models
 
     check_output(out, FILES, force)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import click
 
-from syclade.host.cli.options import INPUT_FILE
+from syclade.host.commands.options import INPUT_FILE
 from syclade.quality.posterior.api import DEFAULT_MUTATIONS, DEFAULT_SAMPLES
 
 __all__ = [
@@ -96,7 +96,7 @@ def report(result: Checked, out: Path, files: tuple[str, str], force: bool, as_j
     Raises:
         OutputError: the files cannot be written.
     """
-    from syclade.host.common.files import write_files
+    from syclade.host.ground.files import write_files
 
     result.plot(out / files[1], force=True)  # the command has already checked for existing files
     text = json.dumps(result.to_dict(), indent=2)
@@ -120,7 +120,7 @@ def report_tables(
     Raises:
         OutputError: the files cannot be written.
     """
-    from syclade.host.common.files import write_files
+    from syclade.host.ground.files import write_files
 
     text, table = json.dumps(result.to_dict(), indent=2), result.markdown()
     texts = {".json": text + "\n", ".md": table + "\n", ".tsv": tsv}

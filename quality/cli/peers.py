@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli.options import report_tables
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.cli.shared_options import PEER, PEER_SECONDS, SHARES, of_inputs
@@ -100,8 +100,8 @@ def command(
     nodes are equally probable give a lower F1. Writes peers.json, peers.md and inputs/ to DIR; an interrupted
     study continues there.
     """
-    from syclade.host.common.errors import OptionError
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.errors import OptionError
+    from syclade.host.ground.files import check_output
     from syclade.quality.peers.answers import Programs
     from syclade.quality.peers.api import peers
 

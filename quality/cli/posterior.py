@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.extras import require_extras
@@ -56,7 +56,7 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     posterior, and single steps have the probabilities of the exact chain. Writes posterior.json and
     posterior.png to DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality import posterior
 
     require_extras()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.cli.shared_options import PEER, PEER_SECONDS
 from syclade.quality.extras import require_extras
@@ -83,8 +83,8 @@ def command(
     ancestor-descendant pairs, and of its pairs in different lineages. Times are processor times of all
     threads. Writes race.json to DIR.
     """
-    from syclade.host.common.files import check_output
-    from syclade.host.devices.choice import choose_device
+    from syclade.host.device.choice import choose_device
+    from syclade.host.ground.files import check_output
     from syclade.quality.bench.measure import versions
     from syclade.quality.race.answers import judge
     from syclade.quality.race.inputs import SUITE, input_of
@@ -135,7 +135,7 @@ def _contestants(
 
 def _write(rounds: list[Round], settings: dict[str, object], plot: bool, out: Path, force: bool) -> str:
     """Write the files and return the text of the report."""
-    from syclade.host.common.files import write_files
+    from syclade.host.ground.files import write_files
     from syclade.quality.race.report import plot_rounds, report_of
 
     text = json.dumps(report_of(rounds, settings), indent=2)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
 
@@ -35,7 +35,7 @@ def command(inputs: int, device: str, seed: int, out: Path, force: bool, as_json
     97 % of the intervals contain the truth, and fewer if all nodes had equal shares of the cells. Writes
     rates.json and rates.md to DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.rates.api import interval_study
 
     check_output(out, FILES, force)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from syclade.host.cli import options
-from syclade.host.common.errors import OptionError
+from syclade.host.commands import options
+from syclade.host.ground.errors import OptionError
 from syclade.quality.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from syclade.host.model.rates import Rates
+    from syclade.host.data.model.rates import Rates
     from syclade.quality.reference.inputs import NamedInput
 
 __all__ = ["command"]

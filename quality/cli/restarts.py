@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.extras import require_extras
 
@@ -59,7 +59,7 @@ def command(
     Repeats the inference with each number of chains, and counts how often it finds the best tree of all runs.
     MATRIX is a file in SCITE's format, or - for standard input.
     """
-    from syclade.host.input.door import read_matrix
+    from syclade.host.data.input.read_matrix import read_matrix
     from syclade.quality.bench.restarts import rows_of, run_trials
 
     require_extras()

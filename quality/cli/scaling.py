@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.extras import require_extras
@@ -36,7 +36,7 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     slot could gain if its cells were divided over two cores, and models more cores. The check holds if slots
     on two cores are no slower than that. Writes scaling.json and scaling.png to DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.scaling.api import scaling
 
     require_extras()

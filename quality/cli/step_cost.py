@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.extras import require_extras
@@ -57,7 +57,7 @@ def command(
     mutations. The check holds if the cost grows at most as cells and as the square root of mutations. Writes
     step-cost.json and step-cost.png to DIR.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality.step_cost.api import CELLS, MUTATIONS, step_cost
 
     require_extras("matplotlib")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from syclade.host.cli import options
+from syclade.host.commands import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.extras import require_extras
@@ -53,7 +53,7 @@ def command(reference: Path | None, out: Path, force: bool, as_json: bool, **set
     directions, each tested at significance 0.01. Writes tost.json, tost.png and one file per input in
     DIR/inputs; inputs that were done with the same settings are not done again.
     """
-    from syclade.host.common.files import check_output
+    from syclade.host.ground.files import check_output
     from syclade.quality import tost
 
     require_extras()

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.consensus.clone_tree import CloneTree, clone_tree_of
-from syclade.host.consensus.consensus import find_consensus
-from syclade.host.consensus.gains import THRESHOLDS, Thresholds
-from syclade.host.consensus.relations import Relations
-from syclade.host.consensus.truth import agreement_with
-from syclade.host.devices.choice import choose_device
-from syclade.host.inference import infer
-from syclade.host.input.matrix import Matrix
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import Simulation, simulate
-from syclade.host.options.defaults import DEFAULT_SEED
-from syclade.host.samples.mutation_trees import SampledMutationTrees
-from syclade.host.trees.distances import Agreement
+from syclade.host.answer.inference import infer
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import Simulation, simulate
+from syclade.host.data.trees.distances import Agreement
+from syclade.host.device.choice import choose_device
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.findings.consensus.consensus import find_consensus
+from syclade.host.findings.consensus.gains import THRESHOLDS, Thresholds
+from syclade.host.findings.consensus.relations import Relations
+from syclade.host.findings.consensus.truth import agreement_with
+from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.ground.options.defaults import DEFAULT_SEED
 from syclade.quality.consensus.result import ConsensusStudy, Found
 
 __all__ = ["GRID", "consensus", "consensus_of_all"]

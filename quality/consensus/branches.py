@@ -10,15 +10,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.common.values import whole
-from syclade.host.consensus.clone_tree import CloneTree, clone_tree_of
-from syclade.host.consensus.relations import Relations
-from syclade.host.devices.choice import choose_device
-from syclade.host.inference import infer
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import ZIPF, Simulation, simulate
-from syclade.host.options.defaults import DEFAULT_SEED
-from syclade.host.output.result import Result
+from syclade.host.answer.inference import infer
+from syclade.host.answer.output.result import Result
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import ZIPF, Simulation, simulate
+from syclade.host.device.choice import choose_device
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.findings.consensus.relations import Relations
+from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.values import whole
 from syclade.quality.calibration.sampling import with_equal_nodes
 from syclade.quality.consensus.api import consensus_of_all
 from syclade.quality.text_table import text_table

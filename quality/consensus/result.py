@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.trees.distances import Agreement
+from syclade.host.data.trees.distances import Agreement
 from syclade.quality.text_table import text_table
 
 __all__ = ["ConsensusStudy", "Found", "f1_of"]

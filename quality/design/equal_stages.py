@@ -21,7 +21,16 @@ def equal_stages(names: Sequence[str]) -> Design:
         {"ring_depth": 0}, "a tick ends when all stages have ended"
     )
     stages = tuple(
-        Stage(name, name, loops={}, ii=1, depth=0.0, streams=False, share=1, source="host/backends/stages")
+        Stage(
+            name,
+            name,
+            loops={},
+            ii=1,
+            depth=0.0,
+            streams=False,
+            share=1,
+            source="host/chains/backends/stages",
+        )
         for name in names
     )
     return dataclasses.replace(

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 
 __all__ = [
     "RESOURCES",

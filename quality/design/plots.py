@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syclade.host.common.errors import OptionError, OutputError
+from syclade.host.ground.errors import OptionError, OutputError
 from syclade.quality.design.model import Design
 from syclade.quality.design.simulation import Run, UtilisationPoint
 from syclade.quality.design.sweep import Point, Sweep

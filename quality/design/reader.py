@@ -7,7 +7,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 from syclade.quality.design.model import (
     RESOURCES,
     Benchmark,

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syclade.host.chains.schedule import SlotSchedule
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 from syclade.quality.design.model import Design
 from syclade.quality.design.throughput import input_size, predict, stage_cycles
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from syclade.host.common.errors import OptionError, OutputError
+from syclade.host.ground.errors import OptionError, OutputError
 from syclade.quality.design.model import RESOURCES, Design
 from syclade.quality.design.reader import load_design, preset_names
 from syclade.quality.design.resources import ResourceEstimate, estimate

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 
 __all__ = ["DesignFileError", "Table", "parse_toml"]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 from syclade.quality.design.model import Design, Stage
 
 __all__ = ["Prediction", "StageTiming", "predict", "round_trip", "stage_cycles"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from syclade.host.common.values import whole
-from syclade.host.devices.choice import choose_device
-from syclade.host.input.door import read_matrix
-from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.values import whole
 from syclade.quality.doublets.arms import Method, arms_of
 from syclade.quality.doublets.inputs import DoubletInput
 from syclade.quality.doublets.optima import compared, pieces, simulated_inputs

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syclade.host.inference import infer
-from syclade.host.model.simulate import Simulation
-from syclade.host.output.result import Result
+from syclade.host.answer.inference import infer
+from syclade.host.answer.output.result import Result
+from syclade.host.data.model.simulate import Simulation
 from syclade.quality.doublets.inputs import DoubletInput
 
 __all__ = ["MAX", "SUM", "Arm", "Method", "arms_of"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import Simulation, simulate
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import Simulation, simulate
 
 __all__ = ["DoubletInput"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.inference import infer
-from syclade.host.input.matrix import Matrix
-from syclade.host.model.simulate import simulate
-from syclade.host.output.result import Result
+from syclade.host.answer.inference import infer
+from syclade.host.answer.output.result import Result
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.simulate import simulate
 from syclade.quality.race.answers import processor_seconds
 
 __all__ = ["SIZES", "TIMES", "Compared", "OptimaInput", "compared", "counts", "pieces", "simulated_inputs"]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.model.doublets import call_doublets
-from syclade.host.model.simulate import Simulation
-from syclade.host.trees.distances import tree_distances
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.data.model.doublets import call_doublets
+from syclade.host.data.model.simulate import Simulation
+from syclade.host.data.trees.distances import tree_distances
+from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.doublets.arms import Arm, Method
 from syclade.quality.doublets.auroc import auroc
 from syclade.quality.doublets.inputs import DoubletInput

@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from syclade.host.chains.plan import make_plan
+from syclade.host.chains.runs.task import Task
 from syclade.host.chains.scores.named import ScoreOptions
-from syclade.host.devices.choice import choose_device
-from syclade.host.diagnostics.pairs import pair_sizes
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import Simulation, simulate
-from syclade.host.options.defaults import DEFAULT_SEED
-from syclade.host.runs.task import Task
-from syclade.host.samples.mutation_trees import SampledMutationTrees
-from syclade.host.search.portfolio import find
-from syclade.host.support.budget import CHAINS, Budget
-from syclade.host.support.stage import Run, SupportPlan, plan_of_chains, sample
+from syclade.host.chains.search.find_tree import find
+from syclade.host.data.diagnostics.pairs import pair_sizes
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import Simulation, simulate
+from syclade.host.device.choice import choose_device
+from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.findings.support.budget import CHAINS, Budget
+from syclade.host.findings.support.stage import Run, SupportPlan, plan_of_chains, sample
+from syclade.host.ground.options.defaults import DEFAULT_SEED
 from syclade.quality.mixing.result import Mixed, MixingStudy
 
 __all__ = ["mixing"]

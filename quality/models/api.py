@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from syclade.host.devices.choice import choose_device
-from syclade.host.inference import infer
-from syclade.host.input.door import read_matrix
-from syclade.host.input.matrix import Matrix
-from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.answer.inference import infer
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.options.defaults import DEFAULT_SEED
 from syclade.quality.models.fit import MODELS, Fit, fit_model
 from syclade.quality.models.result import Explained, ModelsResult
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.input.matrix import Matrix
-from syclade.host.model.doublet_fit import BOUNDS, best_share, climb, logit, rate_at
-from syclade.host.model.doublets import Mixture, mixture_of
-from syclade.host.model.rates import Rates
-from syclade.host.trees.tree import depths
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.doublet_fit import BOUNDS, best_share, climb, logit, rate_at
+from syclade.host.data.model.doublets import Mixture, mixture_of
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.tree import depths
 
 __all__ = ["MODELS", "Fit", "fit_model", "with_lineages"]
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.common.errors import MatrixError, OptionError
-from syclade.host.common.files import write_files
-from syclade.host.input.textfile import read_text
+from syclade.host.data.input.textfile import read_text
+from syclade.host.ground.errors import MatrixError, OptionError
+from syclade.host.ground.files import write_files
 from syclade.quality.peers.bootstrap import resampled
 from syclade.quality.peers.judged import StudyInput
 from syclade.quality.race.peers import PEERS, ask

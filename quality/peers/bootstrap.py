@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.input.matrix import Matrix
-from syclade.host.model.rates import Rates
-from syclade.host.trees.newick import newick_edges
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.newick import newick_edges
 from syclade.quality.peers.claims import claims_of_cells
 
 __all__ = ["cells_on_tree", "resampled", "shares_of_trees"]

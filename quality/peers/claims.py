@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.consensus.clone_tree import CloneTree
-from syclade.host.trees.distances import Agreement
+from syclade.host.data.trees.distances import Agreement
+from syclade.host.findings.consensus.clone_tree import CloneTree
 
 __all__ = [
     "RELATIONS",

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.consensus.clone_tree import clone_tree_of
-from syclade.host.model.simulate import EQUAL, Simulation
+from syclade.host.data.model.simulate import EQUAL, Simulation
+from syclade.host.findings.consensus.clone_tree import clone_tree_of
 from syclade.quality.calibration.reliability import reliability
 from syclade.quality.peers.claims import Claims, agreement, claims_of_cells, claims_of_tree
 from syclade.quality.peers.result import Found

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from syclade.host.common.errors import RatesError
-from syclade.host.consensus.clone_tree import clone_tree_of
-from syclade.host.inference import infer
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.answer.inference import infer
+from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.findings.consensus.clone_tree import clone_tree_of
+from syclade.host.ground.errors import RatesError
 from syclade.quality.calibration.sampling import with_equal_nodes
 from syclade.quality.consensus.api import consensus_of_all
 from syclade.quality.peers.claims import Claims, claims_of_shares, claims_of_tree, without_ties
@@ -17,9 +17,9 @@ from syclade.quality.peers.result import EQUAL_NODES, ESTIMATED, OURS, Found
 from syclade.quality.race.answers import processor_seconds
 
 if TYPE_CHECKING:
-    from syclade.host.output.result import Result
-    from syclade.host.samples.mutation_trees import SampledMutationTrees
-    from syclade.host.support.value import Support
+    from syclade.host.answer.output.result import Result
+    from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+    from syclade.host.findings.support.value import Support
 
 __all__ = ["equal_nodes", "rates_given", "rates_not_given"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.model.simulate import EQUAL
-from syclade.host.trees.distances import Agreement
+from syclade.host.data.model.simulate import EQUAL
+from syclade.host.data.trees.distances import Agreement
 from syclade.quality.calibration.reliability import Reliability, together
 from syclade.quality.consensus.result import f1_of
 from syclade.quality.peers.ahead import Ahead, ahead_by

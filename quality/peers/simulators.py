@@ -10,11 +10,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.common.errors import OptionError
-from syclade.host.input.matrix import Matrix
-from syclade.host.model.simulate import EQUAL, Simulation
-from syclade.host.model.zygosity import MISSING
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.simulate import EQUAL, Simulation
+from syclade.host.data.model.zygosity import MISSING
+from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.ground.errors import OptionError
 from syclade.quality.peers.judged import StudyInput
 from syclade.quality.race.inputs import RaceInput
 from syclade.quality.race.peers import ask, tree_of_genotypes

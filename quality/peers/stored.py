@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from syclade.host.common.files import write_files
+from syclade.host.ground.files import write_files
 from syclade.quality.peers.result import Found, found_of
 
 __all__ = ["stored_or_new"]

@@ -10,13 +10,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import syclade
-from syclade.host.common.errors import OptionError
-from syclade.host.common.values import whole
-from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.values import whole
 
 if TYPE_CHECKING:
     from syclade.host.chains.plan import Plan
-    from syclade.host.devices.device import Device
+    from syclade.host.device.device import Device
     from syclade.quality.posterior.check import PosteriorCase
     from syclade.quality.posterior.result import PosteriorResult
 
@@ -77,8 +77,8 @@ def posterior(
 
     Source: Billingsley 1961 for the test of single steps.
     """
-    from syclade.host.devices.choice import choose_device
-    from syclade.host.encodings import choose_encoding
+    from syclade.host.chains.encodings import choose_encoding
+    from syclade.host.device.choice import choose_device
     from syclade.quality.posterior.result import PosteriorResult
 
     sizes = sorted({whole("mutations (--mutations)", size, 2, 5) for size in mutations})

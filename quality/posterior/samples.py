@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.backends import make_runner
-from syclade.host.backends.kernel_choice import choose_kernel
+from syclade.host.chains.backends import make_runner
+from syclade.host.chains.backends.kernel_choice import choose_kernel
+from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.starts import initial_state
-from syclade.host.devices.device import Device
-from syclade.host.devices.work import require_executor
-from syclade.host.encodings import choose_encoding
+from syclade.host.device.device import Device
+from syclade.host.device.work import require_executor
 from syclade.quality.posterior.small_target import Target
 from syclade.quality.posterior.tree_index import StateIndex, TreeIndex
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.backends import Runner
+from syclade.host.chains.backends import Runner
+from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.plan import Plan
-from syclade.host.encodings import Encoding
 from syclade.quality.oracle.trees import ParentVector
 
 __all__ = ["StateIndex", "TreeIndex"]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.common.errors import SycladeError
-from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.simulate import Simulation
-from syclade.host.trees.distances import tree_distances
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.simulate import Simulation
+from syclade.host.data.trees.distances import tree_distances
+from syclade.host.ground.errors import SycladeError
 from syclade.quality.race.inputs import RaceInput
 
 __all__ = ["Answer", "Contestant", "Found", "judge", "processor_seconds"]

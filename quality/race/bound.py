@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.input.matrix import Matrix
-from syclade.host.model.rates import Rates
-from syclade.host.model.zygosity import scored_values
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.zygosity import scored_values
+from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
 
 __all__ = ["MOST_MUTATIONS", "UpperBound", "upper_bound"]

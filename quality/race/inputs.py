@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from syclade.host.common.errors import OptionError
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import EQUAL, Simulation, simulate
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import EQUAL, Simulation, simulate
+from syclade.host.ground.errors import OptionError
 
 __all__ = ["SUITE", "RaceInput", "input_of"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from syclade.host.devices.work import work_dicts
-from syclade.host.inference import InferenceProgress, infer
-from syclade.host.model.simulate import Simulation
+from syclade.host.answer.inference import InferenceProgress, infer
+from syclade.host.data.model.simulate import Simulation
+from syclade.host.device.work import work_dicts
 from syclade.quality.race.answers import Contestant, Found, processor_seconds
 from syclade.quality.race.inputs import RaceInput
 

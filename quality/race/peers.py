@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.common.errors import OptionError
-from syclade.host.model.simulate import Simulation
+from syclade.host.data.model.simulate import Simulation
+from syclade.host.ground.errors import OptionError
 from syclade.quality.race.answers import Contestant, Found
 from syclade.quality.race.inputs import RaceInput
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.simulate import Simulation
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.simulate import Simulation
 from syclade.quality.figures import new_figure, write_figure
 from syclade.quality.race.answers import Answer
 from syclade.quality.race.bound import MOST_MUTATIONS, upper_bound

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import syclade
-from syclade.host.common.values import whole
-from syclade.host.devices.choice import choose_device
-from syclade.host.model.rate_posterior import RateInterval, rate_posterior
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.data.model.rate_posterior import RateInterval, rate_posterior
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.values import whole
 from syclade.quality.rates.result import BOTH, OfInput, RatesResult
 
 __all__ = ["INPUTS", "RATES", "SHARES", "SIZES", "Input", "inputs_from", "interval_study"]

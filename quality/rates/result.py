@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from syclade.host.model.rate_posterior import RateInterval
-from syclade.host.model.rates import Rates
+from syclade.host.data.model.rate_posterior import RateInterval
+from syclade.host.data.model.rates import Rates
 from syclade.quality.text_table import text_table
 
 __all__ = ["ALLOWED", "BOTH", "OfInput", "RatesResult"]

@@ -15,7 +15,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from syclade.host.common.files import write_files
+from syclade.host.ground.files import write_files
 from syclade.quality.reference.folder import SETTINGS_FILE, ReferenceFolderError, read_reference
 
 __all__ = ["archive_digest", "pack_reference", "read_archive"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from syclade.host.common.errors import SycladeError
+from syclade.host.ground.errors import SycladeError
 
 __all__ = ["SETTINGS_FILE", "Reference", "ReferenceFolderError", "ReferenceInput", "read_reference"]
 

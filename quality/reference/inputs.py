@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from syclade.host.common.errors import OutputError
-from syclade.host.common.files import write_files
-from syclade.host.input.door import read_matrix
-from syclade.host.input.matrix import Matrix, format_matrix
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
+from syclade.host.data.input.matrix import Matrix, format_matrix
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.ground.errors import OutputError
+from syclade.host.ground.files import write_files
 from syclade.quality.reference.folder import ReferenceFolderError
 
 __all__ = ["NamedInput", "Recipe", "read_inputs", "simulate_inputs", "write_inputs"]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import syclade
-from syclade.host.common.errors import OutputError
-from syclade.host.common.files import check_output, write_files
+from syclade.host.ground.errors import OutputError
+from syclade.host.ground.files import check_output, write_files
 from syclade.quality.reference.folder import SETTINGS_FILE
 from syclade.quality.reference.inputs import NamedInput, write_inputs
 from syclade.quality.reference.scite_program import MOVE_PROBABILITIES, Scite, SciteSettings

@@ -10,8 +10,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from syclade.host.common.errors import SycladeError
-from syclade.host.model.rates import Rates
+from syclade.host.data.model.rates import Rates
+from syclade.host.ground.errors import SycladeError
 from syclade.quality.reference.folder import ReferenceFolderError
 from syclade.quality.reference.scite_log import logged_score
 

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syclade.host.input.door import read_matrix
-from syclade.host.input.matrix import Matrix
-from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.rates import Rates
-from syclade.host.trees.treefile import read_tree
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.treefile import read_tree
 from syclade.quality.reference.folder import ReferenceFolderError, ReferenceInput
 from syclade.quality.reference.scite_log import logged_score
 from syclade.quality.tost.test import TOLERANCE

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from syclade.host.devices.choice import choose_device
-from syclade.host.devices.cores import usable_cores
-from syclade.host.model.simulate import simulate
-from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.data.model.simulate import simulate
+from syclade.host.device.choice import choose_device
+from syclade.host.device.cores import usable_cores
+from syclade.host.ground.options.defaults import DEFAULT_SEED
 from syclade.quality.arithmetic.visits import visits_of
 from syclade.quality.bench.machine import machine
 from syclade.quality.bench.measure import FN_RATE, FP_RATE, MISSING

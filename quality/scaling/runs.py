@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from syclade.host.common.errors import DeviceError
+from syclade.host.ground.errors import DeviceError
 
 __all__ = ["CASES", "RATE", "Case", "Run", "Speed", "measure_all", "run_of"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 
-from syclade.host.devices.choice import choose_device
-from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.options.defaults import DEFAULT_SEED
 from syclade.quality.bench.machine import machine
 from syclade.quality.bench.measure import measure, versions
 from syclade.quality.step_cost.result import Cost, StepCosts

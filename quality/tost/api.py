@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syclade.host.common.errors import OptionError
-from syclade.host.common.values import whole
-from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.values import whole
 from syclade.quality.extras import require_extras
 
 if TYPE_CHECKING:
-    from syclade.host.model.rates import Rates
+    from syclade.host.data.model.rates import Rates
     from syclade.quality.reference.folder import Reference
     from syclade.quality.reference.scores import ScoredInput
     from syclade.quality.tost.result import TostResult
@@ -92,8 +92,8 @@ def tost(
 
     Source: Schuirmann 1987; ffSCITE thesis, section 4.4.
     """
-    from syclade.host.devices.choice import choose_device
-    from syclade.host.encodings import encoding_name
+    from syclade.host.chains.encodings import encoding_name
+    from syclade.host.device.choice import choose_device
     from syclade.quality.reference.packaged import reference_at
     from syclade.quality.reference.scores import score_reference
     from syclade.quality.tost.result import TostResult
@@ -150,7 +150,7 @@ def _rates(
     merge_homozygous: bool,
 ) -> Rates:
     """Return SCITE's error rates: from the reference, else as given, else the thesis's."""
-    from syclade.host.model.rates import Rates
+    from syclade.host.data.model.rates import Rates
 
     return Rates(
         folder.rate("fp_rate", fp_rate, FP_RATE),

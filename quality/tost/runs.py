@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 import syclade
-from syclade.host.common.errors import OutputError
-from syclade.host.common.files import write_files
-from syclade.host.devices.work import require_all
-from syclade.host.inference import infer
-from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.rates import Rates
+from syclade.host.answer.inference import infer
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.rates import Rates
+from syclade.host.device.work import require_all
+from syclade.host.ground.errors import OutputError
+from syclade.host.ground.files import write_files
 from syclade.quality.reference.scores import ScoredInput
 from syclade.quality.work import Work, work_of
 

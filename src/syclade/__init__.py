@@ -11,14 +11,14 @@ TYPE_CHECKING = False  # a checker takes it for typing's, which is slow to impor
 
 if TYPE_CHECKING:
     from syclade import quality
-    from syclade.host.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
-    from syclade.host.batch.many import infer_many
-    from syclade.host.common.errors import SycladeError
-    from syclade.host.inference import infer, infer_leaf
-    from syclade.host.input.door import read_matrix
-    from syclade.host.model.simulate import simulate
-    from syclade.host.output.result import Result
-    from syclade.host.scoring import score
+    from syclade.host.answer.batch.many import infer_many
+    from syclade.host.answer.inference import infer, infer_leaf
+    from syclade.host.answer.output.result import Result
+    from syclade.host.answer.scoring import score
+    from syclade.host.chains.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
+    from syclade.host.data.input.read_matrix import read_matrix
+    from syclade.host.data.model.simulate import simulate
+    from syclade.host.ground.errors import SycladeError
 
     __version__: str
 
@@ -40,17 +40,17 @@ __all__ = [
 
 # Where each name lives; the one place to edit when a public name moves.
 _HOME = {
-    "Result": "syclade.host.output.result",
-    "SycladeError": "syclade.host.common.errors",
-    "infer": "syclade.host.inference",
-    "infer_leaf": "syclade.host.inference",
-    "infer_many": "syclade.host.batch.many",
-    "prepare_sycl": "syclade.host.backends.stages.access",
-    "read_matrix": "syclade.host.input.door",
-    "score": "syclade.host.scoring",
-    "simulate": "syclade.host.model.simulate",
-    "stage_kernel": "syclade.host.backends.stages.access",
-    "stage_problem": "syclade.host.backends.stages.access",
+    "Result": "syclade.host.answer.output.result",
+    "SycladeError": "syclade.host.ground.errors",
+    "infer": "syclade.host.answer.inference",
+    "infer_leaf": "syclade.host.answer.inference",
+    "infer_many": "syclade.host.answer.batch.many",
+    "prepare_sycl": "syclade.host.chains.backends.stages.access",
+    "read_matrix": "syclade.host.data.input.read_matrix",
+    "score": "syclade.host.answer.scoring",
+    "simulate": "syclade.host.data.model.simulate",
+    "stage_kernel": "syclade.host.chains.backends.stages.access",
+    "stage_problem": "syclade.host.chains.backends.stages.access",
 }
 
 
@@ -62,7 +62,7 @@ if not TYPE_CHECKING:
         value: object
         if name == "__version__":
             # Without its metadata the package works as well: a run must not end for want of a number.
-            from syclade.host.common.distributions import version_of
+            from syclade.host.ground.distributions import version_of
 
             value = version_of("syclade") or "unknown"
         elif name == "quality":

@@ -8,11 +8,11 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line and exit; Ctrl-C is taken care of before anything large is imported."""
     try:
-        from syclade.host.cli.interrupts import handle_interrupts
+        from syclade.host.commands.interrupts import handle_interrupts
 
         handle_interrupts()
-        from syclade.host.cli.main import main as run
-        from syclade.host.cli.streams import prepare_streams
+        from syclade.host.commands.main import main as run
+        from syclade.host.commands.streams import prepare_streams
 
         prepare_streams()
     except KeyboardInterrupt:

@@ -11,7 +11,7 @@ import pysam
 
 from syclade.host.calls.options import CallOptions
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "host" / "data" / "calls"
+EXAMPLE = Path(__file__).resolve().parents[2] / "host" / "calls" / "example"
 
 
 @dataclass

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.alignment_quality import AlignmentQuality, blocks_of, chances_of, tables
 from syclade.host.calls.banded import BANDS
-from syclade.host.calls.taking import Reads
+from syclade.host.calls.record_parser import Reads
 from syclade.kernels.baq.arguments import BAQ, MEMBERS, STRIDES, Baq
 from syclade.kernels.baq.kernel import make_baq
 from syclade.kernels.baq.layout import scratch_sizes

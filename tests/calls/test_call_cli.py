@@ -22,9 +22,9 @@ from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import whole
 from syclade.host.calls.run import call_variants, samples_of
 from syclade.host.calls.vcf import vcf_lines
-from syclade.host.cli.main import cli
-from syclade.host.common.errors import SycladeError
-from syclade.host.devices.choice import choose_device
+from syclade.host.commands.main import cli
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.errors import SycladeError
 from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
 from tests.support.did_all import assert_did_all
 
@@ -400,7 +400,10 @@ def test_files_that_are_no_reads_are_named(tmp_path: Path) -> None:
         (b">\nACGT\nACGTACGT\n", "reference.fa:3: this line has 8 letters"),
         (b">a\nACGT\nAC\nACGT\n", "reference.fa:4: the line before this one is shorter"),
         (b">a\nACGT\n\nACGT\n", "reference.fa:4: the line before this one is shorter"),
-        (gzip.compress(b">a\nACGT\n"), "reference.fa: this is not a FASTA file, or not compressed by bgzip"),
+        (
+            gzip.compress(b">a\nACGT\n", mtime=0),
+            "reference.fa: this is not a FASTA file, or not compressed by bgzip",
+        ),
     ],
 )
 def test_a_wrong_reference_is_described(tmp_path: Path, content: bytes, message: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.reference import Reference, problem_of_index
-from syclade.host.common.errors import ReadsError
+from syclade.host.ground.errors import ReadsError
 from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
 from tests.support.commands import printed_by
 

@@ -15,14 +15,14 @@ from syclade.host.calls.banded import BANDS
 from syclade.host.calls.gap_quality import GapQuality
 from syclade.host.calls.kernels import alignment_kernels
 from syclade.host.calls.place import Place, place_of
-from syclade.host.calls.taking import Reads
-from syclade.host.common.errors import DeviceError
-from syclade.host.common.spirv import Op, instructions
-from syclade.host.compile.program import spirv_of
-from syclade.host.devices.choice import choose_device
-from syclade.host.devices.device import Device
-from syclade.host.devices.queue import open_queue, require_float64
-from syclade.host.devices.work import GAPS, READS
+from syclade.host.calls.record_parser import Reads
+from syclade.host.device.choice import choose_device
+from syclade.host.device.compile.program import spirv_of
+from syclade.host.device.device import Device
+from syclade.host.device.queue import open_queue, require_float64
+from syclade.host.device.work import GAPS, READS
+from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.spirv import Op, instructions
 from syclade.kernels.pileup.arguments import FIELDS
 from tests.calls.test_baq import random_read, reads_of
 from tests.calls.test_gap_quality import made as reads_with_gaps
@@ -180,7 +180,7 @@ def test_engines_with_doubles_require_them(monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(_queue: Any) -> None:
         raise DeviceError("no doubles")
 
-    monkeypatch.setattr("syclade.host.engines.sycl.require_float64", refuse)
+    monkeypatch.setattr("syclade.host.device.engines.sycl.require_float64", refuse)
     with pytest.raises(DeviceError, match="no doubles"):
         states_on("cpu", 1, *reads_of_all_shapes([5], 3, 7))
 

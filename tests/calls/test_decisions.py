@@ -17,7 +17,7 @@ from syclade.host.calls.exact_tails import ExactTails
 from syclade.host.calls.kinds import INDEL, SNV, Kind, kinds_of, number_of_tests
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.screen import may_be_significant
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 
 LOFREQ, OWN = CallOptions(compat=True, call_indels=True), CallOptions(call_indels=True)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from syclade.host.calls.alignment_quality import blocks_of, given_of, sizes_of, tables
 from syclade.host.calls.banded import BANDS
 from syclade.host.calls.gap_quality import GapQuality, quality_of_error
-from syclade.host.calls.taking import Reads
+from syclade.host.calls.record_parser import Reads
 from syclade.kernels.baq.arguments import MEMBERS
 from syclade.kernels.baq.gap_arguments import GAP_STRIDES, GAPS, Gaps
 from syclade.kernels.baq.gap_kernel import make_gaps

@@ -11,8 +11,8 @@ import pysam
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.cli.main import cli
-from syclade.host.devices.choice import choose_device
+from syclade.host.commands.main import cli
+from syclade.host.device.choice import choose_device
 
 LONG = [("d1k", "nofilter"), ("vpipe_mt007544", "nofilter"), ("a200k", "default")]
 """Sets with these options are large, and `make test` has each of the options on other sets."""

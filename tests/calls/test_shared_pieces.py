@@ -21,11 +21,11 @@ from syclade.host.calls.regions import whole
 from syclade.host.calls.run import Called, call_variants, samples_of
 from syclade.host.calls.sites import Site, Sites
 from syclade.host.calls.vcf import vcf_lines
-from syclade.host.cluster.crew import Crew
-from syclade.host.cluster.jobs import host_name
-from syclade.host.cluster.workers import Workers
-from syclade.host.common.errors import ReadsError
-from syclade.host.devices.choice import choose_device
+from syclade.host.device.choice import choose_device
+from syclade.host.device.cluster.job_pool import Crew
+from syclade.host.device.cluster.jobs import host_name
+from syclade.host.device.cluster.workers import Workers
+from syclade.host.ground.errors import ReadsError
 from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
 
 FASTA = EXAMPLE / "reference.fa"

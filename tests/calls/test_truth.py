@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from syclade.host.calls.reference import BASES
-from syclade.host.cli.main import cli
+from syclade.host.commands.main import cli
 from syclade.quality.calls.indels import random_indels, repetitive_reference, write_indel_reads
 from syclade.quality.calls.simulation import Simulated, simulate_reads, write_reads
 

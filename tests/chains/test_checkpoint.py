@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from syclade.host.chains.checkpoints.blocks import NO_DIGEST, make_block
+from syclade.host.chains.checkpoints.chains import Checkpoint, _layout, read_checkpoint, write_checkpoint
 from syclade.host.chains.moves import MOVES
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.starts import initial_state
-from syclade.host.checkpoints.blocks import NO_DIGEST, make_block
-from syclade.host.checkpoints.chains import Checkpoint, _layout, read_checkpoint, write_checkpoint
-from syclade.host.common.errors import CheckpointError, OutputError
+from syclade.host.ground.errors import CheckpointError, OutputError
 from tests.support.additions.tempered import TEMPERED
 from tests.support.additions.with_parent import WITH_PARENT
 from tests.support.backends import (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.chains.convergence import StoppingRule
-from syclade.host.runs.long_run import run_long
+from syclade.host.chains.runs.long_run import run_long
 from tests.support.backends import NUMPY, Case
 
 CASE = Case(2, 5)

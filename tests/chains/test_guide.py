@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.events import Event
 from syclade.host.chains.guide import guide_entries, guide_from, make_guide, uniform_guide
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.samples.store import SampleStore
-from syclade.host.support.guiding import learned_guide
-from syclade.host.support.stage import make_support_plan
+from syclade.host.chains.sample_store import SampleStore
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.findings.support.guiding import learned_guide
+from syclade.host.findings.support.stage import make_support_plan
 from syclade.kernels.moves.guide import LONGER_ABOVE, NEVER, UPPER_BITS, index_bits
 
 UNIT, GAMMA = 2.0**-12, 0.5

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.backends import Runner
-from syclade.host.backends.runner import Advanced
+from syclade.host.chains.backends import Runner
+from syclade.host.chains.backends.runner import Advanced
+from syclade.host.chains.runs import pipeline
+from syclade.host.chains.runs.pipeline import LAUNCH_SECONDS, Outcome, Progress, run_chains
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
-from syclade.host.runs import pipeline
-from syclade.host.runs.pipeline import LAUNCH_SECONDS, Outcome, Progress, run_chains
 from tests.support.backends import NUMPY, Case
 
 CASE = Case(5, 6)

@@ -7,7 +7,7 @@ import pytest
 
 from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.plan import make_plan
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 from syclade.quality.oracle import acceptance
 from syclade.quality.oracle.proposal import move_cuts
 from tests.support.backends import Case

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.chains.schedule import SlotSchedule, Turnover
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 
 CHAINS = st.integers(0, 12)
 STEPS = st.integers(1, 9)

@@ -10,10 +10,14 @@ import pytest
 
 import syclade
 from syclade.host.chains.shares import renewal_steps
-from syclade.host.common.errors import OptionError
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.model.summed import fitted_shares, log_likelihood_at_fitted_shares, summed_log_likelihood
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.model.summed import (
+    fitted_shares,
+    log_likelihood_at_fitted_shares,
+    summed_log_likelihood,
+)
+from syclade.host.ground.errors import OptionError
 from syclade.quality.oracle.trees import all_trees
 from tests.suites.test_shares import log_posterior_weights, p_value, small_matrix, small_plan
 

@@ -15,10 +15,10 @@ from syclade.fallback.moves import prune_and_reattach, swap_labels, swap_subtree
 from syclade.fallback.scores.all_attachments import SCORE as ALL
 from syclade.fallback.scores.best_attachment import SCORE as BEST
 from syclade.host.chains.scores.all_attachments import all_attachments
-from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rates import Rates
-from syclade.host.trees.uniform import initial_parents
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.uniform import initial_parents
 from tests.support.backends import Case
 
 N, CELLS, SLOTS, LANES, KINDS = 70, 12, 60, 4, 5

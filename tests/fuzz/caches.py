@@ -14,13 +14,13 @@ from pathlib import Path
 from random import Random
 from unittest import mock
 
+from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.common.cache import cache_folder
-from syclade.host.compile import machine_code, program
-from syclade.host.compile.translate import Spirv
-from syclade.host.devices.choice import list_devices
-from syclade.host.devices.device import Device
-from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.device.choice import list_devices
+from syclade.host.device.compile import machine_code, program
+from syclade.host.device.compile.translate import Spirv
+from syclade.host.device.device import Device
+from syclade.host.ground.cache import cache_folder
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.fuzz.damage import damaged
 from tests.support.backends import Case

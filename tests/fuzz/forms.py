@@ -14,11 +14,11 @@ from unittest import mock
 
 import numpy as np
 
-from syclade.host.common.errors import MatrixError, SycladeError
-from syclade.host.input import door
-from syclade.host.input.door import read_matrix
-from syclade.host.input.formats import FORMATS, Asked
-from syclade.host.input.formats.hdf import hdf5_format
+from syclade.host.data.input import read_matrix as door
+from syclade.host.data.input.formats import FORMATS, Asked
+from syclade.host.data.input.formats.hdf import hdf5_format
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.ground.errors import MatrixError, SycladeError
 from tests.fuzz.damage import damaged
 from tests.support.formats import SAID, write_forms, write_pair
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.common.errors import SycladeError
-from syclade.host.compile.image import Image, packed, read_image
-from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.device.compile.image import Image, packed, read_image
+from syclade.host.ground.errors import SycladeError
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.fuzz.damage import damaged
 from tests.support.backends import Case

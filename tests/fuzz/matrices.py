@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.input.door import read_matrix
-from syclade.host.input.matrix import Matrix, format_matrix, matrix_from_array
-from syclade.host.model.assignment import attach
-from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rates import Rates
+from syclade.host.data.input.matrix import Matrix, format_matrix, matrix_from_array
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.assignment import attach
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
 from tests.fuzz.damage import damaged, soup
 
 __all__ = ["Matrices"]

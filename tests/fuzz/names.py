@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.input.matrix import matrix_from_array
-from syclade.host.input.names import read_names
-from syclade.host.kinds.attachments import format_attachments
-from syclade.host.model.assignment import Assignment
-from syclade.host.trees.graphviz import to_graphviz
-from syclade.host.trees.newick import to_newick
-from syclade.host.trees.tree import node_labels
-from syclade.host.trees.treefile import read_tree
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.input.names import read_names
+from syclade.host.data.model.assignment import Assignment
+from syclade.host.data.trees.graphviz import to_graphviz
+from syclade.host.data.trees.newick import to_newick
+from syclade.host.data.trees.tree import node_labels
+from syclade.host.data.trees.treefile import read_tree
+from syclade.host.findings.kinds.attachments import format_attachments
 from tests.fuzz.damage import damaged, soup
 
 __all__ = ["Names"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
-from syclade.host.common.errors import SycladeError
+from syclade.host.ground.errors import SycladeError
 
 __all__ = ["MOST_SECONDS", "Failure", "Kind", "Tally", "fuzz", "take"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.common.errors import TreeError
+from syclade.host.ground.errors import TreeError
 from tests.fuzz import __main__ as program
 from tests.fuzz import run
 from tests.fuzz.kinds import KINDS

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.model.simulate import random_parents
-from syclade.host.trees.graphviz import to_graphviz
-from syclade.host.trees.newick import to_newick
-from syclade.host.trees.tree import validate_parents
-from syclade.host.trees.treefile import read_tree
+from syclade.host.data.model.simulate import random_parents
+from syclade.host.data.trees.graphviz import to_graphviz
+from syclade.host.data.trees.newick import to_newick
+from syclade.host.data.trees.tree import validate_parents
+from syclade.host.data.trees.treefile import read_tree
 from tests.fuzz.damage import damaged, soup
 
 __all__ = ["Trees"]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from syclade.host.cli.main import main
+from syclade.host.commands.main import main
 
 __all__ = ["Called", "call", "call_apart", "stop_when_kept"]
 

@@ -9,7 +9,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from syclade.host.devices.choice import choose_device
+from syclade.host.device.choice import choose_device
 from tests.golden.commands import call, call_apart, stop_when_kept
 from tests.golden.inputs import Inputs
 from tests.golden.run import Run

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import make_plan
-from syclade.host.encodings.preorder import PreorderEncoding
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
 from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.kernels.target.traits import Traits
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.batch.cohort import OPTIONS, content_of, write_cohort
+from tests.answer.batch.cohort import OPTIONS, content_of, write_cohort
 from tests.kills.runs import PROGRAM
 
 __all__ = ["kill_batches"]

@@ -1,4 +1,4 @@
-"""A few of the runs that `python -m tests.kills` disturbs (at chosen moments: tests/cli/test_signals.py)."""
+"""A few of the runs that `python -m tests.kills` disturbs; tests/commands/test_signals.py chooses moments."""
 
 from __future__ import annotations
 

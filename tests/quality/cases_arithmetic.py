@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syclade.host.model.simulate import Simulation, simulate
+from syclade.host.data.model.simulate import Simulation, simulate
 
 
 def simulated(mutations: int, cells: int, seed: int) -> Simulation:

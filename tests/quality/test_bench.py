@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.cli.main import cli
-from syclade.host.common.errors import OptionError
-from syclade.host.devices.choice import choose_device
-from syclade.host.devices.device import NUMPY
+from syclade.host.commands.main import cli
+from syclade.host.device.choice import choose_device
+from syclade.host.device.device import NUMPY
+from syclade.host.ground.errors import OptionError
 from syclade.quality.bench.measure import Timing, measure, versions
 
 TINY: dict[str, Any] = {"cells": 12, "mutations": 9, "seconds": 0.02, "repeats": 3}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.cli.main import cli
+from syclade.host.commands.main import cli
 from syclade.quality.bench import energy
 from syclade.quality.bench.energy import EnergyError, EnergyMeter, find_domains, open_meter
 

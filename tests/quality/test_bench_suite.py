@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.common.errors import DeviceError, SycladeError
-from syclade.host.devices.choice import choose_device
-from syclade.host.devices.device import NUMPY
+from syclade.host.device.choice import choose_device
+from syclade.host.device.device import NUMPY
+from syclade.host.ground.errors import DeviceError, SycladeError
 from syclade.quality import extras
 from syclade.quality.bench import suite as bench_suite
 from syclade.quality.bench.suite import run_scaling, run_suite

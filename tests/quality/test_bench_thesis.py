@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.cli.main import cli
-from syclade.host.common.errors import OptionError, SycladeError
-from syclade.host.devices.device import NUMPY
-from syclade.host.runs.pipeline import run_chains
+from syclade.host.chains.runs.pipeline import run_chains
+from syclade.host.commands.main import cli
+from syclade.host.device.device import NUMPY
+from syclade.host.ground.errors import OptionError, SycladeError
 from syclade.quality.bench import thesis
 from syclade.quality.bench.stored import FFSCITE_KSTEPS, SCITE_KSTEPS
 from syclade.quality.bench.thesis import Point, Run, ThesisBench, mean_joules, run_thesis

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.cli import main as main_module
+from syclade.host.commands import main as main_module
 from syclade.quality.check_all import FILES
 from tests.conftest import ROOT
 

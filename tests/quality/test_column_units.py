@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 from syclade.quality.cli.design import command
 from syclade.quality.design.columns.evaluation import end_to_end_statements, energy_ratio, evaluate
 from syclade.quality.design.columns.generate import generate_shape, group_errors

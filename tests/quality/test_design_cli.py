@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from syclade.host.common.errors import OptionError, OutputError
+from syclade.host.ground.errors import OptionError, OutputError
 from syclade.quality.cli.design import command
 
 

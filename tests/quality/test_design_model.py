@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 from syclade.quality.design.model import RESOURCES, Design
 from syclade.quality.design.reader import load_design, preset_names
 from syclade.quality.design.resources import estimate

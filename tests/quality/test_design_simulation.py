@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 from syclade.quality.design.reader import load_design, preset_names
 from syclade.quality.design.shortfall import explain_shortfall
 from syclade.quality.design.simulation import simulate, utilisation_by_capacity

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from syclade.host.chains.plan import Plan
-from syclade.host.cli import main as main_module
-from syclade.host.devices.choice import choose_device
+from syclade.host.commands import main as main_module
+from syclade.host.device.choice import choose_device
 from syclade.quality.oracle.enumeration import is_ergodic
 from syclade.quality.oracle.leaf import all_leaf_trees, leaf_proposal
 from syclade.quality.oracle.leaf_enumeration import leaf_kernel, tree_name

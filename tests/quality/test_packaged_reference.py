@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.model.rates import Rates
+from syclade.host.data.model.rates import Rates
 from syclade.quality.reference import packaged
 from syclade.quality.reference.archive import archive_digest, pack_reference, read_archive
 from syclade.quality.reference.folder import ReferenceFolderError

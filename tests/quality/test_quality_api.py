@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.backends import make_runner
+from syclade.host.answer.output.result import Result
+from syclade.host.chains.backends import make_runner
+from syclade.host.chains.encodings.plain import PlainEncoding
 from syclade.host.chains.starts import initial_state
-from syclade.host.common.errors import DeviceError, OptionError, OutputError
-from syclade.host.devices.device import NUMPY, Device, native_device
-from syclade.host.devices.work import WorkDone
-from syclade.host.encodings.plain import PlainEncoding
-from syclade.host.model.likelihood import log_likelihood
-from syclade.host.output.result import Result
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.device.device import NUMPY, Device, native_device
+from syclade.host.device.work import WorkDone
+from syclade.host.ground.errors import DeviceError, OptionError, OutputError
 from syclade.quality import PosteriorResult, TostResult, posterior, tost
 from syclade.quality.posterior import samples as posterior_samples
 from syclade.quality.tost import runs as tost_runs

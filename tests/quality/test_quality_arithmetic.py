@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.model.simulate import random_parents
+from syclade.host.data.model.simulate import random_parents
 from syclade.quality.arithmetic.api import arithmetic
 from syclade.quality.arithmetic.exact import EXACT_BITS, exact_powers, largest_log_error, largest_power_error
 from syclade.quality.arithmetic.powers import POWERS, coefficients

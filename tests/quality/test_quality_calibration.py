@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.cli.main import main
-from syclade.host.common.errors import OptionError
-from syclade.host.inference import infer
-from syclade.host.support.stage import make_support_plan
-from syclade.host.trees.tree import ancestor_matrix, are_trees
+from syclade.host.answer.inference import infer
+from syclade.host.commands.main import main
+from syclade.host.data.trees.tree import ancestor_matrix, are_trees
+from syclade.host.findings.support.stage import make_support_plan
+from syclade.host.ground.errors import OptionError
 from syclade.quality.calibration.api import calibration, settings_named
 from syclade.quality.calibration.credible import LEVELS, parent_sets
 from syclade.quality.calibration.inputs import GROWN, ONE_CLONE, draw, model_of, shares_of

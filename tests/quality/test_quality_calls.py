@@ -9,9 +9,9 @@ import pysam
 import pytest
 
 from syclade.host.calls.reference import Reference
-from syclade.host.cli.main import main
-from syclade.host.common.errors import OptionError
-from syclade.host.options.calls import OWN_OPTIONS
+from syclade.host.commands.main import main
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options.calls import OWN_OPTIONS
 from syclade.quality.calls import beside_lofreq as module
 from syclade.quality.calls.beside_lofreq import BesideLoFreq, beside_lofreq, difference_of
 from syclade.quality.calls.random_reads import CONTIGS, write_random_reads

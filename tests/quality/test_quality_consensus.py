@@ -11,14 +11,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from syclade.host.cli.main import main
-from syclade.host.consensus.clone_tree import clone_tree_of
-from syclade.host.consensus.relations import count_relations
-from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import Simulation, simulate
-from syclade.host.samples.mutation_trees import SampledMutationTrees
-from syclade.host.trees.distances import Agreement
+from syclade.host.commands.main import main
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import Simulation, simulate
+from syclade.host.data.trees.distances import Agreement
+from syclade.host.findings.consensus.clone_tree import clone_tree_of
+from syclade.host.findings.consensus.relations import count_relations
+from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.quality.consensus import branches
 from syclade.quality.consensus.api import consensus_of_all
 from syclade.quality.consensus.branches import ARMS, BranchesStudy, OfArm, Truth

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.cli.main import main
-from syclade.host.input.matrix import matrix_from_array
+from syclade.host.commands.main import main
+from syclade.host.data.input.matrix import matrix_from_array
 from syclade.quality.doublets.api import recovery
 from syclade.quality.doublets.auroc import auroc
 from syclade.quality.doublets.inputs import DoubletInput

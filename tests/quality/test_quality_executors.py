@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.backends import Runner
-from syclade.host.backends.numpy_runner import make_numpy_runner
-from syclade.host.common.errors import DeviceError
-from syclade.host.devices.choice import choose_device
-from syclade.host.encodings.plain import PlainEncoding
-from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.rates import Rates
+from syclade.host.chains.backends import Runner
+from syclade.host.chains.backends.numpy_runner import make_numpy_runner
+from syclade.host.chains.encodings.plain import PlainEncoding
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.rates import Rates
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.errors import DeviceError
 from syclade.quality.bench import measure as measuring
 from syclade.quality.bench import restarts
 from syclade.quality.posterior import samples

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.cli.main import main
+from syclade.host.commands.main import main
 from syclade.quality.mixing.result import Mixed, MixingStudy
 
 PLAIN = Mixed(1, False, 1000, 2.0, 50.0, 1.01, 0.02, 9, 5.0, 10.0, 40.0)

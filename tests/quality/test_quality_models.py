@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.cli.main import main
-from syclade.host.input.matrix import format_matrix
-from syclade.host.model.doublet_fit import best_share
-from syclade.host.model.doublets import Mixture, fitted_rate, mixture_of
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import Simulation, simulate
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.commands.main import main
+from syclade.host.data.input.matrix import format_matrix
+from syclade.host.data.model.doublet_fit import best_share
+from syclade.host.data.model.doublets import Mixture, fitted_rate, mixture_of
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import Simulation, simulate
+from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.models.fit import MODELS, Fit, fit_model, with_lineages
 from syclade.quality.models.result import Explained
 

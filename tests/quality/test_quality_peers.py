@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from syclade.host.cli.main import main
-from syclade.host.common.errors import MatrixError, OptionError
-from syclade.host.consensus.clone_tree import clone_tree_of
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.commands.main import main
+from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.findings.consensus.clone_tree import clone_tree_of
+from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.quality.consensus.result import f1_of
 from syclade.quality.peers.ahead import LEVEL, ahead_by
 from syclade.quality.peers.answers import BOOTSTRAP, COMPASS, Answers, Programs

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.backends import Runner, make_runner
+from syclade.host.chains.backends import Runner, make_runner
+from syclade.host.chains.encodings import ENCODINGS, for_device, make_encoding
+from syclade.host.chains.encodings.plain import PlainEncoding
 from syclade.host.chains.starts import initial_state
-from syclade.host.cli import main as main_module
-from syclade.host.common.errors import OptionError
-from syclade.host.devices.choice import choose_device
-from syclade.host.encodings import ENCODINGS, for_device, make_encoding
-from syclade.host.encodings.plain import PlainEncoding
+from syclade.host.commands import main as main_module
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.errors import OptionError
 from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 
 import syclade
-from syclade.host.cli.main import main
-from syclade.host.common.errors import OptionError
-from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.commands.main import main
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.ground.errors import OptionError
 from syclade.quality.oracle.trees import all_trees
 from syclade.quality.race import peers
 from syclade.quality.race.bound import upper_bound

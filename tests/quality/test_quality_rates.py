@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.model.rate_posterior import RateInterval
-from syclade.host.model.rates import Rates
+from syclade.host.data.model.rate_posterior import RateInterval
+from syclade.host.data.model.rates import Rates
 from syclade.quality.rates.api import RATES, SHARES, SIZES, Input, inputs_from, interval_study
 from syclade.quality.rates.result import BOTH, OfInput, RatesResult
 from tests.support.commands import status_of

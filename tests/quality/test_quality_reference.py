@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from syclade.host.cli import main as main_module
-from syclade.host.input.door import read_matrix
-from syclade.host.model.rates import Rates
+from syclade.host.commands import main as main_module
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.rates import Rates
 from syclade.quality.reference.folder import ReferenceFolderError, read_reference
 from syclade.quality.reference.scite_log import logged_score
 from syclade.quality.reference.scite_program import SciteError, SciteSettings, find_scite

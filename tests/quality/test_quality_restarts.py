@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.cli.main import cli
-from syclade.host.model.simulate import simulate
+from syclade.host.commands.main import cli
+from syclade.host.data.model.simulate import simulate
 from syclade.quality.bench.restarts import Trial, rows_of, run_trials
 
 RATES = (1e-4, 0.2)

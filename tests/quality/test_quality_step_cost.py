@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.cli.main import main
+from syclade.host.commands.main import main
 from syclade.quality.step_cost.result import Cost, StepCosts
 
 

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.cli import main as main_module
-from syclade.host.input.matrix import format_matrix, matrix_from_array
-from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.trees.newick import to_newick
+from syclade.host.commands import main as main_module
+from syclade.host.data.input.matrix import format_matrix, matrix_from_array
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.newick import to_newick
 from syclade.quality import extras
 from syclade.quality.tost import runs as tost_runs
 
@@ -177,7 +177,7 @@ def test_missing_extras_are_told_before_anything_is_run(
 
 def test_help_comes_without_heavy_imports() -> None:
     code = (
-        "import sys; from syclade.host.cli.main import main\n"
+        "import sys; from syclade.host.commands.main import main\n"
         "try: main(['quality', '--help'])\n"
         "except SystemExit as end: print(end.code, *sorted(sys.modules))"
     )

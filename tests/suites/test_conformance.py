@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from syclade.host.chains.runs.pipeline import run_chains
 from syclade.host.chains.state import ChainInfo, no_tallies
-from syclade.host.runs.pipeline import run_chains
 from syclade.quality.oracle import chain as oracle
 from tests.support.backends import (
     NUMPY,

@@ -21,11 +21,11 @@ from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.shares import CONCENTRATIONS, Draw, renew_shares, score_with_shares
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
-from syclade.host.input.matrix import Matrix, matrix_from_array
-from syclade.host.model.dropout import problem_of_groups, rates_in, slot_rates
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.model.dropout import problem_of_groups, rates_in, slot_rates
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
 from tests.suites.test_shares import p_value
 from tests.support.backends import NUMPY, Backend, Seen, assert_equal_chains, seen

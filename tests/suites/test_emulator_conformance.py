@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.encodings import ENCODINGS
-from syclade.host.model.simulate import simulate
+from syclade.host.chains.encodings import ENCODINGS
+from syclade.host.data.model.simulate import simulate
 from tests.support.did_all import assert_did_all
 
 SETTINGS = {"fp_rate": 0.01, "fn_rate": 0.2, "chains": 4, "steps": 1500, "seed": 2024}

@@ -10,8 +10,8 @@ import pytest
 
 from syclade.host.chains.events import Event
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, every
+from syclade.host.chains.runs.pipeline import run_chains
 from syclade.host.chains.starts import initial_state
-from syclade.host.runs.pipeline import run_chains
 from tests.support.backends import (
     BACKENDS,
     NUMPY,

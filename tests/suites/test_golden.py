@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.starts import initial_state
-from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rates import Rates
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
 from tests.support.backends import NUMPY, Backend, marks_of
 from tests.support.own_sizes import OWN_SIZES, has_own_kernel
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import syclade
-from syclade.host.model.simulate import simulate
+from syclade.host.data.model.simulate import simulate
 
 RECORDED = Path(__file__).with_name("golden_summaries.json")
 

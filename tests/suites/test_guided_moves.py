@@ -17,10 +17,10 @@ from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.starts import initial_state
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.trees.tree import are_trees
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.tree import are_trees
 from syclade.quality.oracle.trees import all_trees
 from syclade.quality.posterior.tree_index import TreeIndex
 from tests.support.backends import NUMPY, Backend, Seen, assert_equal_chains, assert_scores_are_right, seen

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.backends import Runner
+from syclade.host.chains.backends import Runner
+from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, every
 from syclade.host.chains.starts import initial_state
-from syclade.host.common.errors import OptionError
-from syclade.host.devices.choice import choose_device
-from syclade.host.encodings import choose_encoding
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.errors import OptionError
 from tests.support.backends import (
     DEVICES,
     NUMPY,

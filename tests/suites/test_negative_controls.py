@@ -18,10 +18,10 @@ from syclade.fallback.chain.parts import TURN_OVER, Draws, Proposals, Relations
 from syclade.fallback.chain.philox import philox_4x32_10
 from syclade.fallback.moves import prune_and_reattach, swap_subtrees
 from syclade.fallback.moves.words import draw_below
-from syclade.host.backends import runner as chain_runner
 from syclade.host.chains import acceptance
-from syclade.host.cli import main as main_module
-from syclade.host.devices.device import NUMPY
+from syclade.host.chains.backends import runner as chain_runner
+from syclade.host.commands import main as main_module
+from syclade.host.device.device import NUMPY
 from syclade.quality.oracle import enumeration
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain

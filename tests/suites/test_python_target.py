@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import NEW_BEST, every
 from syclade.host.chains.starts import initial_state
-from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.kernels.target.python import TRAITS
-from tests.doublets.cases import plan_of as doublets_plan
-from tests.recurrent.cases import plan_of as recurrent_plan
+from tests.answer.recurrence.cases import plan_of as recurrent_plan
+from tests.chains.doublets.cases import plan_of as doublets_plan
 from tests.suites.test_guided_moves import guide_of
 from tests.suites.test_guided_moves import plan_of as guided_plan
 from tests.suites.test_sum_score import plan_of as sum_plan

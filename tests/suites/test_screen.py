@@ -11,10 +11,10 @@ import pytest
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.all_attachments import all_attachments
 from syclade.host.chains.starts import initial_state, state_at
-from syclade.host.input.matrix import Matrix, matrix_from_array
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
+from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
 from syclade.kernels.preorder.screened import encoding as screened
 from syclade.kernels.preorder.screened.bound import make_bound
 from syclade.kernels.preorder.screened.exact import make_exact

@@ -21,11 +21,11 @@ from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.shares import CONCENTRATIONS, renew_shares, score_with_shares
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
-from syclade.host.input.matrix import Matrix, matrix_from_array
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.trees.tree import are_trees
+from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.tree import are_trees
 from syclade.quality.oracle.trees import all_trees
 from tests.support.backends import NUMPY, Backend, Seen, assert_equal_chains, seen
 from tests.support.own_sizes import OTHERS, by_backend_and_case, is_built_apart

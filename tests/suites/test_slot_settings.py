@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
-from syclade.host.common.errors import OptionError
-from syclade.host.encodings.preorder import PreorderEncoding
-from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.problem import SlotRates, make_problem
-from syclade.host.model.rates import Rates
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.problem import SlotRates, make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.ground.errors import OptionError
 from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.quality.oracle import chain as oracle
 from syclade.quality.oracle.proposal import Cuts

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from syclade.host.devices.choice import choose_device
+from syclade.host.device.choice import choose_device
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from syclade.host.chains.encodings.column_order import MOST_CLUSTERED, like_columns_together
+from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.starts import initial_state
-from syclade.host.encodings.column_order import MOST_CLUSTERED, like_columns_together
-from syclade.host.encodings.preorder import PreorderEncoding
-from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.problem import Problem, SlotRates, make_problem
-from syclade.host.model.rate_tables import fixed_tables
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.problem import Problem, SlotRates, make_problem
+from syclade.host.data.model.rate_tables import fixed_tables
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
 from syclade.kernels.preorder.wide.sketches import SKETCH_BITS
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import (

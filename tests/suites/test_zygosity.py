@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from syclade.host.cli.main import main
-from syclade.host.devices.choice import choose_device
-from syclade.host.model.rate_tables import fixed_tables
-from syclade.host.search.work import Work
+from syclade.host.chains.search.work import Work
+from syclade.host.commands.main import main
+from syclade.host.data.model.rate_tables import fixed_tables
+from syclade.host.device.choice import choose_device
 from syclade.quality.posterior.check import judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan

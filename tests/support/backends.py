@@ -1,6 +1,6 @@
 """Backends that can run a chain, and the small inputs that the suites run on all of them.
 
-To add a device, add its name to DEVICES. The encodings are those that `host/encodings/__init__.py` registers.
+To add a device, add its name to DEVICES. The encodings are those of `host/chains/encodings/__init__.py`.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.backends import Runner, make_runner
 from syclade.host.chains.acceptance import log_tables
+from syclade.host.chains.backends import Runner, make_runner
+from syclade.host.chains.encodings import ENCODINGS, for_device, make_encoding
+from syclade.host.chains.encodings.base import Encoding
+from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainInfo, ChainState
-from syclade.host.compile.kernel import Kernel, Record
-from syclade.host.devices.choice import choose_device
-from syclade.host.devices.device import Device
-from syclade.host.devices.targets import traits_of
-from syclade.host.encodings import ENCODINGS, for_device, make_encoding
-from syclade.host.encodings.base import Encoding
-from syclade.host.encodings.preorder import PreorderEncoding
-from syclade.host.engines import Allocation
-from syclade.host.engines.sycl import SyclEngine
-from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.problem import Problem, SlotRates, make_problem
-from syclade.host.model.rate_model import Places
-from syclade.host.model.rates import Rates
-from syclade.host.options.defaults import DEFAULT_MOVE_PROBABILITIES
-from syclade.host.trees.uniform import initial_parents
-from syclade.host.workarounds.unknown_processor import UNKNOWN
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.problem import Problem, SlotRates, make_problem
+from syclade.host.data.model.rate_model import Places
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.uniform import initial_parents
+from syclade.host.device.choice import choose_device
+from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.device.device import Device
+from syclade.host.device.engines import Allocation
+from syclade.host.device.engines.sycl import SyclEngine
+from syclade.host.device.targets import traits_of
+from syclade.host.device.workarounds.unknown_processor import UNKNOWN
+from syclade.host.ground.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.target.traits import Traits
 from syclade.quality.oracle import chain as oracle

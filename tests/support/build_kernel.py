@@ -39,11 +39,11 @@ def make_control(lanes: int) -> Any:
 
 def main(arguments: list[str]) -> None:
     """Build one kernel from its SPIR-V."""
-    from syclade.host.compile.kernel import Kernel, Record
-    from syclade.host.compile.program import _specialised, spirv_of
-    from syclade.host.devices.choice import choose_device
-    from syclade.host.encodings import for_device
-    from syclade.host.workarounds import prepare
+    from syclade.host.chains.encodings import for_device
+    from syclade.host.device.choice import choose_device
+    from syclade.host.device.compile.kernel import Kernel, Record
+    from syclade.host.device.compile.program import _specialised, spirv_of
+    from syclade.host.device.workarounds import prepare
 
     prepare()
     import dpctl
@@ -58,21 +58,21 @@ def main(arguments: list[str]) -> None:
         factory = "tests.support.build_kernel:make_control"
         kernel = Kernel("control", factory, {}, {"lanes": 16}, (Record("Given", flat),), "work-group", 16)
     else:
+        from syclade.host.chains.encodings import make_encoding
         from syclade.host.chains.kernel import chain_kernel
         from syclade.host.chains.plan import make_plan
         from syclade.host.chains.scores.named import score_named
-        from syclade.host.encodings import make_encoding
-        from syclade.host.model.problem import make_problem
-        from syclade.host.model.rates import Rates
-        from syclade.host.model.simulate import simulate
+        from syclade.host.data.model.problem import make_problem
+        from syclade.host.data.model.rates import Rates
+        from syclade.host.data.model.simulate import simulate
         from syclade.kernels.target.sycl_traits import TRAITS
 
         encoding, cells, mutations = arguments[0], int(arguments[1]), int(arguments[2])
         matrix = simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix
         if encoding == "clade":
+            from syclade.host.chains.encodings.clade import CladeEncoding
             from syclade.host.chains.leaf_plan import make_leaf_plan
-            from syclade.host.encodings.clade import CladeEncoding
-            from syclade.host.model.leaf_problem import make_leaf_problem
+            from syclade.host.data.model.leaf_problem import make_leaf_problem
 
             leaf = make_leaf_problem(matrix, Rates(1e-6, 0.25))
             kernel = chain_kernel(make_leaf_plan(leaf), for_device(device, CladeEncoding(leaf, TRAITS)))

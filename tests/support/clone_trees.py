@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from syclade.host.consensus.clone_tree import CloneTree, make_clone_tree
-from syclade.host.model.simulate import random_parents
+from syclade.host.data.model.simulate import random_parents
+from syclade.host.findings.consensus.clone_tree import CloneTree, make_clone_tree
 from syclade.quality.oracle.trees import all_trees
 
 __all__ = ["all_clone_trees", "clone_trees", "samples_of", "sets_below"]

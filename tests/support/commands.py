@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syclade.host.cli.main import main
+from syclade.host.commands.main import main
 
 __all__ = ["printed_by", "status_of"]
 

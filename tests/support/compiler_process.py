@@ -15,11 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from syclade.host.common import opencl
-from syclade.host.compile import machine_code
-from syclade.host.compile.kernel import Kernel
-from syclade.host.compile.translate import translate
-from syclade.host.workarounds.native_programs import opened_place
+from syclade.host.device.compile import machine_code
+from syclade.host.device.compile.kernel import Kernel
+from syclade.host.device.compile.translate import translate
+from syclade.host.device.workarounds.native_programs import opened_place
+from syclade.host.ground import opencl
 
 __all__ = ["Reply"]
 
@@ -41,7 +41,7 @@ class Reply:
 
 @cache
 def _queue(device: str) -> Any:
-    from syclade.host.devices.queue import open_queue
+    from syclade.host.device.queue import open_queue
 
     return open_queue(device)
 

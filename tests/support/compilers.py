@@ -20,10 +20,10 @@ from typing import Any
 
 import pytest
 
-from syclade.host.common.cache import cache_folder, read_checked, write_checked
-from syclade.host.compile import machine_code, native_binary, program, translate
-from syclade.host.compile.kernel import Kernel
-from syclade.host.compile.translate import Spirv
+from syclade.host.device.compile import machine_code, native_binary, program, translate
+from syclade.host.device.compile.kernel import Kernel
+from syclade.host.device.compile.translate import Spirv
+from syclade.host.ground.cache import cache_folder, read_checked, write_checked
 from tests.support.compiler_process import Reply
 
 __all__ = ["MADE", "Compilers", "compiled_apart", "compiled_here", "running_seconds"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from syclade.host.backends import Runner
-from syclade.host.devices.choice import choose_device
-from syclade.host.devices.work import WorkDone
-from syclade.host.search.runner import SearchRunner
+from syclade.host.chains.backends import Runner
+from syclade.host.chains.search.runner import SearchRunner
+from syclade.host.device.choice import choose_device
+from syclade.host.device.work import WorkDone
 
 
 class _Result(Protocol):

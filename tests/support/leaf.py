@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.backends import Runner, make_runner
+from syclade.host.chains.backends import Runner, make_runner
+from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import DEFAULT_EVENTS, Plan
 from syclade.host.chains.recorders import Recorder
-from syclade.host.devices.choice import choose_device
-from syclade.host.encodings import choose_encoding
-from syclade.host.input.matrix import Matrix, matrix_from_array
-from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
-from syclade.host.model.rate_model import make_rate_model
-from syclade.host.model.rates import Rates
+from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.model.leaf_problem import LeafProblem, make_leaf_problem
+from syclade.host.data.model.rate_model import make_rate_model
+from syclade.host.data.model.rates import Rates
+from syclade.host.device.choice import choose_device
 from tests.support.backends import DEVICES, Backend, marks_of
 from tests.support.did_all import assert_did_all
 

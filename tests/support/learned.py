@@ -9,10 +9,10 @@ import numpy as np
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.starts import initial_state
-from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rate_model import Places, make_rate_model
-from syclade.host.model.rates import Rates
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rate_model import Places, make_rate_model
+from syclade.host.data.model.rates import Rates
 from syclade.quality.oracle import chain as oracle
 from syclade.quality.oracle.acceptance import exponential
 from syclade.quality.oracle.draws import step_words

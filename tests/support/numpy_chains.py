@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from syclade.host.backends import Runner
-from syclade.host.backends.numpy_runner import make_numpy_runner
-from syclade.host.encodings.plain import PlainEncoding
+from syclade.host.chains.backends import Runner
+from syclade.host.chains.backends.numpy_runner import make_numpy_runner
+from syclade.host.chains.encodings.plain import PlainEncoding
 from tests.support.backends import Case, Seen, seen
 
 

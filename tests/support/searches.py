@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.devices.choice import choose_device
-from syclade.host.search.problem import SearchProblem, make_search_problem
-from syclade.host.search.runner import SearchRunner, make_search_runner
-from syclade.host.search.work import SearchState, Work, fresh_state
+from syclade.host.chains.search.problem import SearchProblem, make_search_problem
+from syclade.host.chains.search.runner import SearchRunner, make_search_runner
+from syclade.host.chains.search.work import SearchState, Work, fresh_state
+from syclade.host.device.choice import choose_device
 from tests.support.backends import Case
 from tests.support.did_all import assert_did_all
 
@@ -31,8 +31,8 @@ CLIMB = (Work("estimated", 20), Work("subtrees", 20), Work("regraft", 20), Work(
 
 def shorten_chains(monkeypatch: pytest.MonkeyPatch, steps: int = 10_000) -> None:
     """Let searches begin with chains of two launches; numpy takes ten seconds for those of ten."""
-    for module in ("chain_starts", "kept", "portfolio"):
-        monkeypatch.setattr(f"syclade.host.search.{module}.CHAIN_STEPS", steps)
+    for module in ("chain_starts", "search_checkpoint", "find_tree"):
+        monkeypatch.setattr(f"syclade.host.chains.search.{module}.CHAIN_STEPS", steps)
 
 
 @cache

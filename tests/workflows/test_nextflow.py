@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import syclade
-from syclade.host.cli.infer import command
+from syclade.host.commands.infer import command
 from tests.conftest import ROOT
 
 MODULE = (ROOT / "docs" / "workflows" / "nextflow" / "syclade" / "infer" / "main.nf").read_text()

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.input.matrix import Matrix
-from syclade.host.model.assignment import Assignment
-from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.problem import Problem, SlotRates
-from syclade.host.model.rate_model import Places
-from syclade.host.model.rates import Rates
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.assignment import Assignment
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.model.rate_model import Places
+from syclade.host.data.model.rates import Rates
 
 __all__ = ["Score"]
 

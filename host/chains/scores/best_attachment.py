@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.scores.base import Score
-from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.data.model.problem import Problem, SlotRates
 
 __all__ = ["BEST_ATTACHMENT"]
 

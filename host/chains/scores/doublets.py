@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.scores.base import Score
-from syclade.host.common.errors import MatrixError
-from syclade.host.input.matrix import Matrix
-from syclade.host.model.assignment import Assignment
-from syclade.host.model.doublets import call_doublets, doublet_log_likelihood
-from syclade.host.model.problem import Problem, SlotRates
-from syclade.host.model.rate_model import Places
-from syclade.host.model.rates import Rates
-from syclade.host.options import flag_of
-from syclade.host.trees.tree import children, preorder
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.assignment import Assignment
+from syclade.host.data.model.doublets import call_doublets, doublet_log_likelihood
+from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.model.rate_model import Places
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.tree import children, preorder
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.options import flag_of
 from syclade.kernels.scores.powers import FRACTION_BITS, LOGARITHM
 from syclade.kernels.sums.numbers import MANTISSA_BITS
 from syclade.kernels.sums.rates import DOUBLETS, SHARES

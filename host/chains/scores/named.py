@@ -7,7 +7,7 @@ from typing import NamedTuple
 from syclade.host.chains.scores.base import Score
 from syclade.host.chains.scores.best_attachment import BEST_ATTACHMENT
 from syclade.host.chains.space import MUTATION_TREES, SUMMED_TREES, Space, recurrent_trees
-from syclade.host.model.problem import Problem
+from syclade.host.data.model.problem import Problem
 
 __all__ = ["ScoreOptions", "score_named", "space_of"]
 

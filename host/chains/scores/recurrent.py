@@ -16,22 +16,22 @@ from numpy.typing import NDArray
 from syclade.host.chains.scores.base import Score
 from syclade.host.chains.scores.best_attachment import BEST_ATTACHMENT
 from syclade.host.chains.scores.doublets import ONE, ZERO, Number, factor_of, logarithm_of, with_doublets
-from syclade.host.common.errors import MatrixError
-from syclade.host.input.matrix import Matrix
-from syclade.host.model.assignment import Assignment
-from syclade.host.model.copy_scores import (
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.assignment import Assignment
+from syclade.host.data.model.copy_scores import (
     call_doublets_with_copy,
     log_likelihood_with_copy,
     mixture_log_likelihood,
     posteriors_with_copy,
     summed_log_likelihood_with_copy,
 )
-from syclade.host.model.problem import Problem, SlotRates
-from syclade.host.model.rate_model import Places
-from syclade.host.model.rates import Rates
-from syclade.host.model.recurrence import genotypes_of, is_allowed
-from syclade.host.options import flag_of
-from syclade.host.trees.tree import children, preorder
+from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.model.rate_model import Places
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.recurrence import genotypes_of, is_allowed
+from syclade.host.data.trees.tree import children, preorder
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.options import flag_of
 from syclade.kernels.parities.parts import FORBIDDEN, RECURRENT
 from syclade.kernels.scores.powers import FRACTION_BITS
 from syclade.kernels.sums.rates import DOUBLETS, SHARES

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from syclade.host.common.errors import OptionError
+from syclade.host.ground.errors import OptionError
 
 __all__ = ["ColumnDesign", "Share"]
 

@@ -1,0 +1,199 @@
+"""Bootstrap of a matrix: a batch of it and of its replicates, and the support that these give its tree."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.answer.batch.resampling import Replicate, Resampling, draws_of, replicate_of, resampled
+from syclade.host.answer.batch.task import Task
+from syclade.host.data.input.matrix import Matrix, format_matrix
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.graphviz import to_graphviz
+from syclade.host.data.trees.tree import ancestor_matrix, node_labels
+from syclade.host.findings.consensus.consensus import find_consensus
+from syclade.host.findings.consensus.unplaced import unplaced_in
+from syclade.host.ground.atomic import Content
+from syclade.host.ground.memory import require_memory
+
+__all__ = ["MATRICES", "ORIGINAL", "Support", "files_of_bootstrap", "support_of", "tasks_of_bootstrap"]
+
+ORIGINAL = "original"
+"""Name of the matrix itself, and of the folder of its result."""
+
+MATRICES = "matrices"
+"""Folder of the matrix and its replicates, in that of the batch."""
+
+_RATES = ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
+
+_BYTES = 1000
+"""Bytes of the task of a replicate, at least."""
+
+
+class Support(NamedTuple):
+    """Support of a tree by replicates.
+
+    Attributes:
+        edges: float64, shape (n,): share of the replicates in which each mutation has the same parent; NaN if
+            it was never drawn together with it.
+        counts: int64, shape (n,): number of replicates in which both were drawn.
+        pairs: float64, shape (n, n): share of the replicates in which the row's mutation is a proper ancestor
+            of the column's; NaN if they were never drawn together.
+        pair_counts: int64, shape (n, n): number of replicates in which both were drawn.
+    """
+
+    edges: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    pairs: NDArray[np.float64]
+    pair_counts: NDArray[np.int64]
+
+
+def tasks_of_bootstrap(
+    matrix: Matrix, resampling: Resampling, folder: Path, options: Mapping[str, Any]
+) -> tuple[tuple[Task, ...], dict[str, str | Iterator[str]]]:
+    """Return the tasks of a matrix and its replicates, and their files in `MATRICES`, in SCITE's format.
+
+    Replicates whose mutations were drawn have numbers in place of names.
+
+    Args:
+        matrix: the matrix.
+        resampling: how replicates are drawn.
+        folder: the folder of the batch.
+        options: options of all tasks; by default replicates have no sampled trees.
+
+    Raises:
+        OptionError: there are more replicates than memory.
+    """
+    number = resampling.replicates
+    require_memory(_BYTES * number, f"{number} replicates", "draw fewer replicates")
+    names = _names(".geneNames", matrix.mutations)
+    tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), dict(options))], dict[str, str | Iterator[str]]()
+    files |= {f"{ORIGINAL}.csv": format_matrix(matrix.values), f"{ORIGINAL}{names[0]}": names[1]}
+    if matrix.cells is not None:
+        files[f"{ORIGINAL}.cellNames"] = _names("", matrix.cells)[1]
+    width = len(str(resampling.replicates))
+    for number in range(1, resampling.replicates + 1):
+        name = f"replicate_{number:0{width}}"
+        files[f"{name}.csv"] = _replicate(matrix, resampling, number)
+        if resampling.axis == "cells":
+            files[f"{name}{names[0]}"] = names[1]
+        tasks.append(Task(name, _path(folder, name), {"support": "none", **options}))
+    return tuple(tasks), files
+
+
+def _replicate(matrix: Matrix, resampling: Resampling, number: int) -> Iterator[str]:
+    """Yield the text of a replicate once it is written, so that not all of them are in memory."""
+    n, m = matrix.values.shape
+    draws = draws_of(resampling, number, m if resampling.axis == "cells" else n)
+    yield format_matrix(resampled(matrix.values, resampling.axis, draws))
+
+
+def _names(ending: str, names: Iterable[str]) -> tuple[str, str]:
+    return ending, "".join(f"{name}\n" for name in names)
+
+
+def _path(folder: Path, name: str) -> str:
+    return str((folder / MATRICES / f"{name}.csv").absolute())
+
+
+def support_of(parents: NDArray[np.int32], replicates: Sequence[Replicate]) -> Support:
+    """Return the support of a tree.
+
+    Args:
+        parents: int32, shape (n + 1,): the tree; the root is n.
+        replicates: the replicates, each with n mutations.
+    """
+    n = len(parents) - 1
+    edges, counts = np.zeros(n), np.zeros(n, dtype=np.int64)
+    pairs, pair_counts = np.zeros((n, n)), np.zeros((n, n), dtype=np.int64)
+    for one in replicates:
+        with_root = np.append(one.drawn, True)
+        counts += one.drawn & with_root[parents[:n]]
+        edges += one.drawn & (one.parents == parents[:n])
+        pairs += one.above
+        pair_counts += one.drawn[:, None] & one.drawn[None, :]
+    with np.errstate(invalid="ignore"):
+        return Support(edges / counts, counts, pairs / pair_counts, pair_counts)
+
+
+def files_of_bootstrap(
+    folder: Path, resampling: Resampling, tasks: Sequence[Task], done: Sequence[bool]
+) -> dict[str, Content]:
+    """Return the contents of the files of a bootstrap, by name; none without a tree of the matrix itself.
+
+    Args:
+        folder: the folder of the batch.
+        resampling: how replicates were drawn.
+        tasks: the matrix, and its replicates in order.
+        done: whether each task has a result.
+    """
+    numbers = [number for number in range(1, len(tasks)) if done[number]]
+    if not done[0] or not numbers:
+        return {}
+    original = _summary(folder / ORIGINAL)
+    parents, names = np.array(original["parents"], dtype=np.int32), original["mutations"]
+    size = original["n_cells" if resampling.axis == "cells" else "n_mutations"]
+    trees = [np.array(_summary(folder / tasks[number].name)["parents"], dtype=np.int32) for number in numbers]
+    replicates = [
+        replicate_of(tree, resampling.axis, draws_of(resampling, number, size))
+        for tree, number in zip(trees, numbers, strict=True)
+    ]
+    support = support_of(parents, replicates)
+    files: dict[str, Content] = {
+        "bootstrap.tsv": _edges_table(parents, names, support),
+        "ancestors.tsv": _pairs_table(parents, names, support),
+        "bootstrap.gv": to_graphviz(parents, names, None, np.nan_to_num(support.edges).tolist()),
+    }
+    if resampling.axis == "mutations":
+        return files  # no two replicates have the same mutations
+    matrix = read_matrix(tasks[0].matrix)
+    rates = Rates(**{name: original[name] for name in _RATES})
+    sampled = np.array(trees)
+    consensus = find_consensus(lambda: [sampled], parents, matrix, rates, unplaced=unplaced_in(matrix))
+    return files if consensus is None else {**files, **consensus.files()}
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((folder / "summary.json").read_text("utf-8"))
+    return told
+
+
+def _edges_table(parents: NDArray[np.int32], names: Sequence[str], support: Support) -> str:
+    labels = node_labels(names)
+    rows = [
+        (labels[node], labels[parents[node]], _share(share), count)
+        for node, (share, count) in enumerate(
+            zip(support.edges.tolist(), support.counts.tolist(), strict=True)
+        )
+    ]
+    return _table(("mutation", "parent", "support", "replicates"), rows)
+
+
+def _pairs_table(parents: NDArray[np.int32], names: Sequence[str], support: Support) -> str:
+    above = ancestor_matrix(parents)[:-1, :-1].astype(np.bool_)
+    np.fill_diagonal(above, False)
+    rows = [
+        (names[upper], names[lower], _share(support.pairs[upper, lower]), support.pair_counts[upper, lower])
+        for upper, lower in np.argwhere(above).tolist()
+    ]
+    return _table(("ancestor", "descendant", "support", "replicates"), rows)
+
+
+def _share(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.6g}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, delimiter="\t", lineterminator="\n")
+    table.writerow(head)
+    table.writerows(rows)
+    return text.getvalue()

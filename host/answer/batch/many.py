@@ -1,0 +1,126 @@
+"""`infer_many`: inferences of many matrices from Python, on any executor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.answer.batch.executor_map import AHEAD, call_each, jobs_for, own_threads
+from syclade.host.answer.batch.task import CODING, COLUMNS, FILES, Task
+from syclade.host.answer.inference import infer
+from syclade.host.chains.runs.task import Stop
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.device.cluster.retrying_executor import Lasting
+from syclade.host.findings.kinds.named import kind_named, weights_of
+from syclade.host.ground.errors import OptionError, SycladeError
+from syclade.host.ground.options import OPTIONS
+
+if TYPE_CHECKING:
+    from syclade.host.answer.output.result import Result
+
+__all__ = ["infer_many", "infer_task"]
+
+
+def infer_many(
+    inputs: Iterable[Any],
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    errors: str = "raise",
+    **options: Any,
+) -> Iterator[Result | SycladeError]:
+    """Yield the result of each matrix, in the order of the matrices; each is what `infer` returns for it.
+
+    At most a thousand matrices are ahead of the one whose result is awaited, so `inputs` may be endless.
+
+    Args:
+        inputs: matrices as for `infer`; or pairs of a matrix and a mapping of options of its own.
+        executor: where the inferences run: any `concurrent.futures.Executor`, such as a pool of processes
+            ("spawn", not "fork", if this process has used a SYCL device), or one of dask. It stays open; an
+            inference whose worker is lost is repeated.
+            Default: threads of this process, one on each core, so that kernels are loaded once.
+        jobs: number of these threads; not with `executor`.
+        errors: "raise" ends at the first matrix that cannot be inferred; "return" yields the error in place
+            of its result.
+        options: options of `infer` for all matrices, and those of `read_matrix`. Those of single runs
+            (checkpoint, resume, trace, stop, progress) are not among them.
+
+    Raises:
+        SycladeError: a matrix cannot be inferred; or an option is none of those.
+    """
+    if errors not in ("raise", "return"):
+        raise OptionError(f"errors is {errors!r}", hint="use raise or return")
+    if executor is not None and jobs is not None:
+        raise OptionError("jobs does not go with an executor", hint="the executor has its own number")
+    jobs_for(None, jobs)
+    _check_names(options)
+    count = len(inputs) if isinstance(inputs, Sized) else None
+    tasks = (_task_of(one, options) for one in inputs)
+    return _results(tasks, count, executor, jobs, errors)
+
+
+def _results(
+    tasks: Iterator[Task], count: int | None, executor: Executor | None, jobs: int | None, errors: str
+) -> Iterator[Result | SycladeError]:
+    stop = Stop()
+    at_once = jobs_for(count, jobs)
+    pool = own_threads(at_once) if executor is None else Lasting(executor)
+    ahead = 2 * at_once if executor is None else AHEAD
+    try:
+        for _, future in call_each(partial(infer_task, stop=stop), tasks, pool, ordered=True, ahead=ahead):
+            try:
+                yield future.result()
+            except SycladeError as error:
+                if errors == "raise":
+                    raise
+                yield error
+    finally:
+        stop.wanted = True  # threads that are still at work end at their next launch
+        pool.shutdown(cancel_futures=True)
+
+
+def infer_task(task: Task, stop: Stop | None = None) -> Result:
+    """Return the result of one task.
+
+    Args:
+        task: the task.
+        stop: a stop request.
+
+    Raises:
+        SycladeError: as for `infer` and `read_matrix`.
+    """
+    options = {name: value for name, value in task.options.items() if name not in FILES}
+    coding = {name: options.pop(name) for name in CODING if name in options}
+    matrix = task.matrix
+    if coding:
+        matrix = read_matrix(
+            matrix, options.pop("names", None), cell_names=options.pop("cell_names", None), **coding
+        )
+    if "move_probabilities" in options:
+        kind = kind_named(options.get("tree", OPTIONS["tree"].default))
+        options["move_probabilities"] = weights_of(kind, options["move_probabilities"])
+    result = infer(matrix, stop=stop, **options)
+    return replace(result, options={**coding, **result.options}) if coding else result
+
+
+def _task_of(given: Any, options: dict[str, Any]) -> Task:
+    """Return the task of an element of `inputs`."""
+    if isinstance(given, Task):
+        return given
+    paired = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
+    matrix, own = given if paired else (given, {})
+    _check_names(own)
+    return Task("", matrix, {**options, **own})
+
+
+def _check_names(options: Mapping[str, Any]) -> None:
+    """Check that options may be those of a batch; raise an OptionError otherwise."""
+    for name in options:
+        if name not in COLUMNS or name in FILES:
+            raise OptionError(
+                f"infer_many has no option {name}",
+                hint="it has those of infer and read_matrix: docs/options.md",
+            )

@@ -1,0 +1,160 @@
+"""Table of matrices: a line for each matrix, with a column for its name and for any of its options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from syclade.host.answer.batch.cells import value_of
+from syclade.host.answer.batch.checks import check_options
+from syclade.host.answer.batch.names import check_name, stem_of
+from syclade.host.answer.batch.task import COLUMNS, Task, given_only
+from syclade.host.data.input.textfile import read_text
+from syclade.host.ground.errors import OptionError, TableError
+from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import shown
+
+__all__ = ["is_table", "read_table"]
+
+_NAME, _MATRIX = "name", "matrix"
+_HEAD = 2**16
+"""Bytes that show whether a file is a table: with its comments before the first line."""
+
+_QUOTED = re.compile(r'\s*"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*)')
+_SPELLINGS = {
+    spelling: name
+    for name in COLUMNS
+    for spelling in (name, name.replace("_", "-"), flag_of(name), flag_of(name).removeprefix("--"))
+}
+"""Options by the names that a column may have: `fp_rate`, `fp-rate` or the flag."""
+
+
+class _Cell(NamedTuple):
+    """A cell of the table: its text, without blanks around it, and its column in characters, from 1."""
+
+    text: str
+    column: int
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a file is a table of matrices: its first line with content has a column `matrix`."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD).decode("utf-8-sig", "replace")
+    except (OSError, ValueError):
+        return False
+    first = next(filter(_has_content, head.split("\n")), "")
+    return _MATRIX in [cell.text for cell in _cells(first)]
+
+
+def _has_content(line: str) -> bool:
+    """Return whether a line is neither blank nor a comment."""
+    return bool(line.strip()) and not line.startswith("#")
+
+
+def read_table(path: Path, common: dict[str, Any]) -> list[Task]:
+    """Return the tasks of a table; paths in it are relative to its folder, and lines with # are comments.
+
+    An empty cell means the common option, or else the default.
+
+    Args:
+        path: the table, separated by tabs if its first line has one, else by commas.
+        common: options of all matrices.
+
+    Raises:
+        TableError: an unknown column, a bad value, options that do not go together, or a name that is not
+            unique or no name for a folder; with line and column.
+    """
+    lines = [
+        (number, line)
+        for number, line in enumerate(read_text(path, TableError).split("\n"), 1)
+        if _has_content(line)
+    ]
+    if len(lines) < 2:
+        raise TableError("the table has no matrices", path=path, hint="give a line for each matrix")
+    tabs = "\t" in lines[0][1]
+    header = list(_cells(lines[0][1], tabs=tabs))
+    columns = _columns(path, lines[0][0], header)
+    tasks: list[Task] = []
+    seen: dict[str, int] = {}
+    for number, line in lines[1:]:
+        cells = list(_cells(line, tabs=tabs))
+        if len(cells) != len(header):
+            raise TableError(
+                f"the line has {len(cells)} fields, but the first line {len(header)}", path=path, line=number
+            )
+        task = _task(path, number, dict(zip(columns, cells, strict=True)), common)
+        if task.name.lower() in seen:
+            raise TableError(
+                f"the name {shown(task.name)} is also that of line {seen[task.name.lower()]}",
+                path=path,
+                line=number,
+                hint=f"names are folders, and small and capital letters do not differ: use a column {_NAME}",
+            )
+        seen[task.name.lower()] = number
+        tasks.append(task)
+    return tasks
+
+
+def _columns(path: Path, line: int, header: Sequence[_Cell]) -> list[str]:
+    """Return what each column has: name, matrix, or an option.
+
+    Raises:
+        TableError: a column is unknown, there twice, or missing.
+    """
+    columns: list[str] = []
+    for cell in header:
+        name = cell.text if cell.text in (_NAME, _MATRIX) else _SPELLINGS.get(cell.text)
+        if name is None:
+            raise TableError(
+                f"unknown column {shown(cell.text)}", path=path, line=line, column=cell.column,
+                hint=f"columns are {_NAME}, {_MATRIX}, and options of a matrix such as fn_rate",
+            )  # fmt: skip
+        if name in columns:
+            raise TableError(f"the column {name} is there twice", path=path, line=line, column=cell.column)
+        columns.append(name)
+    if _MATRIX not in columns:
+        raise TableError(f"there is no column {_MATRIX}", path=path, line=line)
+    return columns
+
+
+def _task(path: Path, line: int, row: dict[str, _Cell], common: dict[str, Any]) -> Task:
+    """Return the task of a line; raise a TableError if it is invalid."""
+    matrix = row[_MATRIX]
+    if not matrix.text:
+        raise TableError("there is no matrix", path=path, line=line, column=matrix.column)
+    options = dict(common)
+    cell = matrix
+    try:
+        if _NAME in row:
+            cell = row[_NAME]
+        name = check_name(cell.text if _NAME in row else stem_of(matrix.text))
+        for option in row.keys() - {_NAME, _MATRIX}:
+            cell = row[option]
+            if cell.text:
+                options[option] = value_of(option, cell.text, path.parent.absolute())
+    except OptionError as error:
+        raise TableError(error.message, path=path, line=line, column=cell.column, hint=error.hint) from None
+    try:
+        check_options(options)
+    except OptionError as error:
+        raise TableError(error.message, path=path, line=line, hint=error.hint) from None
+    return Task(name, str(path.parent.absolute() / matrix.text), given_only(options))
+
+
+def _cells(line: str, *, tabs: bool | None = None) -> Iterator[_Cell]:
+    """Yield the cells of a line; with commas, texts may be in double quotes."""
+    begin = 0
+    if "\t" in line if tabs is None else tabs:
+        for text in line.split("\t"):
+            yield _Cell(text.strip(), begin + 1)
+            begin += len(text) + 1
+        return
+    while begin <= len(line):
+        found = _QUOTED.match(line, begin)
+        assert found is not None
+        quoted, plain = found.groups()
+        yield _Cell(plain.strip() if quoted is None else quoted.replace('""', '"'), begin + 1)
+        begin = found.end() + 1

@@ -1,0 +1,279 @@
+"""Main entry point: from a mutation matrix to the most likely mutation tree."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.answer.request import make_request
+from syclade.host.answer.run import answer
+from syclade.host.chains.checkpoints.checkpoint_lock import checkpoint_in_use
+from syclade.host.chains.checkpoints.checkpoint_writer import make_keeper
+from syclade.host.chains.checkpoints.run_options import what_decides
+from syclade.host.chains.runs.outcome import RECURRENCE
+from syclade.host.chains.runs.task import Stop, Task
+from syclade.host.chains.sample_store import store_of
+from syclade.host.data.input.matrix import Names
+from syclade.host.device.cluster.run_places import Several
+from syclade.host.ground.distinct_paths import refuse_same
+from syclade.host.ground.options import checked, flag_of
+from syclade.host.ground.options.defaults import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from syclade.host.answer.output.result import Result
+    from syclade.host.chains.runs.pipeline import Progress
+    from syclade.host.chains.runs.task import Stop
+
+__all__ = ["InferenceProgress", "infer", "infer_leaf", "progress_of"]
+
+
+@dataclass(frozen=True)
+class InferenceProgress:
+    """Progress of an inference.
+
+    Attributes:
+        steps_done: chain steps done, over all chains.
+        steps_total: chain steps in total; None if the chains run until they agree.
+        steps_expected: the same; if the chains run until they agree, the fewest after which they may stop.
+        log_likelihood: of the best tree so far, natural log, from the chain's integer score.
+        steps_per_second: chain steps per second of this process; 0 if all steps are an earlier one's.
+        acceptance: share of accepted proposals by kind of move, of the chains now on the device.
+    """
+
+    steps_done: int
+    steps_total: int | None
+    steps_expected: int
+    log_likelihood: float
+    steps_per_second: float
+    acceptance: Mapping[str, float] = field(default_factory=dict)
+
+
+def infer(
+    matrix: Any,
+    *,
+    fp_rate: float | None = None,
+    fn_rate: float | None = None,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    merge_homozygous: bool = False,
+    tree: str = "mutation",
+    names: Names = None,
+    cell_names: Names = None,
+    attach: bool = False,
+    score: str = "max",
+    doublets: float | str | None = None,
+    recurrent: str | int | None = None,
+    method: str = "auto",
+    chains: int | None = None,
+    steps: int | None = None,
+    seed: int = DEFAULT_SEED,
+    gamma: float = 1.0,
+    move_probabilities: Sequence[float] | None = None,
+    device: str = "auto",
+    executor: Executor | None = None,
+    encoding: str = "auto",
+    image: str | os.PathLike[str] | None = None,
+    slots: int | None = None,
+    start: str = "random",
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
+    resume: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    max_trees: int | None = None,
+    samples: int | None = None,
+    support: str | None = None,
+    dropout: str = "auto",
+    burn_in: float = 0.25,
+    learn_fn: float | None = None,
+    fn_sd: float | None = None,
+    fn_step: float | None = None,
+    learn_fp: float | None = None,
+    fp_sd: float | None = None,
+    fp_step: float | None = None,
+    unmutated_counts: tuple[int, int] | None = None,
+    learn_doublets: float | None = None,
+    doublets_sd: float | None = None,
+    doublets_step: float | None = None,
+    true_tree: Any = None,
+    stages: str = "fused",
+    trace: str | os.PathLike[str] | None = None,
+    stop: Stop | None = None,
+    progress: Callable[[InferenceProgress], None] | None = None,
+) -> Result:
+    """Infer the maximum-likelihood tree of mutations, or of cells, by search or with SCITE's Markov chain.
+
+    Equal arguments give equal trees on every device, for any number of slots.
+
+    Args:
+        matrix: a path to a file in SCITE's format, an open stream of one, or an array of shape
+            (mutations, cells) with entries 0 (not observed), 1 (mutation), 2 (homozygous mutation),
+            3 (missing): numpy, dpctl.tensor or dpnp.
+        fp_rate: probability of observing a mutation that is absent (alpha). Default: estimated from the
+            matrix by searches (docs/model.md, "Estimated error rates").
+        fn_rate: probability of not observing a mutation (beta). Default: estimated likewise.
+        fn_rate_hom: probability of observing a mutation as homozygous, where 2 occurs.
+        hom_rate: probability of observing a homozygous mutation that is absent; goes with fn_rate_hom.
+        merge_homozygous: whether to treat 2 as 1 instead.
+        tree: kind of the tree: mutation (nodes are mutations, each cell is at its best node) or leaf (a
+            binary tree whose leaves are the cells, each mutation is on its best edge; SCITE's -transpose).
+        names: names of the mutations, or a file with one per line. Default: the names of a `Matrix`, or those
+            in the file `x.geneNames` beside `x.csv`, else 1 … n.
+        cell_names: names of the cells, in the same way. Default: the names of a `Matrix`, or those in
+            `x.cellNames`, else s0, s1, ….
+        attach: whether the trees that the result writes include the cells, each attached to its best node.
+        score: score of a tree: max (every cell at its best node), shares (each cell's likelihood summed over
+            all nodes by their shares of the cells, which chains sample, too), or sum (summed over
+            all nodes; SCITE's -s, without a prior).
+        doublets: rate of doublets: with this probability, a cell is two of the tree's clones together,
+            each at any node (∞SCITE's -d). All nodes and pairs of nodes count, whatever the score. "learn"
+            learns the rate: with `steps`, chains learn it with a uniform prior; without, it is estimated from
+            the matrix like error rates.
+        recurrent: a mutation that occurs twice in the tree (∞SCITE's -rec): its name, or the number of its
+            row from 1. Its copies are in two branches, or the lower one
+            loses it again. The result has one more mutation, the copy, and its `assignment.recurrence` tells
+            by how much that raises the log-likelihood. "all" infers a tree without, and then tests each
+            mutation, in rounds with the strongest ones set aside (`Result.recurrences`).
+        method: search (docs/search.md), chain, anneal (search, then annealed chains), or auto. With auto,
+            chains run if an option is given that only chains have (such as chains, steps, image, samples, the
+            sum score or learned rates), or if the device cannot search; else searches run, and, with doublets
+            or cell trees, anneal.
+        chains: number of independent chains, each from a uniform random tree. Default: 16.
+        steps: steps of each chain. Default: chains run until they agree (`convergence.StoppingRule`).
+        seed: 0 … 2^64-1.
+        gamma: exponent of the likelihood in the accept test; above 1 the chain is greedier.
+        move_probabilities: weights of prune and reattach, swap labels, swap subtrees (with tree="leaf", of
+            prune and reattach, swap leaves); scaled to sum 1. Default: `TreeKind.move_probabilities`.
+        device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string; or several with
+            commas between, such as cpu,fpga-emu, which share the work.
+        executor: an executor whose workers do the work, each on `device`: of processes, or of
+            dask.distributed (docs/cluster.md). It stays open.
+        encoding: how trees are stored in the device's memory: auto, preorder or ancestor (with tree="leaf",
+            auto or clade). Changes speed only.
+        image: a file with a precompiled kernel for the device, as `syclade export --with-image` makes it.
+        slots: number of chain states on the device at once. Default: chosen for the device.
+        start: start of chains: random trees (random), or the trees that searches find (search).
+        checkpoint: a file for checkpoints, from which the run can be resumed after its process has ended.
+        checkpoint_every: seconds between checkpoints of chains; searches write one after every phase.
+        resume: a checkpoint of an earlier run. This run resumes it and ends as if it had never stopped.
+            Options that determine the result must match; device, encoding and slots may differ.
+        force: whether to overwrite an existing `trace` file, or a `checkpoint` of another run. The `resume`
+            file may always be overwritten.
+        max_trees: look for all trees that are as likely as the best one, up to this many
+            (`Result.co_optimal`).
+        samples: steps between two samples of a chain's trees (`Result.samples`); needs `steps`.
+        support: after a search for mutation trees, sample trees from the posterior of the sum score (with
+            `doublets`, of that score), for `Result.support`: quick, for a few seconds; full, until there are
+            enough samples (docs/samples.md); or none. Default: quick, except with options that exclude it
+            (host/ground/supported.py). Does not change the tree.
+        dropout: rates of false negatives of the trees for support: shared by all mutations, or per-mutation;
+            or auto, per-mutation if the data show that they differ (`Support.dropout`). Tests of
+            recurrent="all" follow (`Recurrences.fn_rates`).
+        burn_in: fraction of a chain's steps before its first sample.
+        learn_fn, learn_fp, learn_doublets: probabilities that a step changes that rate instead of the tree;
+            need `steps`.
+            The given rates are then the means of Beta priors (with zygosity, the sum of both false-negative
+            rates is), the best tree is that with the best rates, and `Result.rates` are these.
+        fn_sd, fp_sd, doublets_sd: standard deviations of the priors. Default: 0.1 for fn and doublets, the
+            rate itself for fp.
+        fn_step, fp_step, doublets_step: standard deviations of a change. Default: a tenth of the prior's.
+        unmutated_counts: observations of 0 and of 1 at positions without mutations that were left out of the
+            matrix; with learn_fp, they add to the prior of that rate.
+        true_tree: a tree file or a parent vector to compare the result with (`Result.true_tree`). Does not
+            change the result.
+        stages: how the stages of a chain step run: in one kernel (fused), or as five kernels that the host
+            keeps full of chain states (separate; docs/fpga.md). Changes speed only. Separate stages need the
+            maximum score, fixed rates and the encoding ancestor.
+        trace: a file for the timeline of the first 1000 steps of separate stages, in Chrome's trace format.
+        stop: a stop request (`Stop.wanted`), from a signal handler or another thread. The run then ends
+            between two launches with the best tree so far, and `Result.interrupted` is set.
+        progress: callback for progress, called about ten times per second.
+
+    Returns:
+        The best tree over all chains, its float64 log-likelihood, and how it was found.
+
+    Raises:
+        SycladeError: MatrixError, RatesError, OptionError or DeviceError, with what to do.
+
+    Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
+    """
+    given = dict(locals())  # all arguments by name, for what hands them on
+    begun = time.perf_counter()
+    _check_outputs(given)
+    stop = stop or Stop()
+
+    def show(state: Progress, to_nats: Callable[[int], float]) -> None:
+        if progress is not None:
+            progress(progress_of(state, to_nats))
+
+    asked = make_request(matrix, given, stop, show)
+
+    def report(state: Progress) -> None:
+        show(state, asked.plan.problem.to_nats)
+
+    decides = what_decides(asked.options, asked.observed.sha256)
+    try:
+        with checkpoint_in_use(checkpoint, resume):
+            keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
+            result = answer(asked, Task(report, keeper, stop))
+            if recurrent is not None and stop.wanted:
+                result = result.stopped(RECURRENCE)
+            elif recurrent is not None:
+                from syclade.host.answer.recurrence.comparison import with_recurrences
+
+                result = with_recurrences(asked, result, Task(report, stop=stop))
+            return replace(result, total_seconds=time.perf_counter() - begun)
+    finally:
+        if isinstance(asked.device, Several):
+            asked.device.close()
+
+
+def _check_outputs(given: Mapping[str, Any]) -> None:
+    """Check that checkpoint and trace are no inputs; a checkpoint may replace the one that is resumed.
+
+    Args:
+        given: the arguments of `infer`, by name.
+
+    Raises:
+        OptionError: one of them is no path.
+        OutputError: one of them is an input, or both are one file.
+    """
+    kept, source, timeline = (checked(name, given[name]) for name in ("checkpoint", "resume", "trace"))
+    inputs = {flag_of(name): given[name] for name in ("names", "cell_names", "image", "true_tree")}
+    inputs["the matrix"] = getattr(given["matrix"], "source", given["matrix"])
+    samples = {} if source is None else {f"the samples of {flag_of('resume')}": store_of(source)}
+    if kept is not None:
+        refuse_same([kept], {**inputs, flag_of("trace"): timeline, **samples})
+        refuse_same([store_of(kept)], {**inputs, flag_of("trace"): timeline, flag_of("resume"): source})
+    if timeline is not None:
+        refuse_same([timeline], {**inputs, **samples, flag_of("resume"): source})
+
+
+def infer_leaf(matrix: Any, **options: Any) -> Result:
+    """Infer the maximum-likelihood cell tree: `infer` with tree="leaf".
+
+    Args:
+        matrix, options: as for `infer`.
+    """
+    return infer(matrix, tree="leaf", **options)
+
+
+def progress_of(state: Progress, to_nats: Callable[[int], float]) -> InferenceProgress:
+    """Convert the pipeline's progress for users.
+
+    Args:
+        state: progress of the pipeline.
+        to_nats: converts an integer score to a log-likelihood.
+    """
+    return InferenceProgress(
+        state.steps_done,
+        state.steps_total,
+        state.steps_expected,
+        to_nats(state.best_score),
+        state.steps_here / max(state.seconds, 1e-9),
+        state.acceptance,
+    )

@@ -1,0 +1,197 @@
+"""Conversion of a result to AnnData: cells are observations, mutations are variables."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import logging
+from collections.abc import Container, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from syclade.host.data.input.formats.hdf import hdf5_format
+from syclade.host.data.trees.tree import depths
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.install import install_command
+
+if TYPE_CHECKING:
+    import anndata
+    import pandas
+
+    from syclade.host.answer.output.result import Result
+    from syclade.host.data.input.matrix import LeftOut
+
+__all__ = ["anndata_of"]
+
+logger = logging.getLogger("syclade.output")
+
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+def anndata_of(result: Result) -> anndata.AnnData:
+    """Return the matrix, the tree and the attachments of a result as an AnnData.
+
+    `X` has the observed values (int8, shape (cells, mutations): 0, 1, 2 homozygous, 3 missing); the layer
+    `tree` has the values expected from the tree (int8, same shape: 0 or 1). Of a mutation tree, `obs` has the
+    best node of every cell, the number of equally good nodes, its log-likelihood there and, with the score
+    sum, the posterior of the node; with doublets, the probability of being one and the likeliest pair of
+    nodes; `var` has the parent and the depth of every mutation. With support, `obs` has each cell's, and
+    `var` those of each mutation's parent and clade. Of a cell tree, `var` has the best edge of every
+    mutation, the number of equally good edges and its log-likelihood there; `obs` has the parent and the
+    depth of every cell. `uns["syclade"]` has the tree in Newick format, the parent vector, and the summary as
+    JSON text, so that the object can be written to a file.
+
+    If the matrix is from an AnnData, or from a file of one that has not changed since, all that it has stays:
+    obs, var, layers, obsm and so on. Where it has a column or a layer of one of these names that is not of an
+    earlier result, the result's has `syclade_` before it. Its X is the layer `X` if it has other values. With
+    a recurrent mutation, only what belongs to cells, and `var`, stay.
+
+    Args:
+        result: the result of an inference.
+
+    Raises:
+        OptionError: anndata is not installed.
+    """
+    if importlib.util.find_spec("anndata") is None:
+        raise OptionError("this needs anndata", hint=install_command("io"))
+    import anndata
+
+    assert result.observed is not None
+    labels, tree = result.labels, result.tree
+    assigned = _assigned(result, labels)
+    placed = _placed(result, labels)
+    of_cells, of_mutations = (assigned, placed) if result.kind.item == "cell" else (placed, assigned)
+    expected = result.kind.genotypes(tree)
+    told = {
+        "newick": result.to_newick(attach=False),
+        "parents": result.parents.copy(),
+        "summary": json.dumps(result.summary()),
+    }
+    made = anndata.AnnData(
+        np.ascontiguousarray(result.observed.values.T).astype(np.int8),
+        obs=of_cells.set_axis(list(result.cells)),
+        var=of_mutations.set_axis(list(result.mutations)),
+        layers={"tree": np.ascontiguousarray(expected.T).astype(np.int8)},
+        uns={"syclade": told},
+    )
+    source = _source_of(result)
+    return made if source is None else _with_source(made, _rest(source, result.observed.left_out))
+
+
+def _source_of(result: Result) -> anndata.AnnData | None:
+    """Return the AnnData that the matrix of a result is from; None if it is from something else."""
+    import anndata
+
+    observed = result.observed
+    origin = getattr(observed, "origin", None) or observed
+    if origin is None or isinstance(origin.annotated, anndata.AnnData):
+        return None if origin is None else origin.annotated
+    path = Path(origin.source)
+    if origin.file_sha256 is None or not path.is_file():
+        return None
+    with path.open("rb") as file:
+        if file.read(len(_HDF5)) != _HDF5 or hdf5_format(path) != "h5ad":
+            return None
+        file.seek(0)
+        if hashlib.file_digest(file, "sha256").hexdigest() != origin.file_sha256:
+            logger.warning("%s has changed since the run: its obs, var and layers are left out", path)
+            return None
+    return anndata.read_h5ad(path)
+
+
+def _rest(source: anndata.AnnData, left_out: Sequence[LeftOut]) -> anndata.AnnData:
+    """Return an AnnData without the mutations and cells that options left out."""
+    if not left_out:
+        return source
+    sizes = {"cell": source.n_obs, "mutation": source.n_vars}
+    cells, mutations = (
+        np.setdiff1d(np.arange(size), [one.number - 1 for one in left_out if one.kind == kind])
+        for kind, size in sizes.items()
+    )
+    return source[cells, mutations].copy()
+
+
+def _with_source(made: anndata.AnnData, source: anndata.AnnData) -> anndata.AnnData:
+    """Return the AnnData of a result with what the one of its matrix has besides.
+
+    Args:
+        made: of the result.
+        source: of the matrix; it is not changed. It has as many observations, and as many variables or one
+            less, the copy of a recurrent mutation.
+    """
+    ours = "syclade" in source.uns  # columns of an earlier result are replaced
+    count = source.n_vars
+    made.obs = _joined(source.obs.set_axis(made.obs_names), made.obs, ours)
+    made.var = _joined(source.var.set_axis(made.var_names[:count]).reindex(made.var_names), made.var, ours)
+    made.uns = {**source.uns, **made.uns}
+    parts = ["obsm", "obsp"]
+    if count == made.n_vars:
+        parts += ["varm", "varp"]
+        own = made.layers.pop("tree")
+        kept = {**source.layers}
+        kept[_free("tree", kept, ours)] = own
+        if source.X is not None and "X" not in kept and not _equal(source.X, made.X):
+            kept["X"] = source.X.copy()
+        for name, layer in kept.items():
+            made.layers[name] = layer
+        if source.raw is not None:
+            made.raw = source.raw.to_adata()
+    for part in parts:
+        for name, values in getattr(source, part).items():
+            getattr(made, part)[name] = values
+    return made
+
+
+def _joined(theirs: pandas.DataFrame, own: pandas.DataFrame, ours: bool) -> pandas.DataFrame:
+    """Return a table with the columns of both; see `_free`."""
+    joined = theirs.copy()
+    for name in own:
+        joined[_free(str(name), theirs, ours)] = own[name]
+    return joined
+
+
+def _free(name: str, taken: Container[str], ours: bool) -> str:
+    """Return a name that may be written: itself, or with a prefix where it is taken by something else."""
+    return f"syclade_{name}" if name in taken and not ours else name
+
+
+def _equal(theirs: Any, own: Any) -> bool:
+    """Return whether a table, which may be sparse, has the observed values."""
+    return np.array_equal(theirs.toarray() if hasattr(theirs, "toarray") else theirs, own)
+
+
+def _assigned(result: Result, labels: list[str]) -> pandas.DataFrame:
+    """Return the assignment: for each item its place, the ties, and its log-likelihood there."""
+    import pandas
+
+    place, assignment = result.kind.place, result.assignment
+    columns = {
+        place: pandas.Categorical([labels[node] for node in assignment.node], categories=labels),
+        f"equally_good_{place}s": assignment.ties,
+        "log_likelihood": assignment.log_likelihood,
+    }
+    if assignment.posterior is not None:
+        columns["posterior"] = assignment.posterior
+    if result.support is not None:
+        columns["support"] = result.support.cells
+    if (calls := assignment.doublets) is not None:
+        columns["doublet"] = calls.probability
+        for name, nodes in (("doublet_first", calls.first), ("doublet_second", calls.second)):
+            columns[name] = pandas.Categorical([labels[node] for node in nodes], categories=labels)
+    return pandas.DataFrame(columns)
+
+
+def _placed(result: Result, labels: list[str]) -> pandas.DataFrame:
+    """Return, for each of the first nodes of the tree, which have a row or column each, parent and depth."""
+    import pandas
+
+    parents = result.parents
+    count = len(result.mutations) if result.kind.item == "cell" else len(result.cells)
+    upper = [labels[parent] for parent in parents[:count]]
+    columns: dict[str, Any] = {"parent": upper, "depth": depths(parents)[:count]}
+    if result.support is not None:
+        columns |= {"p_parent": result.support.edges, "p_clade": result.support.clades}
+    return pandas.DataFrame(columns)

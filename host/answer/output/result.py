@@ -1,0 +1,468 @@
+"""Result of an inference: the tree, its score, how it was found, and files of all of these."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.runs.outcome import CO_OPTIMAL, RECURRENCE, SUPPORT, TREE, Search
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.assignment import Assignment
+from syclade.host.data.model.rate_fit import PRIORS
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.tree import to_networkx
+from syclade.host.device.work import WithWork, WorkDone, executed_on
+from syclade.host.findings.consensus.unplaced import Unplaced
+from syclade.host.findings.kinds.kind import Tree, TreeKind
+from syclade.host.ground.errors import OutputError
+from syclade.host.ground.files import write_file
+from syclade.host.ground.options import flag_of
+from syclade.host.ground.read_only import freeze_arrays
+from syclade.host.ground.values import path_of
+
+if TYPE_CHECKING:
+    import anndata
+    import matplotlib.figure
+    import networkx
+
+    from syclade.host.answer.recurrence.table import Recurrences
+    from syclade.host.findings.consensus.consensus import CloneConsensus
+    from syclade.host.findings.cooptimal.plateau import CoOptimal
+    from syclade.host.findings.samples.sampled import Sampled
+    from syclade.host.findings.support.value import Support
+
+__all__ = ["Result"]
+
+_LACKS = {
+    TREE: "this is the best tree until then",
+    SUPPORT: "the tree is complete, but has no support",
+    CO_OPTIMAL: "the tree is complete, but more trees may be as likely",
+    RECURRENCE: "the tree is complete, but recurrence was not tested",
+}
+_SHORT = "the tree is complete, but its support is that of the samples until then"
+
+_ARRAYS = ("parents", "chain_log_likelihoods")
+
+_NEAR = 0.99
+"""Part of the largest rate that is considered from which an estimate is at this limit."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(WithWork):
+    """The result of an inference, with read-only arrays; results are compared by identity.
+
+    Attributes:
+        kind: kind of the tree.
+        parents: int32, shape (nodes,): parent of every node; the last node is the root, its own parent. Of a
+            mutation tree, nodes 0 … n-1 are the mutations, and n is the root. Of a cell tree, nodes 0 … m-1
+            are the cells; the m - 1 internal nodes follow in an order that depends on the tree only, each
+            after those below it.
+        log_likelihood: log-likelihood of the tree, natural log, float64, recomputed from counts of events.
+        assignment: the best node of every cell of a mutation tree, or the best edge of every mutation of a
+            cell tree (see `Assignment`).
+        mutations: names of the mutations, in the order of the rows of the matrix.
+        cells: names of the cells, in the order of the columns; SCITE's s0, s1, … if none were given.
+        rates: the error rates.
+        chain_log_likelihoods: float64, shape (chains,): the best of every chain, natural log, from its
+            integer score.
+        moves: for each kind of move, the numbers of steps (proposed, accepted) over all chains.
+        chains: number of chains.
+        seed, gamma: as given.
+        move_probabilities: probability of each move, by name; they sum to 1.
+        steps: number of steps of every chain.
+        converged: with searches, whether four of them (half if there are fewer), from two different starts,
+            found the best score. Without, whether the chains agree on it (`convergence.StoppingRule`); a
+            single chain never does.
+        encoding: encoding of trees in the device's memory.
+        work: work of each executor in this process, in order: chain steps, and sweeps of searches. Empty for
+            a resumed run that had already ended.
+        searches: start of each search, and log-likelihood of its best tree (for rounded weights). Empty if
+            only chains ran. With searches, the chains are short ones that some searches start from.
+        slots: number of chain states, or searches, on the device at once.
+        seconds: wall time of chains and searches in seconds, without start-up.
+        total_seconds: wall time of the whole inference in seconds, with the estimate of rates and support.
+        matrix: name of the file or stream of the matrix, as given; None for an array.
+        matrix_sha256: SHA-256 of the values as a text in SCITE's format, in hexadecimal; independent of the
+            format of the file.
+        matrix_file_sha256: SHA-256 of the bytes of that file; None for an array.
+        options: options of `infer`, by the names of its arguments; None for those not given.
+        date: end of the inference, ISO 8601 in UTC.
+        version: version of syclade.
+        stopped_in: first stage that a stop request has cut short or left out: tree (it is then the best so
+            far), support, co_optimal or recurrence; None if the run went to its end.
+        co_optimal: equally likely trees, if requested; the first is this one.
+        samples: samples of the chains, if requested.
+        consensus: clone tree with the lowest expected loss over the samples of mutation trees, with its
+            cells (`CloneConsensus`); None without samples.
+        observed: the matrix.
+        true_tree: comparison with the true tree, if it was given (`trees.truth.compare`).
+        score: score of the log-likelihood: max, each cell at its best node; sum, each cell at all nodes; or
+            doublets, each cell at all nodes and pairs of nodes.
+        unplaced: mutations and cells of which the matrix says nothing (`Unplaced`): they are in the tree, but
+            neither in the consensus nor in the support.
+        estimated_rates: names of the error rates that were not given, but estimated from the matrix.
+        fitted_rates: the error rates under which the best tree is most likely (`rate_fit`); None for cell
+            trees, doublets, a recurrence, zygosity and learned rates.
+        advised_rates: the error rates that fit the best tree and the priors of estimated rates, if the
+            matrix contradicts those of the run; else None.
+        contradicted: names of the rates that these contradict: five times off, and not by chance.
+        learned: value and prior of each learned rate, and `log_prior`, the logarithm of the density of the
+            priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
+            of a chain as well, maximises the sum of log-likelihood and `log_prior`.
+        recurrences: a test of each mutation for a recurrence; None if they were not tested.
+        support: probabilities of edges, clades and attachments; None if no trees were sampled for them.
+        pipeline: utilisation of the pipeline of separate stages (`StagedRunner.report`); None for fused
+            stages.
+    """
+
+    kind: TreeKind
+    parents: NDArray[np.int32]
+    log_likelihood: float
+    assignment: Assignment
+    mutations: tuple[str, ...]
+    cells: tuple[str, ...]
+    rates: Rates
+    chain_log_likelihoods: NDArray[np.float64]
+    moves: dict[str, tuple[int, int]]
+    chains: int
+    steps: int
+    converged: bool
+    seed: int
+    gamma: float
+    move_probabilities: Mapping[str, float]
+    encoding: str
+    work: tuple[WorkDone, ...]
+    searches: tuple[Search, ...]
+    slots: int
+    seconds: float
+    matrix: str | None
+    matrix_sha256: str
+    matrix_file_sha256: str | None
+    options: Mapping[str, Any]
+    date: str
+    version: str
+    stopped_in: str | None = None
+    co_optimal: CoOptimal | None = None
+    samples: Sampled | None = None
+    consensus: CloneConsensus | None = None
+    observed: Matrix | None = None
+    true_tree: Mapping[str, Any] | None = None
+    score: str = "max"
+    learned: Mapping[str, Any] | None = None
+    unplaced: Unplaced = field(default_factory=Unplaced)
+    estimated_rates: tuple[str, ...] = ()
+    fitted_rates: Rates | None = None
+    advised_rates: Rates | None = None
+    contradicted: tuple[str, ...] = ()
+    pipeline: Mapping[str, Any] | None = None
+    recurrences: Recurrences | None = None
+    support: Support | None = None
+    total_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Replace the arrays by read-only copies."""
+        freeze_arrays(self, _ARRAYS)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled result; its arrays are read-only again."""
+        self.__dict__.update(state)
+        freeze_arrays(self, _ARRAYS)
+
+    def __repr__(self) -> str:
+        """Return a summary in one line, without the arrays."""
+        ended = "converged" if self.converged else "not converged"
+        return (
+            f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
+            f"{self.n_cells} cells, {self.ran}, "
+            f"the best score in {self.agreeing} of them: {ended}>"
+        )
+
+    @property
+    def interrupted(self) -> bool:
+        """True if the run was stopped before its end."""
+        return self.stopped_in is not None
+
+    @property
+    def stop_words(self) -> str | None:
+        """Text about what a stop request has left out; None if the run went to its end."""
+        if self.stopped_in is None:
+            return None
+        short = self.stopped_in == SUPPORT and self.support is not None
+        return f"stopped before the end: {_SHORT if short else _LACKS[self.stopped_in]}"
+
+    def stopped(self, stage: str) -> Result:
+        """Return the result of a run that was stopped in a stage, or in an earlier one."""
+        return replace(self, stopped_in=self.stopped_in or stage)
+
+    @property
+    def misfits(self) -> list[str]:
+        """Messages: rates that the matrix contradicts, or that are as large as is considered; what to do."""
+        return [*self._contradictions, *self._at_limits]
+
+    @property
+    def _contradictions(self) -> list[str]:
+        advised, given = self.advised_rates, [n for n in PRIORS if n not in self.estimated_rates]
+        wrong = [name for name in self.contradicted if name in given]
+        if advised is None or not wrong or not (self.converged or self.searches):
+            return []  # a tree far from the best fits other rates
+        told = " and ".join(flag_of(name, f"{getattr(self.rates, name):g}") for name in wrong)
+        better = " and ".join(flag_of(name, f"{getattr(advised, name):g}") for name in given)
+        return [
+            f"the matrix contradicts {told}: {better} would fit the tree better; with wrong rates "
+            "other trees are likely: infer again with these"
+        ]
+
+    @property
+    def _at_limits(self) -> list[str]:
+        """Messages of estimated rates: the model does not fit, or nothing tells the rate."""
+        names = [name for name in self.estimated_rates if name in PRIORS]
+        return [
+            f"the estimate of {flag_of(name)} is the largest that is considered, {PRIORS[name].most:g}: "
+            "errors may depend on each other, which the model does not know; give it if you know better"
+            for name in names
+            if getattr(self.rates, name) >= _NEAR * PRIORS[name].most
+        ]
+
+    @property
+    def runs(self) -> str:
+        """Numbers of searches, or of chains and steps, as text."""
+        if self.searches:
+            return f"{len(self.searches)} searches"
+        begun = " from the trees of searches" if self.options.get("start") == "search" else ""
+        chains = "annealed chains" if self.options.get("method") == "anneal" else "chains"
+        return f"{self.chains} {chains} of {self.steps} steps{begun}"
+
+    @property
+    def ran(self) -> str:
+        """Numbers of searches, or of chains and steps, and the devices that did them, as text."""
+        begun = self.work or self.searches or self.steps  # a stop may come before the first step
+        return self.runs + (executed_on(self.work) if begun else "")
+
+    @property
+    def agreeing(self) -> int:
+        """Number of searches, or chains, that found the best score."""
+        found = [one.log_likelihood for one in self.searches] or self.chain_log_likelihoods.tolist()
+        return found.count(max(found))
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.cells)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree with its names, its assignment and its support."""
+        return Tree(self.parents, self.mutations, self.cells, self.assignment, self.support)
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the nodes in files."""
+        return self.kind.labels(self.mutations, self.cells)
+
+    @property
+    def attachment(self) -> NDArray[np.int32]:
+        """int32, shape (cells,): the best node of every cell of a mutation tree; the root is n."""
+        return self._assigned("cell").node
+
+    @property
+    def attachment_ties(self) -> NDArray[np.int32]:
+        """int32, shape (cells,): number of equally good nodes of every cell, the best one included."""
+        return self._assigned("cell").ties
+
+    @property
+    def cell_log_likelihoods(self) -> NDArray[np.float64]:
+        """float64, shape (cells,): log-likelihood of every cell at its node, natural log."""
+        return self._assigned("cell").log_likelihood
+
+    @property
+    def attachment_posteriors(self) -> NDArray[np.float64] | None:
+        """float64, (cells,): probability of every cell's node, given the tree; None unless score is sum."""
+        return self._assigned("cell").posterior
+
+    @property
+    def placement(self) -> NDArray[np.int32]:
+        """int32, shape (n,): the node below the best edge of every mutation of a cell tree."""
+        return self._assigned("mutation").node
+
+    @property
+    def placement_ties(self) -> NDArray[np.int32]:
+        """int32, shape (n,): number of equally good edges of every mutation, the best one included."""
+        return self._assigned("mutation").ties
+
+    @property
+    def mutation_log_likelihoods(self) -> NDArray[np.float64]:
+        """float64, shape (n,): log-likelihood of every mutation on its edge, natural log."""
+        return self._assigned("mutation").log_likelihood
+
+    def _assigned(self, item: str) -> Assignment:
+        """Return the assignment; raise an AttributeError if the tree does not assign these items."""
+        if item != self.kind.item:
+            raise AttributeError(
+                f"{self.kind.title} assign each {self.kind.item} to one {self.kind.place}: see `assignment`"
+            )
+        return self.assignment
+
+    def to_networkx(self) -> networkx.DiGraph[str]:
+        """Return the tree as a directed graph from the root; its nodes are `labels`."""
+        return to_networkx(self.parents, self.labels)
+
+    def to_newick(self, *, attach: bool | None = None) -> str:
+        """Return the tree in Newick format, every node labelled.
+
+        Args:
+            attach: whether to attach the cells of a mutation tree to their nodes, as leaves; None uses the
+                option of `infer`. In a cell tree the cells are the leaves.
+
+        Raises:
+            MatrixError: a cell and a node have the same name.
+        """
+        return self.kind.newick(self.tree, self._attaches(attach))
+
+    def to_graphviz(self, *, attach: bool | None = None) -> str:
+        """Return the tree in GraphViz's dot language, a cell tree with mutations on its edges.
+
+        With support, the edges of a mutation tree have their probabilities as labels.
+
+        Arguments and errors are those of `to_newick`.
+        """
+        return self.kind.graphviz(self.tree, self._attaches(attach))
+
+    def _attaches(self, attach: bool | None) -> bool:
+        return bool(self.options.get("attach", False) if attach is None else attach)
+
+    def to_attachments(self) -> str:
+        """Return the attachments of the cells to a mutation tree: tab-separated, one line per cell."""
+        self._assigned("cell")
+        return self.kind.table(self.tree)
+
+    def to_placements(self) -> str:
+        """Return the placements of the mutations on a cell tree: tab-separated, one line per mutation."""
+        self._assigned("mutation")
+        return self.kind.table(self.tree)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the content of summary.json as plain values: the same for equal runs on any device."""
+        from syclade.host.answer.output.summary import summary_of
+
+        return summary_of(self)
+
+    def run(self) -> dict[str, Any]:
+        """Return the content of run.json as plain values: device, times, versions and options."""
+        from syclade.host.answer.output.summary import run_of
+
+        return run_of(self)
+
+    def report(self) -> str:
+        """Return a report: one HTML page without scripts or external resources.
+
+        Raises:
+            OptionError: jinja2 or matplotlib is not installed (the extra `report`).
+        """
+        from syclade.host.answer.report.page import report_of
+
+        assert self.observed is not None
+        return report_of(self, self.observed)
+
+    def _repr_html_(self) -> str:
+        """Return the display in a notebook: a line of text, and the tree with the matrix beside it."""
+        from syclade.host.answer.report.page import notebook_of
+
+        return notebook_of(self)
+
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, force: bool = False
+    ) -> matplotlib.figure.Figure:
+        """Draw the tree with the matrix beside it, as a matplotlib figure.
+
+        Args:
+            path: a file to write the figure to; its extension gives the format, such as png, pdf or svg.
+            force: whether to replace an existing file.
+
+        Raises:
+            OptionError: matplotlib is not installed (the extra `report`), or does not know the extension.
+            OutputError: the file exists and `force` is not given, or it cannot be written.
+        """
+        from syclade.host.answer.output.result_files import inputs_of
+        from syclade.host.answer.report.plot import plot_of, write_plot
+
+        figure = plot_of(self)
+        if path is not None:
+            write_plot(figure, path_of("the figure", path, OutputError), force, inputs_of(self))
+        return figure
+
+    def to_anndata(self) -> anndata.AnnData:
+        """Return matrix, tree and cells as an AnnData (`host/answer/output/anndata.py`).
+
+        Raises:
+            OptionError: anndata is not installed (the extra `io`).
+        """
+        from syclade.host.answer.output.anndata import anndata_of
+
+        return anndata_of(self)
+
+    @property
+    def trees(self) -> NDArray[np.int32]:
+        """int32, shape (trees, nodes): the co-optimal trees if requested, or else only this one."""
+        found = self.parents[None] if self.co_optimal is None else self.co_optimal.trees
+        trees = found.copy()
+        trees.flags.writeable = False
+        return trees
+
+    def to_netcdf(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the samples as netCDF (docs/samples.md); the write is atomic.
+
+        Args:
+            path: the file, in a folder that exists.
+            force: whether to replace an existing file.
+
+        Raises:
+            OptionError: there are no samples, or h5netcdf and h5py (the extra `samples`) are not installed.
+            OutputError: the file exists and `force` is not given, or it cannot be written.
+        """
+        from syclade.host.answer.output.result_files import inputs_of, netcdf_of
+
+        place = path_of("the netCDF file", path, OutputError)
+        write_file(place, netcdf_of(self), force, inputs_of(self))
+
+    def write(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        report: bool = False,
+        netcdf: bool = False,
+        multiqc: bool = False,
+    ) -> list[str]:
+        """Write the tree, attachments.tsv (of a cell tree placements.tsv), summary.json and run.json.
+
+        Results with samples or co-optimal trees write their files, too.
+
+        Args:
+            directory: the directory for the files; created if necessary.
+            force: whether to replace existing files, and to remove those that an earlier result has recorded
+                in run.json.
+            report: whether to write report.html, too.
+            netcdf: whether to write samples.nc, too.
+            multiqc: whether to write syclade_mqc.json, too, which MultiQC shows as a table.
+
+        Returns:
+            The names of the files.
+
+        Raises:
+            OptionError: a library is not installed: for `report` jinja2 or matplotlib, for `netcdf` h5netcdf
+                or h5py; or `netcdf` is given without samples.
+            OutputError: files exist and `force` is not given; a file would overwrite an input; another run
+                is writing to the directory; or the files cannot be written.
+        """
+        from syclade.host.answer.output.result_files import files_of, folder_of_result, inputs_of
+
+        place = path_of("the directory", directory, OutputError)
+        files = files_of(self, place.name, report=report, netcdf=netcdf, multiqc=multiqc)
+        with folder_of_result(place, files, force=force, apart=inputs_of(self)) as folder:
+            folder.write(files)
+        return list(files)

@@ -1,0 +1,307 @@
+"""Tests of all mutations for a recurrence, in rounds: best trees with two copies, and Bayes factors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.answer.output.result import Result
+from syclade.host.answer.recurrence.chains import (
+    best_tree_without,
+    best_trees_with_copies,
+    evidence_without,
+    evidences_with_copies,
+)
+from syclade.host.answer.recurrence.table import Recurrences, Tested
+from syclade.host.answer.request import Request
+from syclade.host.answer.request.support import dropout_of
+from syclade.host.answer.run import answer
+from syclade.host.chains.backends import Runner
+from syclade.host.chains.backends.opening import open_one
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.evidence import Estimate
+from syclade.host.chains.runs.pipeline import Clock
+from syclade.host.chains.runs.task import Stopped, Task
+from syclade.host.chains.scores.named import ScoreOptions, score_named
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.dropout import EVIDENT, problem_of_groups
+from syclade.host.data.model.problem import SlotRates
+from syclade.host.data.model.rate_model import RateModel
+from syclade.host.data.model.recurrence import (
+    genotypes_of,
+    kind_of,
+    recurrent_mutation,
+    with_copy,
+)
+from syclade.host.data.model.recurrence_rates import Fit, OwnRates, fit_own_rates
+from syclade.host.data.model.zygosity import scored_values
+from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.device.cluster.run_places import first_of
+from syclade.host.device.work import WorkDone
+from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
+from syclade.host.findings.kinds.mutation_trees import MUTATION
+from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
+from syclade.host.findings.support.stage import AUTO, SHARED
+
+__all__ = ["CHAINS", "STEPS", "plan_for", "tests_of_all"]
+
+CHAINS, STEPS = 4, 20_000
+"""Chains for each mutation, and their steps, unless options have other numbers."""
+
+OF_RUNG = 5
+"""Chains for Bayes factors do a fifth of these steps on each rung of their ladder."""
+
+
+def plan_for(
+    asked: Request,
+    kind: TreeKind,
+    matrix: Matrix,
+    mutation: int | None,
+    model: RateModel,
+    doublets: float | None = None,
+    own: OwnRates | None = None,
+) -> Plan:
+    """Return the plan of chains with the options of an inference, for another model.
+
+    Args:
+        asked: the inference.
+        kind, matrix, mutation: trees, their matrix, and the recurrent mutation; None for none.
+        model: the rates.
+        doublets: rate of doublets; by default that of the inference, or the mean of its prior.
+        own: rates of false negatives of all mutations, without doublets; None for that of the model.
+    """
+    given: Mapping[str, Any] = asked.options
+    if doublets is None:
+        doublets = given["doublets"] if model.doublets is None else model.doublets.prior.mean
+    scored = ScoreOptions(given["score"], doublets, mutation)
+    options = PlanOptions(scored, given["gamma"], given["move_probabilities"], (), 1)
+    plan = kind.make_plan(matrix, model, options)
+    if own is None:
+        return plan
+    groups = own.groups if mutation is None else np.append(own.groups, 0)  # the copy's row is missing
+    problem = problem_of_groups(matrix, model.rates, groups, octaves=scored.octaves)
+    return replace(plan, problem=problem, score=score_named(scored.name, problem, None, mutation))
+
+
+def tests_of_all(asked: Request, result: Result, task: Task, work: list[WorkDone]) -> Recurrences | None:
+    """Test every mutation, and then those with evidence again, with the strongest ones set aside.
+
+    The model has one recurrence. Where two mutations violate infinite sites, a third one can seem to do so as
+    well, because its copy mends what theirs break. So in each further round the mutation with the greatest
+    Bayes factor is left out of the matrix, and the others that had evidence are tested without it.
+
+    Args:
+        asked: an inference of trees without a recurrence.
+        result: its result.
+        task: run context: progress callback, stop request.
+        work: the work is added to it.
+
+    Returns:
+        The tests; those of complete rounds after a stop request, or None if there are none.
+    """
+    recurrent_mutation(1, asked.observed.mutations)  # refuses a matrix of one mutation
+    accepted: list[int] = []
+    rounds: list[Mapping[int, Tested]] = []
+    first_rates: OwnRates | None = None
+    left = tuple(range(asked.observed.n_mutations))
+    stopped = False
+    try:
+        while left and asked.observed.n_mutations - len(accepted) >= 2:
+            rows = [row for row in range(asked.observed.n_mutations) if row not in accepted]
+            inner, own = (asked, result) if not accepted else _set_aside(asked, result, rows, task, work)
+            rates = _own_rates(inner, own, task, work)
+            first_rates = rates if not rounds else first_rates
+            tests = _test_round(inner, own, [rows.index(row) for row in left], rates, task, work)
+            rounds.append(dict(zip(left, tests, strict=True)))
+            evident = [row for row in left if rounds[-1][row].is_evident]
+            if evident:
+                accepted.append(max(evident, key=lambda row: rounds[-1][row].log_bayes_factor))
+            left = tuple(row for row in evident if row not in accepted)
+    except Stopped:
+        stopped = True
+    if not rounds:
+        return None
+    first = tuple(rounds[0][row] for row in range(asked.observed.n_mutations))
+    return Recurrences(
+        first, *_chains(asked), tuple(rounds[1:]), tuple(accepted), stopped,
+        None if first_rates is None else first_rates.log_bayes_factor,
+        None if first_rates is None else first_rates.of_mutations,
+    )  # fmt: skip
+
+
+def _set_aside(
+    asked: Request, result: Result, rows: Sequence[int], task: Task, work: list[WorkDone]
+) -> tuple[Request, Result]:
+    """Return the inference of some rows of the matrix alone, under the rates of a result, and its result."""
+    observed = asked.observed
+    matrix = replace(
+        observed, values=observed.values[rows], mutations=tuple(observed.mutations[row] for row in rows)
+    )
+    inner = replace(
+        asked,
+        observed=matrix,
+        plan=plan_for(asked, MUTATION, matrix, None, *_fixed(result)),
+        sampling=None,
+        support=None,
+        max_trees=None,
+        true_tree=None,
+        options={**asked.options, "recurrent": None, "samples": None},
+        estimated=asked.estimated._replace(work=(), tree=None),
+    )
+    found = answer(inner, task)
+    work += found.work
+    if found.interrupted:
+        raise Stopped
+    return inner, found
+
+
+def _chains(asked: Request) -> tuple[int, int]:
+    """Return the number of chains for each mutation, and of their steps."""
+    steps = asked.options["steps"]
+    return asked.chains if asked.options["method"] == "chain" else CHAINS, STEPS if steps is None else steps
+
+
+def _test_round(
+    asked: Request,
+    result: Result,
+    mutations: Sequence[int],
+    own: OwnRates | None,
+    task: Task,
+    work: list[WorkDone],
+) -> tuple[Tested, ...]:
+    """Test some mutations in the slots of one runner.
+
+    Chains start at the result's tree, with the copy as a leaf at one of its best places.
+
+    Raises:
+        Stopped: a stop was requested.
+    """
+    per, steps = _chains(asked)
+    fixed, rung = _fixed(result), max(1, steps // OF_RUNG)
+    plan = plan_for(asked, recurrent_kind(0), with_copy(asked.observed, 0), 0, *fixed, own)
+    clock = Clock(len(mutations) * per * steps, task.launched)
+    with _opened(asked, plan, len(mutations) * per, steps, work) as runner:
+        sought = [None if own is None else own.at_mean(mutation) for mutation in mutations]
+        start = _slots(own, plan, sought)
+        trees = best_trees_with_copies(runner, result.parents, mutations, start, per, steps, clock)
+        fits = [
+            None if own is None else own.with_copy(genotypes_of(tree, mutation)[:-1], mutation)
+            for mutation, tree in zip(mutations, trees, strict=True)
+        ]
+        evidences = evidences_with_copies(runner, mutations, _slots(own, plan, fits), per, rung, task)
+    plain = plan_for(asked, MUTATION, asked.observed, None, *fixed, own)
+    rates = _slots(own, plain, [None if own is None else own.fit])[0]
+    with _opened(asked, plain, per, steps, work) as runner:
+        best = best_tree_without(runner, result.parents, rates, per, steps, task)
+        without = evidence_without(runner, rates, len(mutations) * per, per, rung, task)
+    without = without._replace(value=without.value - _prior(asked))
+    known = _log_likelihood_without(asked, result, plain, best, own)
+    return tuple(
+        _tested(asked, result, plan, tree, mutation, known, evidence.minus(without), own, fit)
+        for mutation, tree, evidence, fit in zip(mutations, trees, evidences, fits, strict=True)
+    )
+
+
+def _own_rates(asked: Request, result: Result, task: Task, work: list[WorkDone]) -> OwnRates | None:
+    """Return rates of false negatives of all mutations if they differ, or shall; None for one rate.
+
+    They are fitted to the result's tree, and then to the best tree of chains that start there: the order of
+    mutations in a tree under one rate explains a part of the differences.
+    """
+    rates, doublets = _fixed(result)
+    wanted = dropout_of(asked.options, rates.rates, doublets)
+    if wanted == SHARED:
+        return None
+    values = scored_values(asked.observed, rates.rates)
+    own = fit_own_rates(values, rates.rates.fp_rate, rates.rates.fn_rate, _genotypes(result.parents))
+    if wanted == AUTO and own.log_bayes_factor <= EVIDENT:
+        return None
+    per, steps = _chains(asked)
+    plain = plan_for(asked, MUTATION, asked.observed, None, *_fixed(result), own)
+    with _opened(asked, plain, per, steps, work) as runner:
+        slot = own.slot_rates(plain.problem, own.fit)
+        best = best_tree_without(runner, result.parents, slot, per, steps, task)
+    return own.refitted(_genotypes(best))
+
+
+def _genotypes(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which mutations each node has in a tree without a recurrence: bool, shape (n, nodes)."""
+    return ancestor_matrix(parents)[:-1].astype(np.bool_)
+
+
+def _slots(own: OwnRates | None, plan: Plan, fits: Sequence[Fit | None]) -> list[SlotRates]:
+    """Return the integers of fitted rates; those of the plan where mutations have one rate."""
+    return [
+        plan.problem.rates if own is None or one is None else own.slot_rates(plan.problem, one)
+        for one in fits
+    ]
+
+
+def _log_likelihood_without(
+    asked: Request, result: Result, plan: Plan, parents: NDArray[np.int32], own: OwnRates | None
+) -> float:
+    """Return the log-likelihood of the best tree without a recurrence: a given one, or the result's."""
+    if own is None:
+        return max(result.log_likelihood, plan.score.log_likelihood(asked.observed, result.rates, parents))
+    trees, summed = (parents, result.parents), plan.score.name == "sum"
+    return max(
+        own.log_likelihood(_genotypes(tree), own.fit, plan.problem.base, summed=summed) for tree in trees
+    )
+
+
+@contextmanager
+def _opened(asked: Request, plan: Plan, chains: int, steps: int, work: list[WorkDone]) -> Iterator[Runner]:
+    """Open a runner for a plan, on the device of an inference; at its end, add its work to `work`."""
+    opened = open_one(
+        first_of(asked.device), "auto", plan, chains=chains, steps=steps, slots=asked.slots, seed=asked.seed
+    )
+    try:
+        yield opened.runner
+    finally:
+        work += opened.runner.work
+        opened.runner.close()
+
+
+def _prior(asked: Request) -> float:
+    """Return what the priors of attachments, which the sum score leaves out, add to a log Bayes factor."""
+    nodes = asked.observed.n_mutations + 1
+    return asked.observed.n_cells * math.log(nodes / (nodes + 1)) if asked.plan.score.name == "sum" else 0.0
+
+
+def _fixed(result: Result) -> tuple[RateModel, float | None]:
+    """Return the rates of tests, which are those of the inferred tree, and its rate of doublets."""
+    doublets = result.assignment.doublets
+    return RateModel(result.rates), None if doublets is None else doublets.rate
+
+
+def _tested(
+    asked: Request,
+    result: Result,
+    plan: Plan,
+    parents: NDArray[np.int32],
+    mutation: int,
+    without: float,
+    factor: Estimate,
+    own: OwnRates | None,
+    fit: Fit | None,
+) -> Tested:
+    """Return the test of a mutation from its best tree, and its rates with the copy if they are its own."""
+    if own is not None and fit is not None:
+        group, has = int(own.groups[mutation]), genotypes_of(parents, mutation)[:-1]
+        summed = plan.score.name == "sum"
+        likely = own.log_likelihood(has, fit, plan.problem.base, summed=summed)
+        found = kind_of(parents, mutation, with_copy(asked.observed, mutation).mutations)
+        value = factor.value + fit.integrated(group) - own.fit.integrated(group)
+        return Tested(found.compared(likely, without), parents, likely, value, factor.error)
+    kind, matrix = recurrent_kind(mutation), with_copy(asked.observed, mutation)
+    score = plan_for(asked, kind, matrix, mutation, *_fixed(result)).score
+    assignment, log_likelihood = kind.assign(matrix, result.rates, plan.problem, parents, score)
+    assert assignment.recurrence is not None
+    recurrence = assignment.recurrence.compared(log_likelihood, without)
+    return Tested(recurrence, parents, log_likelihood, factor.value, factor.error)

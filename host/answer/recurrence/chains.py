@@ -1,0 +1,140 @@
+"""Chains of the tests of recurrence: best trees with and without a copy, and evidences."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.parities.tables import Trees
+from syclade.host.chains.backends import Runner
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.evidence import LADDER, Estimate, estimate_of, ratios_by_chains
+from syclade.host.chains.runs.pipeline import Clock, Progress, Start, run_round
+from syclade.host.chains.runs.task import Task
+from syclade.host.chains.schedule import SlotSchedule
+from syclade.host.chains.space import recurrent_trees
+from syclade.host.chains.starts import initial_state, state_at
+from syclade.host.chains.state import ChainState
+from syclade.host.data.model.copy_scores import with_best_copy
+from syclade.host.data.model.problem import SlotRates
+from syclade.host.data.model.recurrence import with_copy_below_root
+from syclade.host.device.compile.kernel import load_part
+from syclade.kernels.parities.parts import RECURRENT
+
+__all__ = ["best_tree_without", "best_trees_with_copies", "evidence_without", "evidences_with_copies"]
+
+
+def best_trees_with_copies(
+    runner: Runner,
+    parents: NDArray[np.int32],
+    mutations: Sequence[int],
+    rates: Sequence[SlotRates],
+    per: int,
+    steps: int,
+    clock: Clock,
+) -> list[NDArray[np.int32]]:
+    """Return the best tree of the chains of each mutation, which start at a tree without a recurrence."""
+    best: dict[int, ChainState] = {}
+
+    def start(chain: int) -> Start:
+        mutation, own = mutations[chain // per], rates[chain // per]
+        tree = with_best_copy(runner.plan.problem, with_copy_below_root(parents), mutation, chain % per, own)
+        return _state(runner.plan, tree, chain, mutation, own), None
+
+    def finish(slot: int) -> None:
+        state = runner.get(slot)
+        mutation = state.settings[RECURRENT.name]
+        now = best.setdefault(mutation, state)
+        if (state.best_score, -state.chain) > (now.best_score, -now.chain):
+            best[mutation] = state
+
+    schedule = SlotSchedule(len(mutations) * per, steps, runner.slots)
+    run_round(runner, schedule, first_step=0, start=start, finish=finish, clock=clock)
+    return [best[mutation].best_parents for mutation in mutations]
+
+
+def best_tree_without(
+    runner: Runner, parents: NDArray[np.int32], rates: SlotRates, per: int, steps: int, task: Task
+) -> NDArray[np.int32]:
+    """Return the best tree of chains without a recurrence, as many and as long as those of a mutation."""
+    found: list[ChainState] = []
+    run_round(
+        runner,
+        SlotSchedule(per, steps, runner.slots),
+        first_step=0,
+        start=lambda chain: (_at_rates(runner.plan, state_at(runner.plan, parents, chain), rates), None),
+        finish=lambda slot: found.append(runner.get(slot)),
+        clock=Clock(per * steps, task.launched),
+    )
+    return max(found, key=lambda state: state.best_score).best_parents
+
+
+def evidences_with_copies(
+    runner: Runner,
+    mutations: Sequence[int],
+    rates: Sequence[SlotRates],
+    per: int,
+    steps: int,
+    task: Task,
+) -> list[Estimate]:
+    """Return the evidence of each mutation's recurrence."""
+    plan, seed, starts = runner.plan, runner.seed, list[ChainState]()
+    for chain in range(len(mutations) * per):
+        mutation = mutations[chain // per]
+        tree = recurrent_trees(mutation).initial(plan.labels, seed, chain)
+        starts.append(_state(plan, tree, chain, mutation, rates[chain // per]))
+    ratios = _ratios(runner, starts, steps, task)
+    return [estimate_of(part) for part in ratios.reshape(len(mutations), per, -1)]
+
+
+def evidence_without(
+    runner: Runner, rates: SlotRates, first: int, per: int, steps: int, task: Task
+) -> Estimate:
+    """Return the evidence of no recurrence, by chains with the numbers from `first` on."""
+    plan = runner.plan
+    starts = [
+        _at_rates(plan, initial_state(plan, runner.seed, chain), rates) for chain in range(first, first + per)
+    ]
+    return estimate_of(_ratios(runner, starts, steps, task))
+
+
+def _ratios(runner: Runner, starts: Sequence[ChainState], steps: int, task: Task) -> NDArray[np.float64]:
+    """Return `ratios_by_chains`, and report the progress."""
+    total, begun = len(starts) * steps * (len(LADDER) - 1), time.perf_counter()
+
+    def launched(done: int, best: int) -> None:
+        task.launched(Progress(done, total, total, best, done, time.perf_counter() - begun))
+
+    return ratios_by_chains(runner, starts, steps, launched)
+
+
+def _state(plan: Plan, tree: NDArray[np.int32], chain: int, mutation: int, rates: SlotRates) -> ChainState:
+    """Return the first state of a chain of a mutation, at a tree and rates."""
+    settings = {RECURRENT.name: mutation}
+    score = _score(plan, tree, settings, rates)
+    return ChainState(
+        chain, 0, tree, score, tree, score, rates, plan.gamma, settings,
+        rate_at=plan.start_rates, best_rate_at=plan.start_rates,
+    )  # fmt: skip
+
+
+def _score(plan: Plan, tree: NDArray[np.int32], settings: Mapping[str, int], rates: SlotRates) -> int:
+    """Return the score of a tree as numpy computes it, which is far faster than its definition."""
+    state = {name: np.array([value]) for name, value in plan.settings_at(plan.start_rates, settings).items()}
+    state["weights"] = np.array([rates.weights])
+    cells = load_part(plan.score.numpy).of_cells(
+        state, np.zeros(1, int), Trees(tree[None], plan.problem.observed)
+    )
+    return int(cells[0] @ plan.problem.multiplicity)
+
+
+def _at_rates(plan: Plan, state: ChainState, rates: SlotRates) -> ChainState:
+    """Return a state before its first step with other rates."""
+    if rates == state.rates:
+        return state
+    score = plan.score_of(state.parents, rates, settings=state.settings)
+    return replace(state, score=score, best_score=score, rates=rates)

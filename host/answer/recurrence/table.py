@@ -1,0 +1,186 @@
+"""Tests of all mutations for a recurrence: the table recurrences.tsv."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.model.recurrence import Recurrence
+from syclade.host.ground.values import short_repr
+
+__all__ = ["COLUMNS", "Recurrences", "Tested"]
+
+COLUMNS = (
+    "mutation", "row", "kind", "log_likelihood", "log_likelihood_without", "gain", "log_bayes_factor",
+    "error", "accepted", "last_round", "last_log_bayes_factor", "last_error",
+)  # fmt: skip
+"""Columns: name of the mutation; its row in the matrix, from 1; kind of the recurrence in the best tree with
+two copies; log-likelihood of that tree, and of the best tree without a recurrence (natural logs); their
+difference; the natural log of the Bayes factor of a recurrence against none, and its standard error. These
+are of the first round. Then the round in which it had the greatest Bayes factor, and evidence; empty if it
+had not; the last round in which it was tested; its Bayes factor in that round, and the error."""
+
+EVIDENCE = 3.0
+"""Natural log of a Bayes factor, two standard errors below the estimate, that counts as evidence: 20 to 1."""
+
+_SHORT = ("mutation", "kind", "gain")
+"""Fields of a recurrence in later rounds; numbers of nodes are left out, as they are of other trees."""
+
+
+class Tested(NamedTuple):
+    """A mutation's test.
+
+    Attributes:
+        recurrence: its recurrence in the best tree found; node n is the copy.
+        parents: int32, shape (n + 2,): that tree.
+        log_likelihood: its log-likelihood, natural log, float64.
+        log_bayes_factor: natural log of the Bayes factor of a recurrence against none (docs/model.md).
+        error: its standard error by Monte Carlo; NaN with one chain.
+    """
+
+    recurrence: Recurrence
+    parents: NDArray[np.int32]
+    log_likelihood: float
+    log_bayes_factor: float
+    error: float
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def is_evident(self) -> bool:
+        """Return whether the Bayes factor is evidence for a recurrence, beyond two standard errors."""
+        error = 0.0 if math.isnan(self.error) else self.error
+        return self.log_bayes_factor - 2.0 * error >= EVIDENCE
+
+
+@dataclass(frozen=True, eq=False)
+class Recurrences:
+    """Tests of all mutations, in the order of the matrix.
+
+    Attributes:
+        tests: a test of each mutation: the first round.
+        chains, steps: number of chains for each mutation, and of their steps.
+        rounds: later rounds: tests by number of the mutation, from 0, of those that had evidence in the round
+            before. Their trees have the mutations of the matrix without the accepted ones of earlier rounds.
+        accepted: the mutation with the greatest Bayes factor of each round, from 0, where that is evidence.
+        stopped: whether a stop request has ended the rounds.
+        dropout: log Bayes factor of rates of false negatives that differ between mutations, if the first
+            round has a rate for each; None for one rate.
+        fn_rates: float64, shape (n,): these rates, without a recurrence.
+    """
+
+    tests: tuple[Tested, ...]
+    chains: int
+    steps: int
+    rounds: tuple[Mapping[int, Tested], ...] = ()
+    accepted: tuple[int, ...] = ()
+    stopped: bool = False
+    dropout: float | None = None
+    fn_rates: NDArray[np.float64] | None = None
+
+    def last_of(self, mutation: int) -> tuple[int, Tested]:
+        """Return the last round in which a mutation was tested, from 1, and its test there."""
+        found = [
+            (number, tests[mutation]) for number, tests in enumerate(self.rounds, 2) if mutation in tests
+        ]
+        return found[-1] if found else (1, self.tests[mutation])
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def best(self) -> Tested:
+        """The test with the greatest gain; of equal ones, the first."""
+        return max(self.tests, key=lambda test: test.log_likelihood)
+
+    @property
+    def words(self) -> str:
+        """The greatest gain, and the mutations with evidence, as a line of text."""
+        names = [test.recurrence.mutation for test in self.tests]
+        told = [f"the greatest gain by a recurrence: {self.best.recurrence.words}"]
+        if self.accepted:
+            told.append(f"evidence for {', '.join(names[mutation] for mutation in self.accepted)}")
+        alone = self.explained
+        if alone:
+            told.append(f"no longer for {', '.join(names[mutation] for mutation in alone)}")
+        if self.fn_rates is not None:
+            told.append(
+                f"each mutation has its rate of false negatives, {self.fn_rates.min():.3g} to "
+                f"{self.fn_rates.max():.3g} (log Bayes factor {self.dropout:.1f})"
+            )
+        return "; ".join(told)
+
+    @property
+    def explained(self) -> tuple[int, ...]:
+        """Mutations with evidence in the first round, and none with stronger ones set aside; from 0."""
+        evident = (number for number, test in enumerate(self.tests) if test.is_evident)
+        return tuple(
+            one for one in evident if one not in self.accepted and not self.last_of(one)[1].is_evident
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as plain values."""
+        tests = [
+            {
+                **test.recurrence.to_dict(),
+                "log_likelihood": test.log_likelihood,
+                "log_bayes_factor": _digits(test.log_bayes_factor),
+                "error": _digits(test.error),
+                "parents": test.parents.tolist(),
+            }
+            for test in self.tests
+        ]
+        return {
+            "chains": self.chains,
+            "steps": self.steps,
+            "tests": tests,
+            "accepted": [self.tests[number].recurrence.mutation for number in self.accepted],
+            "rounds": [
+                [
+                    {
+                        **{name: value for name, value in one.recurrence.to_dict().items() if name in _SHORT},
+                        "log_bayes_factor": _digits(one.log_bayes_factor),
+                        "error": _digits(one.error),
+                    }
+                    for one in tests.values()
+                ]
+                for tests in self.rounds
+            ],
+            **(
+                {}
+                if self.fn_rates is None or self.dropout is None
+                else {
+                    "dropout": float(f"{self.dropout:.6g}"),
+                    "fn_rates": [float(f"{rate:.6g}") for rate in self.fn_rates.tolist()],
+                }
+            ),
+        }
+
+    def table(self) -> str:
+        """Return the text of recurrences.tsv: a line with `COLUMNS`, then one line per mutation."""
+        text = io.StringIO()
+        table = csv.writer(text, delimiter="\t", lineterminator="\n")
+        table.writerow(COLUMNS)
+        for number, test in enumerate(self.tests, 1):
+            found, factor = test.recurrence, (_digits(test.log_bayes_factor), _digits(test.error))
+            own = (found.mutation, number, found.kind, test.log_likelihood, found.without, found.gain)
+            at, last = self.last_of(number - 1)
+            accepted = self.accepted.index(number - 1) + 1 if number - 1 in self.accepted else None
+            told = (*own, *factor, accepted, at, _digits(last.log_bayes_factor), _digits(last.error))
+            table.writerow("" if value is None else value for value in told)
+        return text.getvalue()
+
+
+def _digits(value: float) -> float | None:
+    """Return a number with ten digits, which all versions of numpy share; None for NaN."""
+    return None if math.isnan(value) else float(f"{value:.10g}")

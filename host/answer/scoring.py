@@ -1,0 +1,131 @@
+"""Log-likelihood of a given tree."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from syclade.host.data.input.matrix import Matrix, Names
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.copy_scores import (
+    call_doublets_with_copy,
+    log_likelihood_with_copy,
+    mixture_log_likelihood,
+    mixture_with_copy,
+    summed_log_likelihood_with_copy,
+)
+from syclade.host.data.model.doublets import Doublets, best_rate, doublet_log_likelihood, fitted_rate
+from syclade.host.data.model.leaf_problem import make_leaf_problem
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.placement import place
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.recurrence import (
+    Recurrence,
+    check_copies,
+    kind_of,
+    recurrent_mutation,
+    with_copy,
+)
+from syclade.host.data.model.summed import log_likelihood_at_fitted_shares, summed_log_likelihood
+from syclade.host.data.trees.leaf_treefile import read_leaf_tree
+from syclade.host.data.trees.treefile import tree_of
+from syclade.host.ground.options import checked
+from syclade.host.ground.supported import check_together
+
+__all__ = ["LIKELIHOODS", "score", "score_with_copy"]
+
+
+LIKELIHOODS = {
+    "max": log_likelihood,
+    "sum": summed_log_likelihood,
+    "shares": log_likelihood_at_fitted_shares,
+}
+"""Log-likelihoods of mutation trees, by score: (matrix, rates, parents) -> natural log, float64."""
+
+
+def score(
+    matrix: Any,
+    tree: Any,
+    *,
+    fp_rate: float,
+    fn_rate: float,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    merge_homozygous: bool = False,
+    names: Names = None,
+    cell_names: Names = None,
+    score: str = "max",
+    doublets: float | str | None = None,
+    recurrent: str | int | None = None,
+    kind: str = "mutation",
+) -> float:
+    """Return the log-likelihood of a tree: natural log, float64, by the score that is named.
+
+    Args:
+        matrix: as for `infer`.
+        tree: a path to a Newick or GraphViz file (ours or SCITE's; cells in it are ignored), or a parent
+            vector of shape (n + 1,). For cell trees, a path to a binary Newick tree whose leaves are cells.
+        fp_rate: probability of observing a mutation that is absent.
+        fn_rate: probability of not observing a mutation.
+        fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
+        names, cell_names: as for `infer`.
+        score: max, sum or shares, as for `infer`; with shares, those under which the tree is most likely.
+        doublets: rate of doublets, as for `infer`; "learn" takes the rate that makes the tree most likely.
+        recurrent: the mutation that occurs twice in the tree, as for `infer`, but not "all". The tree also
+            has the node of its copy, with `_copy` appended to the mutation's name, or with the number n + 1.
+        kind: kind of the tree: mutation, or leaf for a cell tree, with every mutation on its best edge.
+
+    Raises:
+        SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
+    """
+    given = {"tree": kind, "score": score, "doublets": doublets, "recurrent": recurrent}
+    for name, value in given.items():
+        checked(name, value)
+    check_together({**given, "steps": 1})  # a learned rate needs no chains here
+    observed = read_matrix(matrix, names, cell_names=cell_names)
+    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
+    if kind == "leaf":
+        parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
+        return place(observed, rates, make_leaf_problem(observed, rates), parents)[1]
+    if recurrent is not None:
+        return score_with_copy(observed, rates, tree, recurrent, score, doublets).log_likelihood
+    parents = tree_of(tree, observed.mutations, observed.cells or ())
+    if doublets is not None:
+        rate = best_rate(observed, rates, parents) if isinstance(doublets, str) else doublets
+        return doublet_log_likelihood(observed, rates, parents, rate)
+    return LIKELIHOODS[score](observed, rates, parents)
+
+
+class ScoredWithCopy(NamedTuple):
+    """Score of a tree with a recurrent mutation.
+
+    Attributes:
+        log_likelihood: natural log, float64.
+        recurrence: kind of the recurrence.
+        doublets: calls of doublets; None without doublets.
+    """
+
+    log_likelihood: float
+    recurrence: Recurrence
+    doublets: Doublets | None
+
+
+def score_with_copy(
+    observed: Matrix, rates: Rates, tree: Any, recurrent: str | int, name: str, doublets: float | str | None
+) -> ScoredWithCopy:
+    """Return the score of a tree with a recurrent mutation.
+
+    The arguments are those of `score`; `name` is its `score`.
+    """
+    mutation = recurrent_mutation(recurrent, observed.mutations)
+    matrix = with_copy(observed, mutation)
+    parents = tree_of(tree, matrix.mutations, matrix.cells or ())
+    check_copies(parents, mutation, matrix.mutations)
+    kind = kind_of(parents, mutation, matrix.mutations)
+    if doublets is None:
+        of = log_likelihood_with_copy if name == "max" else summed_log_likelihood_with_copy
+        return ScoredWithCopy(of(matrix, rates, parents, mutation), kind, None)
+    if isinstance(doublets, str):
+        doublets = fitted_rate(mixture_with_copy(matrix, rates, parents, mutation))
+    calls = call_doublets_with_copy(matrix, rates, parents, mutation, doublets)
+    found = mixture_log_likelihood(matrix, rates, parents, mutation, doublets)
+    return ScoredWithCopy(found, kind, calls)

@@ -1,0 +1,80 @@
+"""Runners of chains: they put chain states into the slots of an engine, and advance them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from syclade.host.chains.backends.runner import Runner
+from syclade.host.chains.encodings.base import Encoding
+from syclade.host.chains.kernel import chain_allocation, chain_kernel, chain_sizes
+from syclade.host.chains.plan import Plan
+from syclade.host.device.device import Device
+from syclade.host.device.engines import open_engine
+from syclade.host.device.work import IMAGE, SPECIALISED
+
+if TYPE_CHECKING:
+    from syclade.host.device.compile.image import Image
+
+__all__ = ["Runner", "default_slots", "make_runner", "slot_bytes"]
+
+FEWEST_A_UNIT, MOST_A_UNIT = 4, 16
+"""Limits of the slots per compute unit. With more slots, the units finish a launch closer together."""
+
+NUMPY_SLOTS = 256
+"""Most slots of the numpy fallback, whose overhead per call is shared by all slots."""
+
+UNIT_BYTES = 2**20
+"""Memory limit of a unit's slots beyond `FEWEST_A_UNIT`: the unit's own cache holds this much."""
+
+
+def make_runner(
+    device: Device,
+    plan: Plan,
+    encoding: Encoding,
+    slots: int,
+    seed: int,
+    image: Image | None = None,
+    *,
+    kernel: str = SPECIALISED,
+) -> Runner:
+    """Make a runner on a device, with the kernel of an image if one is given.
+
+    Args:
+        device: a usable device.
+        plan: the parts of the chains.
+        encoding: how trees are stored in the device's memory; one of `encodings_of` the device.
+        slots: number of chain states that the runner holds at once.
+        seed: seed of the random numbers, 0 … 2^64-1.
+        image: a precompiled kernel.
+        kernel: name of the kernel that belongs to the encoding, as in `WorkDone`.
+
+    Raises:
+        DeviceError: the device does not open, cannot build the kernel, or has too little memory.
+    """
+    if device.kind == "numpy":
+        from syclade.host.chains.backends.numpy_runner import make_numpy_runner
+
+        return make_numpy_runner(plan, encoding, slots, seed)
+    described = chain_kernel(plan, encoding)
+    allocation = chain_allocation(plan, encoding, slots, seed, described.arguments)
+    engine = open_engine(device, allocation, image=image)
+    return Runner(plan, encoding, seed, engine, engine.load(described), kernel if image is None else IMAGE)
+
+
+def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
+    """Return how many slots keep a device busy, at most the number of chains."""
+    if device.kind == "numpy":
+        from syclade.host.chains.backends.numpy_runner import slots_at_once
+
+        wanted = min(NUMPY_SLOTS, slots_at_once(plan))
+    else:
+        fitting = UNIT_BYTES // slot_bytes(plan, encoding)
+        wanted = device.units * min(max(FEWEST_A_UNIT, fitting), MOST_A_UNIT)
+    return max(1, min(chains, wanted))
+
+
+def slot_bytes(plan: Plan, encoding: Encoding) -> int:
+    """Return the device memory of one slot, in bytes."""
+    sizes = chain_sizes(plan, encoding, 1)
+    kernel = chain_kernel(plan, encoding)
+    return sum(argument.nbytes(sizes) for argument in kernel.arguments if "slots" in argument.shape)

@@ -1,0 +1,190 @@
+"""Chains that several places advance: devices of this machine, or workers of an executor.
+
+The states are here, and a place gets some of them for a segment (`segment.py`) at a time. So any place can
+continue any chain, and a lost segment is repeated.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.backends.runner import Advanced
+from syclade.host.chains.backends.shared.schedule import ELSEWHERE, HERE, choose, patience_of, seconds_of
+from syclade.host.chains.backends.shared.segment import Segment, SegmentDone, advance_segment
+from syclade.host.chains.events import Event
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
+from syclade.host.device.cluster.job_pool import Crew, Finished, Place
+from syclade.host.device.cluster.work import divided
+from syclade.host.device.work import WorkDone, merged_work
+
+__all__ = ["SharedRunner"]
+
+WAIT_SECONDS = 0.5
+"""Longest wait for an answer before stop requests are checked."""
+
+TOGETHER_SECONDS = 0.002
+"""Time in which answers count as simultaneous, so that their places can exchange chains."""
+
+STUCK_SECONDS = 60.0
+"""Time after which, with four segments more, a segment is given to another place: its place may hang."""
+
+
+class SharedRunner:
+    """Chain states that a crew advances; the methods are those of `Runner`.
+
+    Attributes:
+        plan, seed: as for `Runner`.
+        slots: number of chains; each stays in its slot.
+        returns_early, round_seconds: as for `Slots`.
+
+    Args:
+        plan, seed, slots: as the attributes.
+        crew: the places; the runner closes it.
+    """
+
+    returns_early = True
+
+    def __init__(self, plan: Plan, seed: int, slots: int, crew: Crew) -> None:
+        self.plan, self.seed, self.slots = plan, seed, slots
+        here = all(place.is_here for place in crew.places) and bool(crew.places)
+        self._pace, self.round_seconds = (HERE, 2.0) if here else (ELSEWHERE, 20.0)
+        self._crew = crew
+        self._chains: dict[int, tuple[ChainState, ChainInfo]] = {}
+        self._versions = np.zeros(slots, dtype=np.int64)
+        self._out: dict[int, int] = {}
+        self._work: tuple[WorkDone, ...] = ()
+        self._seconds = 0.0
+
+    def put(self, slot: int, state: ChainState, info: ChainInfo | None = None) -> None:
+        """See `Runner.put`."""
+        self._chains[slot] = state, info or ChainInfo(no_tallies(len(self.plan.kinds)))
+        self._versions[slot] += 1  # answers for the chain that was here do not count
+        self._out.pop(slot, None)
+
+    def put_all(self, states: Sequence[ChainState]) -> None:
+        """See `Runner.put_all`."""
+        if len(states) != self.slots:
+            raise ValueError(f"{len(states)} states for {self.slots} slots")
+        for slot, state in enumerate(states):
+            self.put(slot, state)
+
+    def get(self, slot: int) -> ChainState:
+        """See `Runner.get`."""
+        return self._chains[slot][0]
+
+    def info(self, slot: int) -> ChainInfo:
+        """See `Runner.info`."""
+        return self._chains[slot][1]
+
+    def best_scores(self) -> NDArray[np.int64]:
+        """See `Runner.best_scores`; 0 for a slot without a chain."""
+        scores = np.zeros(self.slots, dtype=np.int64)
+        for slot, (state, _) in self._chains.items():
+            scores[slot] = state.best_score
+        return scores
+
+    def advance(self, targets: NDArray[np.int64]) -> Advanced:
+        """Advance chains as `Runner.advance` does, but return as soon as an answer came, or none in a while.
+
+        Segments that are still under way go on.
+        """
+        begun = time.perf_counter()
+        events: list[Event] = []
+        left = self._left(targets)
+        if left:
+            self._repeat_stuck()
+            self._give(targets, left)
+            found = self._crew.collect(WAIT_SECONDS)
+            if found and len(self._crew.places) > len(found):
+                found += self._crew.collect(TOGETHER_SECONDS)
+            for one in found:
+                events += self._take(one)
+        self._seconds += time.perf_counter() - begun
+        steps = np.zeros(self.slots, dtype=np.int64)
+        for slot, (state, _) in self._chains.items():
+            steps[slot] = state.step
+        return Advanced(steps, events)
+
+    def _left(self, targets: NDArray[np.int64]) -> dict[int, int]:
+        """Return the steps left of each chain that is not at its target."""
+        left = {slot: int(targets[slot]) - state.step for slot, (state, _) in self._chains.items()}
+        return {slot: steps for slot, steps in left.items() if steps > 0}
+
+    def _give(self, targets: NDArray[np.int64], left: dict[int, int]) -> None:
+        """Give segments to idle places, the fastest first."""
+        idle = sorted(self._crew.idle(), key=lambda place: -(place.rate or 0.0))
+        rates = [place.rate for place in self._crew.places]
+        speed = sum(one for one in rates if one is not None) if None not in rates else 0.0
+        seconds = seconds_of(self._pace, sum(left.values()), speed, len(rates))
+        patience = patience_of(self._pace, speed, len(left))
+        for number, place in enumerate(idle):
+            waiting = left.keys() - self._out.keys()
+            if not waiting:
+                return
+            others = len(idle) - number - 1
+            taken = choose(left, waiting, place.rate, rates, place.units, others, patience)
+            if taken:
+                self._send(place, taken, targets, seconds)
+
+    def _send(self, place: Place, slots: list[int], targets: NDArray[np.int64], seconds: float) -> None:
+        chains = [self._chains[slot] for slot in slots]
+        segment = Segment(chains, [int(targets[slot]) for slot in slots], seconds)
+        tag = {slot: int(self._versions[slot]) for slot in slots}
+        self._out |= tag
+        self._crew.give(place, advance_segment, segment, tag)
+
+    def _take(self, one: Finished) -> list[Event]:
+        """Take the chains of an answer that nothing has overtaken; return their events."""
+        done: SegmentDone = one.answer
+        fresh: set[int] = set()
+        for (slot, version), (state, info) in zip(one.tag.items(), done.chains, strict=True):
+            if self._versions[slot] == version:
+                self._versions[slot] += 1
+                self._out.pop(slot, None)
+                self._chains[slot] = state, info
+                fresh.add(state.chain)
+        one.place.units = done.units
+        steps = sum(work.count for work in done.work)
+        if steps:
+            # The first answer waited for the device to open.
+            seconds = one.seconds if one.place.rate else sum(work.seconds for work in done.work)
+            self._rate(one.place, steps / max(seconds, 1e-6))
+        if len(fresh) == len(done.chains):
+            self._work = merged_work([self._work, done.work])
+        return [event for event in done.events if event.chain in fresh]
+
+    @staticmethod
+    def _rate(place: Place, rate: float) -> None:
+        """Update the rate of a place: half of it is the last segment's."""
+        place.rate = rate if place.rate is None else 0.5 * (place.rate + rate)
+
+    def _repeat_stuck(self) -> None:
+        """Let idle places have the chains of segments that take far too long; those no longer count."""
+        if not self._crew.idle():
+            return
+        longest = self._pace.longest(len(self._crew.places))
+        for _, tag, seconds in self._crew.under_way():
+            if seconds > STUCK_SECONDS + 4 * longest:
+                for slot, version in tag.items():
+                    if self._out.get(slot) == version:
+                        del self._out[slot]
+                        self._versions[slot] += 1
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """The steps so far. The wall time is divided among executors that worked at the same time."""
+        return divided(self._work, self._seconds)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the chains' states in bytes, without that of the places."""
+        return sum(one.parents.nbytes + one.best_parents.nbytes for one, _ in self._chains.values())
+
+    def close(self) -> None:
+        """Cancel what is under way, and close the devices of this machine."""
+        self._crew.close()

@@ -1,0 +1,185 @@
+"""Access to single stages: numba-dpex kernels to call from Python, and the arrays that they work on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.backends.runner import Runner
+from syclade.host.chains.backends.stages.kernels import FIXED, DescribedKernel, stage_kernels
+from syclade.host.chains.backends.stages.kernels import stage_kernel as describe_stage
+from syclade.host.chains.backends.stages.opening import stage_arrays
+from syclade.host.chains.backends.stages.options import BEST_ATTACHMENT
+from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.moves import MOVES
+from syclade.host.chains.plan import make_plan
+from syclade.host.chains.starts import initial_state
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.device.compile.kernel import Parts
+from syclade.host.device.workarounds import load_dpnp_libraries, prepare
+from syclade.host.device.workarounds.compiler import register_numba_implementations
+from syclade.host.ground.errors import DeviceError, OptionError
+from syclade.host.ground.install import install_command
+from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.values import whole
+from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
+from syclade.kernels.ancestor.stages.propose import MOST_NODES
+from syclade.kernels.target.sycl_traits import TRAITS
+
+__all__ = ["StageKernel", "StageProblem", "prepare_sycl", "stage_kernel", "stage_problem"]
+
+
+def prepare_sycl() -> tuple[str, ...]:
+    """Prepare the SYCL stack, so that `import dpctl`, `import dpnp` and `import numba_dpex` work.
+
+    In a plain environment, the wheels of the frozen stack find neither their libraries nor the drivers
+    (docs/fpga.md). Call this function before the first inference of the process: an inference may import
+    numba-dpex without dpnp. A second call does nothing.
+
+    Returns:
+        Filter strings of all SYCL devices, such as `opencl:cpu:0`.
+
+    Raises:
+        DeviceError: the stack is not installed, does not load, or was loaded without dpnp.
+    """
+    dpctl = prepare()
+    load_dpnp_libraries()
+    try:
+        import dpnp
+        import numba_dpex
+        from numba_dpex.core.typing import typeof
+    except Exception as error:  # with unsupported versions of other packages it may fail in any way
+        raise DeviceError(
+            f"the SYCL stack does not import: {error}",
+            hint=f"install it: {install_command('sycl')} (Linux x86_64, Python 3.11)",
+        ) from error
+    if typeof.ndarray is not dpnp.ndarray:
+        raise DeviceError(
+            f"{numba_dpex.__name__} was imported without dpnp in this process",
+            hint="call syclade.prepare_sycl() before the first inference",
+        )
+    register_numba_implementations()
+    return tuple(device.filter_string for device in dpctl.get_devices())
+
+
+@dataclass(frozen=True)
+class StageKernel:
+    """One stage of the macro-pipeline, for `numba_dpex.call_kernel`.
+
+    Attributes:
+        name: one of `STAGES`.
+        kernel: the numba-dpex kernel.
+        arguments: the arguments in order, each with its name, dtype, shape in symbols, meaning and direction.
+        lanes: work-items per slot.
+    """
+
+    name: str
+    kernel: Any
+    arguments: tuple[StageArgument, ...]
+    lanes: int
+
+    def index_space(self, slots: int = 1) -> Any:
+        """Return the `numba_dpex.NdRange` for a number of slots: one work-group per slot."""
+        import numba_dpex
+
+        return numba_dpex.NdRange(numba_dpex.Range(slots * self.lanes), numba_dpex.Range(self.lanes))
+
+    def select(self, arrays: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the stage's arrays in the order of the kernel's arguments."""
+        return tuple(arrays[one.argument.name] for one in self.arguments)
+
+
+def stage_kernel(name: str, *, mutations: int, cells: int, values: int = 2) -> StageKernel:
+    """Return one stage of the macro-pipeline as a numba-dpex kernel.
+
+    Args:
+        name: propose, find parent, tree update, score mapping or reduction.
+        mutations: largest number of mutations that must fit.
+        cells: largest number of distinct matrix columns that must fit.
+        values: number of informative observed values: 2, or 3 with zygosity.
+
+    Raises:
+        DeviceError: as for `prepare_sycl`.
+        OptionError: the stage does not exist, or a number is out of range.
+    """
+    wanted = name.replace(" ", "_")
+    if wanted not in STAGES:
+        names = ", ".join(each.replace("_", " ") for each in STAGES)
+        raise OptionError(f"there is no stage {name!r}", hint=f"use one of {names}")
+    nodes = whole("the number of mutations", mutations, 1, MOST_NODES - 1) + 1
+    columns = whole("the number of cells", cells, 1, 2**31 - 1)
+    constants = AncestorEncoding.capacity(TRAITS, nodes, columns, whole("the number of values", values, 2, 3))
+    moves = tuple(move.device for move in MOVES)
+    parts: dict[str, Parts] = {"capacity": FIXED, "moves": moves, "score": BEST_ATTACHMENT}
+    return _callable(describe_stage(wanted, parts, constants))
+
+
+@dataclass(frozen=True, eq=False)
+class StageProblem:
+    """A matrix and chain states, in the arrays that the stages take.
+
+    Attributes:
+        arrays: numpy arrays by the names of the stages' arguments, in their shapes; slot k has chain k.
+        kernels: the matching stages, in order.
+    """
+
+    arrays: Mapping[str, NDArray[Any]]
+    kernels: tuple[StageKernel, ...]
+    _runner: Runner
+
+    def parents(self, ancestors: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return the parent vector, int32, of a slot's ancestor matrix: uint64, shape (words, nodes)."""
+        return self._runner.encoding.decode({"ancestors": ancestors})
+
+    def log_likelihood(self, score: int) -> float:
+        """Return the natural log-likelihood that belongs to an integer score, for rounded weights."""
+        return self._runner.plan.problem.to_nats(int(score))
+
+
+def stage_problem(
+    matrix: Any,
+    *,
+    fp_rate: float,
+    fn_rate: float,
+    chains: int = 1,
+    steps: int = 1,
+    seed: int = DEFAULT_SEED,
+) -> StageProblem:
+    """Prepare the arrays of the stages, with chains before their first step, and the matching kernels.
+
+    Args:
+        matrix, fp_rate, fn_rate, seed: as for `infer`.
+        chains: number of chains, one per slot.
+        steps: number of steps after which a chain no longer changes.
+
+    Raises:
+        SycladeError: MatrixError, RatesError, OptionError or DeviceError, with a hint what to do.
+    """
+    chains = whole("the number of chains", chains, 1, 2**31 - 1)
+    seed = whole("the seed", seed, 0, 2**64 - 1)
+    problem = make_problem(read_matrix(matrix), Rates(fp_rate, fn_rate))
+    plan = make_plan(problem)
+    encoding = AncestorEncoding(problem, TRAITS)
+    described = stage_kernels(plan, encoding)
+    arrays = stage_arrays(described, plan, encoding, chains, seed)
+    runner = Runner(plan, encoding, seed, arrays)
+    runner.put_all([initial_state(plan, seed, chain) for chain in range(chains)])
+    arrays.named["last_step"][:] = whole("the number of steps", steps, 1, 2**62 - 1)
+    return StageProblem(arrays.named, tuple(_callable(one) for one in described), runner)
+
+
+def _callable(described: DescribedKernel) -> StageKernel:
+    """Return the stage as a numba-dpex kernel."""
+    prepare_sycl()
+    from syclade.kernels.target.sycl_dispatchers import dispatcher_of
+
+    made = described.kernel
+    names = [argument.name for argument in made.arguments]
+    kernel = dispatcher_of(made.body(), made.name, names, made.record_types(), made.group)
+    return StageKernel(described.name, kernel, described.arguments, made.lanes)

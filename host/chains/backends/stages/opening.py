@@ -1,0 +1,86 @@
+"""Opening of the macro-pipeline on the requested device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from syclade.host.chains.backends.stages.kernels import DescribedKernel, all_arguments, stage_kernels
+from syclade.host.chains.backends.stages.launcher import Launcher
+from syclade.host.chains.backends.stages.runner import StagedRunner
+from syclade.host.chains.encodings import choose_encoding
+from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.kernel import chain_allocation
+from syclade.host.chains.plan import Plan
+from syclade.host.device.choice import choose_device
+from syclade.host.device.compile.kernel import load_part
+from syclade.host.device.device import NUMPY, Device
+from syclade.host.device.engines import open_engine
+from syclade.host.device.engines.local import NumpyCode, NumpyEngine
+from syclade.host.device.targets import traits_of
+from syclade.host.ground.supported import refusal
+from syclade.kernels.ancestor.stage_arguments import STAGES
+
+__all__ = ["DEFAULT_SLOTS", "make_launcher", "open_stages", "stage_arrays"]
+
+DEFAULT_SLOTS = 24
+"""Default limit of chain states in flight: more than there are stages, and as many as in bbSCITE."""
+
+
+def open_stages(
+    device: str, plan: Plan, *, chains: int, slots: int | None, seed: int
+) -> tuple[StagedRunner, Device, int]:
+    """Open a runner of separate stages; return it with its device and its number of slots.
+
+    Args:
+        device: as for `choose_device`.
+        plan: the parts of the chains; it must have passed `check_plan`.
+        chains: number of chains of the run.
+        slots: number of chain states in flight; None for DEFAULT_SLOTS, or one per chain if that is fewer.
+        seed: seed of the random numbers.
+
+    Raises:
+        DeviceError: the device does not open, cannot build a kernel, or has too little memory.
+        OptionError: separate stages do not run on the device, or cannot hold the problem.
+    """
+    chosen = choose_device(device)
+    if chosen.kind == "fpga":
+        raise refusal("separate stages", "FPGA cards")
+    encoding = choose_encoding(AncestorEncoding.name, chosen, plan.problem)
+    assert isinstance(encoding, AncestorEncoding)
+    count = min(chains, DEFAULT_SLOTS) if slots is None else slots
+    launcher = make_launcher(chosen, plan, encoding, count, seed)
+    return StagedRunner(plan, encoding, seed, launcher), chosen, count
+
+
+def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots: int, seed: int) -> Launcher:
+    """Make a launcher on a device, with arrays for `slots` slots."""
+    kernels = stage_kernels(plan, encoding)
+    if device.kind == "numpy":
+        engine = stage_arrays(kernels, plan, encoding, slots, seed)
+        return Launcher(engine, tuple(STAGES), [engine.load(code) for code in _numpy_stages(plan)])
+    allocation = chain_allocation(plan, encoding, slots, seed, all_arguments(kernels))
+    on_device = open_engine(device, allocation, timed=True)
+    described = [one.kernel for one in kernels]
+    if device.kind == "native":  # in a stage of one lane, all lanes do the same
+        described = [replace(one, lanes=traits_of(device).lanes) for one in described]
+    return Launcher(on_device, tuple(STAGES), [on_device.load(one) for one in described])
+
+
+def stage_arrays(
+    kernels: Sequence[DescribedKernel], plan: Plan, encoding: AncestorEncoding, slots: int, seed: int
+) -> NumpyEngine:
+    """Allocate all arrays of the stages in this process, filled with the problem but without chains."""
+    return NumpyEngine(NUMPY, chain_allocation(plan, encoding, slots, seed, all_arguments(kernels)))
+
+
+def _numpy_stages(plan: Plan) -> list[NumpyCode]:
+    """Return the stages of the numpy fallback (`fallback/ancestor`)."""
+    stages = load_part("syclade.fallback.ancestor.stages:STAGES")
+    made_of = load_part("syclade.fallback.ancestor.parts:ChainParts")
+    parts = made_of([load_part(move.numpy) for move in plan.moves], load_part(plan.score.numpy))
+
+    def code(name: str) -> NumpyCode:
+        return lambda arrays, slots: stages[name](arrays, slots, parts)
+
+    return [code(name) for name in STAGES]

@@ -1,0 +1,158 @@
+"""When and where to write checkpoints of a run, and with which options; used by chains and by searches."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from syclade.host.chains.checkpoints.run_options import check_asked
+from syclade.host.chains.sample_store import store_of
+from syclade.host.ground.errors import CheckpointError, OutputError
+from syclade.host.ground.files import check_file
+from syclade.host.ground.options import checked, flag_of
+
+__all__ = ["Keeper", "make_keeper", "same_file"]
+
+logger = logging.getLogger("syclade.checkpoints")
+
+
+class Keeper:
+    """Checkpoint file and schedule of a run.
+
+    Attributes:
+        every: seconds between two checkpoints; 0: as often as possible.
+        asked: options that determine the result (`run_options.py`).
+        resumed: the checkpoint that the run resumes from; None for a new run.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        every: float,
+        asked: Mapping[str, Any],
+        *,
+        resumed: Path | None = None,
+        force: bool = False,
+    ) -> None:
+        self.every = every
+        self.asked = dict(asked)
+        self.resumed = resumed
+        self._path = path
+        self._wrote = path is not None and resumed is not None and same_file(path, resumed)
+        # A run may replace a file that it has written or resumes from.
+        self._own = force or self._wrote
+        self._last = time.monotonic()
+
+    @property
+    def writes(self) -> bool:
+        """Return whether there is a file to write."""
+        return self._path is not None
+
+    @property
+    def path(self) -> Path | None:
+        """The file to write; None if there is none."""
+        return self._path
+
+    @property
+    def may_write(self) -> bool:
+        """Return whether an existing file may be replaced."""
+        return self._own
+
+    def due(self) -> bool:
+        """Return whether a checkpoint is due."""
+        return self.writes and time.monotonic() - self._last >= self.every
+
+    def keep(self, write: Callable[[Path, dict[str, Any], bool], None]) -> None:
+        """Write a checkpoint, if there is a file for it; if it cannot be written, `give_up`.
+
+        Args:
+            write: called with the file, the values to store besides the run's own, and whether an existing
+                file may be replaced.
+        """
+        if self._path is None:
+            return
+        try:
+            write(self._path, {"asked": self.asked}, self._own)
+        except OutputError as error:
+            self.give_up(error)
+            return
+        self._own = self._wrote = True
+        self._last = time.monotonic()
+
+    def give_up(self, error: OutputError) -> None:
+        """Warn that the run goes on without checkpoints, since they cannot be written."""
+        if self._path is None:
+            return
+        last = "it has none so far"
+        if self._wrote:
+            again = f"{flag_of('resume', self._path)} and another {flag_of('checkpoint')}"
+            last = f"{self._path} has the last one: go on from it with {again}"
+        logger.warning("%s: the run continues without checkpoints; %s", error.message, last)
+        self._path = None
+
+    def check(self, path: Path, told: Any, kind: str) -> None:
+        """Check that a checkpoint fits the kind and the options of this run.
+
+        Args:
+            path: the file.
+            told: the values of the run that the file stores.
+            kind: chains or searches.
+
+        Raises:
+            CheckpointError: the checkpoint belongs to another run.
+        """
+        told = told if isinstance(told, Mapping) else {}
+        found = told.get("kind", "something else")
+        if found != kind:
+            raise CheckpointError(
+                f"the checkpoint is one of {found}, and this run is one of {kind}",
+                path=path,
+                hint="give the options of the run that wrote it",
+            )
+
+        check_asked(path, told.get("asked"), self.asked)
+
+
+def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any], *, force: bool) -> Keeper:
+    """Return a keeper for the options that a user gave.
+
+    Args:
+        path: the file to write checkpoints to; None for no checkpoints.
+        resumed: the checkpoint to resume from; None for a new run.
+        every: seconds between two checkpoints.
+        asked: options that determine the result.
+        force: whether `path` may be replaced in any case.
+
+    Raises:
+        OptionError: `every` is not a finite number >= 0.
+        OutputError: `path` exists and is not the checkpoint that the run resumes from, or cannot be
+            written.
+    """
+    place, source = checked("checkpoint", path), checked("resume", resumed)
+    keeper = Keeper(place, checked("checkpoint_every", every), asked, resumed=source, force=force)
+    if place is None:
+        return keeper
+    if not keeper.may_write and os.path.lexists(place):
+        raise OutputError(
+            f"{place} already exists",
+            hint=f"resume it with {flag_of('resume')}, or replace it with {flag_of('force')}",
+        )
+    if not keeper.may_write and asked.get("samples") is not None and os.path.lexists(store_of(place)):
+        raise OutputError(
+            f"{store_of(place)} already exists: these are samples of another run",
+            hint=f"choose another {flag_of('checkpoint')}, or replace them with {flag_of('force')}",
+        )
+    check_file(place, force=True)
+    return keeper
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Return whether two paths are those of one existing file."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False

@@ -1,0 +1,129 @@
+"""Interface of an encoding: all that the rest of the host uses of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.kernels.arguments import Argument
+from syclade.kernels.rates.arguments import EVENT_RATES, RATES
+from syclade.kernels.target.sycl_traits import TRAITS as SYCL
+from syclade.kernels.target.traits import Traits
+
+Choice = TypeVar("Choice")
+
+__all__ = ["MADE_FOR", "Encoding", "round_up"]
+
+MADE_FOR = SYCL
+"""Traits that precompiled kernels are compiled for. Native has the same; other targets cannot use them."""
+
+
+def round_up(number: int, multiple: int) -> int:
+    """Return the least multiple that is not less than a number."""
+    return -(-number // multiple) * multiple
+
+
+class Encoding(ABC):
+    """Representation of trees on a device, for one problem and the traits of one target.
+
+    Attributes:
+        name: name for users.
+        device: `module:NAME` of a `kernels.chain.parts.Encoding`.
+        arguments: the kernel's arguments for the encoding, in order.
+        group: the group that a slot's lanes form on a SYCL device: "sub-group" or "work-group".
+        constants: constants that the kernel is specialised for.
+        event_rates: argument of the ring of events for learned rates.
+        learned_rates: number of rates that its kernels can learn.
+        has_shares: whether its kernels can weight nodes by shares of the cells.
+        steps: `module:function` that composes the chain of the parts.
+    """
+
+    name: ClassVar[str]
+    group: ClassVar[str]
+    event_rates: ClassVar[Argument] = EVENT_RATES
+    learned_rates: ClassVar[int] = RATES
+    has_shares: ClassVar[bool] = False
+    steps: str = "syclade.kernels.chain.steps:make_chain_steps"
+    device: str
+    arguments: tuple[Argument, ...]
+    constants: dict[str, int]
+
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        self.problem = problem
+        self.traits = traits
+
+    def by_rates(self, fixed: Choice, learned: Choice) -> Choice:
+        """Return the first value if the problem's error rates are fixed, the second if they are learned."""
+        return learned if self.problem.learns else fixed
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Values of the symbols in the shapes of the arguments; by default the constants of the kernel."""
+        return self.constants
+
+    @property
+    def specialisation(self) -> tuple[int, ...]:
+        """Values of the kernel's specialisation constants; empty if the kernel has none."""
+        return ()
+
+    def _sizes(self) -> tuple[int, ...]:
+        """Return the sizes that the host tells a kernel for many sizes; empty if there are none."""
+        return ()
+
+    def specialised(self) -> Encoding | None:
+        """Return the encoding for a kernel with specialisation constants; None if this problem has none."""
+        return None
+
+    def general(self) -> Encoding | None:
+        """Return the encoding for a kernel that serves many sizes; None if this problem has none."""
+        return None
+
+    @classmethod
+    def can_run(cls, problem: Problem, traits: Traits) -> str | None:
+        """Return why the encoding cannot hold a problem on a target, as a message; None if it can."""
+        return None
+
+    def can_score(self, rates: SlotRates) -> str | None:
+        """Return why a slot cannot have rates other than the problem's, as a message; None if it can."""
+        if rates.log_shares and "log_shares" not in (argument.name for argument in self.arguments):
+            return f"the encoding {self.name} has no shares of cells"
+        return self.problem.can_score(rates)
+
+    @abstractmethod
+    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of the arguments with role `problem`, by name, with their dtypes and shapes."""
+
+    @abstractmethod
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+        """Return a tree as the encoding's arrays, without the slot axis.
+
+        Args:
+            parents: parent of each node, int32, shape (nodes of the tree,).
+
+        Returns:
+            Arrays and numbers by the names of the arguments for the current tree.
+        """
+
+    def encode_shares(self, log_shares: Sequence[int]) -> NDArray[np.int32]:
+        """Return the argument `log_shares`: int32, shape (nodes,), 0 in padding."""
+        padded = np.zeros(self.sizes["nodes"], dtype=np.int32)
+        padded[: len(log_shares)] = log_shares
+        return padded
+
+    @abstractmethod
+    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+        """Return the parent vector of a tree: int32, shape (nodes of the tree,).
+
+        Args:
+            arrays: arrays as `encode` returns them; those of the best tree have names without `best_`.
+        """
+
+    @property
+    def lanes(self) -> int:
+        """Number of lanes per slot."""
+        return self.constants["lanes"]

@@ -1,0 +1,197 @@
+"""Preorder intervals: a subtree is an interval, and a proposal costs O(cells) (kernels/preorder)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.encodings.base import Encoding, round_up
+from syclade.host.chains.encodings.column_order import like_columns_together
+from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.trees.tree import preorder
+from syclade.kernels.arguments import Argument
+from syclade.kernels.preorder.arguments import LEARNED, NARROW, WIDE
+from syclade.kernels.preorder.screened.arguments import SCREENED
+from syclade.kernels.preorder.shape import Shape, count_panels, padded_cells
+from syclade.kernels.preorder.sizes import make_variant
+from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
+from syclade.kernels.target.traits import Traits
+
+__all__ = ["PreorderEncoding", "is_wide", "shape_of"]
+
+
+class PreorderEncoding(Encoding):
+    """Preorder of the nodes, with each node's parent, position and subtree size."""
+
+    name = "preorder"
+    has_shares = True
+    group = "sub-group"
+
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        super().__init__(problem, traits)
+        self.shape = self.shape_for(problem, traits)
+        self.wide = is_wide(problem, self.shape)
+        tables = _tables_for(problem, self.wide)
+        self.device, self.arguments, self.steps = tables.device, tables.arguments, tables.steps
+        wide_sums = problem.learns or self._most_of_a_lane(problem.rates) >= 2**31
+        self.variant = make_variant(self.shape, int(problem.multiplicity.max() > 1), int(wide_sums))
+        self.constants = self.shape._asdict() | {
+            "classes": problem.classes,
+            "weighted": int(self.variant.weighted),
+            "wide": int(self.variant.wide),
+        }
+        del self.constants["subtrees"]
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """See `Encoding.sizes`."""
+        layout = make_layout(self.shape)
+        tables = {"rows": layout.rows, "sketched": layout.sketched, "classes": self.problem.classes}
+        return self.shape._asdict() | tables
+
+    def specialised(self) -> Encoding | None:
+        """See `Encoding.specialised`."""
+        from syclade.host.chains.encodings.preorder_forms import SpecialisedPreorderEncoding
+
+        return self._of_form(SpecialisedPreorderEncoding)
+
+    def general(self) -> Encoding | None:
+        """See `Encoding.general`."""
+        from syclade.host.chains.encodings.preorder_forms import GeneralPreorderEncoding
+
+        return self._of_form(GeneralPreorderEncoding)
+
+    def _of_form(self, kind: type[PreorderEncoding]) -> PreorderEncoding | None:
+        return None if kind.can_run(self.problem, self.traits) else kind(self.problem, self.traits)
+
+    @classmethod
+    def shape_for(cls, problem: Problem, traits: Traits) -> Shape:
+        """Return the sizes of the tables, no larger than necessary."""
+        return shape_of(problem, traits)
+
+    @classmethod
+    def can_run(cls, problem: Problem, traits: Traits) -> str | None:
+        """See `Encoding.can_run`."""
+        shape = cls.shape_for(problem, traits)
+        numbers = make_layout(shape).rows * shape.cells
+        if numbers <= LARGEST_TABLES:
+            return None
+        return (
+            f"{problem.mutations} mutations and {problem.columns} distinct columns need "
+            f"{numbers / 2**28:.1f} GiB of tables a chain"
+        )
+
+    def can_score(self, rates: SlotRates) -> str | None:
+        """See `Encoding.can_score`."""
+        narrow_sums = not self.wide and not self.variant.wide
+        if narrow_sums and self._most_of_a_lane(rates) >= 2**31:
+            return "a lane's sum of scores could reach 2^31, which the kernel was not made for"
+        return super().can_score(rates)
+
+    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+        """See `Encoding.problem_arrays`."""
+        problem, width = self.problem, self.problem.columns
+        observed = np.full((self.shape.nodes, self.shape.cells), problem.classes - 1, dtype=np.uint8)
+        columns = like_columns_together(problem.weight_rows() > 0) if self.wide else np.arange(width)
+        observed[: problem.mutations, :width] = problem.observed[:, columns]
+        multiplicity = np.zeros(self.shape.cells, dtype=np.int64)
+        multiplicity[:width] = problem.multiplicity[columns]
+        return {"observed": observed, "multiplicity": multiplicity}
+
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+        """Return parent, order, position and size, int32, shape (nodes,) each, and tables_made, 0.
+
+        Padding entries hold their own index, and 0 in `size`.
+        """
+        count, capacity = self.problem.nodes, self.shape.nodes
+        own = np.arange(capacity, dtype=np.int32)
+        parent, order, position = own.copy(), own.copy(), own.copy()
+        parent[:count] = parents
+        order[:count] = preorder(parents)
+        position[order] = own
+        size = (own < count).astype(np.int32)
+        for node in order[1:count][::-1].tolist():
+            size[parent[node]] += size[node]
+        return {"parent": parent, "order": order, "position": position, "size": size, "tables_made": 0}
+
+    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+        """Return the parents, int32, shape (n + 1,)."""
+        return arrays["parent"][: self.problem.nodes].astype(np.int32)
+
+    def _most_of_a_lane(self, rates: SlotRates) -> int:
+        """Return an upper bound of the sum of scores over the cells of one lane."""
+        best = self.problem.most_positive(rates) * self.problem.multiplicity
+        by_lane = np.zeros(self.traits.lanes, dtype=np.int64)
+        np.add.at(by_lane, np.arange(len(best)) % self.traits.lanes, best)
+        return int(by_lane.max())
+
+
+class _Tables(NamedTuple):
+    """Tables of a kernel, and the composition of its chains; see `Encoding`."""
+
+    device: str
+    arguments: tuple[Argument, ...]
+    steps: str = Encoding.steps
+
+
+_NARROW = _Tables("syclade.kernels.preorder.narrow.encoding:ENCODING", NARROW)
+_WIDE = _Tables("syclade.kernels.preorder.wide.encoding:ENCODING", WIDE)
+_LEARNED = _Tables("syclade.kernels.preorder.narrow.learned:ENCODING", LEARNED)
+_SCREENED = _Tables(
+    "syclade.kernels.preorder.screened.encoding:ENCODING",
+    SCREENED,
+    "syclade.kernels.chain.screened_steps:make_chain_steps",
+)
+
+
+def _tables_for(problem: Problem, wide: bool) -> _Tables:
+    """Return the tables for a problem; scores in octaves are those of all attachments."""
+    if problem.learns:
+        return _LEARNED
+    if problem.octaves:
+        return _SCREENED
+    return _WIDE if wide else _NARROW
+
+
+def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) -> Shape:
+    """Return the sizes of a problem's tables.
+
+    Args:
+        problem: the problem.
+        traits: traits of the target.
+        panel_rounds: cells of each panel per lane; by default the fewest that need no additional panels.
+    """
+    lanes = traits.lanes
+    if panel_rounds is None:
+        panels = count_panels(problem.columns, lanes, traits.panel_rounds)
+        cells = padded_cells(problem.columns, lanes, traits.panel_rounds)
+    else:
+        panels = count_panels(problem.columns, lanes, panel_rounds)
+        cells = panels * panel_rounds * lanes
+    # Sketches narrow down which scores have changed.
+    wide = cells > traits.sketches_beyond and not problem.reads_all_scores
+    with_shares = _tables_for(problem, wide) == _SCREENED  # which have scores without shares in these rows
+    return Shape(
+        nodes=round_up(problem.nodes + 1, lanes),
+        labels=round_up(problem.nodes, lanes),
+        cells=cells,
+        block=_block_for(problem.nodes, wide),
+        lanes=lanes,
+        panels=panels,
+        subtrees=int(wide or with_shares),
+    )
+
+
+def is_wide(problem: Problem, shape: Shape) -> bool:
+    """Return whether a problem's tables of this shape are wide: they have sketches."""
+    return bool(shape.subtrees) and not problem.reads_all_scores
+
+
+def _block_for(nodes: int, sketches: bool) -> int:
+    """Return the positions per block, about the square root of their number: the fastest in measurements."""
+    if sketches:
+        return 16 if nodes <= 1000 else 32
+    return 8 if nodes <= 112 else 16 if nodes <= 400 else 32

@@ -1,0 +1,193 @@
+"""Long runs: chains from their start or a checkpoint to a fixed number of steps or a stopping rule.
+
+Checkpoints are written between two rounds when they are due. The lengths of the rounds do not affect the
+result: shares of the cells are renewed at fixed numbers of steps, after the checkpoint of that step.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from syclade.host.chains.backends.slots import Slots
+from syclade.host.chains.convergence import Rule, StoppingRule
+from syclade.host.chains.events import Sink
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.pipeline import Clock, Outcome
+from syclade.host.chains.runs.resumed import KIND, open_store, resumed_chains
+from syclade.host.chains.runs.rounds import Rounds
+from syclade.host.chains.runs.task import Stopped, Task
+from syclade.host.chains.shares import renew_shares, renewal_steps
+from syclade.host.chains.state import ChainInfo, ChainState
+
+if TYPE_CHECKING:
+    from syclade.host.chains.sample_store import SampleStore
+
+__all__ = ["Ran", "run_long"]
+
+
+class Ran(NamedTuple):
+    """Result of a long run.
+
+    Attributes:
+        outcome: the outcome; its `converged` says whether the chains agree by the rule.
+        steps: steps that every chain has done.
+        samples: the events of the chains; None if they were not to be stored.
+        stopped: whether a stop request has ended it.
+    """
+
+    outcome: Outcome
+    steps: int
+    samples: SampleStore | None
+    stopped: bool = False
+
+
+class _Run:
+    """A run in progress."""
+
+    def __init__(self, rounds: Rounds, task: Task, runner: Slots, store: SampleStore | None) -> None:
+        self.rounds, self.task, self.runner, self._store = rounds, task, runner, store
+        self._stored: dict[str, Any] = {}
+        self.best: int | None = None
+        self.best_since = 0
+        self._standing: list[tuple[ChainState, ChainInfo]] = []
+
+    def begins_with(
+        self, chains: Sequence[tuple[ChainState, ChainInfo]], best: int | None, best_since: int
+    ) -> None:
+        """Record the state before the first round: it is checkpointed if the run stops in that round.
+
+        There is no round if the resumed run had already ended.
+        """
+        self.best, self.best_since = best, best_since
+        self._stands_at(chains)
+
+    def look(self) -> None:
+        """Update the best score after a round, and write a checkpoint if one is due."""
+        best = int(self.rounds.best_scores().max())
+        if self.best is None or best > self.best:
+            self.best, self.best_since = best, self.rounds.steps
+        if self.task.keeper.writes:
+            self._stands_at(self.rounds.standing())
+            if self.task.keeper.due():
+                self.keep()
+
+    def _stands_at(self, chains: Sequence[tuple[ChainState, ChainInfo]]) -> None:
+        self._standing = list(chains)
+        if self._store is not None:
+            self._stored = {"events": self._store.length, "events_digest": self._store.digest}
+
+    def keep(self) -> None:
+        """Write a checkpoint of the last recorded state, if there is one."""
+        if not self._standing:
+            return
+        run = {"kind": KIND, "best": self.best, "best_since": self.best_since, **self._stored}
+        if self._store is not None:
+            self._store.sync()  # before the checkpoint that refers to it
+            if self._store.failure is not None:
+                self.task.keeper.give_up(self._store.failure)
+        chains = tuple(self._standing)
+
+        def write(path: Path, told: dict[str, Any], force: bool) -> None:
+            from syclade.host.chains.checkpoints.chains import Checkpoint, write_checkpoint
+
+            kept = Checkpoint(self.runner.seed, chains, {**run, **told})
+            write_checkpoint(path, self.runner.plan, kept, force)
+
+        self.task.keeper.keep(write)
+
+
+def run_long(
+    runner: Slots,
+    *,
+    chains: int,
+    until: int | Rule,
+    task: Task | None = None,
+    starts: Callable[[int], ChainState] | None = None,
+    sampled: bool = False,
+    sinks: Sequence[Sink] = (),
+) -> Ran:
+    """Run chains 0 … chains-1 to their end, or until a stop is requested.
+
+    Args:
+        runner: its slots are overwritten.
+        chains: number of chains, at least 1.
+        until: steps of each chain, at least 1; or a stopping rule.
+        task: run context: progress callback, checkpointing, stop request.
+        starts: (chain) -> its state before the first step; random trees by default.
+        sampled: whether to store the chains' events.
+        sinks: receive all events of this process; those of a resumed run are in its store only.
+
+    Raises:
+        CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
+        OutputError: the samples cannot be written.
+    """
+    task = Task() if task is None else task
+    rule, fixed = (StoppingRule(), until) if isinstance(until, int) else (until, None)
+    given, told = resumed_chains(runner, chains, until, task.keeper)
+    before = sum(state.step for state, _ in given)
+    clock = Clock(None if fixed is None else chains * fixed, task.launched, before)
+    store = open_store(runner.plan, chains, task.keeper, told, before // chains) if sampled else None
+    taking = sinks if store is None else (*sinks, store)
+    rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=taking)
+    run = _Run(rounds, task, runner, store)
+    if given:
+        best = None if told["best"] is None else int(told["best"])
+        run.begins_with(given, best, int(told["best_since"]))
+    elif task.keeper.writes and not task.stop.wanted:  # after a stop request the starts may be incomplete
+        run.begins_with(rounds.standing(), None, 0)
+    try:
+        (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))
+    except Stopped:
+        run.keep()
+        chains_now = rounds.standing()  # scoring the starts of many chains that have not begun takes long
+        steps = min(state.step for state, _ in chains_now)
+        return Ran(rounds.outcome(converged=False, standing=chains_now), steps, store, stopped=True)
+    run.keep()
+    agreed = rule.agree(rounds.best_scores())
+    if fixed is None:
+        agreed = agreed and rule.satisfied(rounds.steps, rounds.best_scores(), run.best_since)
+    return Ran(rounds.outcome(agreed), rounds.steps, store)
+
+
+def _to_rule(run: _Run, clock: Clock, chains: int, rule: Rule) -> None:
+    while True:
+        steps = run.rounds.steps
+        if steps and (
+            rule.satisfied(steps, run.rounds.best_scores(), run.best_since) or steps >= rule.most_steps
+        ):
+            return
+        clock.steps_expected = chains * rule.earliest_end(steps, run.best_since)
+        change = rule.change_at(steps)
+        if change is not None:
+            run.rounds.change(change)
+        run.rounds.advance(rule.length_at(steps))
+        run.look()
+
+
+def _to_step(run: _Run, steps: int) -> None:
+    """Run one round; with checkpoints, run many rounds after a first short one.
+
+    Each takes about `Slots.round_seconds`: a killed run loses at most this much, in addition to `every`.
+    """
+    seconds, plan = run.runner.round_seconds, run.runner.plan
+    renewal = renewal_steps(plan.problem) if plan.score.shares else steps
+    length = steps if not run.task.keeper.writes else 1000
+    while (done := run.rounds.steps) < steps:
+        if done and done % renewal == 0:
+            run.rounds.change(partial(_with_new_shares, plan, run.runner.seed))
+        begun, doing = time.perf_counter(), min(length, steps - done, renewal - done % renewal)
+        run.rounds.advance(doing)
+        run.look()
+        fitting = int(doing * seconds / max(time.perf_counter() - begun, 1e-6))
+        if run.task.keeper.writes and doing == length:
+            length = max(1, min(fitting, 4 * doing))
+
+
+def _with_new_shares(plan: Plan, seed: int, states: Sequence[ChainState]) -> list[ChainState]:
+    """Return the states after a Gibbs step of their shares."""
+    spare = plan.settings["sum_spare"]
+    return [renew_shares(plan.problem, state, seed, spare) for state in states]

@@ -1,0 +1,304 @@
+"""The macro-pipeline: c slots are kept full of chain states until every chain has done its steps.
+
+This is the thesis's IO kernel (section 3.4, algorithm 3.10) on the host: when a chain has done its steps, the
+next chain's initial state takes its slot. The result depends neither on c nor on the length of launches.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.backends.slots import Slots
+from syclade.host.chains.events import Sink
+from syclade.host.chains.schedule import SlotSchedule
+from syclade.host.chains.starts import initial_state
+from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
+
+__all__ = [
+    "Clock",
+    "Collector",
+    "Outcome",
+    "Progress",
+    "Start",
+    "run_chains",
+    "run_round",
+]
+
+Start = tuple[ChainState, ChainInfo | None]
+"""A chain's state, and its statistics so far; None instead of statistics for a new chain."""
+
+LAUNCH_SECONDS = 0.1
+"""Target length of a launch: long compared with its overhead of 0.05 ms, short for progress and Ctrl-C."""
+
+_FIRST_LAUNCH = 64
+
+MOST_TREES = 64
+"""Number of chains whose best trees an outcome keeps."""
+
+ACCEPTANCE_SECONDS = 1.0
+"""Least time between two readings of the tallies, which must be read from the device slot by slot."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a run.
+
+    Attributes:
+        steps_done: chain steps done, over all chains.
+        steps_total: chain steps of the whole run; None if not known.
+        steps_expected: the same; if not known, the fewest possible.
+        best_score: best integer score so far, in units of 2^-f nat.
+        steps_here: those of the steps done that this process did, not an earlier one.
+        seconds: wall time that these took.
+        acceptance: share of proposals that were accepted, by kind of move, for the chains that are on the
+            device; updated at most once per `ACCEPTANCE_SECONDS`.
+    """
+
+    steps_done: int
+    steps_total: int | None
+    steps_expected: int
+    best_score: int
+    steps_here: int
+    seconds: float
+    acceptance: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Outcome of a run of the pipeline.
+
+    Attributes:
+        best: final state of the chain with the best tree (of equal ones, the chain with the lowest number).
+        best_scores: int64, shape (chains,): best score of every chain, in units of 2^-f nat.
+        tallies: int64, shape (2 * kinds,): steps proposed by kind of move, then accepted, over all chains.
+        steps: chain steps done, over all chains.
+        seconds: wall time of the chains.
+        converged: whether the chains agreed (see convergence.py); None if this was not checked.
+        trees: best trees of the first `MOST_TREES` chains: int32, shape (nodes,).
+    """
+
+    best: ChainState
+    best_scores: NDArray[np.int64]
+    tallies: NDArray[np.int64]
+    steps: int
+    seconds: float
+    converged: bool | None = None
+    trees: tuple[NDArray[np.int32], ...] = ()
+
+
+def run_chains(
+    runner: Slots,
+    *,
+    chains: int,
+    steps: int,
+    progress: Callable[[Progress], None] | None = None,
+    sinks: Sequence[Sink] = (),
+) -> Outcome:
+    """Run chains 0 … chains-1 for `steps` steps each.
+
+    Args:
+        runner: its slots are overwritten.
+        chains: number of chains, at least 1.
+        steps: steps of each chain, at least 1.
+        progress: called after every launch.
+        sinks: receive all events.
+    """
+    collected = Collector(chains, len(runner.plan.kinds))
+    clock = Clock(chains * steps, progress)
+
+    def finish(slot: int) -> None:
+        collected.add(runner.get(slot), runner.info(slot))
+        clock.best_finished = collected.best_score
+
+    run_round(
+        runner,
+        SlotSchedule(chains, steps, runner.slots),
+        first_step=0,
+        start=lambda chain: (initial_state(runner.plan, runner.seed, chain), None),
+        finish=finish,
+        clock=clock,
+        sinks=sinks,
+    )
+    return collected.outcome(clock)
+
+
+class Collector:
+    """Results collected from the chains that have finished."""
+
+    def __init__(self, chains: int, kinds: int) -> None:
+        self._best_scores = np.zeros(chains, dtype=np.int64)
+        self._tallies = no_tallies(kinds)
+        self._best: ChainState | None = None
+        self._trees: dict[int, NDArray[np.int32]] = {}
+
+    @property
+    def best_score(self) -> int | None:
+        """Best score so far, in units of 2^-f nat; None before the first chain."""
+        return None if self._best is None else self._best.best_score
+
+    def add(self, state: ChainState, info: ChainInfo) -> None:
+        """Add a chain that has finished."""
+        self._best_scores[state.chain] = state.best_score
+        self._tallies += info.tallies
+        if state.chain < MOST_TREES:
+            self._trees[state.chain] = state.best_parents
+        best = self._best
+        if best is None or (state.best_score, -state.chain) > (best.best_score, -best.chain):
+            self._best = state
+
+    def outcome(self, clock: Clock, converged: bool | None = None) -> Outcome:
+        """Return the outcome, once every chain has finished."""
+        assert self._best is not None
+        trees = tuple(self._trees[chain] for chain in sorted(self._trees))
+        return Outcome(
+            self._best, self._best_scores, self._tallies, clock.steps_done, clock.seconds(), converged, trees
+        )
+
+
+class Clock:
+    """Counter of steps and time over all rounds of a run, with progress reports.
+
+    Attributes:
+        steps_done: chain steps done, over all chains, those of an earlier process included.
+        steps_expected: as in `Progress`; may change from round to round if the total is not known.
+        launch: steps of the next launch.
+        best_finished: best score of the chains that have left their slots; None if there are none yet.
+    """
+
+    def __init__(
+        self, steps_total: int | None, progress: Callable[[Progress], None] | None, steps_before: int = 0
+    ) -> None:
+        self.steps_done = self._steps_before = steps_before
+        self.steps_expected = steps_total or 0
+        self.launch = _FIRST_LAUNCH
+        self._counted = 0
+        self.best_finished: int | None = None
+        self._steps_total = steps_total
+        self._progress = progress
+        self._started = time.perf_counter()
+        self._acceptance: Mapping[str, float] = {}
+        self._asked = -math.inf
+
+    def look_up(self, acceptance: Callable[[], Mapping[str, float]]) -> None:
+        """Update the acceptance of `Progress` if it is reported, at most once per `ACCEPTANCE_SECONDS`."""
+        now = time.perf_counter()
+        if self._progress is not None and now - self._asked >= ACCEPTANCE_SECONDS:
+            self._asked, self._acceptance = now, acceptance()
+
+    def seconds(self) -> float:
+        """Return the wall time since the run began."""
+        return time.perf_counter() - self._started
+
+    def launched(self, length: int, slots: int, seconds: float, best_score: int) -> None:
+        """Count a launch of `length` steps on `slots` occupied slots, and report the progress."""
+        self.launch = _next_launch(self.launch, length, seconds)
+        self.under_way(length * slots, best_score)
+        self._counted = 0
+
+    def under_way(self, steps: int, best_score: int) -> None:
+        """Count the steps of a launch so far, which may not have ended, and report the progress."""
+        self.steps_done += steps - self._counted
+        self._counted = steps
+        if self._progress is not None:
+            best = best_score if self.best_finished is None else max(best_score, self.best_finished)
+            expected = max(self.steps_expected, self.steps_done)
+            here = self.steps_done - self._steps_before
+            state = (self.steps_done, self._steps_total, expected, best, here, self.seconds())
+            self._progress(Progress(*state, self._acceptance))
+
+
+def run_round(
+    runner: Slots,
+    schedule: SlotSchedule,
+    *,
+    first_step: int,
+    start: Callable[[int], Start | None],
+    finish: Callable[[int], None],
+    clock: Clock,
+    sinks: Sequence[Sink] = (),
+) -> None:
+    """Run every chain of a schedule from `first_step` to its end.
+
+    Args:
+        runner: its slots are overwritten.
+        schedule: a schedule that has not begun.
+        first_step: steps that every chain has already done.
+        start: (chain) -> its state and statistics, or None if the chain is already in its slot.
+        finish: called with the slot of a chain that has done its steps, before another chain takes the slot.
+        clock: counts steps and time.
+        sinks: receive all events.
+    """
+    _fill(runner, schedule, start)
+    while not schedule.done:
+        length = schedule.until_turnover
+        if not runner.returns_early:
+            length = min(clock.launch, length)
+        targets = np.array(
+            [
+                0 if chain is None else first_step + schedule.step_of(slot) + length
+                for slot, chain in enumerate(schedule.occupants)
+            ],
+            dtype=np.int64,
+        )
+        occupied = [slot for slot, chain in enumerate(schedule.occupants) if chain is not None]
+        launched = time.perf_counter()
+        _advance(runner, targets, sinks, clock, length * len(occupied))
+        seconds = time.perf_counter() - launched
+        clock.look_up(functools.partial(_acceptance, runner, occupied))
+        best_score = int(runner.best_scores()[occupied].max())
+        for turnover in schedule.advance(length):
+            finish(turnover.slot)
+            started = None if turnover.next is None else start(turnover.next)
+            if started is not None:
+                runner.put(turnover.slot, *started)
+        clock.launched(length, len(occupied), seconds, best_score)
+
+
+def _advance(
+    runner: Slots, targets: NDArray[np.int64], sinks: Sequence[Sink], clock: Clock, steps: int
+) -> None:
+    """Advance every slot to its target by `steps` in all; repeat while rings of events fill up on the way."""
+    while True:
+        advanced = runner.advance(targets)
+        for sink in sinks:
+            sink.take(advanced.events)
+        left = int(np.maximum(targets - advanced.steps, 0).sum())
+        if not left:
+            return
+        if runner.returns_early:
+            clock.under_way(steps - left, int(runner.best_scores()[targets > 0].max()))
+
+
+def _acceptance(runner: Slots, slots: Sequence[int]) -> dict[str, float]:
+    """Return the share of proposals that were accepted, by kind of move, over the chains in the slots."""
+    tallies = np.sum([runner.info(slot).tallies for slot in slots], axis=0)
+    proposed, accepted = tallies.reshape(2, -1).tolist()
+    told = zip(runner.plan.kinds, proposed, accepted, strict=True)
+    return {kind: taken / tried for kind, tried, taken in told if tried and taken}
+
+
+def _fill(runner: Slots, schedule: SlotSchedule, start: Callable[[int], Start | None]) -> None:
+    """Put the first chains into their slots."""
+    started = [None if chain is None else start(chain) for chain in schedule.occupants]
+    fresh = [one[0] for one in started if one is not None and one[1] is None]
+    if len(fresh) == runner.slots:
+        runner.put_all(fresh)
+        return
+    for slot, one in enumerate(started):
+        if one is not None:
+            runner.put(slot, *one)
+
+
+def _next_launch(launch: int, length: int, seconds: float) -> int:
+    """Return the steps of the next launch, to take about LAUNCH_SECONDS; at most four times the last."""
+    if length < launch:
+        return launch  # cut short by a turnover: not representative
+    fitting = int(length * LAUNCH_SECONDS / max(seconds, 1e-6))
+    return max(1, min(fitting, 4 * launch))

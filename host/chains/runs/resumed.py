@@ -1,0 +1,146 @@
+"""Chains and samples of the run that is resumed, checked against the options of this run.
+
+Digests show damage, not intent: whoever writes a checkpoint can make them anew. So everything that follows
+from the options is compared with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.chains.backends.slots import Slots
+from syclade.host.chains.checkpoints.archive import damaged
+from syclade.host.chains.checkpoints.checkpoint_writer import Keeper, same_file
+from syclade.host.chains.convergence import Rule
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.sample_check import ExpectedSamples
+from syclade.host.chains.sample_store import SampleStore, store_of
+from syclade.host.chains.state import ChainInfo, ChainState
+
+if TYPE_CHECKING:
+    from syclade.host.chains.checkpoints.chains import Checkpoint
+
+__all__ = ["KIND", "open_store", "resumed_chains"]
+
+KIND = "chains"
+
+
+def resumed_chains(
+    runner: Slots, chains: int, until: int | Rule, keeper: Keeper
+) -> tuple[tuple[tuple[ChainState, ChainInfo], ...], dict[str, Any]]:
+    """Return the chains and the values of the run to resume; empty for a new run.
+
+    Args:
+        runner: runner of the chains.
+        chains: number of chains.
+        until: steps of each chain, or a stopping rule.
+        keeper: keeper of the run.
+
+    Raises:
+        CheckpointError: the checkpoint belongs to another run, or is damaged.
+    """
+    path = keeper.resumed
+    if path is None:
+        return (), {}
+    from syclade.host.chains.checkpoints.chains import read_checkpoint
+
+    found = read_checkpoint(path, runner.plan, chains, lambda run: keeper.check(path, run, KIND))
+    try:
+        for chain, (state, info) in enumerate(found.chains):
+            _check_chain(runner.plan, until, chain, state, info)
+        _check_run(found, runner.seed, until)
+    except (ValueError, KeyError, TypeError) as error:
+        raise damaged(path, f"in its values: {error}") from None
+    return found.chains, dict(found.run)
+
+
+def open_store(plan: Plan, chains: int, keeper: Keeper, told: Mapping[str, Any], step: int) -> SampleStore:
+    """Open the store of samples, beside the checkpoint if one is written, with those of a resumed run.
+
+    Args:
+        plan: plan of the chains.
+        chains: number of chains.
+        keeper: keeper of the run.
+        told: values of the run to resume.
+        step: steps that every chain has done.
+
+    Raises:
+        CheckpointError: the samples of the resumed run are missing, damaged or of another run.
+        OutputError: the file exists already, or cannot be written.
+    """
+    nodes = plan.labels + 1
+    place = None if keeper.path is None else store_of(keeper.path)
+    if keeper.resumed is None:
+        return SampleStore(nodes, place, force=keeper.may_write)
+    earlier = store_of(keeper.resumed)
+    to_extend = place is not None and same_file(place, earlier)
+    store = _resumed_store(plan, chains, earlier, told, step, to_extend)
+    if to_extend:
+        return store
+    own = SampleStore(nodes, place, force=keeper.may_write)
+    store.copy_to(own)
+    store.close()
+    return own
+
+
+def _resumed_store(
+    plan: Plan, chains: int, path: Path, told: Mapping[str, Any], step: int, to_extend: bool
+) -> SampleStore:
+    length, digest = told.get("events"), str(told.get("events_digest", ""))
+    if type(length) is not int or length < 0:
+        raise damaged(path, f"in its values: its samples have the length {length!r}")
+    expected = ExpectedSamples(plan, chains, step)
+    store = SampleStore.resumed(
+        plan.labels + 1, path, length, digest, to_extend=to_extend, check=expected.take
+    )
+    try:
+        expected.end()
+    except ValueError as error:
+        raise damaged(path, f"in its values: {error}") from None
+    return store
+
+
+def _check_chain(plan: Plan, until: int | Rule, chain: int, state: ChainState, info: ChainInfo) -> None:
+    """Check all values of a chain that follow from the plan, the rule and its number of steps.
+
+    Raises:
+        ValueError: one is different.
+    """
+    set_gamma = None if isinstance(until, int) else until.gamma_of(state.step)
+    proposed, accepted = info.tallies.reshape(2, -1)
+    for name, value, wanted in (
+        ("number", state.chain, chain),
+        ("settings", dict(state.settings), plan.settings),
+        ("gamma", state.gamma, plan.gamma if set_gamma is None else set_gamma),
+        ("rates", replace(state.rates, log_shares=()), plan.problem.rates_at(state.rate_at)),
+        ("number of counted steps", int(proposed.sum()), state.step),
+    ):
+        if value != wanted:
+            raise ValueError(f"the {name} of chain {chain}: {value} instead of {wanted}")
+    if (accepted < 0).any() or (accepted > proposed).any():
+        raise ValueError(f"chain {chain} has accepted other steps than it has proposed")
+    if state.score > state.best_score:
+        raise ValueError(f"the best score of chain {chain} is below that of its tree")
+
+
+def _check_run(found: Checkpoint, seed: int, until: int | Rule) -> None:
+    """Check the values that belong to all chains.
+
+    Raises:
+        ValueError, KeyError, TypeError: they are not those of a run between two rounds.
+    """
+    steps = {state.step for state, _ in found.chains}
+    step = min(steps)
+    most, between = (
+        (until, True) if isinstance(until, int) else (until.most_steps, until.is_between_rounds(step))
+    )
+    if len(steps) != 1 or not 0 <= step <= most or not between:
+        raise ValueError(f"its chains have done {', '.join(map(str, sorted(steps)))} steps")
+    if found.seed != seed:
+        raise ValueError(f"its seed is {found.seed} instead of {seed}")
+    best = max(state.best_score for state, _ in found.chains) if step else None
+    if found.run["best"] != best or not 0 <= found.run["best_since"] <= step:
+        raise ValueError("its best score, or the step where it was found, is not that of its chains")

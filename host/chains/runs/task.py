@@ -1,0 +1,58 @@
+"""Run context: progress callback, checkpointing, stop request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from syclade.host.chains.checkpoints.checkpoint_writer import Keeper
+
+__all__ = ["Stop", "Stopped", "Task"]
+
+
+class Stopped(Exception):
+    """Raised between two launches when a stop was requested; the results so far are kept."""
+
+
+class Stop:
+    """A stop request, which may come at any time from a signal handler or another thread.
+
+    Attributes:
+        wanted: whether a stop was requested.
+        begun: whether a run has begun that checks for requests, between two launches.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self.begun = False
+
+
+def _nobody(_: Any) -> None:
+    """Ignore progress."""
+
+
+@dataclass
+class Task:
+    """Run context.
+
+    Attributes:
+        report: progress callback, called after every launch.
+        keeper: writes the checkpoints.
+        stop: the stop request.
+    """
+
+    report: Callable[[Any], None] = _nobody
+    keeper: Keeper = field(default_factory=lambda: Keeper(None, 0.0, {}))
+    stop: Stop = field(default_factory=Stop)
+
+    def launched(self, progress: Any) -> None:
+        """Report the progress after a launch, and stop if requested.
+
+        Raises:
+            Stopped: a stop was requested.
+        """
+        self.stop.begun = True
+        self.report(progress)
+        if self.stop.wanted:
+            raise Stopped

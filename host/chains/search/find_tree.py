@@ -1,0 +1,237 @@
+"""Search for the most likely tree from several kinds of start, including the best trees of short chains.
+
+Chains leave local optima that no climb leaves, and climbs reach optima where no chain stays (docs/search.md).
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.backends.opening import open_on
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.outcome import Found, Search, ShortChains
+from syclade.host.chains.runs.pipeline import Outcome, Progress
+from syclade.host.chains.runs.task import Stopped, Task
+from syclade.host.chains.search.chain_starts import CHAIN_STEPS, run_short_chains
+from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy, policy_for
+from syclade.host.chains.search.problem import SearchProblem, make_search_problem
+from syclade.host.chains.search.runner import device_for_search, make_search_runner
+from syclade.host.chains.search.search import Searches, SearchOutcome, SearchProgress, run_search, stages_left
+from syclade.host.chains.search.search_checkpoint import Standing, keep_searches, resumed_searches
+from syclade.host.chains.search.work import NO_SCORE, fresh_state, state_from
+from syclade.host.chains.starts import state_at
+from syclade.host.chains.state import ChainState, no_tallies
+from syclade.host.device.choice import choose_device
+from syclade.host.device.cluster.run_places import Devices, Several, first_of, where_of
+from syclade.host.device.cores import usable_cores
+from syclade.host.device.device import Device
+from syclade.host.device.engines.opening import open_first
+from syclade.host.device.work import WorkDone
+
+__all__ = ["find"]
+
+logger = logging.getLogger("syclade.devices")
+
+
+def find(
+    plan: Plan,
+    wanted: str | Several,
+    encoding: str,
+    *,
+    slots: int | None,
+    seed: int,
+    task: Task,
+    most_rounds: int | None = None,
+) -> Found:
+    """Search for the most likely tree of a plan's problem.
+
+    Args:
+        plan: the problem, and the chains that some searches start from.
+        wanted: as for `choose_device`; or several places, which share the searches.
+        encoding: encoding of the chains, as for `choose_encoding`.
+        slots: number of searches that run at once; None for a suitable number.
+        seed: seed of the random numbers.
+        task: run context; a checkpoint is written after each phase.
+        most_rounds: rounds after which the searches end even if they do not agree; None for all that the
+            sizes of the matrix allow.
+
+    Raises:
+        DeviceError: an explicit request cannot be met.
+        CheckpointError: the checkpoint to resume from is damaged, or belongs to another run.
+    """
+    begun = time.perf_counter()
+    problem = make_search_problem(plan.problem)
+    policy = policy_for(problem.mutations, problem.columns)
+    policy = replace(policy, rounds=policy.rounds[:most_rounds])
+    standing = resumed_searches(task.keeper, policy, problem, len(plan.kinds))
+    count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
+    stages = stages_left(policy, None if standing is None else standing.legs)
+    where = where_of(wanted)
+    opened = (
+        _open_shared(where, problem, policy, seed, stages)
+        if isinstance(where, Several)
+        else _open_one(where, problem, policy, count, seed, stages)
+    )
+    device, explicit, runner = opened
+    told = _Told(plan, problem, policy.starts.count(BY_CHAIN), task)
+    try:
+        trees: list[NDArray[np.int32]] = []
+        work: tuple[WorkDone, ...] = ()
+        if standing is None:
+            short, chains, work = _run_short(plan, device, encoding, seed, told, explicit=explicit)
+            trees = [state.best_parents for state in short]
+        else:
+            chains = standing.chains
+            keep_searches(task.keeper, standing)  # there may be no phase left
+        if task.stop.wanted and trees:  # stopped while the chains ran
+            search = _only_chains(policy, problem.mutations, short)
+        else:
+            search = run_search(
+                runner,
+                policy,
+                trees,
+                told.searched,
+                resumed=None if standing is None else standing.legs,
+                between=lambda legs: keep_searches(task.keeper, Standing(legs, chains)),
+            )
+        work += runner.work
+    finally:
+        runner.close()
+    outcome = Outcome(
+        best=state_at(plan, search.best.best_parents, 0),
+        best_scores=chains.best_scores,
+        tallies=chains.tallies,
+        steps=len(chains.best_scores) * CHAIN_STEPS,
+        seconds=time.perf_counter() - begun,
+        converged=search.agreed,
+    )
+    return Found(
+        outcome,
+        CHAIN_STEPS if len(chains.best_scores) else 0,
+        chains.encoding,
+        count,
+        work,
+        tuple(
+            Search(start, problem.to_nats(score))
+            for start, score in zip(search.starts, search.scores, strict=True)
+            if score != NO_SCORE
+        ),
+        search.stopped,
+        search.trees,
+    )
+
+
+def _open_one(
+    wanted: str, problem: SearchProblem, policy: SearchPolicy, count: int, seed: int, stages: Sequence[str]
+) -> tuple[Device, bool, Searches]:
+    """Return a device, whether it was requested, and a runner of searches on it."""
+    explicit = wanted != "auto"
+    chosen = choose_device(wanted)
+    meant = chosen if explicit else device_for_search(chosen, stages)
+    if meant != chosen and stages:
+        logger.info("searches run on %s (%s), where they start sooner", meant.filter, meant.name)
+    device, runner = open_first(
+        meant,
+        lambda one: (
+            one,
+            make_search_runner(one, problem, count, seed, by_columns=policy.by_columns, stages=stages),
+        ),
+        explicit=explicit,
+    )
+    return device, explicit, runner
+
+
+def _open_shared(
+    where: Several, problem: SearchProblem, policy: SearchPolicy, seed: int, stages: Sequence[str]
+) -> tuple[Device, bool, Searches]:
+    """Return the device of the short chains, whether it was requested, and searches of several places.
+
+    The short chains take less time than giving them away.
+    """
+    from syclade.host.chains.search.shared import make_shared_searches
+
+    searches = make_shared_searches(
+        where, problem, len(policy.starts), seed, by_columns=policy.by_columns, stages=stages
+    )
+    chosen = choose_device(first_of(where))
+    explicit = isinstance(where, Devices)
+    return (chosen if explicit else device_for_search(chosen, stages)), explicit, searches
+
+
+class _Told:
+    """Reporter that converts the progress of chains and of searches to `Progress`."""
+
+    def __init__(self, plan: Plan, problem: SearchProblem, chains: int, task: Task) -> None:
+        self.chains = chains
+        self._plan, self._problem, self._task = plan, problem, task
+        self._begun, self._here, self._seconds = time.perf_counter(), 0, 0.0
+        self._best: int | None = None
+
+    def stepped(self, steps: int, best: int) -> None:
+        """Report the steps that the chains have done, and the best score in units of 2^-f nat."""
+        self._here, self._seconds = steps, time.perf_counter() - self._begun
+        self._report(steps, best)
+
+    def _report(self, steps: int, best: int) -> None:
+        expected = self.chains * CHAIN_STEPS
+        self._best = best = best if self._best is None else max(best, self._best)
+        self._task.launched(Progress(steps, None, expected, best, self._here, self._seconds))
+
+    def searched(self, state: SearchProgress) -> None:
+        """Report the progress of the searches; without any score yet, only check for a stop request.
+
+        Raises:
+            Stopped: a stop was requested.
+        """
+        if state.best_score == NO_SCORE:
+            if self._task.stop.wanted:
+                raise Stopped
+            return
+        best = self._plan.problem.from_nats(self._problem.to_nats(state.best_score))
+        self._report(self.chains * CHAIN_STEPS, best)
+
+
+def _run_short(
+    plan: Plan, device: Device, encoding: str, seed: int, told: _Told, *, explicit: bool
+) -> tuple[list[ChainState], ShortChains, tuple[WorkDone, ...]]:
+    """Run the chains that some searches start from; return their states, statistics and work."""
+    nothing = ShortChains(np.zeros(0, dtype=np.int64), no_tallies(len(plan.kinds)), "")
+    if not told.chains:
+        return [], nothing, ()
+    opened = open_first(
+        device,
+        lambda one: open_on(
+            one, encoding, plan, chains=told.chains, steps=CHAIN_STEPS, slots=None, seed=seed
+        ),
+        explicit=explicit,
+    )
+    try:
+        best = opened.runner.best_scores
+        ended = run_short_chains(
+            opened.runner, told.chains, lambda steps: told.stepped(steps, int(best().max()))
+        )
+    finally:
+        opened.runner.close()
+    states = [state for state, _ in ended]
+    found = ShortChains(
+        np.array([state.best_score for state in states], dtype=np.int64),
+        sum((info.tallies for _, info in ended), nothing.tallies),
+        opened.encoding.name,
+    )
+    return states, found, opened.runner.work
+
+
+def _only_chains(policy: SearchPolicy, mutations: int, short: list[ChainState]) -> SearchOutcome:
+    """Return the outcome, made from the chains, of a run that was stopped before any search began."""
+    best = max(short, key=lambda state: state.best_score)
+    state = state_from(fresh_state(0, mutations), best.best_parents)
+    state = replace(state, best_parents=best.best_parents)
+    scores = tuple(NO_SCORE for _ in policy.starts)
+    trees = tuple(state.best_parents for state in short)
+    return SearchOutcome(state, policy.starts, scores, 0, False, True, 0.0, trees)

@@ -1,0 +1,151 @@
+"""Search policy: the number of searches, their starts and phases, and the stopping rule.
+
+The policy depends only on the sizes of the problem and on the scores after each phase, so one seed gives one
+result on every device. Its constants were tuned on simulated and real matrices (docs/search.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from syclade.host.chains.search.phase import Leg
+
+__all__ = ["SearchPolicy", "policy_for"]
+
+_ROUNDS = (
+    Leg(sweeps=10, softest=1.0, hardest=5.0, from_best=True),
+    *(
+        Leg(sweeps=sweeps, softest=1.0, hardest=10.0, from_best=True)
+        for sweeps in (20, 80, 150, 300, 600, 1000)
+    ),
+)
+"""Short rounds first, then long and slow ones, which noisy data need."""
+
+_HOT, _HOT_FROM = 0.3, 20
+"""First exponent of hotter rounds, and the number of sweeps from which rounds are hotter.
+
+Odd-numbered searches do such rounds, to escape the deep local optima of misspecified rates.
+"""
+
+_BUDGET = 1.8e10
+"""Vectors of numbers that the warm-ups of all searches may process: about 45 s of one core at 2.5 ns each."""
+
+_MUCH = 0.04
+"""Share of the budget above which the first round is skipped if all searches agree before it."""
+
+_LONG = 80
+"""Sweeps of a long round. It finds trees that short rounds miss, even if all searches agree."""
+
+_LONG_SHARE = 0.25
+"""Share of the budget up to which a long round is required before agreement counts (`SearchPolicy.stand`)."""
+
+_LANES = 16
+"""Numbers per vector."""
+
+_A_PLACE, _AN_EDGE = 18, 6
+"""Cost of a place of a subtree, and of an edge of the cell tree, in addition to its row; in vectors."""
+
+_MANY = ((1e4, 16), (6e4, 8), (1e6, 4), (4e6, 3))
+"""(largest number of entries of the matrix, number of searches); two searches for larger matrices."""
+
+_AGREEING = 4
+"""Number of searches that must find the best score if there are seven or more; of fewer, half must."""
+
+_TALL = 10
+"""Columns per mutation from which the start by columns takes longer than everything else."""
+
+BY_CHAIN = "by-chain"
+"""Start from the best tree of a short chain.
+
+Chains leave local optima that climbs do not leave, and climbs reach optima that chains do not reach.
+"""
+
+
+@dataclass(frozen=True)
+class SearchPolicy:
+    """Starts and phases of all searches, and the stopping rule.
+
+    Attributes:
+        starts: one stage per search, or BY_CHAIN.
+        rounds: phases after the first climb; they are hotter for some searches (`round_of`).
+        sure: whether no round is needed if all searches have climbed to the same score: for large inputs,
+            whose rounds take seconds.
+        stand: minimum sweeps of a round without a better tree before the search may stop, if the best score
+            was not found by the first climbs. Without such a round, searches may agree on the second-best
+            tree.
+    """
+
+    starts: tuple[str, ...]
+    rounds: tuple[Leg, ...]
+    sure: bool = False
+    stand: int = 0
+
+    @property
+    def by_columns(self) -> bool:
+        """Return whether any search starts by columns."""
+        return "by-columns" in self.starts
+
+    def round_of(self, number: int, search: int) -> Leg:
+        """Return the phase that a search does in a round; rounds are numbered from 1."""
+        leg = self.rounds[number - 1]
+        return leg._replace(softest=_HOT) if search % 2 and leg.sweeps >= _HOT_FROM else leg
+
+    def agree(self, scores: Sequence[int]) -> bool:
+        """Return whether four searches, or half of fewer, found the best score, from two different starts.
+
+        Every chain counts as a start of its own, since it begins with its own random tree.
+        """
+        best = max(scores)
+        reached = [start for start, score in zip(self.starts, scores, strict=True) if score == best]
+        different = len(set(reached) - {BY_CHAIN}) + reached.count(BY_CHAIN)
+        return len(reached) >= min(_AGREEING, (len(scores) + 1) // 2) and different >= 2
+
+    def enough(self, scores: Sequence[int], tops: Sequence[int]) -> bool:
+        """Return whether to stop: the searches agree, and no further round is needed to confirm it.
+
+        Args:
+            scores: best score of each search.
+            tops: best score of all searches after each phase.
+        """
+        if not self.agree(scores):
+            return False
+        if len(tops) == 1:
+            return self.sure and min(scores) == max(scores)
+        stood = self.rounds[len(tops) - 2].sweeps
+        return tops[-1] == tops[-2] and (tops[-1] == tops[0] or stood >= self.stand)
+
+
+def policy_for(mutations: int, columns: int) -> SearchPolicy:
+    """Return the policy for a problem with these numbers of mutations and distinct columns."""
+    entries = mutations * columns
+    searches = next((many for most, many in _MANY if entries <= most), 2)
+    kinds = ("by-mutations",) if columns >= _TALL * mutations else ("by-mutations", "by-columns")
+    starts = (*kinds, *[BY_CHAIN] * searches)[:searches]
+    sweeps = _BUDGET / (_cost_of_sweep(mutations, columns) * searches)
+    return SearchPolicy(
+        starts,
+        _rounds_for(sweeps),
+        sure=_ROUNDS[0].sweeps > _MUCH * sweeps,
+        stand=_LONG if _LONG_SHARE * sweeps >= _LONG else 0,
+    )
+
+
+def _cost_of_sweep(mutations: int, columns: int) -> float:
+    """Return how many vectors of numbers a sweep of the warm-up processes, over all kinds of move."""
+    leaves = min(columns, mutations + 1)
+    subtrees = mutations**2 * (columns / _LANES + _A_PLACE)
+    regrafts = (2 * leaves) ** 2 * (mutations / _LANES + _AN_EDGE)
+    return subtrees + regrafts
+
+
+def _rounds_for(left: float) -> tuple[Leg, ...]:
+    """Return the rounds that fit in the sweeps left, the last one cut short if needed; at least one."""
+    rounds: list[Leg] = []
+    for leg in _ROUNDS:
+        fitting = min(leg.sweeps, int(left))
+        if rounds and fitting < rounds[-1].sweeps:  # shorter than the round before
+            break
+        rounds.append(leg._replace(sweeps=fitting) if rounds else leg)
+        left -= leg.sweeps
+    return tuple(rounds)

@@ -1,0 +1,114 @@
+"""Input of a search: integer weights with accurate ratios, and the orders in which starts insert.
+
+Only the ratios of the weights decide which tree is best. All sums must fit in 32 bits, so the weights are
+small. Their unit is chosen to make the ratios as accurate as possible; with a power of two as the unit, the
+result would be off by 13 nats at 1000 cells x 500 mutations.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.model.problem import Problem
+from syclade.host.data.trees.tree import preorder
+
+__all__ = ["SearchProblem", "make_search_problem"]
+
+SUM_BITS = 29
+"""All sums over all entries stay below 2^29, since rows, gains and whole scores are int32."""
+
+FINEST = 2.0**16
+"""Maximum units per nat."""
+
+_CANDIDATES = 4096
+"""Number of units that are compared, from the finest one down to half as many per nat."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchProblem:
+    """Input of a search.
+
+    Attributes:
+        mutations: number of mutations, n.
+        weights: int32, shape (n, distinct columns): what a mutation adds to the score of a column below it,
+            in units, times the column's multiplicity.
+        falling: int32, shape (n,): the mutations, those seen in most cells first.
+        fullest: int32, shape (distinct columns,): the columns, those with most mutations first.
+        unit: number of units per nat.
+        base: log-likelihood of score 0, natural log.
+    """
+
+    mutations: int
+    weights: NDArray[np.int32]
+    falling: NDArray[np.int32]
+    fullest: NDArray[np.int32]
+    unit: float
+    base: float
+
+    @property
+    def columns(self) -> int:
+        """Number of distinct columns."""
+        return self.weights.shape[1]
+
+    def score_of(self, parents: NDArray[np.int32]) -> int:
+        """Return the score of a tree by its definition, in units: each column is attached at its best node.
+
+        Args:
+            parents: int32, shape (n + 1,): a valid parent vector.
+        """
+        sums = np.zeros((self.mutations + 1, self.columns), dtype=np.int64)
+        for node in preorder(parents)[1:].tolist():
+            sums[node] = sums[parents[node]] + self.weights[node]
+        return int(sums.max(axis=0).sum())
+
+    def to_nats(self, score: int) -> float:
+        """Return the log-likelihood (natural log) of a tree with this score, for the rounded weights."""
+        return self.base + score / self.unit
+
+
+def make_search_problem(problem: Problem) -> SearchProblem:
+    """Return the input of a search for a problem."""
+    exact = np.array(problem.rates.weights, dtype=np.float64) * math.ldexp(1.0, -problem.scale_bits)
+    counts = np.zeros(problem.classes, dtype=np.float64)
+    for code in range(problem.classes):
+        counts[code] = ((problem.observed == code) * problem.multiplicity).sum()
+    integers, unit = _choose_unit(exact, counts)
+    weights = integers[problem.observed] * problem.multiplicity
+    seen = (weights > 0) * problem.multiplicity
+    return SearchProblem(
+        mutations=problem.mutations,
+        weights=weights.astype(np.int32),
+        falling=np.argsort(-seen.sum(axis=1), kind="stable").astype(np.int32),
+        fullest=np.argsort(-(weights > 0).sum(axis=0), kind="stable").astype(np.int32),
+        unit=unit,
+        base=problem.base,
+    )
+
+
+def _choose_unit(exact: NDArray[np.float64], counts: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+    """Return (integer weights, units per nat): as fine as the sums allow, with the most accurate ratios.
+
+    Args:
+        exact: float64, shape (classes,): weights, natural log.
+        counts: float64, shape (classes,): number of entries of each class.
+    """
+    largest = max(float((np.maximum(exact, 0) * counts).sum()), float((np.maximum(-exact, 0) * counts).sum()))
+    finest = min(FINEST, 2.0**SUM_BITS / (largest + 1.0))
+    top = float(np.abs(exact).max()) * finest
+    # Each candidate makes the largest weight a whole number; the finest one comes first.
+    heads = np.unique(np.rint(np.linspace(max(top / 2, 1.0), top, _CANDIDATES)))[::-1]
+    units = heads / float(np.abs(exact).max())
+    products = np.outer(units, exact)
+    rounded = np.rint(products)
+    # Many weights rounded up by half a unit may exceed the limit although the exact ones do not.
+    sums = np.maximum(np.maximum(rounded, 0) @ counts, np.maximum(-rounded, 0) @ counts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.abs(rounded / products - 1.0)
+    errors = np.where(exact == 0.0, 0.0, errors).max(axis=1)
+    errors[sums >= 2.0**SUM_BITS] = np.inf
+    unit = float(units[int(errors.argmin())])
+    return np.rint(exact * unit).astype(np.int64), unit

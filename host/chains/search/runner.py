@@ -1,0 +1,178 @@
+"""Runner of searches: each slot of an engine has a search, on which a launch runs one stage."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.search.kernel import noise_of, search_arrays, search_kernel, search_sizes
+from syclade.host.chains.search.phase import Leg
+from syclade.host.chains.search.problem import SearchProblem
+from syclade.host.chains.search.run_phase import run_leg
+from syclade.host.chains.search.work import STAGES, SearchState, Work
+from syclade.host.device.compile import machine_code
+from syclade.host.device.device import NUMPY, Device, native_device
+from syclade.host.device.engines import Allocation, open_engine
+from syclade.host.device.engines.engine import Engine
+from syclade.host.device.targets import traits_of
+from syclade.host.device.work import GENERAL, SWEEPS, WorkDone, WorkLog
+from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.options import flag_of
+from syclade.kernels.search.arguments import ARGUMENTS
+
+__all__ = ["SearchRunner", "device_for_search", "make_search_runner"]
+
+_CODES = {name: code for code, name in enumerate(STAGES, 1)}
+"""Code of each stage, as in kernels/search (`Stage.code`)."""
+
+_NUMBERS = ("search", "sweep", "score", "best_score")
+_TREES = ("parent", "best_parent")
+
+
+class SearchRunner:
+    """Runner of searches in the slots of an engine, for one problem and seed.
+
+    Results depend neither on the number of slots nor on what other slots do.
+
+    Attributes:
+        slots: number of searches that run at once.
+        executor: the device that does the sweeps, as its driver describes it.
+
+    Args:
+        problem: input of the searches.
+        engine: has the arrays of the searches; the runner closes it.
+        load: (stage) -> number of its kernel in the engine; called at the stage's first use.
+        kernel: name of the kernels, as in `WorkDone`.
+    """
+
+    def __init__(
+        self, problem: SearchProblem, engine: Engine, load: Callable[[str], int], kernel: str
+    ) -> None:
+        self.problem = problem
+        self.slots = engine.slots
+        self.executor = engine.device
+        self._engine = engine
+        self._load = cache(load)
+        self._log = WorkLog(engine.device, kernel, SWEEPS, engine.slots)
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """The sweeps so far; empty if there were none."""
+        return self._log.work
+
+    def put(self, slot: int, state: SearchState) -> None:
+        """Put a search into a slot; its tree must be valid."""
+        trees = {"parent": self._padded(state.parents), "best_parent": self._padded(state.best_parents)}
+        self._engine.put(slot, {**{name: getattr(state, name) for name in _NUMBERS}, **trees})
+        self._log.put(slot, state.sweep)
+
+    def get(self, slot: int) -> SearchState:
+        """Return the search in a slot."""
+        nodes = self.problem.mutations + 1
+        fields = self._engine.get(slot, (*_NUMBERS, *_TREES))
+        search, sweep, score, best_score = (int(fields[name]) for name in _NUMBERS)
+        parents, best_parents = (fields[name][:nodes] for name in _TREES)
+        return SearchState(search, sweep, parents, score, best_parents, best_score)
+
+    def run(self, works: Sequence[Work | None]) -> NDArray[np.int64]:
+        """Run one stage in each slot, or nothing, and wait.
+
+        Args:
+            works: one per slot; None to do nothing.
+
+        Returns:
+            int64, shape (slots,): score of each slot's tree, in the problem's units.
+
+        Raises:
+            ValueError: a slot is to start by columns, and the arrays are too small for that.
+        """
+        started = time.perf_counter()
+        room = self._engine.sizes["joints"] >= 2 * self.problem.columns
+        if not room and any(work is not None and work.stage == "by-columns" for work in works):
+            raise ValueError("a start by columns, and the runner was not made for one")
+        write = self._engine.write
+        write("stage", [0 if work is None else _CODES[work.stage] for work in works])
+        write("repeats", [0 if work is None else work.sweeps for work in works])
+        write("noise", [0 if work is None else noise_of(work, self.problem.unit) for work in works])
+        self._engine.launch([None if work is None else self._load(work.stage) for work in works])
+        scores, sweeps = self._engine.read("score"), self._engine.read("sweep")
+        self._log.launched(sweeps, time.perf_counter() - started)
+        return scores
+
+    def run_leg(
+        self, states: Sequence[SearchState], legs: Sequence[Leg], launched: Callable[[Sequence[int]], None]
+    ) -> list[SearchState]:
+        """Run one phase of every search; see `phases.run_leg`."""
+        return run_leg(self, states, legs, launched)
+
+    def _padded(self, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+        nodes = self._engine.sizes["nodes"]
+        padded = np.arange(nodes, dtype=np.int32)
+        padded[: len(parents)] = parents
+        return padded
+
+    def close(self) -> None:
+        """Free the memory."""
+        self._engine.close()
+
+
+def make_search_runner(
+    device: Device,
+    problem: SearchProblem,
+    slots: int,
+    seed: int,
+    *,
+    by_columns: bool,
+    stages: Sequence[str] = (),
+) -> SearchRunner:
+    """Return a runner of `slots` searches on a device; other processes begin to translate its kernels.
+
+    Args:
+        device: a usable device.
+        problem: input of the searches.
+        slots: number of searches that run at once.
+        seed: seed of the random numbers, 0 ... 2^64-1.
+        by_columns: whether the start by columns will be used, which needs more memory.
+        stages: stages that will run, in the order of their first use.
+
+    Raises:
+        DeviceError: searches do not run on the device, or it does not open, cannot build a kernel, or has too
+            little memory.
+    """
+    traits = traits_of(device)
+    sizes = search_sizes(problem, slots, by_columns, traits.lanes)
+    if device.kind == "numpy":
+        from syclade.host.chains.search.numpy_stages import numpy_engine
+
+        engine, load = numpy_engine(problem, sizes, seed)
+        return SearchRunner(problem, engine, load, NUMPY.kind)
+    if device.kind == "python":
+        raise DeviceError(
+            "searches do not run on the device python", hint=f"use {flag_of('method', 'chain')}"
+        )
+    on_device = open_engine(device, Allocation(ARGUMENTS, sizes, search_arrays(problem, sizes, seed)))
+    on_device.prepare([search_kernel(stage, traits) for stage in stages])
+
+    def load_stage(stage: str) -> int:
+        return on_device.load(search_kernel(stage, traits))
+
+    return SearchRunner(problem, on_device, load_stage, GENERAL)
+
+
+def device_for_search(device: Device, stages: Sequence[str]) -> Device:
+    """Return the device for a search if `auto` has chosen one: this processor instead of a CPU device.
+
+    The driver of a CPU device takes seconds to translate the kernels of a search. Most searches take no
+    longer than that in all, and long ones are no faster on the CPU device (docs/performance.md). The choice
+    stays as it is unless the machine code of all stages is cached or precompiled.
+
+    Args:
+        device: the device that `auto` has chosen.
+        stages: stages of the search.
+    """
+    ready = device.kind == "cpu" and all(machine_code.is_at_hand(search_kernel(stage)) for stage in stages)
+    return native_device() if ready else device

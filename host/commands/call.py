@@ -1,0 +1,304 @@
+"""``syclade call``: call the variants of aligned reads, by LoFreq's model and options."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.commands import options
+from syclade.host.commands.progress import LINE_SECONDS, show_log
+from syclade.host.ground.options.calls import (
+    CALL_FILES,
+    CALL_OPTIONS,
+    CALL_SHARED,
+    REFUSED,
+    CallFile,
+    CallOption,
+    call_flag,
+)
+
+if TYPE_CHECKING:
+    from syclade.host.calls.options import CallOptions
+    from syclade.host.calls.place import Place
+    from syclade.host.calls.read_filter import ReadCounts
+    from syclade.host.calls.reference import Reference
+    from syclade.host.calls.regions import Interval
+    from syclade.host.calls.run import Progress
+    from syclade.host.calls.sites import Sites
+    from syclade.host.device.cluster.workers import Workers
+
+__all__ = ["command"]
+
+STDOUT = Path("-")
+
+
+def _with_tables(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the tables, and those that are refused."""
+    for shared, changes in reversed(CALL_SHARED.items()):
+        command = options.take(shared, **changes)(command)
+    for name, letter, reason in reversed(REFUSED):
+        command = _refused(name, letter, reason)(command)
+    for option in reversed(CALL_OPTIONS.values()):
+        command = _added(option)(command)
+    for file in reversed(CALL_FILES):
+        command = _file(file)(command)
+    return command
+
+
+def _flags(option: CallOption | CallFile) -> list[str]:
+    return [*([f"-{option.short}"] if option.short else []), call_flag(option.name), option.name]
+
+
+def _file(option: CallFile) -> Callable[..., Any]:
+    default: dict[str, Any] = {"required": True}  # with a default of None, click would take that
+    if not option.required:
+        default = {"default": option.default, "show_default": option.default is not None}
+    return click.option(
+        *_flags(option),
+        type=click.STRING if option.metavar == "REGION" else options.INPUT_FILE,
+        metavar=option.metavar,
+        help=option.help,
+        **default,
+    )
+
+
+def _added(option: CallOption) -> Callable[..., Any]:
+    settings: dict[str, Any] = {"help": option.help, "default": option.default, "show_default": True}
+    if option.default is False:
+        settings |= {"is_flag": True, "show_default": False}
+    elif option.low is not None:
+        settings |= {"type": click.IntRange(option.low, option.high if option.high != 2**31 - 1 else None)}
+    elif option.name == "sig":
+        settings |= {"type": click.FloatRange(0, 1, min_open=True)}
+    return click.option(*_flags(option), **settings)
+
+
+def _refused(name: str, letter: str, reason: str) -> Callable[..., Any]:
+    def refuse(_context: click.Context, parameter: click.Parameter, given: bool) -> None:
+        if given:
+            raise click.UsageError(f"{call_flag(name)} of LoFreq is not supported: {reason}.")
+
+    flags = [*([f"-{letter}"] if letter else []), call_flag(name)]
+    return click.option(
+        *flags, f"refused_{letter or name.replace('.', '_')}", is_flag=True, is_eager=True, hidden=True,
+        expose_value=False, callback=refuse,
+    )  # fmt: skip
+
+
+_OTHERS = ", ".join(f"-{letter}" if letter else call_flag(name) for name, letter, _ in REFUSED)
+
+
+@click.command("call", epilog=f"LoFreq's {_OTHERS} are refused: the message says what to use instead.")
+@click.argument("reads", type=options.INPUT_FILE, nargs=-1, required=True, metavar="BAM...")
+@_with_tables
+def command(
+    reads: tuple[Path, ...],
+    ref: Path,
+    out: Path,
+    region: str | None,
+    bed: Path | None,
+    sites: Path | None,
+    device: str,
+    scheduler: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    **given: Any,
+) -> None:
+    """Call single-nucleotide variants, and with --call-indels indels, of the reads in each BAM, by LoFreq's
+    model.
+
+    BAM is a file of reads, sorted by position and with an index, or CRAM. Options and defaults are those of
+    lofreq call. Several files are samples of one VCF.
+    """
+    from syclade.host.calls.output import check_vcf, inputs_of, write_vcf
+    from syclade.host.calls.reference import Reference
+    from syclade.host.calls.run import call_variants, samples_of
+    from syclade.host.calls.summary import summary_of, warnings_of
+    from syclade.host.calls.vcf import vcf_lines
+
+    chosen = _options_of(given, len(reads), sites)
+    log = show_log(quiet, verbose)
+    begun = time.perf_counter()
+    reference = Reference(ref)
+    reference.ignores_digests = chosen.ignores_digests  # sites read it, too
+    click.get_current_context().call_on_close(reference.close)
+    if reference.index_problem is not None:
+        log.tell(
+            f"syclade: warning: the index {ref}.fai {reference.index_problem}, and was not used: "
+            f"make it anew (samtools faidx {ref})"
+        )
+    samples = samples_of(reads, reference)
+    inputs = inputs_of(reads, ref, regions=bed, sites=sites)
+    longest = max(samples[0].contigs.values(), default=0)
+    if out != STDOUT:
+        check_vcf(out, longest, force, inputs)
+    intervals = _intervals(samples[0].contigs, region, bed)
+    forced = None if sites is None else _sites_of(sites, reference, intervals, chosen, log.tell)
+    with _place(device, scheduler) as place, _progress(quiet, log) as progress:
+        if not verbose:
+            _leave_out_devices()
+        called = call_variants(
+            reference, samples, intervals, chosen, sites=forced, place=place, progress=progress
+        )
+    for words in (*reference.misfits.values(), *warnings_of(called, chosen)):
+        log.tell(f"syclade: warning: {words}")
+    text = "".join(vcf_lines(called, ref.name, chosen))
+    if out == STDOUT:
+        click.echo(text, nl=False)
+        files = []
+    else:
+        files = write_vcf(out, text, longest, force=force, apart=inputs)
+    summary = summary_of(called, chosen, ref, files, time.perf_counter() - begun)
+    if as_json:
+        click.echo(json.dumps(summary, indent=2), err=out == STDOUT)
+    elif not quiet:
+        _tell(summary, called.reads)
+
+
+@contextmanager
+def _place(device: str, scheduler: str | None) -> Iterator[Place | Workers]:
+    """Yield the device, or the workers."""
+    if scheduler is None:
+        from syclade.host.calls.place import place_of
+        from syclade.host.device.cores import usable_cores
+
+        yield place_of(device, usable_cores())
+        return
+    from syclade.host.device.cluster.scheduler import open_scheduler
+    from syclade.host.device.cluster.workers import Workers
+
+    with open_scheduler(scheduler) as executor:
+        yield Workers(executor, device)
+
+
+def _leave_out_devices() -> None:
+    """Log no choice of a device until the command ends: each window of tests chooses the same one."""
+    logger = logging.getLogger("syclade.devices")
+    click.get_current_context().call_on_close(lambda level=logger.level: logger.setLevel(level))
+    logger.setLevel(logging.WARNING)
+
+
+def _options_of(given: dict[str, Any], samples: int, sites: Path | None) -> CallOptions:
+    """Return the options; refuse what does not go together."""
+    from syclade.host.calls.options import CallOptions
+
+    bonf = given.pop("bonf")
+    if bonf != "dynamic" and not str(bonf).isdecimal():
+        raise click.BadParameter("give dynamic, or a number from 1.", param_hint="--bonf")
+    if given["compat"] and samples > 1:
+        raise click.UsageError("--compat takes one BAM, as LoFreq does.")
+    if given["compat"] and sites is not None:
+        raise click.UsageError("--compat does not go with --sites, which LoFreq lacks.")
+    given["drop_filtered"] |= given["compat"]
+    return CallOptions(**given, bonf=None if bonf == "dynamic" else int(bonf))
+
+
+def _intervals(contigs: Any, region: str | None, bed: Path | None) -> list[Interval]:
+    """Return what to call: all contigs, or those parts of the regions that are wanted."""
+    from syclade.host.calls.regions import intersected, merged, parse_region, read_bed, whole
+
+    intervals = whole(contigs) if bed is None else read_bed(bed, contigs)
+    intervals = merged(intervals, contigs)
+    return intervals if region is None else intersected(intervals, parse_region(region, contigs))
+
+
+def _sites_of(
+    path: Path,
+    reference: Reference,
+    intervals: list[Interval],
+    chosen: CallOptions,
+    tell: Callable[[str], None],
+) -> Sites:
+    """Return the sites in the regions; warn of alleles that are left out."""
+    from syclade.host.calls.sites import read_sites
+
+    wanted = {"single bases": not chosen.only_indels, "indels": chosen.call_indels}
+    sites, others = read_sites(path, reference, bases=wanted["single bases"], indels=wanted["indels"])
+    if others:
+        kinds = " or ".join(kind for kind, is_called in wanted.items() if is_called)
+        more = "" if chosen.call_indels else f" ({call_flag('call_indels')} takes indels)"
+        tell(f"syclade: warning: {others} alleles of {path} are not {kinds}, and were left out{more}")
+    inside = {
+        contig: {
+            at: here
+            for at, here in places.items()
+            if any(one.contig == contig and one.begin <= at < one.end for one in intervals)
+        }
+        for contig, places in sites.items()
+    }
+    lost = sum(map(len, sites.values())) - sum(map(len, inside.values()))
+    if lost:
+        tell(f"syclade: warning: {lost} positions of {path} are outside of the regions")
+    return inside
+
+
+@contextmanager
+def _progress(quiet: bool, log: Any) -> Iterator[Progress | None]:
+    """Show how much of the genome is done; without a terminal, print a line from time to time."""
+    if quiet:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        last = time.monotonic()
+
+        def line(done: int, total: int, place: str) -> None:
+            nonlocal last
+            if time.monotonic() - last >= LINE_SECONDS:
+                last = time.monotonic()
+                log.tell(f"syclade: {done / total:.0%} of {total} positions, {place}")
+
+        yield line
+        return
+    columns = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    echo = log.tell
+    with Progress(*columns, TextColumn("{task.description}"), console=console, transient=True) as bar:
+        log.tell = lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)
+        task = bar.add_task("starting", total=None)
+        try:
+            yield lambda done, total, place: bar.update(task, completed=done, total=total, description=place)
+        finally:
+            log.tell = echo
+
+
+def _tell(summary: dict[str, Any], counts: Iterable[ReadCounts]) -> None:
+    """Print the summary, and the numbers of reads by sample, on standard error."""
+    kinds = {"": ("tests", "min_quality"), " of indels": ("indel_tests", "min_indel_quality")}
+    for sample in summary["samples"]:
+        limits = [
+            f"{sample[tests]} tests{kind}"
+            + (f", quality at least {sample[quality]}" if sample[tests] else "")
+            for kind, (tests, quality) in kinds.items()
+            if sample[tests] is not None
+        ]
+        if sample["indels_left_out"]:
+            hint = "" if summary["options"]["compat"] else f" ({call_flag('keep_homopolymers')} tests them)"
+            limits.append(f"{sample['indels_left_out']} indels in homopolymers not tested{hint}")
+        found = f"{sample['variants']} variants, {sample['passed']} pass"
+        click.echo("; ".join((f"syclade: {sample['sample']}: {found}", *limits)), err=True)
+    for sample, reads in zip(summary["samples"], counts, strict=True):
+        left_out = f", left out: {reads.reasons()}" if reads.left_out else ""
+        click.echo(
+            f"syclade: {sample['sample']}: {reads.used} of {reads.total} reads used{left_out}", err=True
+        )
+    if summary["files"]:
+        click.echo(f"syclade: wrote {', '.join(summary['files'])}", err=True)

@@ -1,0 +1,93 @@
+"""``syclade convert``: convert a matrix to SCITE's or PhISCS' format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.commands import options
+
+if TYPE_CHECKING:
+    from syclade.host.data.input.matrix import Matrix
+
+__all__ = ["command"]
+
+
+@click.command("convert")
+@click.argument("matrix", type=options.MATRIX)
+@options.take(*options.CODING)
+@click.option("--to", type=click.Choice(("scite", "sc")), default="scite", show_default=True)
+@options.take("out", required=True)
+@options.take("force", "json")
+def command(
+    matrix: Any,
+    to: str,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    **said: Any,
+) -> None:
+    """Write MATRIX in another format to DIR.
+
+    MATRIX is a path, or - for standard input. With --to scite, DIR gets matrix.csv, and matrix.geneNames and
+    matrix.cellNames for --names and --cell-names. With --to sc, it gets matrix.SC. left_out.tsv lists what
+    options leave out.
+    """
+    from syclade.host.commands.progress import show_log
+    from syclade.host.data.input.left_out import FILE, left_out_table
+    from syclade.host.data.input.read_matrix import read_matrix
+    from syclade.host.ground.files import write_files
+
+    show_log(quiet=False, verbose=False)
+    read = read_matrix(matrix, **said, strict=True)
+    files = _files(read, to)
+    if read.left_out:
+        files[FILE] = left_out_table(read.left_out)
+    inputs = {
+        **options.files_of({**said, "matrix": matrix}),
+        "the names of the mutations": read.names_from,
+        "the names of the cells": read.cell_names_from,
+    }
+    write_files(out, files, force, inputs)
+    written = [str(out / name) for name in files]
+    told = _told(read)
+    if as_json:
+        click.echo(json.dumps({**told, "files": written}, indent=2))
+        return
+    counts = ", ".join(f"{count} {name}" for name, count in told["values"].items())
+    click.echo(f"{told['n_mutations']} mutations × {told['n_cells']} cells: {counts}")
+    click.echo(f"wrote {', '.join(written)}")
+
+
+def _told(matrix: Matrix) -> dict[str, Any]:
+    """Return source, size and counts of values of a matrix."""
+    names = ("not observed", "mutation", "homozygous", "missing")
+    counts = {name: int((matrix.values == value).sum()) for value, name in enumerate(names)}
+    return {
+        "matrix": matrix.source,
+        "matrix_file_sha256": matrix.file_sha256,
+        "n_mutations": matrix.n_mutations,
+        "n_cells": matrix.n_cells,
+        "left_out": len(matrix.left_out),
+        "values": counts,
+    }
+
+
+def _files(matrix: Matrix, to: str) -> dict[str, str]:
+    """Return the texts of the files by file name."""
+    from syclade.host.data.input.matrix import format_matrix
+    from syclade.host.data.trees.cells import default_cell_names
+
+    cells = matrix.cells or default_cell_names(matrix.n_cells)
+    if to == "sc":
+        lines = ["\t".join(("cellIDxmutID", *matrix.mutations))]
+        lines += ["\t".join((cell, *map(str, row))) for cell, row in zip(cells, matrix.values.T, strict=True)]
+        return {"matrix.SC": "\n".join(lines) + "\n"}
+    return {
+        "matrix.csv": format_matrix(matrix.values),
+        "matrix.geneNames": "\n".join(matrix.mutations) + "\n",
+        "matrix.cellNames": "\n".join(cells) + "\n",
+    }

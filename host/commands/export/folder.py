@@ -1,0 +1,147 @@
+"""Write the folder of an export."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.plan import make_plan
+from syclade.host.chains.state import bytes_of_states
+from syclade.host.commands.export import loader
+from syclade.host.commands.export.kernels import STAGES, ExportedKernel, exported_kernels, symbol_values
+from syclade.host.commands.export.manifest import make_manifest
+from syclade.host.commands.export.modules import exported_module
+from syclade.host.commands.export.vector import Vector, describe_vector, vector_file
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.problem import Problem, make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.device.choice import choose_device
+from syclade.host.device.compile.image import IMAGE_KINDS, make_image
+from syclade.host.device.device import Device
+from syclade.host.device.queue import open_queue
+from syclade.host.ground.errors import DeviceError, OptionError
+from syclade.host.ground.files import write_files
+from syclade.host.ground.memory import require_memory
+from syclade.host.ground.options import flag_of
+from syclade.kernels.target.sycl_traits import TRAITS
+
+__all__ = ["FILES", "check_image_kinds", "compiling_device", "export_folder", "image_name"]
+
+FILES = (
+    "chain_steps.spv",
+    *(f"{name}.spv" for name in STAGES),
+    "problem.npz",
+    "load_design.py",
+    "manifest.json",
+)
+"""Files of every export; images come in addition."""
+
+
+def image_name(kind: str) -> str:
+    """Return the file name of an image for a kind of device."""
+    return f"chain_steps.{kind}.image"
+
+
+def export_folder(
+    directory: str | os.PathLike[str],
+    matrix: Matrix,
+    rates: Rates,
+    *,
+    cells: int,
+    mutations: int,
+    chains: int = 4,
+    steps: int = 1000,
+    seed: int = 1,
+    images: Sequence[str] = (),
+    force: bool = False,
+) -> list[str]:
+    """Export the kernels of the ancestor-matrix pipeline for one capacity, with all that runs them elsewhere.
+
+    Args:
+        directory: created if needed.
+        matrix: matrix of the test vector; at most `mutations` x `cells`.
+        rates: rates of the test vector.
+        cells: capacity in distinct columns.
+        mutations: capacity in mutations.
+        chains, steps, seed: of the test vector.
+        images: kinds of device to compile the chain-step kernel for: cpu, fpga-emu.
+        force: whether existing files may be replaced.
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        OptionError: the matrix does not fit, or there is no such kind of image.
+        DeviceError: there is no SYCL device, or it cannot compile.
+        OutputError: the files cannot be written.
+    """
+    problem = make_problem(matrix, rates)
+    _check(problem, cells, mutations, images)
+    require_memory(bytes_of_states(chains, mutations), f"{chains} chains", f"use fewer {flag_of('chains')}")
+    device = compiling_device("cpu")
+    queue = open_queue(device.filter)
+    plan = make_plan(problem)
+    capacity = AncestorEncoding.capacity(TRAITS, mutations + 1, cells, len(problem.values))
+    encoding = AncestorEncoding(problem, TRAITS, capacity)
+    kernels = exported_kernels(plan, encoding)
+    modules = [exported_module(queue, kernel) for kernel in kernels]
+    vector = Vector(plan, matrix.n_cells, chains, steps, seed)
+    content = vector_file(vector, encoding)
+    others = {
+        "load_design.py": Path(str(loader.__file__)).read_bytes(),
+        **_images(images, kernels[0], modules[0]),
+    }
+    sizes = {"cells": cells, "mutations": mutations}
+    pairs = list(zip(kernels, modules, strict=True))
+    values = symbol_values(plan, encoding, mutations)
+    told = make_manifest(pairs, sizes, values, describe_vector(vector, content, device), others)
+    files: dict[str, str | bytes] = {kernel.file: module for kernel, module in pairs}
+    files |= {"problem.npz": content, **others, "manifest.json": json.dumps(told, indent=2) + "\n"}
+    write_files(directory, files, force)
+    return list(files)
+
+
+def _check(problem: Problem, cells: int, mutations: int, images: Sequence[str]) -> None:
+    columns = problem.columns
+    if problem.mutations > mutations or columns > cells:
+        raise OptionError(
+            f"the matrix has {problem.mutations} mutations and {columns} distinct columns, more than fit in "
+            f"{mutations} and {cells}",
+            hint="export for more mutations and cells, or for those of the matrix",
+        )
+    check_image_kinds(images)
+
+
+def check_image_kinds(kinds: Sequence[str]) -> None:
+    """Check that images can be made for kinds of device.
+
+    Raises:
+        OptionError: there is no such kind of image.
+    """
+    for kind in kinds:
+        if kind not in IMAGE_KINDS:
+            raise OptionError(f"no image can be made for {kind}", hint=f"use {' or '.join(IMAGE_KINDS)}")
+
+
+def compiling_device(kind: str) -> Device:
+    """Return a SYCL device of a kind.
+
+    Raises:
+        DeviceError: no such device can run.
+    """
+    try:
+        return choose_device(kind)
+    except DeviceError as error:
+        raise DeviceError(f"an export needs the SYCL stack: {error.message}", hint=error.hint) from error
+
+
+def _images(kinds: Sequence[str], exported: ExportedKernel, module: bytes) -> dict[str, bytes]:
+    """Return an image of the chain-step kernel for each kind of device, by file name."""
+    made: dict[str, bytes] = {}
+    for kind in kinds:
+        queue = open_queue(compiling_device(kind).filter)
+        made[image_name(kind)] = make_image(queue, kind, "ancestor", exported.kernel, module)
+    return made

@@ -1,0 +1,133 @@
+"""manifest.json: everything that a program or a person needs to use an export."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import syclade
+from syclade.host.commands.export.kernels import STAGES, ExportedKernel
+from syclade.host.device.compile.translate import compiler_versions
+from syclade.host.ground.spirv import header
+from syclade.kernels.ancestor.stage_arguments import StageArgument
+from syclade.kernels.chain.arguments import PARAMETERS
+
+__all__ = ["common_parts", "make_manifest", "sha256"]
+
+FLATTENED = ("items", "item_bytes", "data", "shape", "stride_bytes")
+_FLATTENING = {
+    "order": list(FLATTENED),
+    "meaning": "every array is five arguments of the kernel, in this order: number of elements (int64), "
+    "bytes of an element (int64), address in global memory, number of elements again (int64), bytes from "
+    "one element to the next (int64). Arrays are flat, C order, the last axis of `shape` fastest.",
+}
+_DIRECTIONS = {
+    "in": "read only",
+    "out": "the launch reads only what it has written itself; needs no contents beforehand",
+    "inout": "read and written",
+}
+_ROLES = {
+    "problem": "the same for all slots, for a whole inference",
+    "setting": "one per slot, set by the host between launches",
+    "state": "what a chain's next step needs; copy it in and out to move a chain",
+    "info": "diagnostics",
+    "scratch": "from one stage to the next; has no meaning between steps",
+}
+
+
+def sha256(content: bytes) -> str:
+    """Return the hexadecimal SHA-256 digest of a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def make_manifest(
+    kernels: Sequence[tuple[ExportedKernel, bytes]],
+    sizes: Mapping[str, int],
+    values: Mapping[str, int],
+    vector: dict[str, Any],
+    files: Mapping[str, bytes],
+) -> dict[str, Any]:
+    """Return the manifest as plain values.
+
+    Args:
+        kernels: each kernel and its module.
+        sizes: the capacities `cells` and `mutations`.
+        values: of the symbols in shapes, except `slots`.
+        vector: from `describe_vector`.
+        files: content of the other files of the folder, such as images, by name.
+    """
+    return common_parts(kernels, values, files) | {
+        "encoding": "ancestor",
+        "sizes": dict(sizes),
+        "constants": dict(kernels[0][0].kernel.constants),
+        "symbols": {
+            "slots": "chain states in memory, free to choose at run time",
+            "log_sizes": "mutations of the problem + 2, free to choose at run time",
+            "nodes": "tree nodes, root included, padded to a multiple of lanes",
+            "words": "64-bit words of a row of ancestors",
+            "cells": "distinct columns of the matrix, padded to a multiple of lanes",
+            "lanes": "work-items of a work-group",
+            "values": "informative observed values: 0 and 1, and 2 where it occurs",
+            "classes": "the same, and one more for uninformative entries",
+            "moves": "moves that a chain makes",
+            "tallies": "steps proposed and accepted, by kind of move",
+        },
+        "parameters": list(PARAMETERS),
+        "stages": {"order": list(STAGES), "meaning": "one launch of each is one step of every slot's chain"},
+        "problem": vector,
+    }
+
+
+def common_parts(
+    kernels: Sequence[tuple[ExportedKernel, bytes]], values: Mapping[str, int], files: Mapping[str, bytes]
+) -> dict[str, Any]:
+    """Return the parts that the manifests of all families of kernels have.
+
+    Args:
+        kernels: each kernel and its module.
+        values: of the symbols in shapes that are fixed.
+        files: content of the other files of the folder, by name.
+    """
+    version = header(kernels[0][1])[1]
+    return {
+        "format": "syclade export",
+        "format_version": 3,
+        "syclade": syclade.__version__,
+        "sources": kernels[0][0].kernel.sources,
+        "compilers": compiler_versions(),
+        "spirv_version": f"{version >> 16 & 255}.{version >> 8 & 255}",
+        "flattening": _FLATTENING,
+        "directions": _DIRECTIONS,
+        "roles": _ROLES,
+        "kernels": [_kernel(kernel, module, values) for kernel, module in kernels],
+        "files": {name: sha256(content) for name, content in files.items()},
+    }
+
+
+def _kernel(kernel: ExportedKernel, module: bytes, numbers: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "name": kernel.name,
+        "meaning": kernel.meaning,
+        "file": kernel.file,
+        "sha256": sha256(module),
+        "entry_point": kernel.entry_point,
+        "constants": dict(kernel.kernel.constants),
+        "work_size": {"global": [f"slots * {kernel.kernel.lanes}"], "local": [kernel.kernel.lanes]},
+        "arguments": [_argument(index, one, numbers) for index, one in enumerate(kernel.arguments)],
+    }
+
+
+def _argument(index: int, described: StageArgument, numbers: Mapping[str, int]) -> dict[str, Any]:
+    argument, direction = described
+    first = index * len(FLATTENED)
+    return {
+        "name": argument.name,
+        "type": argument.dtype,
+        "shape": list(argument.shape),
+        "numbers": [numbers.get(part, part) if isinstance(part, str) else part for part in argument.shape],
+        "direction": direction,
+        "role": argument.role,
+        "meaning": argument.meaning,
+        "flat_arguments": [first, first + len(FLATTENED) - 1],
+    }

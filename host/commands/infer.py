@@ -1,0 +1,183 @@
+"""``syclade infer``: infer the maximum-likelihood tree of a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.commands import options
+from syclade.host.commands.infer_text import doubt_of
+from syclade.host.commands.progress import progress_bar, show_log
+from syclade.host.commands.stopping import stopped_by_signals
+from syclade.host.commands.write_result import deliver
+from syclade.host.ground.options import LEAVES_OUT, OPTIONS
+from syclade.host.ground.options.defaults import ALL_MUTATIONS
+from syclade.host.ground.supported import check_together
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from syclade.host.answer.output.result import Result
+    from syclade.host.findings.kinds.kind import TreeKind
+    from syclade.host.ground.output_folder import OutputFolder
+
+__all__ = ["command", "require_libraries"]
+
+
+@click.command("infer")
+@click.argument("matrix", type=options.MATRIX)
+@options.take(*OPTIONS)
+def command(
+    matrix: Any,
+    names: Path | None,
+    move_probabilities: tuple[float, ...] | None,
+    report: bool,
+    netcdf: bool,
+    multiqc: bool,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    tree: str,
+    scheduler: str | None,
+    **settings: Any,
+) -> int:
+    """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
+
+    MATRIX is a path, or - for standard input. Its format is detected if --format is not given. SCITE's
+    format has one line per mutation and one column per cell, with values 0 (not observed), 1 (mutation), 2
+    (homozygous mutation) or 3 (missing). DIR gets tree.newick, tree.gv, attachments.tsv (the best node of
+    each cell), support.tsv (how sure each edge is), summary.json (identical for equal runs) and run.json
+    (device, times, options). Ctrl-C or
+    SIGTERM ends the run with the best tree so far. --tree leaf infers a cell tree instead and writes
+    placements.tsv (the best edge of each mutation) in place of attachments.tsv.
+    """
+    from syclade.host.answer.inference import infer
+    from syclade.host.chains.checkpoints.checkpoint_lock import checkpoint_in_use
+    from syclade.host.findings.kinds.named import kind_named, weights_of
+
+    given = click.get_current_context().params
+    check_together(given)
+    also = {"report": report, "netcdf": netcdf, "multiqc": multiqc}
+    kind = kind_named(tree)
+    require_libraries(also)
+    log = show_log(quiet, verbose)
+    with (
+        stopped_by_signals() as stop,
+        _opened(out, _file_names(kind, also, given), given) as folder,
+        checkpoint_in_use(settings["checkpoint"], settings["resume"]),
+        _workers(scheduler) as executor,
+    ):
+        matrix, coding = options.coding_of(settings, matrix, names, settings["cell_names"])
+        with progress_bar(quiet, log) as progress:
+            if coding:  # the matrix was read with its names
+                names = settings["cell_names"] = None
+            result = infer(
+                matrix,
+                names=names,
+                tree=tree,
+                move_probabilities=weights_of(kind, move_probabilities),
+                executor=executor,
+                progress=progress,
+                stop=stop,
+                force=force,
+                **settings,
+            )
+        if coding:  # needed to repeat the run
+            result = replace(result, options={**coding, **result.options})
+        for words in _warnings(result):
+            click.echo(f"syclade: {words}", err=True)
+        deliver(result, folder, also, quiet=quiet, as_json=as_json)
+    return stop.status
+
+
+@contextmanager
+def _opened(out: Path | None, names: list[str], given: Mapping[str, Any]) -> Iterator[OutputFolder | None]:
+    """Open the folder of the result, if there is one; say if an interrupted run has written nothing there.
+
+    Raises:
+        OutputError: the files cannot be written, or would overwrite a file of another option.
+    """
+    if out is None:
+        yield None
+        return
+    from syclade.host.answer.output.result_files import folder_of_result
+
+    with folder_of_result(out, names, force=given["force"], apart=options.files_of(given)) as folder:
+        try:
+            yield folder
+        except KeyboardInterrupt:
+            if not folder.written:
+                click.echo(f"syclade: nothing was written to {out}", err=True)
+            raise
+
+
+def _workers(scheduler: str | None) -> AbstractContextManager[Executor | None]:
+    """Return the context of the workers, if the run has any."""
+    if scheduler is None:
+        return nullcontext()
+    from syclade.host.device.cluster.scheduler import open_scheduler
+
+    return open_scheduler(scheduler)
+
+
+def _warnings(result: Result) -> list[str]:
+    """Return the reasons to doubt a result."""
+    from syclade.host.chains.runs.outcome import TREE
+
+    found = []
+    support = result.support
+    if result.interrupted:
+        found.append(f"warning: {result.stop_words}")
+    found += [f"warning: {words}" for words in result.misfits]
+    if support is not None:
+        found += [f"warning: {words}" for words in support.warnings]
+    if result.consensus is not None:
+        found += [f"warning: {words}" for words in result.consensus.warnings]
+    if result.samples is not None:
+        found += [f"warning: {words}" for words in result.samples.warnings]
+    elif not result.converged and result.stopped_in != TREE:
+        found.append(doubt_of(result))
+    return found
+
+
+def require_libraries(also: Mapping[str, bool]) -> None:
+    """Check that the libraries for additional files are installed; raise an OptionError if one is not."""
+    if also["report"]:
+        from syclade.host.answer.report.page import require_report
+
+        require_report()
+    if also["netcdf"]:
+        from syclade.host.findings.samples.netcdf import require_netcdf
+
+        require_netcdf()
+
+
+def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, Any]) -> list[str]:
+    """Return the names of the files that the run will write."""
+    from syclade.host.answer.request.support import support_level
+
+    besides = {"report": "report.html", "netcdf": "samples.nc", "multiqc": "syclade_mqc.json"}
+    names = [*kind.file_names, *(name for option, name in besides.items() if also[option])]
+    supported = support_level(given) != "none"
+    if given["samples"] is not None:
+        names += kind.sample_names
+    if supported:
+        names += ("support.tsv", "support.nhx")
+        if given["dropout"] != "shared":
+            names.append("dropout.tsv")  # with auto, if the data show it
+    if given["samples"] is not None or supported:
+        names += kind.consensus_names
+    if given["recurrent"] == ALL_MUTATIONS:
+        names.append("recurrences.tsv")
+    if any(given[name] not in (None, False) for name in LEAVES_OUT):
+        names.append("left_out.tsv")
+    if given["max_trees"] is not None:
+        names += ("tree_0.newick", "tree_0.gv", "co_optimal.tsv", "co_optimal.gv")
+    return names

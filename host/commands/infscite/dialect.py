@@ -1,0 +1,114 @@
+"""The dialect of ∞SCITE: its model, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.scores.named import ScoreOptions
+from syclade.host.commands.infscite.arguments import InfsciteCall
+from syclade.host.commands.infscite.doublets import figures_of
+from syclade.host.commands.infscite.samples import lines_of_samples
+from syclade.host.commands.scite.dialect import Best, Dialect, score_of
+from syclade.host.commands.scite.problem import rates_of
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rate_model import (
+    UNIFORM_DEVIATION,
+    UNIFORM_LEARN,
+    UNIFORM_MEAN,
+    Places,
+    RateModel,
+    make_rate_model,
+)
+from syclade.host.data.model.rates import Rates
+from syclade.host.ground.errors import OptionError
+
+__all__ = ["dialect_of", "graphviz_text"]
+
+_HEAD = "digraph g{\nnode [color=deeppink4, style=filled, fontcolor=white];\t\n"
+_CELLS = "node [color=lightgrey, style=filled, fontcolor=black, shape=circle, fixedsize=true];  \n"
+
+
+def dialect_of(call: InfsciteCall) -> Dialect:
+    """Return the dialect for ∞SCITE's arguments.
+
+    Raises:
+        RatesError, OptionError: the rates or their priors are invalid.
+    """
+    model = _model(call, rates_of(call))
+
+    def judge(matrix: Matrix, plan: Plan, parents: NDArray[np.int32], places: Places) -> Best:
+        figures = figures_of(call, matrix, plan, parents, places)
+        return Best(figures.log_likelihood, {**figures.rates, **figures.doublets})
+
+    score = ScoreOptions("max", _rate_of_doublets(call)) if call.doublets else score_of(call)
+    return Dialect(
+        model=model,
+        score=score._replace(recurrent=call.recurrent),
+        # Chains of the other models have no precompiled kernels that record all best trees.
+        lists_trees=call.tree_list
+        and not call.doublets
+        and call.unmutated is None
+        and call.recurrent is None,
+        graphviz=graphviz_text,
+        lines_of_samples=lambda matrix, plan, samples: lines_of_samples(call, matrix, plan, samples),
+        judge=judge if call.doublets else None,
+    )
+
+
+def _rate_of_doublets(call: InfsciteCall) -> float:
+    return UNIFORM_MEAN if call.doublet_rate is None else call.doublet_rate
+
+
+def _model(call: InfsciteCall, rates: Rates) -> RateModel:
+    """Return the rates of the chains; with -z, half of the jumps of -e are of false positives."""
+    learned: dict[str, float | None] = {}
+    if call.learn > 0.0:
+        if not call.prior_sd > 0.0 or not call.step_divisor > 0.0:
+            raise OptionError(
+                f"-sd_beta is {call.prior_sd:g} and -x {call.step_divisor:g}", hint="both are numbers above 0"
+            )
+        share = call.learn if call.unmutated is None else call.learn / 2.0
+        learned |= {
+            "learn_fn": share,
+            "fn_deviation": call.prior_sd,
+            "fn_step": call.prior_sd / call.step_divisor,
+        }
+        if call.unmutated is not None:
+            step = None if call.alpha_sd is None else call.alpha_sd / call.step_divisor
+            learned |= {"learn_fp": share, "fp_deviation": call.alpha_sd, "fp_step": step}
+    if call.doublets:
+        learned["doublets"] = _rate_of_doublets(call)
+    if call.doublets and call.doublet_rate is None:
+        learned |= {"learn_doublets": UNIFORM_LEARN, "doublets_deviation": UNIFORM_DEVIATION}
+    return make_rate_model(rates, **learned, unmutated=call.unmutated)
+
+
+def graphviz_text(
+    parents: NDArray[np.int32],
+    names: Sequence[str] | None = None,
+    attached: NDArray[np.bool_] | None = None,
+) -> str:
+    """Return the tree in ∞SCITE's GraphViz format: nodes are numbers from 0, with names as labels.
+
+    Args:
+        parents: int32, shape (n + 1,).
+        names: of the mutations; None numbers them from 1.
+        attached: bool, shape (n + 1, cells): the best nodes of each cell; None for no cells.
+    """
+    count = len(parents)
+    labels = [*(map(str, range(1, count)) if names is None else names), "Root"]
+    lines = [f'{node}[label="{_escaped(label)}"];\n' for node, label in enumerate(labels)]
+    lines += [f"{parents[node]} -> {node};\n" for node in range(count - 1)]
+    if attached is not None:
+        cells = range(attached.shape[1])
+        lines += [_CELLS, *(f's_{cell}[label="s_{cell + 1}"];\n' for cell in cells)]
+        lines += [f"{node} -> s_{cell};\n" for cell, node in np.argwhere(attached.T).tolist()]
+    return _HEAD + "".join(lines) + "}\n"
+
+
+def _escaped(label: str) -> str:
+    return label.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,162 @@
+"""The command ``syclade``: run the subcommand; turn errors into messages and exit statuses."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+import click
+
+import syclade
+from syclade.host.commands.interrupts import end_at_once, interrupted
+from syclade.host.ground.errors import SycladeError
+
+__all__ = ["cli", "main"]
+
+# A command's module is imported only when the command runs, so that help and errors appear quickly.
+_COMMANDS = {
+    "infer": ("syclade.host.commands.infer", "Infer the maximum-likelihood mutation tree of a matrix."),
+    "batch": ("syclade.host.commands.batch", "Infer the trees of many matrices, side by side."),
+    "bootstrap": ("syclade.host.commands.bootstrap", "Support of a tree by resampled matrices."),
+    "run": ("syclade.host.commands.run", "Run a part of a prepared batch, such as in a job array."),
+    "gather": ("syclade.host.commands.gather", "Write the tables of a batch that ran in parts."),
+    "score": ("syclade.host.commands.score", "Print the log-likelihood of a tree."),
+    "compare": ("syclade.host.commands.compare", "Compare a tree with another, such as the true one."),
+    "call": ("syclade.host.commands.call", "Call the variants of aligned reads, by LoFreq's model."),
+    "scite": (
+        "syclade.host.commands.scite.command",
+        "Take SCITE's arguments, and leave its files and lines.",
+    ),
+    "infscite": (
+        "syclade.host.commands.infscite.command",
+        "Take ∞SCITE's arguments, and leave its files and lines.",
+    ),
+    "convert": (
+        "syclade.host.commands.convert",
+        "Write a matrix of another format in SCITE's or PhISCS' form.",
+    ),
+    "simulate": ("syclade.host.commands.simulate", "Write a simulated matrix and its true tree."),
+    "bench": ("syclade.quality.cli.bench", "Measure chain steps per second."),
+    "export": (
+        "syclade.host.commands.export.command",
+        "Write the kernels, for another host or an FPGA compiler.",
+    ),
+    "design": ("syclade.quality.cli.design", "Predict the throughput and resources of a circuit."),
+    "devices": ("syclade.host.commands.devices", "List the devices and whether they are usable."),
+    "quality": ("syclade.quality.cli.quality", "Check the quality of the results."),
+}
+
+EXIT_ERROR = 2
+EXIT_BROKEN_PIPE = 1
+"""The status that click uses when it detects the broken pipe itself."""
+
+
+class _LazyGroup(click.Group):
+    """A group that lists its commands without importing their modules."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(f"syclade {syclade.__version__}")
+        ctx.exit()
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def cli() -> None:
+    """Infer maximum-likelihood mutation trees of tumours on a SYCL device.
+
+    The model and the Markov chain are SCITE's (Jahn, Kuipers, Beerenwinkel 2016).
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit.
+
+    The exit status is 0 on success, 1 if some matrices of a batch have no result, 2 for an error (reported
+    on standard error), 130 after Ctrl-C and 143 after SIGTERM. An interrupted run that returned the best
+    tree so far also exits with 130 or 143.
+
+    Args:
+        arguments: the arguments after the program's name; None takes those of the process.
+    """
+    try:
+        status = _run(arguments)
+        end_at_once()
+    except KeyboardInterrupt:  # while an error was being reported
+        status = _interrupted_status()
+    sys.exit(status)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        status = cli.main(arguments, prog_name="syclade", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        return _silence()
+    except SycladeError as error:
+        return _complain(str(error))
+    except click.ClickException as error:
+        error.show()
+        return EXIT_ERROR
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
+        return _interrupted_status()
+    except MemoryError:
+        return _complain("out of memory")
+    except Exception:
+        if not interrupted():
+            raise
+        _say("interrupted")  # a library may have replaced KeyboardInterrupt by another exception
+        return _interrupted_status()
+    return status if isinstance(status, int) else 0
+
+
+def _interrupted_status() -> int:
+    """Return the status that shells report for a program ended by a signal: 128 plus its number."""
+    return 128 + (interrupted() or signal.SIGINT)
+
+
+def _complain(text: str) -> int:
+    _say(f"error: {text}")
+    return EXIT_ERROR
+
+
+def _say(text: str) -> None:
+    """Write to standard error; ignore a broken pipe."""
+    with contextlib.suppress(BrokenPipeError):
+        click.echo(f"syclade: {text}", err=True)
+
+
+def _silence() -> int:
+    """Broken pipe (``| head``): discard buffered output so that the flush at exit cannot fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return EXIT_BROKEN_PIPE

@@ -1,0 +1,221 @@
+"""Options of commands, from `host/ground/options/table.py`: the same meaning and help text everywhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from syclade.host.ground.options import CODING, OPTIONS, flag_of
+from syclade.host.ground.options.types import WEIGHTS_GIVEN, Type
+
+if TYPE_CHECKING:
+    from syclade.host.data.model.rates import Rates
+
+__all__ = [
+    "CODING", "INPUT_FILE", "MATRIX", "RATES", "Probability", "coding_of", "files_of", "rates_of", "take",
+    "take_rates",
+]  # fmt: skip
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+GIVEN = {
+    "fp_rate": "Probability of observing a mutation that is not there (SCITE's -fd).",
+    "fn_rate": "Probability of not observing a mutation (SCITE's -ad).",
+}
+"""Rates that only `infer` estimates, and their help elsewhere."""
+
+RATES = ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
+"""Options of fixed error rates."""
+
+
+class Probability(click.ParamType[Any]):
+    """A number from 0 to 1; with ``inside``, both ends are excluded; or one of ``words``."""
+
+    name = "probability"
+
+    def __init__(self, *, inside: bool, words: tuple[str, ...] = ()) -> None:
+        self.inside, self.words = inside, words
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number or the word; fail with a usage error that names the range."""
+        if value in self.words:
+            return value
+        try:
+            number = float(value)
+        except ValueError:
+            words = "".join(f", nor {word}" for word in self.words)
+            self.fail(f"{value!r} is not a number{words}.", param, ctx)
+        if not (0 < number < 1 if self.inside else 0 <= number <= 1):  # NaN is neither
+            ends = ", both excluded" if self.inside else ""
+            ends += "".join(f", nor {word}" for word in self.words)
+            self.fail(f"{value} is not between 0 and 1{ends}.", param, ctx)
+        return number
+
+
+class MatrixSource(click.ParamType[Any]):
+    """A path, or ``-`` for standard input, which error messages call ``<stdin>``."""
+
+    name = "matrix"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or the stream of standard input."""
+        if value == "":
+            self.fail("the name is empty.", param, ctx)
+        if value != "-":
+            return Path(value)
+        if sys.stdin is None:
+            self.fail("standard input is closed.", param, ctx)
+        return sys.stdin.buffer
+
+
+class _Name(click.Path):
+    """A path. Access is checked at open time, which gives a better error."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; refuse an empty text, which would mean the current folder."""
+        if value == "":
+            self.fail("the name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+INPUT_FILE = _Name(path_type=Path)
+MATRIX = MatrixSource()
+
+_TECHNICAL = (2**31 - 1, 2**32 - 1, 10**12, 2**62 - 1)
+"""Upper limits that the help does not show: no run comes near them. `checked` refuses what is above them."""
+
+
+def take(*names: str, **changes: Any) -> Callable[[Command], Command]:
+    """Add options of the table to a command, in the given order.
+
+    Args:
+        names: names of the options, which are also the parameters of the command; `json` is `as_json`.
+        changes: settings of `click.option` that differ in this command: `default`, `help`, `required`, or
+            `parameter`, another name of the parameter.
+    """
+
+    def add(command: Command) -> Command:
+        for name in reversed(names):
+            command = _option(name, dict(changes))(command)
+        return command
+
+    return add
+
+
+def take_rates(*names: str) -> Callable[[Command], Command]:
+    """Add options for error rates to a command that does not estimate them.
+
+    Args:
+        names: as for `take`; fp_rate and fn_rate are required.
+    """
+
+    def add(command: Command) -> Command:
+        for name in reversed(names):
+            changes: dict[str, Any] = {"required": True, "help": GIVEN[name]} if name in GIVEN else {}
+            command = take(name, **changes)(command)
+        return command
+
+    return add
+
+
+def _option(name: str, changes: dict[str, Any]) -> Callable[[Command], Command]:
+    """Return the decorator for an option of the table; see `take`."""
+    option = OPTIONS[name]
+    flags = {"verbose": ["-v", "--verbose"]}.get(name, [flag_of(name)])
+    parameter = changes.pop("parameter", {"json": "as_json"}.get(name, name))
+    settings: dict[str, Any] = {
+        "help": option.help,
+        "required": option.required,
+        "default": option.default,
+        "metavar": option.metavar,
+    }
+    if name == "threads":
+        settings |= {"expose_value": False, "callback": _limit_threads}
+    if option.type.name == "weights":
+        settings["nargs"] = WEIGHTS_GIVEN
+    if option.type.name == "pair":
+        settings["nargs"] = 2
+    settings |= {"is_flag": True} if option.type.name == "flag" else {"type": _type_of(option.type)}
+    settings |= changes
+    settings["show_default"] = settings["default"] not in (None, False)
+    if settings["required"]:
+        del settings["default"]  # None, which click would take for the value
+    return click.option(*flags, parameter, **settings)
+
+
+def _type_of(kind: Type) -> click.ParamType[Any]:
+    """Return click's type for a type of the table."""
+    if kind.name == "choice":
+        return click.Choice(kind.choices)
+    if kind.name in ("whole", "pair"):
+        return click.IntRange(kind.low, None if kind.high in _TECHNICAL else kind.high)
+    if kind.open_low:
+        return Probability(inside=True, words=kind.choices)
+    if kind.name in ("number", "weights"):
+        limits = {"min": kind.low, "max": kind.high, "max_open": kind.open_high}
+        return click.FLOAT if kind.low is None else click.FloatRange(**limits)
+    return click.STRING if kind.name == "text" else _Name(dir_okay=kind.name != "output", path_type=Path)
+
+
+def _limit_threads(_context: click.Context, _option: click.Parameter, number: int | None) -> None:
+    if number is not None:
+        os.environ["SYCLADE_THREADS"] = str(number)
+
+
+def rates_of(given: Mapping[str, Any]) -> Rates:
+    """Return the error rates from the parameters of a command."""
+    from syclade.host.data.model.rates import Rates
+
+    return Rates(**{name: given[name] for name in RATES if name in given})
+
+
+def files_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the files of a command besides its folder, by their names on the command line.
+
+    Args:
+        given: the parameters of the command.
+    """
+    from syclade.host.chains.sample_store import store_of
+
+    kinds = ("file", "output", "names", "tree")
+    names = [name for name, option in OPTIONS.items() if option.type.name in kinds and name != "out"]
+    files = {flag_of(name): given.get(name) for name in names}
+    stores = {f"the samples of {flag_of(name)}": given.get(name) for name in ("checkpoint", "resume")}
+    stores = {name: store_of(path) for name, path in stores.items() if path is not None}
+    return {**files, **stores, "MATRIX": given.get("matrix")}
+
+
+def coding_of(
+    given: dict[str, Any], matrix: Any, names: Path | None, cell_names: Path | None
+) -> tuple[Any, dict[str, Any]]:
+    """Read MATRIX if options of its format were given.
+
+    Args:
+        given: the options of the command; those in CODING are removed.
+        matrix: a path or a stream.
+        names, cell_names: files of names, or None.
+
+    Returns:
+        The matrix, with its names, and the given options of CODING. Without any, the path or stream is
+        returned unread.
+
+    Raises:
+        OptionError: an option does not apply to the format.
+        MatrixError: the file has an error.
+    """
+    said = {name: given.pop(name) for name in CODING}
+    said = {
+        name: str(value) if isinstance(value, Path) else value  # for run.json
+        for name, value in said.items()
+        if value is not None and value is not False and value != "auto"
+    }
+    if not said:
+        return matrix, said
+    from syclade.host.data.input.read_matrix import read_matrix
+
+    return read_matrix(matrix, names, cell_names=cell_names, **said), said

@@ -1,0 +1,309 @@
+"""List of the precompiled kernels, by name, with the targets that each is compiled for.
+
+For SYCL devices, every kernel of the program is precompiled:
+
+- for chains, one kernel with specialisation constants per form or width, score, learned rates and recorders,
+  and a general kernel for short chains of the maximum score;
+- on ancestor matrices, the fused kernel and the five stages;
+- for searches, one kernel per stage;
+- for tails of distributions, three kernels;
+- for calling, those of alignment qualities.
+
+Native processors have no specialisation constants: for them there are general kernels of chains, and the
+kernels of searches, of tails and of calling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from syclade.host.calls.kernels import alignment_kernels, call_kernels
+from syclade.host.calls.tails.kernels import KERNELS, tail_kernel
+from syclade.host.chains.backends.stages.kernels import stage_kernels
+from syclade.host.chains.encodings.ancestor import SpecialisedAncestorEncoding
+from syclade.host.chains.encodings.base import Encoding
+from syclade.host.chains.encodings.clade import FORM_ROUNDS, CladeEncoding
+from syclade.host.chains.encodings.parities import ParitiesEncoding
+from syclade.host.chains.encodings.preorder import PreorderEncoding
+from syclade.host.chains.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS, SUM_FORM
+from syclade.host.chains.encodings.sums import SumsEncoding
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.leaf_plan import make_leaf_plan
+from syclade.host.chains.moves import GUIDED_MOVES, MOVES, Move
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
+from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.search.kernel import search_kernel
+from syclade.host.chains.search.work import STAGES
+from syclade.host.chains.space import SUMMED_TREES
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.leaf_problem import make_leaf_problem
+from syclade.host.data.model.problem import Problem, make_problem
+from syclade.host.data.model.rate_model import RateModel, make_rate_model
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.device.compile.kernel import Kernel
+from syclade.host.device.compile.precompiled import PROCESSORS, SPIRV
+from syclade.kernels.target.native.traits import TRAITS as NATIVE
+from syclade.kernels.target.sycl_traits import TRAITS
+
+__all__ = ["Shipped", "shipped_kernels"]
+
+_RATES, _ZYGOSITY = Rates(0.01, 0.2), Rates(0.01, 0.1, 0.1, 0.01)
+_MUTATIONS = 40
+_CELLS = {2: 30, 4: 60, 6: 90, 8: 120}
+"""Cells of an example problem, by the rounds of its form; other problems of the form have the same kernel."""
+
+_MORE_PANELS_CELLS = {5: 140, 6: 170, 7: 200}
+
+_SUM_CELLS = 70
+"""Cells of an example problem of SUM_FORM."""
+
+_WIDE_CELLS = 1100
+
+_SAMPLES = (every(1),)
+_RECORDERS: dict[str, tuple[Recorder, ...]] = {
+    "": (),
+    "-samples": _SAMPLES,
+    "-optimal": (NEW_BEST, EQUAL_BEST, *_SAMPLES),
+}
+"""Recorders of chains, by the suffix of the kernel's name; `-optimal` are those of `syclade scite`."""
+
+_OF_INFER = {name: recorders for name, recorders in _RECORDERS.items() if name != "-optimal"}
+
+_OF_SUPPORT = {"-samples": _SAMPLES}
+
+_LEARNED = {"learned-fn": {"learn_fn": 0.2}, "learned-fp": {"learn_fp": 0.1}}
+_RATE_OF_DOUBLETS = 0.1
+_LEARNED_PAIRS = {"doublets": _RATE_OF_DOUBLETS, "learn_doublets": 0.1}
+_LEARNED["learned-both"] = _LEARNED["learned-fn"] | _LEARNED["learned-fp"]
+
+_EVERYWHERE = (SPIRV, *PROCESSORS)
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """Precompiled kernel.
+
+    Attributes:
+        kernel: the kernel.
+        made_for: SPIRV, or names of PROCESSORS.
+    """
+
+    kernel: Kernel
+    made_for: tuple[str, ...]
+
+
+def shipped_kernels() -> dict[str, Shipped]:
+    """Return all precompiled kernels, by name."""
+    kernels = {f"search-{stage}": Shipped(search_kernel(stage), _EVERYWHERE) for stage in STAGES}
+    for group in (
+        _chains(),
+        _doublet_chains(),
+        _recurrent_chains(),
+        _leaf_chains(),
+        _ancestor_kernels(),
+        _tails(),
+        _calls(),
+    ):
+        kernels |= dict(group)
+    return kernels
+
+
+def _chains() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains of mutation trees."""
+    for form in FORMS:
+        width = f"{'wide' if form.subtrees else 'narrow'}-{form.rounds}"
+        cells = _WIDE_CELLS if form.subtrees else _CELLS[form.rounds]
+        problem = _problem(cells)
+        yield from _variants(f"chain-{width}", problem, _RECORDERS, native=tuple(_RECORDERS), general=True)
+    for form in MORE_PANELS_FORMS:
+        problem = _problem(_MORE_PANELS_CELLS[form.rounds])
+        yield from _variants(f"chain-panels-{form.rounds}", problem, _RECORDERS, native=())
+    yield from _general_sum_chains()
+    for rounds, cells in _CELLS.items():
+        summed = _problem(cells, octaves=True)
+        yield from _variants(f"sum-{rounds}", summed, _RECORDERS, score="sum", native=tuple(_OF_INFER))
+        yield from _variants(
+            f"sum-{rounds}-guided", summed, _OF_SUPPORT, GUIDED_MOVES, score="sum", native=tuple(_OF_SUPPORT)
+        )
+        for name, learned in _LEARNED.items():
+            recorders = _RECORDERS if name == "learned-fn" else _OF_INFER
+            native = tuple(_OF_INFER) if name == "learned-fn" else ()
+            for ending, rates in {"": _RATES, "-zygosity": _ZYGOSITY}.items():
+                own = native if not ending else ()
+                for score, prefix in {"max": "", "sum": "sum-"}.items():
+                    problem = _problem(cells, rates, learned, octaves=score == "sum")
+                    title = f"{prefix}{name}-{rounds}{ending}"
+                    yield from _variants(title, problem, recorders, score=score, native=own)
+
+
+def _general_sum_chains() -> Iterator[tuple[str, Shipped]]:
+    """Yield the general kernels of SUM_FORM, for processors only."""
+    summed = _problem(_SUM_CELLS, octaves=True)
+    for name, moves, recorders in (("", MOVES, _OF_INFER), ("-guided", GUIDED_MOVES, _OF_SUPPORT)):
+        title = f"sum-{SUM_FORM.rounds}{name}"
+        for kernel, shipped in _variants(
+            title, summed, recorders, moves, score="sum", native=tuple(recorders)
+        ):
+            if kernel.endswith("-general"):
+                yield kernel, shipped
+
+
+def _doublet_chains() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains with doublets: one for each set of learned rates, for all sizes."""
+    yield from _doublet_variants("doublets", {}, native=True, general=True)
+    for name, learned in {"learned": {}, **_LEARNED}.items():
+        native = name in ("learned", "learned-both")
+        yield from _doublet_variants(f"doublets-{name}-pairs", learned | _LEARNED_PAIRS, native=native)
+        if learned:
+            yield from _doublet_variants(f"doublets-{name}", learned, native=False)
+
+
+def _doublet_variants(
+    name: str, learned: Mapping[str, float], *, native: bool, general: bool = False
+) -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains with doublets for each set of recorders."""
+    problem = _problem(_CELLS[2], learned=learned, octaves=True)
+    encoding = SumsEncoding(problem, TRAITS)
+    for ending, recorders in _OF_INFER.items():
+        score = score_named("max", problem, doublets=_RATE_OF_DOUBLETS)
+        plan = make_plan(problem, score=score, recorders=recorders, space=SUMMED_TREES)
+        yield from _forms(f"{name}{ending}", plan, encoding, native=native, general=general and not recorders)
+
+
+def _recurrent_chains() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains with a recurrent mutation, for all sizes: with fixed and learned rates."""
+    for doublets, (name, learned) in product(
+        (None, _RATE_OF_DOUBLETS), {"": {}, "-learned": _LEARNED["learned-fn"]}.items()
+    ):
+        options = ScoreOptions(doublets=doublets, recurrent=0)
+        problem = _problem(_CELLS[2], learned=learned, octaves=options.octaves)
+        encoding = ParitiesEncoding(problem, TRAITS)
+        for ending, recorders in _OF_INFER.items():
+            plan = make_plan(
+                problem,
+                score=score_named(options.name, problem, doublets, options.recurrent),
+                recorders=recorders,
+                space=space_of(options),
+            )
+            title = f"recurrent-{'max' if doublets is None else 'doublets'}{name}{ending}"
+            yield from _forms(title, plan, encoding, native=True, general=not recorders and not learned)
+
+
+def _leaf_chains() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains of cell trees."""
+    for rounds in FORM_ROUNDS:
+        yield from _leaf_variants(f"leaf-{rounds}", rounds, _RATES, native=True)
+        for name, learned in _LEARNED.items():
+            for ending, rates in {"": _RATES, "-zygosity": _ZYGOSITY}.items():
+                native = name == "learned-fn" and not ending
+                yield from _leaf_variants(
+                    f"leaf-{name}-{rounds}{ending}", rounds, rates, learned, native=native
+                )
+
+
+def _leaf_variants(
+    name: str, rounds: int, rates: Rates, learned: Mapping[str, float] | None = None, *, native: bool
+) -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of cell trees for each set of recorders."""
+    matrix = _matrix(_MUTATIONS, rounds * TRAITS.lanes, rates)
+    problem = make_leaf_problem(matrix, rates, model=_model(rates, learned))
+    encoding = CladeEncoding(problem, TRAITS)
+    for ending, recorders in _OF_INFER.items():
+        plan = make_leaf_plan(problem, recorders=recorders)
+        yield from _forms(f"{name}{ending}", plan, encoding, native=native, general=False)
+
+
+def _ancestor_kernels() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains on ancestor matrices: fused kernels, and the stages."""
+    for score in ("max", "sum"):
+        problem = _problem(_CELLS[2], octaves=score == "sum")
+        encoding = SpecialisedAncestorEncoding(problem, TRAITS)
+        for ending, recorders in _OF_INFER.items():
+            plan = make_plan(problem, score=score_named(score, problem), recorders=recorders)
+            yield f"ancestor-{score}{ending}", Shipped(chain_kernel(plan, encoding), (SPIRV,))
+        if score == "sum":
+            plan = make_plan(
+                problem,
+                moves=GUIDED_MOVES,
+                move_probabilities=[1.0] * len(GUIDED_MOVES),
+                score=score_named(score, problem),
+                recorders=_SAMPLES,
+            )
+            yield "ancestor-sum-guided-samples", Shipped(chain_kernel(plan, encoding), (SPIRV,))
+        if score == "max":
+            for stage in stage_kernels(make_plan(problem), encoding):
+                yield f"ancestor-stage-{stage.name}", Shipped(stage.kernel, (SPIRV,))
+
+
+def _tails() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of tails; machine code has its own number of lanes."""
+    for name in KERNELS:
+        yield f"tails-{name}", Shipped(tail_kernel(name), (SPIRV,))
+        yield f"tails-{name}-native", Shipped(tail_kernel(name, NATIVE.lanes), tuple(PROCESSORS))
+
+
+def _calls() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of calling; devices have those of alignment qualities."""
+    for name, kernel in call_kernels().items():
+        yield f"calls-{name}", Shipped(kernel, tuple(PROCESSORS))
+    for name, kernel in alignment_kernels("cpu").items():
+        yield f"calls-{name}-device", Shipped(kernel, (SPIRV,))
+
+
+def _variants(
+    name: str,
+    problem: Problem,
+    recorders: Mapping[str, Sequence[Recorder]],
+    moves: Sequence[Move] = MOVES,
+    *,
+    score: str = "max",
+    native: Sequence[str],
+    general: bool = False,
+) -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels for each set of recorders; for processors, only those with the suffixes `native`."""
+    encoding = PreorderEncoding(problem, TRAITS)
+    for ending, wanted in recorders.items():
+        plan = make_plan(
+            problem,
+            moves=moves,
+            move_probabilities=[1.0] * len(moves),
+            score=score_named(score, problem),
+            recorders=wanted,
+        )
+        short = general and not wanted
+        yield from _forms(f"{name}{ending}", plan, encoding, native=ending in native, general=short)
+
+
+def _forms(
+    name: str, plan: Plan, encoding: Encoding, *, native: bool, general: bool
+) -> Iterator[tuple[str, Shipped]]:
+    """Yield the specialised kernel of a plan for SYCL devices, and the general kernel if it is requested."""
+    specialised, read = encoding.specialised(), encoding.general()
+    assert specialised is not None, name
+    assert read is not None, name
+    yield name, Shipped(chain_kernel(plan, specialised), (SPIRV,))
+    made_for = (*([SPIRV] if general else []), *(PROCESSORS if native else []))
+    if made_for:
+        yield f"{name}-general", Shipped(chain_kernel(plan, read), made_for)
+
+
+def _problem(
+    cells: int, rates: Rates = _RATES, learned: Mapping[str, float] | None = None, *, octaves: bool = False
+) -> Problem:
+    """Return a simulated problem with this number of cells."""
+    matrix = _matrix(cells, _MUTATIONS, rates)
+    return make_problem(matrix, rates, octaves=octaves, model=_model(rates, learned))
+
+
+def _model(rates: Rates, learned: Mapping[str, float] | None) -> RateModel:
+    """Return learned rates on grids of few points, of which kernels do not depend."""
+    model = make_rate_model(rates, **(learned or {}))
+    return RateModel(rates, *(None if grid is None else replace(grid, points=16) for grid in model.grids))
+
+
+def _matrix(cells: int, mutations: int, rates: Rates) -> Matrix:
+    return simulate(cells, mutations, missing=0.1, seed=1, **rates.to_dict()).matrix

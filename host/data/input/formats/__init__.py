@@ -1,0 +1,131 @@
+"""Table of the formats of matrix files: name, summary, reader and options of each."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from syclade.host.data.input.formats.grid import Asked, Grid
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options import flag_of
+
+__all__ = ["FORMATS", "Asked", "Format", "Grid", "format_for"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of matrix files, or of folders.
+
+    Attributes:
+        summary: short description, one line.
+        place: ``module:function`` of the reader, imported at first use.
+        takes: the options that apply to the format, besides ``two`` and ``rows``.
+        whole: whether the reader takes a path and `Asked`, because a library opens the file or it is a
+            folder. Other readers take the bytes of a text, its name for messages, and `Asked`. Both kinds
+            return a `Grid`.
+        apart: whether the reader runs in a subprocess, because the library may crash.
+    """
+
+    summary: str
+    place: str
+    takes: tuple[str, ...] = ()
+    whole: bool = False
+    apart: bool = False
+
+    @property
+    def read(self) -> Any:
+        """The reader function."""
+        module, function = self.place.split(":")
+        return getattr(importlib.import_module(f"{__name__}.{module}"), function)
+
+
+_READS = ("min_depth", "min_vaf", "vaf_ref", "vaf_hom")
+_PAIR = ("total_reads", "ref_reads", *_READS)
+_CALLS = ("min_depth", "min_gq", "min_vaf", "vaf_ref", "vaf_het", "vaf_hom")
+_RECORDS = (*_CALLS, "name_by", "filter")
+
+FORMATS = {
+    "scite": Format("SCITE, BnpC: rows are mutations, values between blanks, no names", "bare:read_scite"),
+    "sc": Format("scphylo, PhISCS: a table with tabs, rows are cells", "table:read_sc"),
+    "tsv": Format(f"a table with tabs or blanks and names; needs {flag_of('rows')}", "table:read_tsv", _PAIR),
+    "csv": Format(
+        f"a table with commas or semicolons and names; needs {flag_of('rows')}", "table:read_csv", _PAIR
+    ),
+    "long": Format(
+        f"a row for each mutation and cell; needs {flag_of('min_depth')}",
+        "counts:read_long",
+        (*_READS, "columns"),
+    ),
+    "condor": Format("ConDoR: commas, rows are cells, a column cluster_id", "table:read_condor"),
+    "sifit": Format("SiFit: rows are mutations, each behind its number", "bare:read_sifit"),
+    "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "bare:read_sphyr"),
+    "sasc": Format("SASC: rows are cells, 2 is missing, no names", "bare:read_sasc"),
+    "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_RECORDS),
+    "bcf": Format("BCF: as VCF", "bcf:read_bcf", whole=True, apart=True, takes=_RECORDS),
+    "compass": Format(
+        f"COMPASS: ref:alt:genotype; {flag_of('min_depth')} without genotypes",
+        "compass:read_compass",
+        (*_READS, "vaf_het"),
+    ),
+    "scistree2": Format("ScisTree2: HAPLOID, probabilities of the wild type", "scistree:read_scistree"),
+    "h5ad": Format(
+        f"AnnData: rows are cells; X or {flag_of('layer')}",
+        "h5ad:read_h5ad",
+        whole=True,
+        apart=True,
+        takes=("layer", "coding", "total_layer", *_READS, "obs_mask", "var_mask"),
+    ),
+    "tapestri": Format(
+        "Tapestri's .h5 of DNA variants",
+        "tapestri:read_tapestri",
+        whole=True,
+        apart=True,
+        takes=(*_CALLS, "drop_filtered"),
+    ),
+    "loom": Format(
+        "Tapestri's .loom",
+        "tapestri:read_loom",
+        whole=True,
+        apart=True,
+        takes=(*_CALLS, "drop_filtered"),
+    ),
+    "cellsnp": Format(
+        f"a folder of cellsnp-lite; needs {flag_of('min_depth')}",
+        "cellsnp:read_cellsnp",
+        whole=True,
+        apart=True,
+        takes=(*_READS, "name_by"),
+    ),
+    "mquad": Format(
+        f"a folder of MQuad; needs {flag_of('min_depth')}",
+        "cellsnp:read_mquad",
+        whole=True,
+        apart=True,
+        takes=_READS,
+    ),
+}
+
+
+def format_for(name: str, given: Iterable[str], why: str = "") -> Format:
+    """Return a format, after a check that options apply to it.
+
+    Args:
+        name: its name.
+        given: the names of the options.
+        why: why the format was chosen, for messages; empty if it was given.
+
+    Raises:
+        OptionError: there is no such format, or an option is not for it.
+    """
+    if name not in FORMATS:
+        raise OptionError(f"{flag_of('format')} is {name!r}", hint=f"one of auto, {', '.join(FORMATS)}")
+    for option in given:
+        if option not in ("two", "rows", *FORMATS[name].takes):
+            fit = ", ".join(other for other, one in FORMATS.items() if option in one.takes)
+            raise OptionError(
+                f"{flag_of(option)} does not go with {flag_of('format')} {name}{why}",
+                hint=f"it is for {fit}",
+            )
+    return FORMATS[name]

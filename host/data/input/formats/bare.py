@@ -1,0 +1,105 @@
+"""Formats without names: values separated by white space."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from syclade.host.data.input.formats.grid import (
+    MISSING,
+    PLAIN,
+    Asked,
+    Grid,
+    code,
+    named_grid,
+    refuse_rows,
+    with_two,
+)
+from syclade.host.data.input.formats.lines import lines_of
+from syclade.host.data.input.reader import values_of
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.options import flag_of
+
+__all__ = ["read_sasc", "read_scite", "read_sifit", "read_sphyr"]
+
+
+def read_scite(data: bytes, path: str, asked: Asked) -> Grid:
+    """Read the format of SCITE (Jahn, Kuipers, Beerenwinkel 2016) and BnpC: rows are mutations; 0, 1, 2, 3.
+
+    Raises:
+        MatrixError: an error in the file, with line and column; 2 occurs, and `two` is not given; `rows` is
+            "cells".
+    """
+    refuse_rows(asked, "mutations", path)
+    return Grid(
+        with_two(values_of(data, path), asked, path, f"; SASC's files, of cells: {flag_of('format')} sasc")
+    )
+
+
+def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
+    """Read SASC's format (Ciccolella et al. 2021): rows are cells; 0, 1, and 2 for missing.
+
+    Raises:
+        MatrixError: an error in the file, with the line; an option contradicts the format.
+    """
+    refuse_rows(asked, "cells", path)
+    if asked.two == "homozygous":
+        raise MatrixError(
+            "2 is missing in this format, not homozygous", path=path, hint=f"{flag_of('two')} missing"
+        )
+    lines = lines_of(data, path)
+    symbols = {"0": 0, "1": 1, "2": 3}
+    values = code([line.split() for line in lines], symbols, range(1, len(lines) + 1), path)
+    return Grid(np.ascontiguousarray(values.T))
+
+
+def read_sifit(data: bytes, path: str, asked: Asked) -> Grid:
+    """Read SiFit's format (Zafar et al. 2017): rows are mutations, each behind its number; 2 is homozygous.
+
+    Raises:
+        MatrixError: an error in the file, with the line; an option contradicts the format.
+    """
+    refuse_rows(asked, "mutations", path)
+    if asked.two == "missing":
+        raise MatrixError(
+            "2 is homozygous in this format, not missing", path=path, hint=f"{flag_of('two')} homozygous"
+        )
+    rows = [line.split() for line in lines_of(data, path)]
+    numbers = [row[0] if row else "" for row in rows]
+    values = code([row[1:] for row in rows], PLAIN | MISSING, range(1, len(rows) + 1), path)
+    return named_grid(values, numbers, ())
+
+
+def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
+    """Read SPhyR's format (El-Kebir 2018): two lines of sizes, then cells; 0, 1, -1 for missing.
+
+    The sizes are "n #cells" and "m #SNVs", or plain numbers, as ConDoR writes them.
+
+    Raises:
+        MatrixError: an error in the file, with the line; the sizes differ from those of the rows.
+    """
+    refuse_rows(asked, "cells", path)
+    lines = lines_of(data, path)
+    sizes = []
+    for number, what in enumerate(("cells", "SNVs")):
+        line = lines[number] if number < len(lines) else ""
+        said = re.fullmatch(rf"\s*([0-9]{{1,9}})\s*(?:#\s*{what}\s*)?", line)
+        if said is None:
+            raise MatrixError(
+                f"the line is not a number of {what}",
+                path=path,
+                line=number + 1,
+                hint="SPhyR's files begin with 'n #cells' and 'm #SNVs', or with n and m",
+            )
+        sizes.append(int(said[1]))
+    symbols = {"0": PLAIN["0"], "1": PLAIN["1"], "-1": 3}
+    values = code([line.split() for line in lines[2:]], symbols, range(3, len(lines) + 1), path)
+    if values.shape != tuple(sizes):
+        raise MatrixError(
+            f"{values.shape[0]} rows of {values.shape[1]} values, but the first lines give "
+            f"{sizes[0]} cells and {sizes[1]} mutations",
+            path=path,
+            hint="rows are cells in this format" if values.shape == tuple(sizes[::-1]) else None,
+        )
+    return Grid(np.ascontiguousarray(values.T))

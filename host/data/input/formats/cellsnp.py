@@ -1,0 +1,138 @@
+"""Folders of cellsnp-lite and MQuad: read counts of each variant (row) in each cell (column).
+
+Each file may be gzipped.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.formats.grid import Asked, Grid, named_grid, refuse_two
+from syclade.host.data.input.formats.hdf import require
+from syclade.host.data.input.formats.lines import lines_of
+from syclade.host.data.input.formats.reads import called, require_depth
+from syclade.host.data.input.formats.vcf import Site
+from syclade.host.data.input.source import Source
+from syclade.host.ground.bounded import MOST_BYTES
+from syclade.host.ground.errors import MatrixError
+
+__all__ = ["read_cellsnp", "read_mquad"]
+
+_SAMPLES = "cellSNP.samples.tsv"
+_CELLSNP = ("cellSNP.tag.AD.mtx", "cellSNP.tag.DP.mtx")
+_MQUAD = ("passed_ad.mtx", "passed_dp.mtx")
+_NAMES = "passed_variant_names.txt"
+_PACKED = ".gz"
+
+_SIZE = re.compile(rb"^\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,10})\s*$")
+
+
+def read_cellsnp(path: Path, asked: Asked) -> Grid:
+    """Read a folder of cellsnp-lite, and call genotypes from numbers of reads (`called`).
+
+    Raises:
+        MatrixError: a file is missing or damaged; ``min_depth`` is not given, or 0.
+    """
+    refuse_two(asked, "mutations", str(path))
+    require_depth(asked, str(path))
+    names, details = _sites(_part(path, "cellSNP.base.vcf"), asked)
+    return _grid(path, _CELLSNP, names, _names(_part(path, _SAMPLES)), details, asked)
+
+
+def read_mquad(path: Path, asked: Asked) -> Grid:
+    """Read a folder of MQuad (Kwok et al. 2022), and call genotypes from numbers of reads (`called`).
+
+    Its cells are those of cellsnp-lite, and have names if cellSNP.samples.tsv is copied into the folder.
+
+    Raises:
+        MatrixError: a file is missing or damaged; ``min_depth`` is not given, or 0.
+    """
+    refuse_two(asked, "mutations", str(path))
+    require_depth(asked, str(path))
+    samples = _part(path, _SAMPLES)
+    cells = _names(samples) if samples.exists() else []
+    return _grid(path, _MQUAD, _names(_part(path, _NAMES)), cells, (), asked)
+
+
+def _grid(
+    path: Path,
+    tables: Sequence[str],
+    names: list[str],
+    cells: list[str],
+    details: Sequence[str],
+    asked: Asked,
+) -> Grid:
+    """Return the calls of a folder.
+
+    Args:
+        path: the folder.
+        tables: files with the numbers of alternate reads, and of all reads.
+        names, details: names of the rows, and what distinguishes equal ones.
+        cells: names of the columns; empty if there are none.
+        asked: the options.
+    """
+    require("scipy")
+    alternate = _counts(_part(path, tables[0]), len(names), len(cells) or None)
+    depth = _counts(_part(path, tables[1]), *alternate.shape)
+    values, note = called(alternate, depth, asked, str(path))
+    grid = named_grid(values, names, cells, details)
+    return replace(grid, notes=(note, *grid.notes))
+
+
+def _part(folder: Path, name: str) -> Path:
+    """Return the path of a file, which may be gzipped."""
+    packed = folder / f"{name}{_PACKED}"
+    return packed if packed.exists() else folder / name
+
+
+def _names(path: Path) -> list[str]:
+    return [name.strip() for name in lines_of(_bytes(path), str(path)) if name.strip()]
+
+
+def _sites(path: Path, asked: Asked) -> tuple[list[str], list[str]]:
+    """Return the name of each row, and what distinguishes it from a row of the same name."""
+    names = []
+    for number, line in enumerate(lines_of(_bytes(path), str(path)), 1):
+        fields = [field.strip() for field in line.split("\t")]
+        if line.startswith("#") or not line.strip():
+            continue
+        if len(fields) < 5:
+            raise MatrixError("the record has fewer than 5 columns", path=str(path), line=number)
+        names.append(Site(*fields[:4]).names(fields[4], by_id=asked.name_by == "id"))
+    return [name for name, _ in names], [detail for _, detail in names]
+
+
+def _counts(path: Path, rows: int, columns: int | None) -> NDArray[np.float64]:
+    """Read a table of read counts; entries that are not in the file are 0.
+
+    Args:
+        path: a file in the Matrix Market format.
+        rows, columns: size that the table must have; columns None for any.
+    """
+    import scipy.io
+
+    data = _bytes(path)
+    head = next((line for line in data[: 2**16].splitlines() if line.strip() and line[:1] != b"%"), b"")
+    found = _SIZE.match(head)
+    sizes = (int(found[1]), int(found[2])) if found else (0, 0)
+    if sizes != (rows, sizes[1] if columns is None else columns) or not 0 < sizes[0] * sizes[1] <= MOST_BYTES:
+        cells = "" if columns is None else f" × {columns} cells"
+        raise MatrixError(f"it is not a table of {rows} variants{cells}", path=str(path))
+    try:
+        table = np.asarray(scipy.io.mmread(io.BytesIO(data)).toarray(), dtype=np.float64)
+    except Exception as problem:  # the parser may raise anything
+        raise MatrixError(f"cannot be read as a Matrix Market file: {problem}", path=str(path)) from None
+    if table.shape != sizes or not (table >= 0).all():
+        raise MatrixError("it has no numbers of reads", path=str(path))
+    return table
+
+
+def _bytes(path: Path) -> bytes:
+    return Source.of(path).text()[0]

@@ -1,0 +1,219 @@
+"""AnnData (.h5ad): observations are cells, variables are mutations; X, or a layer.
+
+Only the table and the names are loaded. Sparse tables are read with anndata's functions for elements.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from syclade.host.data.input.formats.grid import Asked, Grid, named_grid, refuse_rows, with_two
+from syclade.host.data.input.formats.hdf import (
+    blocks,
+    coded,
+    counted,
+    flags,
+    opened,
+    places,
+    require,
+    shape_of,
+    texts,
+)
+from syclade.host.data.input.formats.reads import called, refuse_reads, require_depth
+from syclade.host.data.input.left_out import Marks
+from syclade.host.ground.bounded import MOST_BYTES
+from syclade.host.ground.errors import MatrixError, OptionError
+from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import listed
+
+__all__ = ["CODINGS", "read_h5ad", "refuse_together"]
+
+CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
+"""Our values for 0 to 3; cyvcf2's 2 is unknown and its 3 homozygous, as in scphylo's layer `genotype`."""
+
+
+def read_h5ad(path: Path, asked: Asked) -> Grid:
+    """Read X, or the layer given by the options; rows are cells.
+
+    With the option `total_layer`, they are numbers of alternate reads, from which genotypes are called.
+
+    Raises:
+        MatrixError: an error in the file; X is all 0 and the calls are in a layer; a layer without the option
+            `coding`; 2 occurs, and neither `two` nor `coding` is given; numbers of reads without `min_depth`.
+    """
+    refuse_rows(asked, "cells", str(path))
+    require("h5py", "anndata", "scipy")
+    refuse_together(asked.total_layer is not None, asked.coding, asked.two)
+    notes: tuple[str, ...] = ()
+    with opened(path) as file:
+        for part in ("obs", "var"):
+            if part not in file:
+                raise MatrixError(f"there is no {part}", path=str(path), hint="is it an AnnData?")
+        if asked.total_layer is None:
+            refuse_reads(asked, str(path), f"{flag_of('total_layer')} NAME")
+            values = _genotypes(file, asked, path)
+        else:
+            values, note = _called(file, asked, path)
+            notes = (note,)
+        cells = _index(file["obs"], values.shape[1], "obs", path)
+        names = _index(file["var"], values.shape[0], "var", path)
+        where = places(file["var"], names, path) if hasattr(file["var"], "keys") else []
+        marks, columns = _masks(file, values.shape, asked, path)
+    grid = named_grid(values, names, cells, where)
+    return replace(grid, marks=marks, notes=(*notes, *grid.notes, *columns))
+
+
+def _masks(file: Any, shape: tuple[int, ...], asked: Asked, path: Path) -> tuple[Marks, tuple[str, ...]]:
+    """Return what the masks of the options do not have; without masks, a note of the columns that can be.
+
+    Raises:
+        MatrixError: a column is not there, or not of booleans.
+    """
+    found: list[NDArray[np.bool_] | None] = []
+    notes = []
+    for part, option, count in (("var", "var_mask", shape[0]), ("obs", "obs_mask", shape[1])):
+        frame, name = file[part], getattr(asked, option)
+        columns = [key for key in frame if _is_bool(frame[key], count)] if hasattr(frame, "keys") else []
+        if name is None:
+            found.append(None)
+            if columns:
+                notes.append(
+                    f"{part} has columns of booleans ({listed(columns)}): {flag_of(option)} heeds one"
+                )
+        elif name not in columns:
+            others = f"there are {', '.join(columns)}" if columns else f"leave out {flag_of(option)}"
+            raise MatrixError(f"{part} has no column {name} of booleans", path=str(path), hint=others)
+        else:
+            kept = flags(frame[name], count)
+            assert kept is not None
+            found.append(~kept)
+    return Marks(
+        found[0], found[1], f"false in var[{asked.var_mask}]", f"false in obs[{asked.obs_mask}]"
+    ), tuple(notes)
+
+
+def _is_bool(element: Any, count: int) -> bool:
+    """Return whether an element is a column of booleans, of numpy or of pandas."""
+    kind = element["values"] if hasattr(element, "keys") and "values" in element else element
+    return getattr(getattr(kind, "dtype", None), "kind", "") == "b" and flags(element, count) is not None
+
+
+def refuse_together(reads: bool, coding: str | None, two: str | None) -> None:
+    """Raise an OptionError for options of genotypes, where the values are numbers of reads."""
+    option = "coding" if coding is not None else "two" if two is not None else None
+    if reads and option is not None:
+        raise OptionError(
+            f"{flag_of(option)} is for genotypes, not for numbers of reads",
+            hint=f"leave out {flag_of(option)}, or {flag_of('total_layer')}",
+        )
+
+
+def _genotypes(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
+    """Return the genotypes in X or the layer: uint8, shape (mutations, cells)."""
+    if asked.layer is not None and asked.coding is None and asked.layer in file.get("layers", ()):
+        raise MatrixError(
+            f"the meaning of 2 and 3 in the layer {asked.layer} is not given",
+            path=str(path),
+            hint=f"{flag_of('coding', 'scite')} (2 homozygous, 3 missing), or "
+            f"{flag_of('coding', 'cyvcf2')} (2 unknown, 3 homozygous); for alternate reads, "
+            f"{flag_of('total_layer')} NAME",
+        )
+    values: NDArray[np.uint8] = _table(file, asked.layer, coded, np.uint8, path)
+    if asked.layer is None and not values.any() and "genotype" in file.get("layers", ()):
+        raise MatrixError(
+            "X is all 0, and there is a layer genotype",
+            path=str(path),
+            hint="for the calls that scphylo has there: "
+            f"{flag_of('layer', 'genotype')} {flag_of('coding', 'cyvcf2')}",
+        )
+    genotypes: NDArray[np.uint8] = np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T
+    if asked.coding is None or asked.two is not None:  # a coding defines the meaning of 2
+        genotypes = with_two(genotypes, asked, str(path))
+    return genotypes
+
+
+def _called(file: Any, asked: Asked, path: Path) -> tuple[NDArray[np.uint8], str]:
+    """Return the calls of numbers of reads, shape (mutations, cells), and a line for the log."""
+    require_depth(asked, str(path))
+    alternate = _table(file, asked.layer, counted, np.float64, path)
+    depth = _table(file, asked.total_layer, counted, np.float64, path)
+    if alternate.shape != depth.shape:
+        raise MatrixError(f"the layer {asked.total_layer} has another shape", path=str(path))
+    return called(alternate.T, depth.T, asked, str(path))
+
+
+def _table(
+    file: Any, layer: str | None, convert: Callable[..., NDArray[Any]], kind: DTypeLike, path: Path
+) -> NDArray[Any]:
+    """Return X or a layer, shape (cells, mutations).
+
+    Args:
+        file: the file.
+        layer: the layer; None for X.
+        convert: checks and converts a block of rows.
+        kind: the type of its result.
+        path: the file, for messages.
+    """
+    if layer is None:
+        what, at = "X", "X"
+        if "X" not in file:
+            raise MatrixError("there is no X", path=str(path), hint=f"give one: {_layers(file)}")
+    else:
+        what, at = f"layer {layer}", f"layers/{layer}"
+        if layer not in file.get("layers", ()):
+            raise MatrixError(f"there is no {what}", path=str(path), hint=f"there is {_layers(file)}")
+    element = file[at]
+    if hasattr(element, "keys"):
+        return convert(_sparse(element, what, path), what, 0, path)
+    shape = shape_of(element, what, path)
+    values = np.empty(shape, kind)
+    for rows in blocks(shape):
+        values[rows] = convert(element[rows], what, rows.start, path)
+    return values
+
+
+def _sparse(element: Any, what: str, path: Path) -> NDArray[Any]:
+    """Read a sparse table with anndata: shape (cells, mutations)."""
+    shape = tuple(int(size) for size in element.attrs.get("shape", element.attrs.get("h5sparse_shape", ())))
+    if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] > MOST_BYTES:
+        raise MatrixError(f"{what} is not a table, or is too large", path=str(path))
+    for part in ("data", "indices", "indptr"):
+        if part not in element or len(element[part]) > MOST_BYTES:
+            raise MatrixError(f"{what} has no {part}", path=str(path))
+    from anndata.io import read_elem
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            table = read_elem(element)
+            table.check_format(full_check=True)
+        except Exception as problem:  # anndata has its own error for unknown elements
+            words = " ".join(str(problem).split()) or type(problem).__name__
+            raise MatrixError(f"{what} cannot be read by anndata: {words}", path=str(path)) from None
+    dense: NDArray[Any] = table.toarray()
+    return dense
+
+
+def _index(frame: Any, count: int, what: str, path: Path) -> list[str]:
+    """Return the names of the cells or mutations."""
+    if hasattr(frame, "keys"):
+        column = frame.attrs.get("_index", "_index")
+        column = column.decode() if isinstance(column, bytes) else str(column)
+        if column not in frame:
+            raise MatrixError(f"{what} has no index", path=str(path))
+        return texts(frame[column], count, f"{what}'s index", path)
+    fields = frame.dtype.names or ()  # files before anndata 0.7: a structured array
+    if not fields:
+        raise MatrixError(f"{what} has no index", path=str(path))
+    return texts(frame.fields(fields[0])[()].view(np.ndarray), count, f"{what}'s index", path)
+
+
+def _layers(file: Any) -> str:
+    return ", ".join(f"{flag_of('layer')} {name}" for name in file.get("layers", ())) or "no layer"

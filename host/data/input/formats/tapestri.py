@@ -1,0 +1,143 @@
+"""Mission Bio's Tapestri: files of the pipeline (.dna.h5) and looms.
+
+Source: the data structure in the documentation of mosaic; loom: support.missionbio.com 360045383034. Cells
+are rows in the layers of an h5 file, and columns in a loom. NGT has our coding: 0, 1, 2 (homozygous) and 3
+(missing).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.formats.grid import Asked, Grid, named_grid, refuse_two
+from syclade.host.data.input.formats.hdf import blocks, coded, flags, opened, places, shape_of, texts
+from syclade.host.data.input.formats.reads import SHARES, filtered, percent
+from syclade.host.data.input.left_out import Marks
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.options import flag_of
+
+__all__ = ["read_loom", "read_tapestri"]
+
+
+def read_tapestri(path: Path, asked: Asked) -> Grid:
+    """Read an h5 file.
+
+    With the options, calls are missing if they have too few reads (DP), too low a quality (GQ), or an allele
+    frequency (AF, per cent; else AD and DP) that does not fit the genotype, and 0 if it is below
+    ``min_vaf``. If barcodes repeat across samples, they are prefixed with the name of their sample.
+
+    Raises:
+        MatrixError: an error in the file; a filter without its layer, with the option.
+    """
+    refuse_two(asked, "cells", str(path))
+    with opened(path) as file:
+        assay = _part(file, "assays/dna_variants", path)
+        layers, cells = _part(assay, "layers", path), _part(assay, "ra", path)
+        shape = shape_of(_part(layers, "NGT", path), "NGT", path)
+        names = texts(_part(assay, "ca/id", path), shape[1], "ca/id", path)
+        barcodes = texts(_part(cells, "barcode", path), shape[0], "ra/barcode", path)
+        if len(set(barcodes)) < len(barcodes) and "sample_name" in cells:
+            samples = texts(cells["sample_name"], shape[0], "ra/sample_name", path)
+            barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
+        where = places(assay["ca"], names, path)
+        values = _called(layers, "NGT", shape, asked, path)
+        marks, notes = _filtered(assay, "ca", "ra", shape[::-1], asked, path)
+    grid = named_grid(values.T, names, barcodes, where)
+    return replace(grid, marks=marks, notes=(*grid.notes, *notes))
+
+
+def read_loom(path: Path, asked: Asked) -> Grid:
+    """Read a loom: rows are variants. The filters are those of an h5 file.
+
+    Raises:
+        MatrixError: as `read_tapestri`.
+    """
+    refuse_two(asked, "mutations", str(path))
+    with opened(path) as file:
+        shape = shape_of(_part(file, "matrix", path), "matrix", path)
+        names = texts(_part(file, "row_attrs/id", path), shape[0], "row_attrs/id", path)
+        barcodes = texts(_part(file, "col_attrs/barcode", path), shape[1], "col_attrs/barcode", path)
+        where = places(file["row_attrs"], names, path)
+        parts = {"matrix": file["matrix"], **dict(file.get("layers", {}).items())}
+        values = _called(parts, "matrix", shape, asked, path)
+        marks, notes = _filtered(file, "row_attrs", "col_attrs", shape, asked, path)
+    grid = named_grid(values, names, barcodes, where)
+    return replace(grid, marks=marks, notes=(*grid.notes, *notes))
+
+
+def _filtered(
+    of: Any, variants: str, cells: str, shape: tuple[int, int], asked: Asked, path: Path
+) -> tuple[Marks, tuple[str, ...]]:
+    """Return the pipeline's marks if they are asked for, and else a note if there are some.
+
+    Args:
+        of: the group in the file that has the marks.
+        variants, cells: names of its groups of variants and of cells.
+        shape: numbers of variants and cells.
+        asked, path: the options, and the file.
+
+    Raises:
+        MatrixError: marks are asked for, and there are none that can be read.
+    """
+    names = [f"{group}/filtered" for group in (variants, cells)]
+    found = [flags(of[name], count) if name in of else None for name, count in zip(names, shape, strict=True)]
+    if asked.drop_filtered:
+        if all(one is None for one in found):
+            raise MatrixError(
+                f"there is neither {names[0]} nor {names[1]} with marks",
+                path=str(path),
+                hint=f"leave out {flag_of('drop_filtered')}",
+            )
+        return Marks(found[0], found[1], *(f"marked by {name}" for name in names)), ()
+    marked = [0 if one is None else int(one.sum()) for one in found]
+    if not any(marked):
+        return Marks(), ()
+    note = f"{marked[0]} of {shape[0]} variants and {marked[1]} of {shape[1]} cells are marked as filtered"
+    return Marks(), (f"{note}: {flag_of('drop_filtered')} leaves them out",)
+
+
+def _part(of: Any, name: str, path: Path) -> Any:
+    if name not in of:
+        raise MatrixError(f"there is no {name}", path=str(path), hint="is it Tapestri's, of DNA variants?")
+    return of[name]
+
+
+def _called(layers: Any, calls: str, shape: tuple[int, int], asked: Asked, path: Path) -> NDArray[np.uint8]:
+    """Read the genotypes block by block, filtered by the options; uint8, of the given shape."""
+    depth = _layer(layers, "DP", ("min_depth",), shape, asked, path)
+    quality = _layer(layers, "GQ", ("min_gq",), shape, asked, path)
+    by_reads = "AF" not in layers and "AD" in layers and "DP" in layers
+    share = _layer(layers, "AD" if by_reads else "AF", SHARES, shape, asked, path)
+    total = _layer(layers, "DP", SHARES, shape, asked, path) if by_reads else None
+    values = np.empty(shape, np.uint8)
+    for rows in blocks(shape):
+        found = coded(layers[calls][rows], calls, rows.start, path)
+        part = [None if table is None else table[rows] for table in (depth, quality, share)]
+        if share is not None and total is not None:
+            part[2] = percent(share[rows], total[rows])
+        values[rows] = filtered(found, asked, *part)
+    return values
+
+
+def _layer(
+    layers: Any, name: str, options: tuple[str, ...], shape: tuple[int, int], asked: Asked, path: Path
+) -> Any:
+    """Return a layer of numbers; None if none of the options that need it is given.
+
+    Raises:
+        MatrixError: it does not exist, or is no table of numbers of this shape.
+    """
+    given = [option for option in options if getattr(asked, option) is not None]
+    if not given:
+        return None
+    if name not in layers:
+        hint = f"leave out {', '.join(map(flag_of, given))}"
+        raise MatrixError(f"there is no {name}", path=str(path), hint=hint)
+    if shape_of(layers[name], name, path) != shape:
+        raise MatrixError(f"{name} is not a table of {shape[0]} × {shape[1]}", path=str(path))
+    return layers[name]

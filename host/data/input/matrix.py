@@ -1,0 +1,187 @@
+"""The mutation matrix: a value object, made from a file or an array."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.names import check_names, default_names, match_names, read_names
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.values import short_repr, shown
+
+__all__ = [
+    "LeftOut",
+    "Matrix",
+    "Names",
+    "format_matrix",
+    "matrix_from_array",
+    "with_cell_names",
+    "with_names",
+]
+
+
+class LeftOut(NamedTuple):
+    """A mutation or cell of a file that an option has left out of the matrix.
+
+    Attributes:
+        kind: mutation or cell.
+        name: its name.
+        number: its row or column in the file, from 1.
+        reason: why it was left out.
+    """
+
+    kind: str
+    name: str
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """An observed mutation matrix.
+
+    Attributes:
+        values: uint8, shape (n_mutations, n_cells), C-contiguous, read-only; 0 = not observed,
+            1 = mutation, 2 = homozygous mutation, 3 = missing.
+        mutations: names of the rows; ``"1"`` to ``"n"`` if none were given.
+        source: name of the file or stream, or ``"array"``.
+        file_sha256: SHA-256 of the bytes of the file, in hexadecimal; None if there is no file.
+        cells: names of the columns; None if none were given.
+        names_from: the file with the names of the rows, which was given or is beside the matrix
+            (`syclade.host.data.input.name_files`); None if there is none.
+        cell_names_from: the same for the columns.
+        left_out: mutations and cells that options have left out.
+        annotated: the AnnData that the matrix is from, with what it has besides (`Result.to_anndata`); None
+            for other sources, and for files, which are read again for that.
+    """
+
+    values: NDArray[np.uint8]
+    mutations: tuple[str, ...]
+    source: str
+    file_sha256: str | None = None
+    cells: tuple[str, ...] | None = None
+    names_from: str | None = None
+    cell_names_from: str | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    annotated: Any = None
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    def __post_init__(self) -> None:
+        if self.values.dtype != np.uint8 or self.values.ndim != 2 or not self.values.flags.c_contiguous:
+            raise TypeError("Matrix.values must be a C-contiguous array of uint8 of two dimensions")
+        if len(self.mutations) != self.values.shape[0]:
+            raise ValueError("Matrix.mutations must have one name for each row")
+        if self.cells is not None and len(self.cells) != self.values.shape[1]:
+            raise ValueError("Matrix.cells must have one name for each column")
+        self.values.setflags(write=False)
+
+    @property
+    def n_mutations(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_cells(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the text of ``format_matrix``, in hexadecimal; independent of the format of the file."""
+        return hashlib.sha256(format_matrix(self.values).encode()).hexdigest()
+
+
+Names = str | os.PathLike[str] | Sequence[str] | None
+"""Names: a file with one name per line, or the names themselves; None for no names given."""
+
+
+def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:
+    """Make a matrix from an array; the data are copied.
+
+    Args:
+        array: shape (n_mutations, n_cells), of bool, integers or whole floats, entries 0, 1, 2 or 3: a numpy
+            array, nested lists, a sparse matrix of scipy, a dpctl or dpnp array, or anything with
+            ``__array__`` or ``__dlpack__``.
+        mutations: the names of the rows; None numbers them from 1.
+
+    Raises:
+        MatrixError: wrong number of dimensions, no rows or columns, an invalid value (with its indices), or
+            names that do not fit.
+    """
+    from syclade.host.data.input.array import values_from_array
+
+    values = values_from_array(array)
+    if isinstance(mutations, str):
+        raise MatrixError("the names are one text, not a sequence of names", hint="give a list of names")
+    return Matrix(values, _names_of(values.shape, mutations), "array")
+
+
+def with_names(matrix: Matrix, names: Names) -> Matrix:
+    """Return the matrix with other names of its mutations, from a file or sequence; None keeps its names.
+
+    Raises:
+        MatrixError: names that do not fit.
+    """
+    if names is None:
+        return matrix
+    return replace(matrix, mutations=_names_of(matrix.values.shape, names), names_from=_file_of(names))
+
+
+def with_cell_names(matrix: Matrix, names: Names) -> Matrix:
+    """Return the matrix with other names of its cells, from a file or sequence; None keeps its names.
+
+    Raises:
+        MatrixError: names that do not fit.
+    """
+    if names is None:
+        return matrix
+    cells = _checked_names(matrix.values.shape, names, "cell")
+    return replace(matrix, cells=cells, cell_names_from=_file_of(names))
+
+
+def format_matrix(values: NDArray[np.uint8]) -> str:
+    """Return the text of a matrix file in SCITE's format, with LF line ends.
+
+    Args:
+        values: uint8, shape (n_mutations, n_cells), entries 0 to 9.
+    """
+    text = np.full((values.shape[0], 2 * values.shape[1]), ord(" "), np.uint8)
+    text[:, ::2] = values + np.uint8(ord("0"))
+    text[:, -1] = ord("\n")
+    return text.tobytes().decode("ascii")
+
+
+def _file_of(names: Names) -> str | None:
+    return os.fspath(names) if isinstance(names, (str, os.PathLike)) else None
+
+
+def _names_of(shape: tuple[int, ...], names: Names) -> tuple[str, ...]:
+    return default_names(shape[0]) if names is None else _checked_names(shape, names, "mutation")
+
+
+def _checked_names(
+    shape: tuple[int, ...], names: str | os.PathLike[str] | Sequence[str], what: str
+) -> tuple[str, ...]:
+    """Return the names of mutations or cells, checked against the shape of the matrix."""
+    if isinstance(names, (str, os.PathLike)):
+        read = read_names(names, what)
+        match_names(read, shape[0], shape[1], names, what)
+        return read
+    if isinstance(names, (set, frozenset)) or not isinstance(names, Iterable):
+        raise MatrixError(
+            f"the names are {shown(names)}, which is neither a file nor a sequence of names",
+            hint="give the name of a file, or a list of names in the order of the rows or columns",
+        )
+    given = tuple(names)
+    match_names(given, shape[0], shape[1], what=what)
+    check_names(given, what=what)
+    return given

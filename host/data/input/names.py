@@ -1,0 +1,156 @@
+"""Names of mutations or cells: one per line, in the order of the rows or columns of the matrix."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+from syclade.host.data.input.textfile import excerpt, read_text
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.values import shown
+
+__all__ = ["check_names", "default_names", "distinct_names", "match_names", "read_names"]
+
+MOST_CHARACTERS = 1000
+"""Maximum length of a name: longer ones are mistakes, and table programs cannot read them."""
+
+_MATRIX_ROW = re.compile(r"[0123]( +[0123])+")
+
+
+def default_names(n_mutations: int) -> tuple[str, ...]:
+    """Return ``"1"`` to ``"n"``, SCITE's names for mutations without names."""
+    return tuple(str(number) for number in range(1, n_mutations + 1))
+
+
+def read_names(path: str | os.PathLike[str], what: str = "mutation") -> tuple[str, ...]:
+    """Read the names of the mutations or cells, one per line (SCITE's ``.geneNames``).
+
+    White space around a name is removed; blanks, commas and other characters inside are part of the name.
+
+    Raises:
+        MatrixError: unreadable or empty file, blank line before the last name, tabs between columns, a
+            matrix instead of names, duplicate or otherwise invalid names.
+    """
+    lines = read_text(path, MatrixError).rstrip().split("\n")
+    if lines == [""]:
+        raise MatrixError("the file is empty", path=path, hint="write one name per line")
+    _refuse_others(lines, path, what)
+    names = tuple(line.strip() for line in lines)
+    check_names(names, path, what)
+    return names
+
+
+def check_names(
+    names: Sequence[str], path: str | os.PathLike[str] | None = None, what: str = "mutation"
+) -> None:
+    """Check that names are distinct, not empty, at most MOST_CHARACTERS long, and fit on one line.
+
+    Args:
+        names: the names; the i-th is in line i of ``path``.
+        path: the file of the names, or None.
+        what: what they are names of: "mutation" or "cell".
+
+    Raises:
+        MatrixError: names the first invalid name, and its line if there is a path.
+    """
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names, 1):
+        problem = _problem(name)
+        if problem is None and name in seen:
+            problem = f"the name {excerpt(name)} occurs twice, for {what}s {seen[name]} and {number}"
+        if problem is not None:
+            line = None if path is None else number
+            raise MatrixError(
+                problem, path=path, line=line, hint=f"each {what} needs a name of its own, on one line"
+            )
+        seen[name] = number
+
+
+def distinct_names(names: Sequence[str], details: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Add a detail to each name that occurs more than once, such as position and alleles.
+
+    Args:
+        names: the names.
+        details: what to add to each name; empty for nothing. May have no elements.
+
+    Returns:
+        The names, which may still be equal where the details are; and a note that says so if any has changed.
+    """
+    counts = Counter(names)
+    changed = [
+        f"{name} {detail}" if counts[name] > 1 and detail else name
+        for name, detail in itertools.zip_longest(names, details, fillvalue="")
+    ]
+    pairs = [(name, new) for name, new in zip(names, changed, strict=True) if name != new]
+    if not pairs:
+        return changed, ()
+    old, new = (excerpt(name, 120) for name in pairs[0])
+    note = f"{len(pairs)} mutations share names with others and are renamed, such as {old} to {new}"
+    return changed, (note,)
+
+
+def match_names(
+    names: Sequence[str],
+    n_mutations: int,
+    n_cells: int,
+    path: str | os.PathLike[str] | None = None,
+    what: str = "mutation",
+) -> None:
+    """Check that there is one name per row of the matrix, or per column for names of cells.
+
+    Raises:
+        MatrixError: the numbers differ; with a hint if the matrix looks transposed.
+    """
+    wanted, other, line, across = (n_mutations, n_cells, "row", "columns")
+    if what == "cell":
+        wanted, other, line, across = (n_cells, n_mutations, "column", "rows")
+    if len(names) == wanted:
+        return
+    if len(names) == other:
+        hint = (
+            f"there are as many names as {across}: the matrix looks transposed; "
+            "rows must be mutations and columns cells"
+        )
+    else:
+        hint = f"give one name for each {line} of the matrix, one per line"
+    called = "names" if what == "mutation" else "names of cells"
+    raise MatrixError(
+        f"{len(names)} {called} for a matrix of {n_mutations} mutations (rows) and {n_cells} cells (columns)",
+        path=path,
+        hint=hint,
+    )
+
+
+def _problem(name: str) -> str | None:
+    """Return why a name is invalid, or None."""
+    if not isinstance(name, str):
+        return f"the name {shown(name)} is not a text"
+    if not name.strip():
+        return "a name is empty"
+    if name != name.strip():
+        return f"the name {excerpt(name)} begins or ends with a blank"
+    if len(name) > MOST_CHARACTERS:
+        return f"the name {excerpt(name)} has {len(name)} characters, more than {MOST_CHARACTERS}"
+    if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in name):
+        return f"the name {excerpt(name)} contains a control character or a line end"
+    return None
+
+
+def _refuse_others(lines: list[str], path: str | os.PathLike[str], what: str) -> None:
+    """Raise MatrixError for a table with tabs between its columns, or a matrix."""
+    for number, line in enumerate(lines, 1):
+        if "\t" in line.strip():
+            column = line.index("\t", len(line) - len(line.lstrip())) + 1
+            hint = "delete the other columns, and write one name per line"
+            raise MatrixError("several columns of names", path=path, line=number, column=column, hint=hint)
+    if all(_MATRIX_ROW.fullmatch(line.strip()) for line in lines):
+        raise MatrixError(
+            "this looks like a matrix, not like names",
+            path=path,
+            line=1,
+            hint=f"the names of the {what}s belong in a separate file, one per line",
+        )

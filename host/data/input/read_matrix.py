@@ -1,0 +1,249 @@
+"""The entry point for matrices: files and folders of all formats, streams, arrays, data frames, AnnData."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from syclade.host.data.input.detect import HDF5, detect_folder, detect_format
+from syclade.host.data.input.formats import Asked, Grid, format_for
+from syclade.host.data.input.formats.hdf import hdf5_format
+from syclade.host.data.input.left_out import Limits, Marks, left_out_words, limited
+from syclade.host.data.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
+from syclade.host.data.input.name_files import names_beside
+from syclade.host.data.input.names import default_names
+from syclade.host.data.input.source import Source
+from syclade.host.data.input.subprocess_reader import read_apart
+from syclade.host.ground.errors import MatrixError, OptionError
+from syclade.host.ground.options import checked, flag_of
+from syclade.host.ground.values import shown
+
+__all__ = ["read_matrix"]
+
+logger = logging.getLogger("syclade.input")
+
+MISSING, MUCH_MISSING = 3, 0.8
+
+
+def read_matrix(
+    source: Any,
+    names: Names = None,
+    format: str = "auto",
+    *,
+    cell_names: Names = None,
+    two: str | None = None,
+    rows: str | None = None,
+    min_depth: int | None = None,
+    min_gq: int | None = None,
+    min_vaf: float | None = None,
+    vaf_ref: float | None = None,
+    vaf_het: float | None = None,
+    vaf_hom: float | None = None,
+    total_reads: Any = None,
+    ref_reads: Any = None,
+    columns: str | None = None,
+    name_by: str | None = None,
+    layer: str | None = None,
+    total_layer: str | None = None,
+    coding: str | None = None,
+    filter: str | None = None,
+    drop_filtered: bool = False,
+    obs_mask: str | None = None,
+    var_mask: str | None = None,
+    max_missing_mutation: float | None = None,
+    max_missing_cell: float | None = None,
+    min_cells: int | None = None,
+    strict: bool = False,
+    beside: bool = True,
+) -> Matrix:
+    """Read a mutation matrix with its names, from a file or an object.
+
+    Codings are never guessed. If 2 may be homozygous or missing, or rows may be cells or mutations, and the
+    format does not define it, `two` or `rows` is required.
+
+    Args:
+        source: the path of a file (optionally gzipped) or of cellsnp-lite's folder; a stream open for
+            reading; an array of shape (n_mutations, n_cells); a pandas DataFrame (with `rows`); an AnnData;
+            a Matrix.
+        names: a file with one name per line, or the names themselves. None takes the names of the source,
+            which for SCITE's format are in a file beside it (`x.geneNames` for `x.csv`), or else numbers the
+            mutations from 1.
+        format: a name in `syclade.host.data.input.formats.FORMATS`, or "auto", which detects the format from
+            the content. SCITE's format, where 2 is homozygous, is assumed for values without names.
+        cell_names: the same for the cells (`x.cellNames`).
+        two: the meaning of 2, "homozygous" or "missing".
+        rows: the meaning of rows, "cells" or "mutations".
+        min_depth: minimum number of reads of a call; calls with fewer are missing.
+        min_gq: minimum quality (GQ) of a call; calls below it are missing.
+        min_vaf: minimum percentage of alternate reads of a mutation; below it, it is not observed (0). None
+            for no minimum; where there are numbers of reads and no genotypes, for 10.
+        vaf_ref: maximum percentage of alternate reads of a wild type; calls above it are missing.
+        vaf_het: minimum percentage of a heterozygous call; calls below it are missing.
+        vaf_hom: minimum percentage of a homozygous call; calls below it are missing. Where there are
+            numbers of reads and no genotypes, the percentage from which a call is homozygous (90 if None).
+        total_reads: the table of the numbers of all reads, if the source has those of alternate reads: a
+            file for a file in the formats tsv and csv, a DataFrame for a DataFrame.
+        ref_reads: the same of reference reads.
+        columns: columns of a long table, such as "cell=barcode,mutation=chr+pos,alt=5,total=6", by name or
+            number; None finds them by their names.
+        name_by: names of the mutations of a VCF or of cellsnp, "site" for CHROM:POS:REF/ALT, or "id" for the
+            column ID where it has one. None takes the site.
+        layer: the layer of an AnnData; None takes X.
+        total_layer: the layer of an AnnData with the numbers of all reads, if `layer` has those of alternate
+            reads.
+        coding: the coding of a layer: "scite" (2 homozygous, 3 missing) or "cyvcf2" (2 unknown, 3
+            homozygous).
+        filter: which records of a VCF to read: "pass" for those whose FILTER is PASS or ".", or "all". None
+            reads all.
+        drop_filtered: whether to leave out variants and cells that Tapestri's pipeline marks as filtered.
+        obs_mask, var_mask: columns of an AnnData's obs and var; only cells and mutations for which they are
+            true are kept.
+        max_missing_mutation: largest part of the cells in which a mutation may be missing; others are left
+            out.
+        max_missing_cell: largest part of the other mutations that a cell may miss.
+        min_cells: fewest of the other cells in which a mutation is seen.
+        strict: whether to refuse a 2 in SCITE's format, too, if `two` is not given.
+        beside: whether to look for name files beside a file in SCITE's format.
+
+    Returns:
+        The matrix: values uint8, shape (n_mutations, n_cells).
+
+    Raises:
+        OptionError: an unknown format or value of an option, an option that does not apply to the format, or
+            a library that is not installed.
+        MatrixError: an error in the file, or a required option that is missing.
+    """
+    said = {
+        "two": two, "rows": rows, "min_depth": min_depth, "min_gq": min_gq, "min_vaf": min_vaf,
+        "vaf_ref": vaf_ref, "vaf_het": vaf_het, "vaf_hom": vaf_hom, "total_reads": total_reads,
+        "ref_reads": ref_reads, "columns": columns, "name_by": name_by, "layer": layer,
+        "total_layer": total_layer, "coding": coding, "filter": filter, "obs_mask": obs_mask,
+        "var_mask": var_mask,
+    }  # fmt: skip
+    said = {name: checked(name, value) for name, value in said.items() if value is not None}
+    said |= {"drop_filtered": True} if checked("drop_filtered", drop_filtered) else {}
+    limits = Limits(
+        checked("min_cells", min_cells),
+        checked("max_missing_mutation", max_missing_mutation),
+        checked("max_missing_cell", max_missing_cell),
+    )
+    marks = Marks()
+    if isinstance(source, Matrix):
+        matrix = _of_matrix(source, format, said)
+    elif isinstance(source, (str, os.PathLike)) or callable(getattr(source, "read", None)):
+        wanted = (beside and names is None, beside and cell_names is None)
+        matrix, marks = _of_file(source, format, said, strict, wanted)
+    else:
+        matrix, marks = _of_object(source, format, said)
+    whole = with_cell_names(with_names(matrix, names), cell_names)
+    matrix = limited(whole, limits, marks)
+    if out := matrix.left_out[len(whole.left_out) :]:
+        logger.warning("left out: %s", left_out_words(out))
+    return matrix
+
+
+def _of_matrix(matrix: Matrix, format: str, said: dict[str, Any]) -> Matrix:
+    """Return a matrix that has already been read; no option applies to it."""
+    if said or format != "auto":
+        option = next(iter(said), "format")
+        raise OptionError(f"{flag_of(option)} does not go with a Matrix", hint="it has been read before")
+    return matrix
+
+
+def _of_object(source: Any, format: str, said: dict[str, Any]) -> tuple[Matrix, Marks]:
+    """Return the matrix of an array, a data frame or an AnnData, and what it marks."""
+    from syclade.host.data.input.tables import is_anndata, is_frame, marks_of, of_anndata, of_frame
+
+    if format != "auto":
+        raise OptionError(
+            f"{flag_of('format')} {format} is for files", hint=f"leave it out for a {type(source).__name__}"
+        )
+    if source is None or isinstance(source, (bool, int, float, bytes)):
+        raise MatrixError(f"the matrix is {shown(source)}, which is not a path, a stream or an array")
+    if is_anndata(source):
+        return of_anndata(source, said), marks_of(source, said)
+    if is_frame(source):
+        return of_frame(source, said), Marks()
+    if said:
+        raise OptionError(
+            f"{flag_of(next(iter(said)))} does not go with an array",
+            hint="rows are mutations, and 2 is homozygous",
+        )
+    return matrix_from_array(source), Marks()
+
+
+def _of_file(
+    file: str | os.PathLike[str] | IO[Any],
+    format: str,
+    said: dict[str, Any],
+    strict: bool,
+    beside: tuple[bool, bool],
+) -> tuple[Matrix, Marks]:
+    """Read a file, folder or stream, and what it marks.
+
+    Args:
+        file, format, said, strict: as for `read_matrix`, with the given options.
+        beside: whether to look for names of mutations, and of cells.
+    """
+    source = Source.of(file)
+    if format != "auto":
+        grid, digest = _read(source, format, said)
+    else:
+        format, grid, digest = _read_detected(source, said, strict)
+    if grid.also:
+        digest = hashlib.sha256("".join((digest, *grid.also)).encode()).hexdigest()
+    for note in grid.notes:
+        logger.info("%s: %s", source.name, note)
+    missing = float((grid.values == MISSING).mean())
+    if missing > MUCH_MISSING:
+        logger.warning("%s: %.0f %% of the entries are missing", source.name, 100 * missing)
+    mutations = grid.mutations or default_names(grid.values.shape[0])
+    matrix = Matrix(grid.values, mutations, source.name, digest, grid.cells)
+    if format != "scite" or source.path is None:
+        return matrix, grid.marks
+    if beside[0] and (found := names_beside(source.path, grid.values.shape, "mutation")):
+        matrix = replace(matrix, names_from=found[0], mutations=found[1])
+    if beside[1] and (found := names_beside(source.path, grid.values.shape, "cell")):
+        matrix = replace(matrix, cell_names_from=found[0], cells=found[1])
+    return matrix, grid.marks
+
+
+def _read_detected(source: Source, said: dict[str, Any], strict: bool) -> tuple[str, Grid, str]:
+    """Return the format that the content of a source shows, its grid, and the SHA-256 of its content."""
+    format = detect_folder(source.name) if source.is_folder else detect_format(source.head(), source.name)
+    if format == HDF5:
+        path, digest = source.whole()
+        return *read_apart(_read_hdf5, path, said), digest
+    if format != "scite":
+        return format, *_read(source, format, said, ", which was detected")
+    if not strict:
+        said = {"two": "homozygous", **said}
+    try:
+        return format, *_read(source, format, said, ", which is assumed where no other format fits")
+    except MatrixError as problem:
+        if problem.column is not None:
+            problem.hint = f"{problem.hint}; SCITE's format is assumed, because no other fits"
+        raise
+
+
+def _read_hdf5(path: Path, said: dict[str, Any]) -> tuple[str, Grid]:
+    """Return the format that the groups of an HDF5 file show, and its grid."""
+    format = hdf5_format(path)
+    return format, format_for(format, said, ", which was detected").read(path, Asked(**said))
+
+
+def _read(source: Source, format: str, said: dict[str, Any], why: str = "") -> tuple[Grid, str]:
+    """Return the grid of a source in a format, and the SHA-256 of its content."""
+    chosen = format_for(format, said, why)
+    if not chosen.whole:
+        text, digest = source.text()
+        return chosen.read(text, source.name, Asked(**said)), digest
+    path, digest = source.whole()
+    reading = (
+        read_apart(chosen.read, path, Asked(**said)) if chosen.apart else chosen.read(path, Asked(**said))
+    )
+    return reading, digest

@@ -1,0 +1,97 @@
+"""Assignments: the best place in a tree for each cell, or for each mutation; attachment of cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.model.problem import Problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.tree import preorder
+from syclade.host.ground.read_only import freeze_arrays
+from syclade.host.ground.values import short_repr
+
+if TYPE_CHECKING:
+    from syclade.host.data.model.doublets import Doublets
+    from syclade.host.data.model.recurrence import Recurrence
+
+__all__ = ["Assignment", "attach"]
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """The best places: of cells, nodes of a mutation tree; of mutations, edges of a cell tree.
+
+    The arrays are read-only; items are in the order of the matrix.
+
+    Attributes:
+        node: int32, shape (items,): the node, or the node below the edge. Of equally good ones it is the
+            first in preorder, children in ascending order, so a node comes before its descendants.
+        ties: int32, shape (items,): number of equally good nodes or edges, this one included.
+        log_likelihood: float64, shape (items,): log-likelihood of the item at its place, natural log.
+        posterior: float64, shape (items,): probability of the place given the tree, with a uniform prior over
+            the nodes; None if it was not requested.
+        doublets: which cells may be doublets; None if the model has none.
+        recurrence: the recurrence of a mutation; None if the model has none.
+    """
+
+    node: NDArray[np.int32]
+    ties: NDArray[np.int32]
+    log_likelihood: NDArray[np.float64]
+    posterior: NDArray[np.float64] | None = None
+    doublets: Doublets | None = None
+    recurrence: Recurrence | None = None
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    def __post_init__(self) -> None:
+        """Replace the arrays by read-only copies."""
+        freeze_arrays(self, ("node", "ties", "log_likelihood", "posterior"))
+
+
+def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Assignment:
+    """Attach every cell of a problem to its best node of a tree.
+
+    Nodes are compared by the chain's integer scores, so ties are exact and the same on every device. The walk
+    in preorder keeps one count per class and distinct column, and subtracts the nodes that it leaves, so that
+    memory does not grow with the tree.
+
+    Args:
+        problem: n mutations.
+        rates: the rates that the problem was made with.
+        parents: a valid parent vector, int32, shape (n + 1,).
+    """
+    weights = np.array(problem.rates.weights[:-1], np.int32)[:, np.newaxis]
+    codes = np.arange(len(weights), dtype=np.uint8)[:, np.newaxis]
+    carried = np.zeros((len(weights), problem.columns), np.int32)
+    best_carried = carried.copy()
+    best = np.zeros(problem.columns, np.int32)
+    node_of = np.full(problem.columns, problem.mutations, np.int32)
+    ties = np.ones(problem.columns, np.int32)
+    path = [problem.mutations]
+    for node in preorder(parents).tolist()[1:]:
+        while path[-1] != parents[node]:
+            carried -= problem.observed[path.pop()] == codes
+        carried += problem.observed[node] == codes
+        path.append(node)
+        score = (weights * carried).sum(axis=0, dtype=np.int32)
+        better = score > best
+        ties += score == best
+        ties[better] = 1
+        node_of[better] = node
+        best[better] = score[better]
+        best_carried[:, better] = carried[:, better]
+    of = problem.column_of
+    return Assignment(node_of[of], ties[of], _log_likelihood(problem, rates, best_carried)[of])
+
+
+def _log_likelihood(problem: Problem, rates: Rates, carried: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return each distinct column's log-likelihood (float64, natural log) from its carried counts."""
+    table = rates.log_table()[list(problem.values)]
+    in_all = np.stack([(problem.observed == code).sum(axis=0) for code in range(len(problem.values))])
+    return np.asarray(table[:, 1] @ carried + table[:, 0] @ (in_all - carried))

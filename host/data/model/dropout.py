@@ -1,0 +1,222 @@
+"""Dropout that differs between mutations: a rate of false negatives for each, under a common Beta.
+
+Amplicons fail at different rates. The rate of mutation g is b_g ~ Beta(s·m, s·(1 − m)), with the mean m and
+the concentration s on a grid. Weights of chains are by classes of observed values, so a class is a value of
+one mutation; where there are more mutations than classes, mutations of similar rates have one together.
+
+Source: docs/model.md, "Dropout of each mutation".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.problem import Problem, SlotRates, make_problem
+from syclade.host.data.model.rate_tables import fixed_tables
+from syclade.host.data.model.rates import Rates
+from syclade.host.ground.read_only import freeze_arrays
+from syclade.host.ground.values import short_repr
+
+__all__ = [
+    "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "beta_at_most_probable", "beta_posteriors", "grouped",
+    "log_bayes_factor", "mutation_weights", "problem_of_groups", "rates_in", "slot_rates", "within_limits",
+]  # fmt: skip
+
+FILE = "dropout.tsv"
+
+COLUMNS = ("mutation", "fn_rate", "low", "high")
+"""Columns of the file: the mean of the rate, and the ends of its interval with a probability of 90 %."""
+
+EVIDENT = 3.0
+"""Log Bayes factor from which rates are taken to differ: 20 to 1."""
+
+LOWEST = 1e-3
+"""Lowest rate of false negatives of a mutation. It bounds the weights, and so the unit of scores."""
+
+_CLOSE = 0.98
+"""Highest sum of a mutation's rate and that of false positives: at 1, its observation is no evidence."""
+
+_MOST_GROUPS = 127
+"""Each has two classes, and codes of classes have eight bits."""
+
+_INSIDE = 0.9
+
+
+class _Grid(NamedTuple):
+    """Points of the common Beta: mean, and shapes; float64, flat."""
+
+    mean: NDArray[np.float64]
+    missed: NDArray[np.float64]
+    seen: NDArray[np.float64]
+
+
+@cache
+def _grid() -> _Grid:
+    """Return means from 0.005 to 0.7 and concentrations from 2 to 256, all with equal probabilities."""
+    odds = np.linspace(math.log(0.005 / 0.995), math.log(0.7 / 0.3), 40)
+    mean, total = (
+        axis.ravel() for axis in np.meshgrid(1.0 / (1.0 + np.exp(-odds)), 2.0 ** np.arange(1.0, 8.5, 0.5))
+    )
+    return _Grid(mean, mean * total, (1.0 - mean) * total)
+
+
+def log_bayes_factor(missed: NDArray[np.float64], seen: NDArray[np.float64]) -> float:
+    """Return the log Bayes factor of rates that differ between mutations against one rate for all.
+
+    Args:
+        missed, seen: float64, shape (mutations,): numbers of cells with each mutation, seen as 0 and as 1.
+    """
+    grid = _grid()
+    one = np.log(grid.mean) * missed.sum() + np.log1p(-grid.mean) * seen.sum()
+    return float(np.logaddexp.reduce(_of_points(missed, seen)) - np.logaddexp.reduce(one))
+
+
+def _of_points(missed: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log-likelihood of numbers at each point of the grid, with the rates integrated out."""
+    from scipy.special import betaln
+
+    grid = _grid()
+    a, b = grid.missed[:, None], grid.seen[:, None]
+    return np.asarray((betaln(a + missed, b + seen) - betaln(a, b)).sum(axis=1))
+
+
+def beta_posteriors(
+    missed: NDArray[np.float64], seen: NDArray[np.float64], uniform: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the shapes of the rates' posteriors, at a point of the common Beta drawn by a uniform number."""
+    logs, grid = _of_points(missed, seen), _grid()
+    ends = np.cumsum(np.exp(logs - logs.max()))
+    point = min(int(np.searchsorted(ends, uniform * ends[-1], side="right")), len(ends) - 1)
+    return grid.missed[point] + missed, grid.seen[point] + seen
+
+
+def beta_at_most_probable(missed: NDArray[np.float64], seen: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the shapes of the common Beta at the most probable point of the grid."""
+    grid, best = _grid(), int(_of_points(missed, seen).argmax())
+    return float(grid.missed[best]), float(grid.seen[best])
+
+
+def within_limits(rates: NDArray[np.float64], fp_rate: float) -> NDArray[np.float64]:
+    """Return rates within the limits of a mutation's rate."""
+    return np.clip(rates, LOWEST, _CLOSE - fp_rate)
+
+
+def grouped(rates: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the group of each mutation, int64, (n,): its own, or if they are many, one of similar rates."""
+    groups, ranks = min(len(rates), _MOST_GROUPS), np.arange(len(rates))
+    if groups < len(rates):
+        ranks[np.argsort(rates, kind="stable")] = np.arange(len(rates)) * groups // len(rates)
+    return ranks.astype(np.int64)
+
+
+def problem_of_groups(
+    matrix: Matrix, rates: Rates, groups: NDArray[np.int64], *, octaves: bool = True
+) -> Problem:
+    """Return a problem whose classes are values of groups of mutations, by default with scores in octaves.
+
+    Its own rates of false negatives are the lowest ones, which have the largest weights; so the weights of
+    any others fit its unit and its kernels.
+
+    Raises:
+        MatrixError: the matrix is too large for the score.
+    """
+    plain = make_problem(matrix, replace(rates, fn_rate=LOWEST), octaves=octaves)
+    count = int(groups.max()) + 1
+    observed = np.where(plain.observed < 2, plain.observed + 2 * groups[:, None], 2 * count).astype(np.uint8)
+    made = replace(plain, values=plain.values * count, observed=np.ascontiguousarray(observed))
+    lowest = slot_rates(made, rates.fp_rate, np.full(count, LOWEST))
+    return replace(made, rate_tables=fixed_tables(plain.rate_tables.model, lowest.weights))
+
+
+def slot_rates(problem: Problem, fp_rate: float, rates: NDArray[np.float64]) -> SlotRates:
+    """Return the integers of the rates of all groups, float64, (groups,)."""
+    rates = within_limits(rates, fp_rate)
+    parts = (np.log(rates) - math.log1p(-fp_rate), np.log1p(-rates) - math.log(fp_rate))
+    weights = np.rint(np.stack(parts, axis=1).ravel() / problem.unit).astype(np.int64)
+    return SlotRates((*weights.tolist(), 0), round(problem.base / problem.unit))
+
+
+def rates_in(problem: Problem, fp_rate: float, rates: SlotRates) -> NDArray[np.float64]:
+    """Return the rate of each group that integers stand for: float64, (groups,)."""
+    return np.asarray(np.exp(np.array(rates.weights[:-1:2]) * problem.unit + math.log1p(-fp_rate)))
+
+
+def mutation_weights(
+    values: NDArray[np.uint8], fp_rate: float, fn_rates: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what each observation adds to the log-likelihood of having its mutation: float64, like values.
+
+    Args:
+        values: uint8, shape (n, cells): 0, 1, or more for missing ones.
+        fp_rate: rate of false positives.
+        fn_rates: float64, shape (n,): rates of false negatives.
+    """
+    missed = np.log(fn_rates) - math.log1p(-fp_rate)
+    seen = np.log1p(-fn_rates) - math.log(fp_rate)
+    of_seen = np.where(values == 1, seen[:, None], 0.0)
+    return np.where(values == 0, missed[:, None], of_seen)
+
+
+@dataclass(frozen=True, eq=False)
+class Dropout:
+    """Rates of false negatives of all mutations, by samples of chains; the arrays are read-only.
+
+    Attributes:
+        fn_rates: float64, shape (n,): means.
+        low, high: float64, shape (n,): ends of the intervals with a probability of 90 %.
+        log_bayes_factor: evidence that rates differ; natural log.
+    """
+
+    fn_rates: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    log_bayes_factor: float
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    def __post_init__(self) -> None:
+        """Replace the arrays by read-only copies."""
+        freeze_arrays(self, ("fn_rates", "low", "high"))
+
+    @classmethod
+    def of_samples(cls, rates: NDArray[np.float64], log_bayes_factor: float) -> Dropout:
+        """Return the summary of sampled rates, float64, shape (samples, n)."""
+        low, high = np.quantile(rates, [(1.0 - _INSIDE) / 2.0, (1.0 + _INSIDE) / 2.0], axis=0)
+        return cls(rates.mean(axis=0), low, high, log_bayes_factor)
+
+    @property
+    def words(self) -> str:
+        """The rates as a line of text."""
+        differs = self.log_bayes_factor > EVIDENT
+        shown = "dropout differs" if differs else "the data do not show that dropout differs"
+        return (
+            f"{shown} between mutations (log Bayes factor {self.log_bayes_factor:.1f}): rates of "
+            f"false negatives from {self.fn_rates.min():.3g} to {self.fn_rates.max():.3g}, see {FILE}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for summary.json, with six digits."""
+        numbers = {
+            "log_bayes_factor": self.log_bayes_factor,
+            "lowest": self.fn_rates.min(),
+            "mean": self.fn_rates.mean(),
+            "highest": self.fn_rates.max(),
+        }
+        return {name: float(f"{value:.6g}") for name, value in numbers.items()}
+
+    def table(self, mutations: Sequence[str]) -> str:
+        """Return the text of the file: a line with `COLUMNS`, then one line per mutation."""
+        rows = zip(mutations, self.fn_rates.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
+        lines = ["\t".join(COLUMNS)]
+        lines += [f"{name}\t{mean:.6g}\t{low:.6g}\t{high:.6g}" for name, mean, low, high in rows]
+        return "\n".join(lines) + "\n"

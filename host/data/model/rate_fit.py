@@ -1,0 +1,239 @@
+"""Error rates that fit a tree best: by expectation and maximisation over the attachments of the cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.likelihood import tree_of_matrix
+from syclade.host.data.model.path_counts import path_counts
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.zygosity import scored_values
+
+__all__ = [
+    "CHANCE",
+    "FAR",
+    "PRIORS",
+    "RatePrior",
+    "advised_rates",
+    "chance_of",
+    "expected_counts",
+    "fit_rates",
+    "largest_sum",
+    "misfit",
+]
+
+FAR = 5.0
+"""Ratio of two rates from which they contradict each other."""
+
+CHANCE = 1e-3
+"""Probability below which a number of errors is no chance."""
+
+
+class RatePrior(NamedTuple):
+    """Prior of a rate that is estimated: Beta(1, strength), cut off at the largest rate.
+
+    Attributes:
+        strength: second shape; strength - 1 right observations are added to those of the matrix.
+        most: largest rate that is considered.
+    """
+
+    strength: float
+    most: float
+
+    def log_density(self, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the logarithm of the density below `most`, up to a constant."""
+        return np.asarray((self.strength - 1.0) * np.log1p(-rate))
+
+    def width(self, inside: float) -> float:
+        """Return the width of the shortest interval with a probability: it begins at 0."""
+        total = 1.0 - (1.0 - self.most) ** self.strength
+        return float(1.0 - (1.0 - inside * total) ** (1.0 / self.strength))
+
+
+PRIORS: Final[Mapping[str, RatePrior]] = {
+    "fp_rate": RatePrior(30.0, 0.1),
+    "fn_rate": RatePrior(3.0, 0.7),
+}
+"""Priors of estimated rates. Without the cuts, fp is above 0.1 with a probability of 0.04, and fn above 0.6
+with 0.06. The cuts are needed where errors depend on each other: thousands of cells outweigh a weak prior."""
+
+_MOST_ROUNDS, _ROUNDS_OF_SHARES = 50, 20
+_SAME = 0.01
+"""Relative change of both rates below which they are final."""
+
+_NOBODY = 0.01
+"""Cells that each node has besides those expected there, so that no share is 0."""
+
+_LARGEST_SUM = 0.99
+"""Limit of the sum of both rates, or of one in what the other leaves: at 1, an observed mutation would be no
+evidence."""
+
+
+def fit_rates(
+    matrix: Matrix,
+    parents: ArrayLike,
+    start: Rates,
+    names: tuple[str, ...] = ("fp_rate", "fn_rate"),
+    priors: Mapping[str, RatePrior] | None = None,
+) -> Rates:
+    """Return the error rates under which the tree's summed likelihood is highest, or its product with priors.
+
+    Half an error is added to both counts of errors, so no rate is 0. Fitted rates have three digits.
+
+    Args:
+        matrix: the observed values.
+        parents: a parent vector, shape (n_mutations + 1,).
+        start: first rates, without rates for zygosity.
+        names: the rates to fit; the others stay.
+        priors: priors of the rates by name; none by default.
+
+    Raises:
+        TreeError, MatrixError: as `likelihood.log_likelihood`.
+
+    Source: Dempster, Laird, Rubin, 1977; the posterior of attachments is SCITE's (Jahn et al. 2016).
+    """
+    rates, shares = start, None
+    for _ in range(_MOST_ROUNDS):
+        counts, shares = expected_counts(matrix, rates, parents, shares)
+        errors = _errors_of(counts)
+        found = _within({name: _highest(errors[name], priors, name) for name in names}, rates)
+        change = max(abs(np.log(value / getattr(rates, name))) for name, value in found.items())
+        rates = _with(rates, found)
+        if change < _SAME:
+            break
+    # Three digits are equal on all processors, and no less certain.
+    return _with(rates, {name: float(f"{getattr(rates, name):.3g}") for name in names})
+
+
+def _highest(errors: tuple[float, float], priors: Mapping[str, RatePrior] | None, name: str) -> float:
+    """Return the most probable rate for numbers of wrong and of right observations."""
+    wrong, right = errors
+    if priors is None:
+        return (wrong + 0.5) / (wrong + right + 1.0)
+    return min(priors[name].most, (wrong + 0.5) / (wrong + right + priors[name].strength))
+
+
+def _with(rates: Rates, found: dict[str, float]) -> Rates:
+    return replace(
+        rates, fp_rate=found.get("fp_rate", rates.fp_rate), fn_rate=found.get("fn_rate", rates.fn_rate)
+    )
+
+
+def misfit(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> tuple[str, ...]:
+    """Return the given rates that the data contradict: five times off, and too far to be chance.
+
+    The latter is a bound on the Poisson probability, below 0.001, of as many errors, or as few, as there are
+    expected over the attachments under the given rates.
+
+    Args:
+        matrix, parents: as for `fit_rates`.
+        given, fitted: the rates of the run, and those that fit its tree.
+    """
+    pairs = {name: (getattr(given, name), getattr(fitted, name)) for name in ("fp_rate", "fn_rate")}
+    far = [name for name, (rate, fit) in pairs.items() if max(fit / rate, rate / fit) >= FAR]
+    if not far:
+        return ()
+    errors = _errors_of(_at_fitted_shares(matrix, given, parents))
+    chances = {
+        name: chance_of(round(wrong), pairs[name][0] * (wrong + right))
+        for name, (wrong, right) in errors.items()
+    }
+    return tuple(name for name in far if chances[name] < CHANCE)
+
+
+def advised_rates(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> Rates | None:
+    """Return rates to infer with instead of the given ones; None if the data do not contradict these.
+
+    They have the priors of estimated rates, and both are fitted together: one that fits beside the other
+    given rate may add up to 1 or more with it, or the other one may no longer fit.
+
+    Args:
+        matrix, parents, given, fitted: as for `misfit`.
+    """
+    if not misfit(matrix, parents, given, fitted):
+        return None
+    advised = fit_rates(matrix, parents, _considered(given), priors=PRIORS)
+    return advised if misfit(matrix, parents, given, advised) else None
+
+
+def _considered(rates: Rates) -> Rates:
+    """Return rates to start from: each at most half as large as the largest that is considered."""
+    half = {name: min(getattr(rates, name), prior.most / 2.0) for name, prior in PRIORS.items()}
+    return _with(rates, half)
+
+
+def _errors_of(counts: NDArray[np.float64]) -> dict[str, tuple[float, float]]:
+    """Return the numbers of wrong and of right observations that each rate is the share of, by its name."""
+    (right, missed), (wrong, seen) = counts[:2].tolist()
+    return {"fp_rate": (wrong, right), "fn_rate": (missed, seen)}
+
+
+def largest_sum(rates: Rates, names: Collection[str]) -> float:
+    """Return the largest sum of some rates beside the others, which stay."""
+    both = {"fp_rate": rates.fp_rate, "fn_rate": rates.fn_rate}
+    return _LARGEST_SUM * (1.0 - sum(rate for name, rate in both.items() if name not in names))
+
+
+def _within(found: dict[str, float], rates: Rates) -> dict[str, float]:
+    """Return the rates, scaled if their sum with the others is too large to be error rates."""
+    scale = min(1.0, largest_sum(rates, found) / sum(found.values()))
+    return {name: value * scale for name, value in found.items()}
+
+
+def expected_counts(
+    matrix: Matrix, rates: Rates, parents: ArrayLike, shares: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how often each value is expected with and without the mutation, over all attachments.
+
+    Each cell is at each node with its posterior probability, where the share of cells at a node is its prior
+    probability.
+
+    Args:
+        matrix, rates, parents: as for `fit_rates`.
+        shares: float64, shape (n_mutations + 1,): the share of each node in preorder; equal by default.
+
+    Returns:
+        float64, shape (4, 2): as `likelihood.event_counts`, which takes the best attachment alone; and the
+        expected shares, like `shares`: those of the next round of expectation and maximisation.
+    """
+    tree = tree_of_matrix(matrix, parents)
+    values, weights = scored_values(matrix, rates), rates.weights()
+    shares = np.full(len(tree), 1.0 / len(tree)) if shares is None else shares
+    best = np.full(matrix.n_cells, -np.inf)
+    for counts in path_counts(values, tree):
+        np.maximum(best, weights @ counts, out=best)
+    total, expected = np.zeros(matrix.n_cells), np.zeros((4, matrix.n_cells))
+    at_node = np.empty((len(tree), matrix.n_cells))
+    for place, counts in enumerate(path_counts(values, tree)):
+        at_node[place] = shares[place] * np.exp(weights @ counts - best)
+        total += at_node[place]
+        expected += at_node[place] * counts
+    on_path = (expected / total).sum(axis=1)
+    table = np.column_stack([np.bincount(values.ravel(), minlength=4) - on_path, on_path])
+    at_node /= total
+    return table, np.asarray((at_node.sum(axis=1) + _NOBODY) / (matrix.n_cells + len(tree) * _NOBODY))
+
+
+def _at_fitted_shares(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.float64]:
+    """Return `expected_counts` after some rounds of expectation and maximisation of the shares."""
+    counts, shares = expected_counts(matrix, rates, parents)
+    for _ in range(_ROUNDS_OF_SHARES):
+        counts, shares = expected_counts(matrix, rates, parents, shares)
+    return counts
+
+
+def chance_of(errors: int, expected: float) -> float:
+    """Return a bound on the Poisson probability of as many errors or more; or, if they are few, or fewer.
+
+    Source: Chernoff's bound (Mitzenmacher, Upfal, "Probability and computing", theorem 5.4). The exact tail
+    is in scipy.stats, whose import would take longer than a small inference.
+    """
+    change = errors * math.log(errors / expected) if errors else 0.0
+    return math.exp(min(0.0, errors - expected - change))

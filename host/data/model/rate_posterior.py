@@ -1,0 +1,319 @@
+"""Posterior of error rates that were estimated: intervals, from trees sampled under the estimates.
+
+Trees T are sampled from p(T | D, r₀), where r₀ are the estimated rates. For other rates r,
+
+    p(r | D) ∝ p(r) · mean over T of L(T, r) / L(T, r₀)
+
+with L the likelihood of a tree with its cells at all nodes, whose prior probabilities are the shares sampled
+with the tree. So no chain has to move the rates (importance sampling). The prior is that of the estimates
+(`rate_fit.PRIORS`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.path_counts import path_counts
+from syclade.host.data.model.rate_fit import PRIORS, expected_counts, largest_sum
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.zygosity import scored_values
+from syclade.host.data.trees.tree import preorder
+
+__all__ = ["RateInterval", "RatePosterior", "rate_posterior"]
+
+INSIDE = 0.9
+"""Probability of an interval."""
+
+_NAMES = ("fp_rate", "fn_rate")
+_COARSE, _FINE, _DEGREE = 9, 201, 6
+"""Points of each rate at which likelihoods are computed; points between them; degree of the polynomial."""
+
+_WIDTH, _WIDER, _MOST_ROUNDS = 4.0, 1.6, 4
+"""Half the width of the grid, in standard deviations of a known tree; its growth while it is too narrow."""
+
+_OUTSIDE = 1e-3
+"""Largest density at the ends of the grid, relative to the highest one."""
+
+_LOWEST = math.log(1e-9)
+"""Least log odds of the rates that are considered; the largest are those of the prior."""
+
+_WIDE = 0.5
+"""Part of the prior's interval from which an interval is wide: it says little more than the prior."""
+
+_FEWEST_TREES, _MOST_TREES, _WORK = 16, 128, 2e8
+"""Numbers of trees that are used: as many as have so many exponentials."""
+
+
+_FITTING = 0.5
+"""Share of the trees that count if they were sampled under rates near to the posterior."""
+
+_SAME = 1.05
+"""Ratio of rates that are as good as equal: with thousands of cells, intervals are narrower than this."""
+
+_LEAST_WORTH = 10.0
+"""Effective number of trees below which intervals are rough."""
+
+
+class RateInterval(NamedTuple):
+    """Posterior of a rate.
+
+    Attributes:
+        mean: its mean.
+        low, high: ends of the shortest interval with 90 %; it begins near 0 if there may be no error.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def words(self) -> str:
+        """The mean with its interval as text, in three digits as all rates."""
+        return f"{self.mean:.3g} ({INSIDE:.0%}: {self.low:.3g} to {self.high:.3g})".replace("%", " %")
+
+
+class RatePosterior(NamedTuple):
+    """Posterior of the estimated rates.
+
+    Attributes:
+        intervals: by the name of the rate.
+        trees: number of trees that were used.
+        worth: effective number of trees; if it is small, the intervals are rough.
+        sampled_under: the rates that the trees were sampled under.
+    """
+
+    intervals: dict[str, RateInterval]
+    trees: int
+    worth: float
+    sampled_under: Rates
+
+    @property
+    def fits(self) -> bool:
+        """True if the trees were sampled under rates near to the posterior.
+
+        At least half of the trees count, and their rates are inside the intervals, or 5 % outside.
+        """
+        return self.worth >= _FITTING * self.trees and all(
+            one.low / _SAME <= getattr(self.sampled_under, name) <= one.high * _SAME
+            for name, one in self.intervals.items()
+        )
+
+    @property
+    def wide(self) -> tuple[str, ...]:
+        """Names of the rates of which the matrix says little: their intervals are wide beside the prior's."""
+        return tuple(
+            name
+            for name, one in self.intervals.items()
+            if one.high - one.low > _WIDE * PRIORS[name].width(INSIDE)
+        )
+
+    @property
+    def rough(self) -> bool:
+        """True if few of the trees count: they were sampled under rates that are too different."""
+        return self.worth < _LEAST_WORTH
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for summary.json, with six digits."""
+        told = {
+            name: {key: float(f"{value:.6g}") for key, value in one._asdict().items()}
+            for name, one in self.intervals.items()
+        }
+        under = {name: getattr(self.sampled_under, name) for name in self.intervals}
+        return {**told, "trees": self.trees, "worth": float(f"{self.worth:.6g}"), "sampled_under": under}
+
+
+def rate_posterior(
+    matrix: Matrix,
+    rates: Rates,
+    trees: NDArray[np.int32],
+    shares: NDArray[np.float64] | None = None,
+    *,
+    names: Sequence[str],
+) -> RatePosterior:
+    """Return the posterior of estimated rates, each with the other rates.
+
+    Args:
+        matrix: the observed values.
+        rates: the error rates that the trees were sampled under, without rates for zygosity.
+        trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
+        shares: float64, shape (trees, n + 1): part of the cells at each node, sampled with the trees; equal
+            by default.
+        names: the estimated rates: fp_rate, fn_rate or both. The others are taken as exact.
+
+    Raises:
+        MatrixError: there are homozygous mutations and they are not merged.
+
+    Source: docs/model.md, "Estimated error rates".
+    """
+    values = scored_values(matrix, rates)
+    work = _COARSE ** len(names) * (values.shape[0] + 1) * values.shape[1]
+    used = min(len(trees), max(_FEWEST_TREES, min(_MOST_TREES, int(_WORK / work))))
+    chosen = np.arange(used) * len(trees) // used
+    some = trees[chosen]
+    logs = np.zeros(some.shape) if shares is None else np.log(shares[chosen])
+    errors = _errors(matrix, rates, some[0], names)
+    highest = [_log_odds(min(PRIORS[name].most, largest_sum(rates, names))) for name in names]
+    ends = [_ends(one, most) for one, most in zip(errors, highest, strict=True)]
+    for _ in range(_MOST_ROUNDS):
+        axes = [np.linspace(low, high, _COARSE) for low, high in ends]
+        gains = _gains(values, rates, some, logs, names, axes)
+        intervals, wider = _read(names, axes, gains, errors)
+        wider = [(low, min(high, most)) for (low, high), most in zip(wider, highest, strict=True)]
+        if wider == ends:
+            break
+        ends = wider
+    weights = np.exp(gains - gains.max()) @ _density(names, axes).ravel()
+    return RatePosterior(intervals, used, float(weights.sum() ** 2 / (weights**2).sum()), rates)
+
+
+def _errors(
+    matrix: Matrix, rates: Rates, tree: NDArray[np.int32], names: Sequence[str]
+) -> list[tuple[float, float]]:
+    """Return the expected numbers of errors and of right observations that each rate is the share of."""
+    (right, missed), (wrong, seen) = expected_counts(matrix, rates, tree)[0][:2].tolist()
+    errors = {"fp_rate": (wrong, right), "fn_rate": (missed, seen)}
+    return [errors[name] for name in names]
+
+
+def _ends(errors: tuple[float, float], highest: float) -> tuple[float, float]:
+    """Return the ends of a rate's grid, in log odds, from where it would be if the tree were known."""
+    wrong, right = (number + 1.0 for number in errors)
+    center, width = math.log(wrong / right), _WIDTH * math.sqrt(1.0 / wrong + 1.0 / right)
+    return max(_LOWEST, min(center, highest) - width), min(highest, center + width)
+
+
+def _log_odds(rate: float) -> float:
+    """Return the log odds of a rate."""
+    return math.log(rate) - math.log1p(-rate)
+
+
+def _rate(scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rates with these log odds."""
+    return np.asarray(1.0 / (1.0 + np.exp(-scale)))
+
+
+def _gains(
+    values: NDArray[np.uint8],
+    rates: Rates,
+    trees: NDArray[np.int32],
+    log_shares: NDArray[np.float64],
+    names: Sequence[str],
+    axes: Sequence[NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Return log L(T, r) - log L(T, r₀): float64, shape (trees, points of the grid, flat)."""
+    own = {name: np.array(getattr(rates, name)) for name in _NAMES}
+    grid = np.meshgrid(*(_rate(axis) for axis in axes), indexing="ij")
+    points = own | {name: part.ravel() for name, part in zip(names, grid, strict=True)}
+    fp, fn = np.broadcast_arrays(points["fp_rate"], points["fn_rate"])
+    fp, fn = np.append(fp, rates.fp_rate), np.append(fn, rates.fn_rate)  # the last point is r₀
+    weights = np.stack([np.log(fn) - np.log1p(-fp), np.log1p(-fn) - np.log(fp)], axis=1)
+    zeros, ones = float((values == 0).sum()), float((values == 1).sum())
+    base = zeros * np.log1p(-fp) + ones * np.log(fp)
+    found = np.array(
+        [base + _summed(values, tree, own, weights) for tree, own in zip(trees, log_shares, strict=True)]
+    )
+    return np.asarray(found[:, :-1] - found[:, -1:])
+
+
+def _summed(
+    values: NDArray[np.uint8],
+    tree: NDArray[np.int32],
+    log_shares: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return Σ over cells of log Σ over nodes of share · exp(weights · counts): float64, shape (points,).
+
+    Args:
+        values: uint8, shape (mutations, cells).
+        tree: int32, shape (mutations + 1,).
+        log_shares: float64, of the same shape.
+        weights: float64, shape (points, 2): weights of an observed 0 and 1 on the path to a node.
+    """
+    best, at_best = np.full(values.shape[1], -np.inf), np.zeros((2, values.shape[1]))
+    order = preorder(tree)
+    for node, counts in zip(order, path_counts(values, tree), strict=True):
+        score = weights[-1] @ counts[:2] + log_shares[node]
+        higher = score > best
+        best = np.where(higher, score, best)
+        at_best = np.where(higher, counts[:2], at_best)
+    sums = np.zeros((len(weights), values.shape[1]))
+    for node, counts in zip(order, path_counts(values, tree), strict=True):
+        sums += np.exp(weights @ (counts[:2] - at_best) + log_shares[node])
+    return np.asarray((np.log(sums) + weights @ at_best).sum(axis=1))
+
+
+def _read(
+    names: Sequence[str],
+    axes: Sequence[NDArray[np.float64]],
+    gains: NDArray[np.float64],
+    errors: Sequence[tuple[float, float]],
+) -> tuple[dict[str, RateInterval], list[tuple[float, float]]]:
+    """Return the intervals, and the ends of the grid, wider where the density does not vanish.
+
+    With fixed numbers of errors the likelihood would be known at every point. What remains is smooth: a
+    polynomial through it gives the density at the fine points.
+    """
+    peak = gains.max(axis=0)
+    log_mean = (np.log(np.exp(gains - peak).mean(axis=0)) + peak).reshape((_COARSE,) * len(axes))
+    fine = [np.linspace(axis[0], axis[-1], _FINE) for axis in axes]
+    smooth = _interpolated(log_mean - _known(axes, errors))
+    log_density = smooth + _known(fine, errors) + np.log(_density(names, fine))
+    density = np.exp(log_density - log_density.max())
+    intervals, wider = {}, []
+    for at, (name, axis) in enumerate(zip(names, fine, strict=True)):
+        marginal = density.sum(axis=tuple(other for other in range(len(axes)) if other != at))
+        rate, share = _rate(axis), marginal / marginal.sum()
+        intervals[name] = RateInterval(float(rate @ share), *_shortest(rate, share))
+        more, least = (_WIDER - 1.0) * (axis[-1] - axis[0]) / 2.0, _OUTSIDE * marginal.max()
+        first, last = axis[0] - more * (marginal[0] > least), axis[-1] + more * (marginal[-1] > least)
+        wider.append((max(_LOWEST, float(first)), float(last)))
+    return intervals, wider
+
+
+def _shortest(rate: NDArray[np.float64], share: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of the shortest interval with a probability of `INSIDE`."""
+    below = np.linspace(0.0, 1.0 - INSIDE, _FINE)
+    sums = np.cumsum(share) - share / 2.0
+    low, high = np.interp(below, sums, rate), np.interp(below + INSIDE, sums, rate)
+    best = int((high - low).argmin())
+    return float(low[best]), float(high[best])
+
+
+def _known(axes: Sequence[NDArray[np.float64]], errors: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
+    """Return the log-likelihood of these numbers of errors, on the grid: float64, one dimension per axis."""
+    total = np.zeros(())
+    for axis, (wrong, right) in zip(axes, errors, strict=True):
+        rate = _rate(axis)
+        total = np.add.outer(total, wrong * np.log(rate) + right * np.log1p(-rate))
+    return np.asarray(total)
+
+
+def _density(names: Sequence[str], axes: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the prior's density of the log odds, on the grid: float64, one dimension per axis."""
+    density = np.ones(())
+    for name, axis in zip(names, axes, strict=True):
+        rate = _rate(axis)
+        density = np.multiply.outer(density, rate * (1.0 - rate) * np.exp(PRIORS[name].log_density(rate)))
+    return np.asarray(density)
+
+
+def _interpolated(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a polynomial through values on a coarse grid, at the fine points between its ends.
+
+    Args:
+        values: float64, `_COARSE` values along each dimension.
+    """
+    coarse, fine = (
+        np.cos(np.outer(np.arccos(np.linspace(-1.0, 1.0, points)), np.arange(_DEGREE + 1)))  # Chebyshev's
+        for points in (_COARSE, _FINE)
+    )
+    through = fine @ np.linalg.pinv(coarse)
+    for at in range(values.ndim):
+        values = np.moveaxis(np.tensordot(through, values, axes=(1, at)), 0, at)
+    return values

@@ -1,0 +1,322 @@
+"""Simulation of SCITE's model: a random mutation tree, cells attached to it, and noisy observations.
+
+The design is that of the ffSCITE thesis's quality test: a uniform random rooted tree (Prüfer code), with
+cells attached to uniform random nodes, the root included. Doublets are at two such nodes. Some mutations may
+occur twice (host/data/model/copies.py). Real clones are of unequal sizes, and have several mutations without
+cells between them: shares and branches. And real matrices have mutations that say nothing. Mutations may
+differ in their rates of false negatives, as amplicons do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.copies import Copy, random_parents_with_copies, states_of
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.zygosity import HOMOZYGOUS, MISSING
+from syclade.host.data.trees.uniform import parents_from_pruefer
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.memory import require_memory
+from syclade.host.ground.options import checked, flag_of
+from syclade.host.ground.values import real, short_repr, whole
+
+__all__ = ["EQUAL", "ZIPF", "Simulation", "simulate"]
+
+EQUAL, ZIPF = "equal", "zipf"
+"""Shares of the cells at the nodes: all equal; or 1, 1/2, 1/3, ... in random order, divided by their sum."""
+
+MOST: Final = 2**31 - 2
+"""Maximum number of cells and of mutations: nodes are numbered in int32, the root after the mutations."""
+
+_OF_RATES: Final = 1
+"""Second number of the seed of the rates of mutations."""
+
+_BYTES: Final = 35
+"""Bytes for each entry of the matrix, most of them for draws and probabilities."""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A simulated matrix and its ground truth.
+
+    Attributes:
+        matrix: the observed values, shape (n, m); the mutations are named M1 to M<n>.
+        parents: the true tree, parent vector, int32, shape (n + 1,); with copies, (n + copies + 1,).
+        attachments: the true node of each cell, int32, shape (m,).
+        truth: uint8, shape (n, m), 1 where the cell has the mutation.
+        partners: int32, shape (m,): the true second node of each doublet, -1 for single cells.
+        copies: second occurrences of mutations; their nodes are n, n + 1, … in this order.
+        unplaced: mutations without information, ascending.
+        fn_rates: float64, shape (n,): rate of false negatives of each mutation, if they differ; else None.
+    """
+
+    matrix: Matrix
+    parents: NDArray[np.int32]
+    attachments: NDArray[np.int32]
+    truth: NDArray[np.uint8]
+    partners: NDArray[np.int32]
+    copies: tuple[Copy, ...] = ()
+    unplaced: tuple[int, ...] = ()
+    fn_rates: NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """Names of all nodes but the root: the mutations, and the copies as `NAME_copy`."""
+        names = self.matrix.mutations
+        return (*names, *(f"{names[copy.mutation]}_copy" for copy in self.copies))
+
+
+def simulate(
+    cells: int,
+    mutations: int,
+    fp_rate: float,
+    fn_rate: float,
+    missing: float,
+    seed: int,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    doublets: float | None = None,
+    recurrent: int = 0,
+    losses: int = 0,
+    shares: str | float | Mapping[str, float] = EQUAL,
+    per_branch: int = 1,
+    unplaced: int = 0,
+    fn_range: tuple[float, float] | None = None,
+) -> Simulation:
+    """Simulate a matrix. Equal arguments give equal results with the same version of numpy (PCG64).
+
+    Without rates for zygosity, no value is 2. With the same seed, both cases use the same draws.
+
+    Args:
+        cells: number of columns, m >= 1.
+        mutations: number of rows, n >= 1.
+        fp_rate: probability of observing a mutation that is absent, inside (0, 1).
+        fn_rate: probability of not observing a mutation, inside (0, 1).
+        missing: probability that a value is missing (3), 0 to 1.
+        seed: 0 to 2^64 - 1.
+        fn_rate_hom: probability of observing a mutation as homozygous, or None.
+        hom_rate: probability of observing an absent mutation as homozygous; goes with fn_rate_hom.
+        doublets: probability that a cell is two cells together, inside (0, 1); None for none. A doublet has
+            the mutations of either cell.
+        recurrent: number of mutations that occur in two lineages.
+        losses: number of mutations that are lost again on their lineage.
+        shares: expected shares of the cells at the nodes: equal, zipf, a share by the name of each node that
+            has cells (M1, …, root), or the concentration of a Dirichlet
+            distribution from which they are drawn.
+        per_branch: number of mutations on a branch, in random order; cells are only at the lowest of them.
+            The last branch may have fewer.
+        unplaced: number of mutations without information: by turns missing in all cells, and observed in
+            none. They are in the true tree all the same.
+        fn_range: ends of a range from which the rate of false negatives of each mutation is drawn, uniformly;
+            `fn_rate` is then not used. None for one rate.
+
+    Raises:
+        OptionError: an argument is out of range, or the tree has no place for so many copies.
+        RatesError: an error rate is out of range.
+    """
+    cells = whole("cells", cells, 1, MOST)
+    mutations = whole("mutations", mutations, 1, MOST)
+    recurrent = whole("recurrent", recurrent, 0, MOST)
+    losses = whole("losses", losses, 0, MOST)
+    unplaced = whole("unplaced", unplaced, 0, mutations)
+    seed = checked("seed", seed)
+    missing = real("missing", missing)
+    if not 0 <= missing <= 1:
+        raise OptionError(f"missing is {missing}", hint="give a probability, 0 to 1")
+    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate)
+    require_memory(
+        _BYTES * mutations * cells + 2 * mutations**2,
+        f"{mutations} mutations in {cells} cells",
+        "simulate a smaller matrix",
+    )
+    rng = np.random.Generator(np.random.PCG64(seed))
+    copies: tuple[Copy, ...] = ()
+    per_branch = whole("per_branch", per_branch, 1, MOST)
+    if (recurrent or losses) and per_branch > 1:
+        raise OptionError("copies of mutations do not go with per_branch", hint="leave one of them out")
+    clones = None
+    if per_branch > 1:
+        parents, clones = random_parents_with_branches(mutations, per_branch, rng)
+    elif recurrent or losses:
+        parents, copies = random_parents_with_copies(mutations, recurrent, losses, rng)
+    else:
+        parents = random_parents(mutations, rng)
+    nodes = np.arange(parents.size) if clones is None else clones
+    if isinstance(shares, Mapping):
+        named = [f"M{number}" for number in range(1, mutations + 1)]
+        named += [f"M{copy.mutation + 1}_copy" for copy in copies] + ["root"]
+        draw = _cells_by_name(nodes, shares, named, rng)
+    else:
+        draw = _cells_at(nodes, shares, rng)
+    attachments = draw(cells)
+    partners = np.full(cells, -1, dtype=np.int32)
+    states = states_of(parents, mutations, copies)
+    truth = states[:, attachments]
+    if doublets is not None:
+        if isinstance(doublets, str):
+            raise OptionError(f"{flag_of('doublets', doublets)} is no rate", hint="give a probability")
+        doublets = checked("doublets", doublets)
+        both = np.flatnonzero(rng.random(cells) < doublets)
+        partners[both] = draw(both.size)
+        truth[:, both] |= states[:, partners[both]]
+    fn_rates = None if fn_range is None else _rates_between(fn_range, rates, mutations, seed)
+    observed = observe(truth, rates, rng.random(truth.shape), fn_rates)
+    observed[rng.random(truth.shape) < missing] = 3
+    silent = _without_information(observed, unplaced, rng)
+    names = tuple(f"M{number}" for number in range(1, mutations + 1))
+    matrix = Matrix(np.ascontiguousarray(observed), names, f"simulation, seed {seed}")
+    as_numbers = np.ascontiguousarray(truth, dtype=np.uint8)
+    return Simulation(matrix, parents, attachments, as_numbers, partners, copies, silent, fn_rates)
+
+
+def _rates_between(ends: tuple[float, float], rates: Rates, mutations: int, seed: int) -> NDArray[np.float64]:
+    """Draw rates of false negatives, by a generator of their own: all other draws stay as without them.
+
+    Raises:
+        OptionError: the ends are not in order, or there are rates for zygosity.
+        RatesError: an end is no rate of errors.
+    """
+    low, high = ends
+    if rates.fn_rate_hom is not None:
+        raise OptionError("fn_range does not go with rates for zygosity", hint="leave one of them out")
+    for end in ends:
+        Rates(rates.fp_rate, end)
+    if low > high:
+        raise OptionError(f"fn_range is {low:g} to {high:g}", hint="give the lower rate first")
+    return np.random.Generator(np.random.PCG64([seed, _OF_RATES])).uniform(low, high, mutations)
+
+
+def _cells_by_name(
+    nodes: NDArray[np.int64], shares: Mapping[str, float], names: Sequence[str], rng: np.random.Generator
+) -> Callable[[int], NDArray[np.int32]]:
+    """Return the function that draws nodes by given shares; nodes without one have no cells.
+
+    Args:
+        nodes: the nodes that have cells.
+        shares: by names of nodes; their sum need not be 1.
+        names: names of all nodes.
+        rng: the generator.
+
+    Raises:
+        OptionError: a name is not that of a node with cells, or the shares cannot be divided by their sum.
+    """
+    at = {names[node]: position for position, node in enumerate(nodes.tolist())}
+    expected = np.zeros(nodes.size)
+    for name, share in shares.items():
+        if name not in at:
+            raise OptionError(
+                f"shares: no node with cells has the name {name!r}",
+                hint="nodes are M1 to Mn, copies such as M1_copy, and root; on branches, the lowest of each",
+            )
+        expected[at[name]] = real("shares", share)
+    total = float(expected.sum())
+    if (expected < 0).any() or not 0 < total < np.inf:
+        raise OptionError("shares are not numbers from 0 with a sum above 0", hint="give a node a share")
+    return lambda count: rng.choice(nodes, count, p=expected / total).astype(np.int32)
+
+
+def _cells_at(
+    nodes: NDArray[np.int64], shares: str | float, rng: np.random.Generator
+) -> Callable[[int], NDArray[np.int32]]:
+    """Return the function that draws nodes for a number of cells.
+
+    Args:
+        nodes: the nodes that have cells.
+        shares: as for `simulate`.
+        rng: the generator.
+
+    Raises:
+        OptionError: there are no such shares.
+    """
+    if shares == EQUAL:
+        return lambda count: nodes[rng.integers(0, nodes.size, count, dtype=np.int32)].astype(np.int32)
+    if shares == ZIPF:
+        expected = rng.permutation(1.0 / np.arange(1, nodes.size + 1))
+    elif isinstance(shares, str):
+        raise OptionError(
+            f"there are no shares {shares!r}",
+            hint=f"use {EQUAL}, {ZIPF}, a number above 0 or, of the command, the path of a table",
+        )
+    else:
+        concentration = real("shares", shares)
+        if not 1e-3 <= concentration <= 1e6:
+            raise OptionError(f"shares is {shares}", hint="give a concentration, 0.001 to 1000000")
+        expected = rng.dirichlet(np.full(nodes.size, concentration))
+    expected = expected / expected.sum()
+    return lambda count: rng.choice(nodes, count, p=expected).astype(np.int32)
+
+
+def _without_information(
+    observed: NDArray[np.uint8], count: int, rng: np.random.Generator
+) -> tuple[int, ...]:
+    """Take the information from so many mutations of a matrix, and return their numbers."""
+    chosen = rng.choice(len(observed), count, replace=False).tolist() if count else []
+    for mutation in chosen[::2]:
+        observed[mutation] = MISSING
+    for mutation in chosen[1::2]:
+        observed[mutation, observed[mutation] != MISSING] = 0
+    return tuple(sorted(chosen))
+
+
+def random_parents_with_branches(
+    mutations: int, per_branch: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Draw a tree of branches with several mutations.
+
+    Args:
+        mutations: n.
+        per_branch: number of mutations on a branch; the last one may have fewer.
+        rng: the generator.
+
+    Returns:
+        The parents, int32, shape (n + 1,); and the nodes at the ends of branches, with the root last.
+    """
+    branches = -(-mutations // per_branch)
+    order, above = rng.permutation(mutations), random_parents(branches, rng)
+    first, last = order[::per_branch], np.append(order[per_branch - 1 :: per_branch], order[-1])[:branches]
+    parents = np.empty(mutations + 1, dtype=np.int32)
+    parents[order[1:]] = order[:-1]
+    ends = np.append(last, mutations)
+    parents[first] = ends[above[:-1]]
+    parents[mutations] = mutations
+    return parents, ends.astype(np.int64)
+
+
+def observe(
+    truth: NDArray[np.bool_],
+    rates: Rates,
+    draws: NDArray[np.float64],
+    fn_rates: NDArray[np.float64] | None = None,
+) -> NDArray[np.uint8]:
+    """Return observations of the truth, drawn from the model's table with one draw per entry (docs/model.md).
+
+    Args:
+        truth: bool, shape (n, m), whether the cell has the mutation.
+        rates: error rates.
+        draws: float64, shape (n, m), uniform in [0, 1).
+        fn_rates: float64, shape (n,): rates of false negatives in place of that of `rates`.
+
+    Returns:
+        uint8, shape (n, m), entries 0, 1 or 2.
+    """
+    missed: float | NDArray[np.float64] = rates.fn_rate if fn_rates is None else fn_rates[:, np.newaxis]
+    error_rate = np.where(truth, missed, rates.fp_rate)
+    observed = (truth ^ (draws < error_rate)).astype(np.uint8)
+    hom_rate = np.where(truth, rates.fn_rate_hom or 0.0, rates.hom_rate or 0.0)
+    observed[(draws >= error_rate) & (draws < error_rate + hom_rate)] = HOMOZYGOUS
+    return observed
+
+
+def random_parents(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Draw a tree uniformly from the (n + 1)^(n - 1) trees of n mutations: int32, shape (n + 1,)."""
+    return parents_from_pruefer(rng.integers(0, n + 1, n - 1).tolist(), n)

@@ -1,0 +1,161 @@
+"""Distances between two trees of the same mutations, such as an inferred tree and the simulated one.
+
+Relations are between pairs of mutations. The root is not a mutation, so it counts only as a parent. All
+distances are computed from ancestor matrices, in O(n^3) by matrix products.
+
+Sources: ancestor-descendant and different-lineage measures as in B-SCITE (Malikic, Jahn, Kuipers, Sahinalp,
+Beerenwinkel, Nature Communications 10:2750, 2019); CASet and DISC: DiNardo, Tomlinson, Ritz, Oesper,
+"Distance measures for tumor evolutionary trees", Bioinformatics 36(7), 2020. The values are those of
+scphylo-tools 0.1.1, which gives 1 - CASet and 1 - DISC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.trees.tree import ancestor_matrix
+
+__all__ = ["Agreement", "Distances", "caset", "disc", "tree_distances"]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Number of pairs of mutations with some relation that two trees share.
+
+    Attributes:
+        shared: pairs that have the relation in both trees.
+        found: pairs that have it in the tree that is compared.
+        true: pairs that have it in the true tree.
+    """
+
+    shared: int
+    found: int
+    true: int
+
+    @property
+    def precision(self) -> float:
+        """Shared pairs divided by those found; 1 if none was found."""
+        return self.shared / self.found if self.found else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Shared pairs divided by the true ones; 1 if there is none."""
+        return self.shared / self.true if self.true else 1.0
+
+    @property
+    def distance(self) -> int:
+        """Number of pairs that have the relation in only one of the trees."""
+        return self.found + self.true - 2 * self.shared
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Comparison of a tree with the true one.
+
+    Attributes:
+        parents: pairs (parent, child), the root among the parents.
+        ancestors: ordered pairs (ancestor, descendant) of mutations.
+        lineages: unordered pairs of mutations in which neither is an ancestor of the other.
+        caset: mean Jaccard distance of the common ancestors of a pair of mutations, 0 to 1.
+        disc: mean Jaccard distance of the ancestors that only the first mutation of a pair has, 0 to 1.
+    """
+
+    parents: Agreement
+    ancestors: Agreement
+    lineages: Agreement
+    caset: float
+    disc: float
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        kinds = {"parents": self.parents, "ancestors": self.ancestors, "lineages": self.lineages}
+        told: dict[str, object] = {
+            name: {
+                **asdict(kind),
+                "precision": kind.precision,
+                "recall": kind.recall,
+                "distance": kind.distance,
+            }
+            for name, kind in kinds.items()
+        }
+        return told | {"caset": self.caset, "disc": self.disc}
+
+
+def tree_distances(parents: NDArray[np.int32], true: NDArray[np.int32]) -> Distances:
+    """Compare a tree with the true one.
+
+    Args:
+        parents: parent vector, int32, shape (n + 1,).
+        true: parent vector of the true tree, with the same mutations in the same order.
+    """
+    own, other = _above(parents), _above(true)
+    return Distances(
+        parents=_agreement(_edges(parents), _edges(true)),
+        ancestors=_agreement(own, other),
+        lineages=_agreement(np.triu(_apart(own)), np.triu(_apart(other))),
+        caset=caset(parents, true),
+        disc=disc(parents, true),
+    )
+
+
+def caset(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
+    """Return the mean, over pairs of mutations, of the Jaccard distance of their common ancestors.
+
+    A mutation is its own ancestor, and the root is an ancestor of all, as in trees whose root has a label.
+    """
+    one, two = _with_self(parents), _with_self(other)
+    both = one * two
+    shared, first, second = both @ both.T + 1.0, one @ one.T + 1.0, two @ two.T + 1.0  # the root
+    return _mean(_jaccard(shared, first + second - shared), np.triu_indices(len(one), 1))
+
+
+def disc(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
+    """Return the mean, over ordered pairs of mutations, of the Jaccard distance of their distinct ancestors.
+
+    Distinct ancestors are those of the first mutation that are not ancestors of the second. A mutation is its
+    own ancestor.
+    """
+    one, two = _with_self(parents), _with_self(other)
+    shared = (one * two) @ (1.0 - np.maximum(one, two)).T
+    first, second = one @ (1.0 - one).T, two @ (1.0 - two).T
+    return _mean(_jaccard(shared, first + second - shared), np.nonzero(~np.eye(len(one), dtype=bool)))
+
+
+def _jaccard(shared: NDArray[np.float64], union: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the distances of sets from the sizes of their intersections and unions; 0 for two empty sets."""
+    return np.where(union == 0, 0.0, 1.0 - shared / np.maximum(union, 1.0))
+
+
+def _mean(values: NDArray[np.float64], places: tuple[NDArray[np.intp], ...]) -> float:
+    chosen = values[places]
+    return float(chosen.mean()) if chosen.size else 0.0
+
+
+def _with_self(parents: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return float64, shape (n, n): 1 where the column's mutation is the row's or its ancestor, else 0."""
+    above = _above(parents)
+    return (above.T | np.eye(len(above), dtype=np.bool_)).astype(np.float64)
+
+
+def _above(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return bool, shape (n, n): true where the row's mutation is a proper ancestor of the column's."""
+    n = len(parents) - 1
+    return ancestor_matrix(parents)[:n, :n] & ~np.eye(n, dtype=np.bool_)
+
+
+def _apart(above: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return ~(above | above.T | np.eye(len(above), dtype=np.bool_))
+
+
+def _edges(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return bool, shape (n + 1, n): true where the row's node is the parent of the column's mutation."""
+    n = len(parents) - 1
+    edges: NDArray[np.bool_] = np.arange(n + 1)[:, np.newaxis] == parents[np.newaxis, :n]
+    return edges
+
+
+def _agreement(found: NDArray[np.bool_], true: NDArray[np.bool_]) -> Agreement:
+    return Agreement(int((found & true).sum()), int(found.sum()), int(true.sum()))

@@ -1,0 +1,153 @@
+"""Cell trees as parent vectors: binary; nodes 0 to m-1 are the cells; the last of the 2m-1 nodes is the root.
+
+The other nodes are internal; their numbers have no meaning. An edge is identified by the node below it; the
+edge of the root is above all cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syclade.host.data.trees.tree import are_trees, children, preorder, validate_parents
+from syclade.host.ground.errors import TreeError
+
+__all__ = [
+    "are_leaf_trees",
+    "canonical",
+    "clades",
+    "leaf_children",
+    "leaf_tree_of",
+    "sums_below",
+    "validate_leaf_parents",
+]
+
+Parents = NDArray[np.int32]
+
+
+def validate_leaf_parents(parents: ArrayLike) -> Parents:
+    """Check that a vector is the parent vector of a cell tree.
+
+    Args:
+        parents: integers, shape (2m - 1,), m >= 2.
+
+    Returns:
+        The same as a new C-contiguous int32 array.
+
+    Raises:
+        TreeError: the vector is not a tree, the tree is not binary, or a cell is not a leaf.
+    """
+    vector = validate_parents(parents)
+    if len(vector) % 2 == 0:
+        raise TreeError(f"{len(vector)} nodes", hint="a binary tree of m cells has 2m - 1")
+    cells = (len(vector) + 1) // 2
+    below = np.bincount(vector[:-1], minlength=len(vector))
+    wrong = np.flatnonzero(below != np.where(np.arange(len(vector)) < cells, 0, 2))
+    if wrong.size:
+        node = int(wrong[0])
+        kind, wanted = ("cell", 0) if node < cells else ("internal node", 2)
+        raise TreeError(f"{kind} {node} has {below[node]} children", hint=f"every {kind} has {wanted}")
+    return vector
+
+
+def are_leaf_trees(parents: NDArray[np.int32]) -> bool:
+    """Return whether `validate_leaf_parents` accepts all rows.
+
+    Args:
+        parents: int32, shape (trees, 2m - 1), m >= 2.
+    """
+    nodes = parents.shape[1]
+    if not are_trees(parents):
+        return False
+    wanted = np.where(np.arange(nodes) < (nodes + 1) // 2, 0, 2)
+    rows = np.arange(len(parents), dtype=np.int64)[:, None] * nodes
+    below = np.bincount((rows + parents[:, :-1]).ravel(), minlength=parents.size).reshape(parents.shape)
+    return bool((below == wanted).all())
+
+
+def leaf_children(parents: Parents) -> tuple[Parents, Parents]:
+    """Return the two children of each node, lower number first; 0 for cells: int32, shape (2m - 1,) each."""
+    left, right = np.zeros_like(parents), np.zeros_like(parents)
+    for node, below in enumerate(children(parents)):
+        if below:
+            left[node], right[node] = below
+    return left, right
+
+
+def sums_below(parents: Parents, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return, for every node, the sum of the rows of the cells below it.
+
+    Args:
+        parents: a valid cell tree of m cells, int32, shape (2m - 1,).
+        rows: int64, shape (m, ...).
+
+    Returns:
+        int64, shape (2m - 1, ...).
+    """
+    sums = np.zeros((len(parents), *rows.shape[1:]), dtype=np.int64)
+    sums[: len(rows)] = rows
+    root = len(parents) - 1
+    for node in preorder(parents)[::-1].tolist():
+        if node != root:
+            sums[parents[node]] += sums[node]
+    return sums
+
+
+def clades(parents: Parents) -> NDArray[np.bool_]:
+    """Return bool, shape (2m - 1, m): true where the column's cell is below the row's node or is the node."""
+    cells = (len(parents) + 1) // 2
+    return sums_below(parents, np.eye(cells, dtype=np.int64)) > 0
+
+
+def leaf_tree_of(parents: Parents, attachment: Sequence[int]) -> Parents:
+    """Return a cell tree with all clades of a mutation tree with attached cells.
+
+    Nodes with more than two branches are resolved as a ladder.
+
+    Args:
+        parents: a valid parent vector of mutations and the root, int32, shape (n + 1,).
+        attachment: the node of every cell; m >= 2 cells.
+
+    Returns:
+        Parent vector of the cell tree, int32, shape (2m - 1,).
+    """
+    cells = len(attachment)
+    groups: list[list[int]] = [[] for _ in range(len(parents))]
+    for cell, node in enumerate(attachment):
+        groups[node].append(cell)
+    made = np.full(2 * cells - 1, 2 * cells - 2, dtype=np.int32)
+    joint = cells
+    for node in preorder(parents)[::-1].tolist():
+        while len(groups[node]) > 1:
+            one, other = groups[node].pop(), groups[node].pop()
+            made[[one, other]] = joint
+            groups[node].append(joint)
+            joint += 1
+        if node != len(parents) - 1:
+            groups[parents[node]] += groups[node]
+    return made
+
+
+def canonical(parents: Parents) -> Parents:
+    """Renumber the internal nodes by the cells below them, so that equal trees get equal vectors.
+
+    Internal nodes are sorted by the number of cells below them, then by these cells. So each node comes after
+    the internal nodes below it.
+    """
+    below = clades(parents)
+    cells = below.shape[1]
+    joints = sorted(
+        range(cells, len(parents)), key=lambda node: (int(below[node].sum()), _cells_of(below[node]))
+    )
+    number = np.arange(len(parents), dtype=np.int32)
+    number[joints] = range(cells, len(parents))
+    named = np.empty_like(parents)
+    named[number] = number[parents]
+    return named
+
+
+def _cells_of(row: NDArray[np.bool_]) -> Sequence[int]:
+    found: list[int] = np.flatnonzero(row).tolist()
+    return found

@@ -1,0 +1,99 @@
+"""Reader of tree files in Newick or GraphViz format."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.textfile import read_text
+from syclade.host.data.trees.graphviz import from_graphviz, graphviz_edges
+from syclade.host.data.trees.labelled import without_cells
+from syclade.host.data.trees.newick import from_newick, newick_edges
+from syclade.host.data.trees.tree import validate_parents
+from syclade.host.ground.errors import TreeError
+
+__all__ = ["read_labels", "read_tree", "tree_of"]
+
+# There is only one way to match the end of a comment; with two, backtracking over many comments never ends.
+_COMMENT = r"/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
+_GRAPHVIZ = re.compile(rf"(?:\s|//[^\n]*\n|{_COMMENT}|\#[^\n]*\n)*(?:strict\s+)?(?:di)?graph\b")
+
+
+def read_tree(
+    path: str | os.PathLike[str], mutations: Sequence[str], cells: Collection[str] = ()
+) -> NDArray[np.int32]:
+    """Read a mutation tree in Newick or GraphViz format; the content determines the format.
+
+    Args:
+        path: the file: ours or SCITE's.
+        mutations: the n names of the mutations, in the order of the matrix.
+        cells: names of cells that may be attached to a Newick tree, in addition to s0, s1, …; they are left
+            out.
+
+    Returns:
+        Parent vector, int32, shape (n + 1,).
+
+    Raises:
+        TreeError: the file is not a tree of these mutations. The error has the file, the line if known, and
+            the names concerned.
+    """
+    text = _text_of(path)
+    if _GRAPHVIZ.match(text):
+        return from_graphviz(text, mutations, path)
+    return from_newick(text, mutations, path, cells)
+
+
+def tree_of(tree: Any, mutations: Sequence[str], cells: Collection[str] = ()) -> NDArray[np.int32]:
+    """Return the parent vector, int32, shape (n + 1,), of a tree file or a parent vector.
+
+    Args:
+        tree: a file or a parent vector.
+        mutations, cells: as for `read_tree`.
+
+    Raises:
+        TreeError: the tree is invalid, or has other mutations.
+    """
+    if isinstance(tree, (str, os.PathLike)):
+        return read_tree(tree, mutations, cells)
+    parents = validate_parents(tree)
+    if len(parents) != len(mutations) + 1:
+        raise TreeError(
+            f"the tree has {len(parents) - 1} mutations, and the matrix {len(mutations)}",
+            hint="a parent vector has a number for each mutation and one for the root",
+        )
+    return parents
+
+
+def read_labels(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Return the names of the mutations in a tree file, sorted.
+
+    These are the labels of all nodes except the root and cells (``s0``, ``s1``, …).
+
+    Args:
+        path: the file, in Newick or GraphViz format.
+
+    Raises:
+        TreeError: the file is not a tree.
+    """
+    text = _text_of(path)
+    edges = graphviz_edges(text, (), path) if _GRAPHVIZ.match(text) else newick_edges(text, path)
+    edges = without_cells(edges, ())
+    labels = {label for edge in edges for label in (edge.parent, edge.child)}
+    return tuple(sorted(labels - ({edge.parent for edge in edges} - {edge.child for edge in edges})))
+
+
+def _text_of(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file; check that it begins like a tree."""
+    text = read_text(path, TreeError)
+    if not text.strip():
+        raise TreeError("the file is empty", path=path)
+    if not _GRAPHVIZ.match(text) and not text.lstrip().startswith(("(", "[")):
+        raise TreeError(
+            "neither a Newick tree, which begins with '(', nor a GraphViz digraph", path=path, line=1
+        )
+    return text

@@ -1,0 +1,158 @@
+"""Jobs: a function of something that a process keeps open, such as a runner of chains, and of an argument.
+
+A job is pure: whatever process does it, and however often, gives the same answer. So a job whose process was
+lost is done again elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from syclade.host.ground.distributions import version_of
+from syclade.host.ground.errors import WorkersError
+
+__all__ = ["Going", "Holder", "Job", "Kept", "Missing", "Opening", "always", "host_name", "run_job"]
+
+MOST_KEPT = 4
+"""Number of things that a worker keeps open: the chains, searches and samples of one run, and one more."""
+
+VERSION = version_of("syclade")
+
+Going = Callable[[], bool]
+"""Returns whether the answer of a job is still wanted; asked between two launches."""
+
+
+def always() -> bool:
+    """Return that the answer is wanted."""
+    return True
+
+
+def host_name() -> str:
+    """Return the name of this machine."""
+    return socket.gethostname()
+
+
+class Kept(Protocol):
+    """A value that a process keeps open between jobs."""
+
+    def close(self) -> None:
+        """Free its memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Opening:
+    """How to open what jobs work on.
+
+    Attributes:
+        opener: a function at the top of a module: (value, device as for `choose_device`) -> what to keep.
+        value: its first argument.
+    """
+
+    opener: Callable[[Any, str], Kept]
+    value: Any
+
+    def packed(self) -> bytes:
+        """Return both, pickled."""
+        return pickle.dumps((self.opener, self.value), protocol=5)
+
+    def open(self, device: str) -> Kept:
+        """Open it on a device."""
+        return self.opener(self.value, device)
+
+
+def digest_of(packed: bytes) -> str:
+    """Return the name under which a process keeps what it opens."""
+    return hashlib.sha256(packed).hexdigest()
+
+
+class Missing(NamedTuple):
+    """Answer of a process that has not opened what a job works on, and got no instructions to."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One job.
+
+    Attributes:
+        key: names what the job works on.
+        opening: how to open it; pickled for other processes; None if the process should have it open.
+        device: device to open it on.
+        function: a function at the top of a module: (what is open, argument, going) -> answer.
+        argument: its second argument.
+        attempt: number of earlier attempts; makes equal jobs different for schedulers that merge them.
+        version: version of syclade that gave it out.
+    """
+
+    key: str
+    opening: Opening | bytes | None
+    device: str
+    function: Callable[[Any, Any, Going], Any]
+    argument: Any
+    attempt: int = 0
+    version: str | None = VERSION
+
+
+class Holder:
+    """Things that one process, or one thread, keeps open; the least recently used is closed first.
+
+    Args:
+        most: number of things to keep.
+    """
+
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        self._most = most
+        self._kept: dict[tuple[str, str], Kept] = {}
+        self._lock = threading.Lock()
+
+    def run(self, job: Job, going: Going = always) -> Any:
+        """Do a job; jobs of one holder wait for each other."""
+        with self._lock:
+            name = job.key, job.device
+            kept = self._kept.pop(name, None)
+            if kept is None:
+                if job.opening is None:
+                    return Missing()
+                kept = self._opened(job.opening, job.device)
+            self._kept[name] = kept  # the last one is the most recently used
+            return job.function(kept, job.argument, going)
+
+    def _opened(self, opening: Opening | bytes, device: str) -> Kept:
+        while len(self._kept) >= self._most:
+            self._kept.pop(next(iter(self._kept))).close()
+        if isinstance(opening, bytes):
+            opening = Opening(*pickle.loads(opening))
+        return opening.open(device)
+
+    def open(self, key: str, opening: Opening, device: str) -> None:
+        """Open something before the first job does."""
+        with self._lock:
+            self._kept[key, device] = self._opened(opening, device)
+
+    def close(self) -> None:
+        """Close everything."""
+        with self._lock:
+            while self._kept:
+                self._kept.popitem()[1].close()
+
+
+_HOLDER = Holder()
+
+
+def run_job(job: Job) -> Any:
+    """Do a job in a worker process.
+
+    Raises:
+        WorkersError: the worker has another version of syclade.
+    """
+    if job.version != VERSION:
+        raise WorkersError(
+            f"a worker on {host_name()} has syclade {VERSION}, and the run has {job.version}",
+            hint="install the same version on all machines",
+        )
+    return _HOLDER.run(job)

@@ -1,0 +1,307 @@
+"""Images: precompiled kernels in files, for cards whose compiler takes hours and machines without a compiler.
+
+An *image* is one line of JSON, which describes the kernel and the device that it runs on, followed by the
+driver's binary. Drivers check little of their input: damaged machine code, or arrays larger than those that
+the kernel was made for, would crash the process. Therefore the line has a digest of the whole content. For
+cards, a vendor's own file (.aocx) is accepted, with the export's manifest.json beside it. That is untested,
+because no card was available.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.device.compile.image_cache import MANIFEST
+from syclade.host.device.compile.kernel import Kernel
+from syclade.host.device.compile.native_binary import device_identity
+from syclade.host.device.workarounds.native_programs import opened_place, sycl_program
+from syclade.host.ground import opencl
+from syclade.host.ground.bounded import read_bounded
+from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.spirv import is_spirv
+
+if TYPE_CHECKING:
+    from syclade.host.chains.encodings import Encoding
+
+__all__ = ["IMAGE_KINDS", "TAILS", "Image", "make_image", "packed", "read_image"]
+
+logger = logging.getLogger("syclade.image")
+
+IMAGE_KINDS = ("cpu", "fpga-emu")
+"""Kinds of device that this machine can make an image for."""
+
+TAILS = "tails"
+"""In place of the name of an encoding: a kernel of tails, which has no sizes of trees."""
+
+_MAGIC = b'{"syclade_image": 1'
+_ELF = b"\x7fELF"
+
+MOST_BYTES = 2**31
+"""Size limit, 2 GiB: larger than the configuration of any card."""
+_CAPACITIES = ("nodes", "words", "cells")
+_UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""Exceptions raised for descriptions that are not JSON, are nested too deeply, or have unexpected types."""
+_EXPORT_HINT = "`syclade export` makes one for cpu or fpga-emu"
+
+
+@dataclass(frozen=True)
+class Image:
+    """Precompiled kernel of chain steps, or of tails.
+
+    Attributes:
+        path: the file.
+        kind: kind of device that it is for.
+        entry_point: name of the kernel.
+        encoding: name of the kernel's encoding of trees; or TAILS.
+        constants: constants that the kernel is specialised for.
+        arguments: name and type of each of its arguments.
+        sources: digest of the device code that it was made from; empty if unknown.
+        identity: device, driver and processor that it was made on; None for a vendor's own file.
+        binary: the driver's binary, for clCreateProgramWithBinary.
+    """
+
+    path: Path
+    kind: str
+    entry_point: str
+    encoding: str
+    constants: Mapping[str, int]
+    arguments: tuple[tuple[str, str], ...]
+    sources: str
+    identity: Mapping[str, str] | None
+    binary: bytes
+
+    @property
+    def key(self) -> str:
+        """Key of the kernel that is loaded from the image."""
+        origin = sorted((self.identity or {}).items())
+        content = json.dumps([self.entry_point, self.sources, origin]).encode() + self.binary
+        return f"image {hashlib.sha256(content).hexdigest()}"
+
+    def fit(self, kernel: Kernel, encoding: Encoding) -> None:
+        """Check that the image can replace a kernel, and give its constants to the encoding.
+
+        The image's capacities may be larger than the problem needs.
+
+        Args:
+            kernel: the kernel that would be compiled without the image.
+            encoding: the kernel's encoding; its `constants` are replaced.
+
+        Raises:
+            DeviceError: the image's kernel is a different one, or too small for the problem.
+        """
+        declared = tuple((argument.name, argument.dtype) for argument in kernel.arguments)
+        needed = encoding.constants
+        same_make = (self.encoding, self.arguments) == (encoding.name, declared)
+        if not same_make or self.constants["lanes"] != needed["lanes"]:
+            raise DeviceError(
+                f"{self.path}: the image's kernel is not the one that this syclade runs", hint=_EXPORT_HINT
+            )
+        if self.constants["values"] != needed["values"]:
+            raise DeviceError(
+                f"{self.path}: the image is for {_kinds(self.constants)}, the matrix has {_kinds(needed)}",
+                hint="export with a matrix that has homozygous mutations as this one has, or has not",
+            )
+        if any(self.constants[name] < needed[name] for name in _CAPACITIES):
+            raise DeviceError(
+                f"{self.path}: the image is for {_capacity(self.constants)}, the matrix needs "
+                f"{_capacity(needed)}",
+                hint="export for more cells and mutations",
+            )
+        if self.sources != kernel.sources:
+            logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
+        encoding.constants = dict(self.constants)
+
+    def fit_tails(self, kernel: Kernel) -> None:
+        """Check that the image can replace a kernel of tails.
+
+        Raises:
+            DeviceError: the image's kernel is a different one.
+        """
+        declared = tuple((argument.name, argument.dtype) for argument in kernel.arguments)
+        if (self.encoding, self.entry_point, self.arguments) != (TAILS, kernel.name, declared):
+            raise DeviceError(f"{self.path}: the image's kernel is not {kernel.name}", hint=_EXPORT_HINT)
+        if self.sources != kernel.sources:
+            logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
+
+    def kernel(self, queue: Any) -> Any:
+        """Return a `dpctl.program.SyclKernel` of the image on a queue's device.
+
+        Raises:
+            DeviceError: the image was made for another device, driver or processor, or the driver refuses it.
+        """
+        device = queue.sycl_device
+        self._check_identity(device_identity(device))
+        with opened_place(queue) as place:
+            if place is None:
+                raise DeviceError(f"{device.name.strip()} takes no images: it is no OpenCL device")
+            try:
+                program = opencl.program_from_binary(place, self.binary)
+            except opencl.OpenCLError as error:
+                raise DeviceError(
+                    f"{self.path}: {device.name.strip()} refuses the image: {error}", hint=_EXPORT_HINT
+                ) from error
+            try:
+                names = opencl.kernel_names(program)
+                if self.entry_point not in names:
+                    raise DeviceError(
+                        f"{self.path}: the image has no kernel {self.entry_point}, but {', '.join(names)}"
+                    )
+                return sycl_program(queue, program).get_sycl_kernel(self.entry_point)
+            finally:
+                opencl.release(program)
+
+    def _check_identity(self, found: Mapping[str, str] | None) -> None:
+        if self.identity is None:
+            logger.warning("%s is a vendor's image, which was never tested with syclade", self.path)
+            return
+        for part, made_for in self.identity.items():
+            if found is None or found.get(part) != made_for:
+                here = "unknown" if found is None else found.get(part)
+                raise DeviceError(
+                    f"{self.path}: the image is for the {part} {made_for}, and here it is {here}",
+                    hint=_EXPORT_HINT,
+                )
+
+
+def _kinds(constants: Mapping[str, int]) -> str:
+    return f"{constants['values']} kinds of observed values"
+
+
+def _capacity(constants: Mapping[str, int]) -> str:
+    return f"up to {constants['nodes'] - 1} mutations and {constants['cells']} distinct columns"
+
+
+def make_image(queue: Any, kind: str, encoding: str, kernel: Kernel, module: bytes) -> bytes:
+    """Compile a SPIR-V module with a device's own driver into an image.
+
+    Args:
+        queue: queue of the device.
+        kind: kind of the device.
+        encoding: name of the kernel's encoding; or TAILS.
+        kernel: kernel of the module; the module's one entry point has the kernel's name.
+        module: the SPIR-V module.
+
+    Returns:
+        The content of the image.
+
+    Raises:
+        DeviceError: no image can be made on the device, or its driver cannot compile the module.
+    """
+    identity = device_identity(queue.sycl_device)
+    with opened_place(queue) as place:
+        if place is None or identity is None:
+            raise DeviceError(f"no image can be made on {queue.sycl_device.name.strip()}")
+        try:
+            program = opencl.program_from_spirv(place, module)
+        except opencl.OpenCLError as error:
+            raise DeviceError(
+                f"{queue.sycl_device.name.strip()} cannot compile the kernel: {error}"
+            ) from error
+        binary = opencl.binary_of(program)
+        opencl.release(program)
+    if not binary:
+        raise DeviceError(
+            f"the driver of {queue.sycl_device.name.strip()} does not return the compiled kernel"
+        )
+    line = {
+        "syclade_image": 1,
+        "kind": kind,
+        "entry_point": kernel.name,
+        "encoding": encoding,
+        "constants": dict(kernel.constants),
+        "arguments": [[argument.name, argument.dtype] for argument in kernel.arguments],
+        "sources": kernel.sources,
+        "identity": identity,
+    }
+    return packed(line, binary)
+
+
+def packed(told: Mapping[str, Any], binary: bytes) -> bytes:
+    """Return the content of an image.
+
+    Args:
+        told: the fields of its JSON line, without the digest.
+        binary: the driver's binary.
+    """
+    return json.dumps({**told, "sha256": _digest(told, binary)}).encode() + b"\n" + binary
+
+
+def _digest(told: Mapping[str, Any], binary: bytes) -> str:
+    """Return the digest of an image's binary and of the fields of its line, without the digest itself."""
+    described = {name: value for name, value in told.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode() + b"\n" + binary).hexdigest()
+
+
+def read_image(path: Path) -> Image:
+    """Read an image, or a vendor's file with an export's manifest.json beside it.
+
+    Raises:
+        DeviceError: the file cannot be read, is not an image, or is damaged.
+    """
+    try:
+        content = read_bounded(path, MOST_BYTES, begins=(_ELF, _MAGIC))
+    except OSError as error:
+        raise DeviceError(f"{path}: the image cannot be read: {error.strerror or error}") from error
+    if is_spirv(content):
+        raise DeviceError(
+            f"{path}: this is SPIR-V, not an image",
+            hint="devices compile SPIR-V by themselves; " + _EXPORT_HINT,
+        )
+    if content.startswith(_ELF):
+        return _vendor_image(path, content)
+    if not content.startswith(_MAGIC):
+        raise DeviceError(f"{path}: this is no image", hint=_EXPORT_HINT)
+    line, _, binary = content.partition(b"\n")
+    try:
+        told = json.loads(line)
+        if told["sha256"] != _digest(told, binary):
+            raise ValueError("its content is not what it was")
+        identity = {str(part): str(value) for part, value in told["identity"].items()}
+        return _image(path, told, told["kind"], told["sources"], identity, binary)
+    except _UNREADABLE as error:
+        raise DeviceError(f"{path}: the image is damaged: {_reason(error)}", hint=_EXPORT_HINT) from error
+
+
+def _vendor_image(path: Path, content: bytes) -> Image:
+    """Return the image in a vendor's file, described by the manifest of the export that it was made from."""
+    manifest = path.parent / MANIFEST
+    try:
+        told = json.loads(manifest.read_text(encoding="utf-8"))
+        (kernel,) = (one for one in told["kernels"] if one["name"] == "chain_steps")
+        arguments = [[argument["name"], argument["type"]] for argument in kernel["arguments"]]
+        described = {**kernel, "encoding": told["encoding"], "constants": told["constants"]}
+        return _image(path, described | {"arguments": arguments}, "fpga", told["sources"], None, content)
+    except (OSError, *_UNREADABLE) as error:
+        raise DeviceError(
+            f"{path}: a vendor's image needs the manifest.json of its export beside it: {_reason(error)}",
+            hint="copy it there from the folder that `syclade export` wrote",
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong with a description."""
+    return f"it does not tell {error.args[0]}" if isinstance(error, KeyError) else str(error)
+
+
+def _image(
+    path: Path,
+    told: dict[str, Any],
+    kind: str,
+    sources: str,
+    identity: Mapping[str, str] | None,
+    binary: bytes,
+) -> Image:
+    constants = {str(name): int(value) for name, value in told["constants"].items()}
+    needed = set() if told["encoding"] == TAILS else {*_CAPACITIES, "lanes", "values"}
+    missing = needed - set(constants)
+    if missing:
+        raise ValueError(f"it does not tell {', '.join(sorted(missing))}")
+    arguments = tuple((str(name), str(dtype)) for name, dtype in told["arguments"])
+    entry_point, encoding = str(told["entry_point"]), str(told["encoding"])
+    return Image(path, str(kind), entry_point, encoding, constants, arguments, str(sources), identity, binary)

@@ -1,0 +1,100 @@
+"""Translation of kernels to SPIR-V by numba-dpex. Only `import_compiler` imports the compiler.
+
+The key of every compiled kernel in the cache depends on this module and on those that it imports.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from syclade.host.device.compile.current_folder import require_current_folder
+from syclade.host.device.compile.kernel import Kernel
+from syclade.host.device.compile.kernel_sources import digest_of
+from syclade.host.device.compile.missing_compiler import require_compiler
+from syclade.host.device.workarounds.compiler import dpnp_stand_in, register_numba_implementations
+from syclade.host.ground.cache import how_often
+from syclade.host.ground.distributions import version_of
+from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.install import COMPILER_PYTHON, install_command
+from syclade.host.ground.spirv import declare_group_size
+
+__all__ = ["Spirv", "compiler_versions", "import_compiler", "translate", "translation"]
+
+logger = logging.getLogger("syclade.program")
+
+_COMPILERS = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
+
+
+@dataclass(frozen=True)
+class Spirv:
+    """Compiled kernel.
+
+    Attributes:
+        entry_point: name of the kernel in the module.
+        module: the SPIR-V binary.
+    """
+
+    entry_point: str
+    module: bytes
+
+
+@cache
+def compiler_versions() -> list[str]:
+    """Return name and version of every package that takes part in translating a kernel to SPIR-V."""
+    versions = []
+    for name in _COMPILERS:
+        versions.append(f"{name} {version_of(name) or 'is absent'}")
+    return versions
+
+
+@cache
+def translation() -> list[str]:
+    """Return what determines the SPIR-V besides the kernel: versions, and the sources of the translation."""
+    return [*compiler_versions(), digest_of((__name__, "syclade.kernels.target.sycl"))]
+
+
+def import_compiler() -> Any:
+    """Import numba-dpex, which takes a second, and return `kernels.target.sycl.compile_kernel`.
+
+    Raises:
+        DeviceError: numba-dpex cannot be imported.
+    """
+    try:
+        with dpnp_stand_in():
+            import numba_dpex  # noqa: F401
+
+            from syclade.kernels.target.sycl import compile_kernel
+    except Exception as error:  # with unsupported versions of other packages it may fail in any way
+        raise DeviceError(
+            f"numba-dpex does not import: {error}",
+            hint=f"install the SYCL stack anew: {install_command('sycl', anew=True)} ({COMPILER_PYTHON})",
+        ) from error
+    return compile_kernel
+
+
+def translate(queue: Any, kernel: Kernel) -> Spirv:
+    """Compile a kernel, which takes 3 to 20 s.
+
+    The queue is used for type checks only and does not affect the result.
+
+    Raises:
+        DeviceError: numba-dpex is not installed, cannot be imported or cannot compile the kernel, or the
+            current folder was deleted.
+    """
+    require_current_folder()
+    require_compiler(kernel)
+    logger.info("compiling the kernel for %s: about 10 s, %s", kernel.size or kernel.name, how_often())
+    logger.debug("%s with %s", kernel.name, dict(kernel.constants))
+    compile_kernel = import_compiler()
+    arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
+    try:
+        register_numba_implementations()
+        name, module = compile_kernel(
+            kernel.body(), kernel.name, arguments, kernel.record_types(), kernel.group, queue
+        )
+    except Exception as error:  # from numba, llvmlite or the translator to SPIR-V
+        raise DeviceError(f"numba-dpex cannot compile {kernel.name}: {error}") from error
+    return Spirv(name, declare_group_size(module, kernel.lanes, sub_groups=kernel.group == "sub-group"))

@@ -1,0 +1,170 @@
+"""Base of all engines: arrays are allocated by the declarations of arguments, read and written by name."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.device.compile.kernel import Kernel
+from syclade.host.device.device import Device
+from syclade.host.ground.errors import DeviceMemoryError
+from syclade.host.ground.memory import require_memory
+from syclade.host.ground.options import flag_of
+from syclade.kernels.arguments import PROBLEM, Argument
+
+__all__ = ["Allocation", "Engine"]
+
+
+class Allocation(NamedTuple):
+    """Arrays that an engine allocates.
+
+    Attributes:
+        arguments: the arguments of its kernels; each gets an array.
+        sizes: values of the symbols in their shapes, including `slots`.
+        problem: contents of the arguments with role `problem`, by name, in their declared shapes; the other
+            arrays start as zeros.
+    """
+
+    arguments: Sequence[Argument]
+    sizes: Mapping[str, int]
+    problem: Mapping[str, NDArray[Any]] = MappingProxyType({})
+
+
+class Engine(ABC):
+    """Arrays for a number of slots on one device, and launches of loaded kernels.
+
+    The `load` of each kind of engine returns a number, by which the kernel is launched.
+
+    Attributes:
+        device: the device that executes launches, as its driver describes it.
+        clock: clock of `times`: "device" or "host".
+        arguments: the declarations of the arrays, by name.
+        sizes: values of the symbols in their shapes.
+        slots: number of slots.
+
+    Args:
+        device: the device to open.
+        allocation: the arrays to allocate.
+
+    Raises:
+        DeviceError: the device does not open, or there is not enough memory.
+        ValueError: an array of the problem is missing, or its shape differs from the declared one.
+    """
+
+    clock: str
+
+    def __init__(self, device: Device, allocation: Allocation) -> None:
+        self.device = device
+        self.arguments = {argument.name: argument for argument in allocation.arguments}
+        self.sizes = dict(allocation.sizes)
+        self.slots = self.sizes["slots"]
+
+    def _require_own_memory(self) -> None:
+        """Check that this process has the memory of all arrays.
+
+        Raises:
+            DeviceMemoryError: it has not.
+        """
+        what, hint = f"{self.slots} slots on {self.device.name}", f"use fewer {flag_of('slots')}"
+        require_memory(self._bytes_of_arrays(), what, hint, DeviceMemoryError)
+
+    def _contents(
+        self, problem: Mapping[str, NDArray[Any]]
+    ) -> Iterator[tuple[Argument, NDArray[Any] | None]]:
+        """Yield each argument with the contents of its array; None for zeros.
+
+        Args:
+            problem: as in `Allocation`.
+
+        Raises:
+            ValueError: an array of `problem` is missing, or its shape differs from the declared one.
+        """
+        for argument in self.arguments.values():
+            contents = problem.get(argument.name) if argument.role == PROBLEM else None
+            shape = argument.dimensions(self.sizes)
+            if argument.role == PROBLEM and (contents is None or contents.shape != shape):
+                found = "missing" if contents is None else f"of shape {contents.shape}"
+                raise ValueError(f"{argument.name} is {found}, and should be {shape}")
+            yield argument, contents
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.arguments
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of all arrays, in bytes."""
+        return self._bytes_of_arrays()
+
+    def _bytes_of_arrays(self) -> int:
+        return sum(argument.nbytes(self.sizes) for argument in self.arguments.values())
+
+    @abstractmethod
+    def read(self, name: str, slot: int | None = None) -> NDArray[Any]:
+        """Return a copy of an array in its declared shape and dtype, or of one slot's part of it."""
+
+    @abstractmethod
+    def write(self, name: str, values: Any, slot: int | None = None) -> None:
+        """Write an array, or one slot's part of it."""
+
+    def get(self, slot: int, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+        """Return copies of a slot's part of several arrays, by name."""
+        return {name: self.read(name, slot) for name in names}
+
+    def put(self, slot: int, fields: Mapping[str, Any]) -> None:
+        """Write a slot's part of several arrays, given by name."""
+        for name, values in fields.items():
+            self.write(name, values, slot)
+
+    def prepare(self, kernels: Sequence[Kernel]) -> None:  # noqa: B027
+        """Begin to translate kernels that will be loaded later, where other processes can do that.
+
+        Args:
+            kernels: the kernels in the order of their first use.
+        """
+
+    @abstractmethod
+    def launch(self, kernels: Sequence[int | None]) -> None:
+        """Run one kernel per slot, or none, and wait for all of them.
+
+        A device may run each kernel on all slots at once. So if there are different ones, each must leave
+        alone the slots of the others.
+
+        Args:
+            kernels: one per slot; None to do nothing.
+        """
+
+    @abstractmethod
+    def start(self, kernel: int, slot: int, after: Sequence[Any] = ()) -> Any:
+        """Start a kernel on one slot, to begin when other launches have ended; return its token.
+
+        Return without waiting, if the device allows it.
+
+        Args:
+            kernel: the kernel.
+            slot: its slot.
+            after: tokens of the launches that must end first.
+        """
+
+    @abstractmethod
+    def wait(self, token: Any) -> None:
+        """Wait until a launch by `start` has ended."""
+
+    @abstractmethod
+    def times(self, token: Any) -> tuple[int, int]:
+        """Return when a finished launch by `start` began and ended, in ns of `clock`."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Free the memory and forget the kernels."""
+
+    def part_of(self, name: str, values: Any, slot: int | None) -> NDArray[Any]:
+        """Return values in the dtype and shape of an array, or of one slot's part of it."""
+        argument = self.arguments[name]
+        shape = argument.dimensions(self.sizes)
+        given = np.asarray(values, dtype=argument.dtype)
+        return np.ascontiguousarray(given).reshape(shape if slot is None else shape[1:])

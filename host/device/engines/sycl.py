@@ -1,0 +1,193 @@
+"""Engine of a SYCL device: arrays in its memory, one work-group per slot."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.device.compile.kernel import Kernel
+from syclade.host.device.compile.program import load_kernel
+from syclade.host.device.device import Device
+from syclade.host.device.engines.engine import Allocation, Engine
+from syclade.host.device.engines.huge_pages import advise_huge_pages
+from syclade.host.device.forks import refuse_inherited_sycl
+from syclade.host.device.queue import device_of, open_queue, require_float64
+from syclade.host.ground.errors import DeviceMemoryError
+from syclade.host.ground.options import flag_of
+from syclade.kernels.arguments import Argument
+
+if TYPE_CHECKING:
+    from syclade.host.device.compile.image import Image
+    from syclade.host.device.compile.parallel_translation import SideBySide
+
+__all__ = ["SyclEngine"]
+
+_OF_THIS_PROCESS = ("cpu", "fpga-emu")
+"""Kinds of devices whose memory is this process's."""
+
+
+class SyclEngine(Engine):
+    """Engine of a queue.
+
+    Its methods raise DeviceError in a process that was forked from one that had used SYCL.
+
+    Args:
+        device, allocation, image, timed: as for `open_engine`.
+    """
+
+    clock = "device"
+
+    def __init__(
+        self,
+        device: Device,
+        allocation: Allocation,
+        *,
+        image: Image | None = None,
+        timed: bool = False,
+    ) -> None:
+        self._queue = open_queue(device.filter, timed=timed)
+        if any(np.dtype(one.dtype) == np.float64 for one in allocation.arguments):
+            require_float64(self._queue)
+        super().__init__(device_of(self._queue), allocation)
+        if self.device.kind in _OF_THIS_PROCESS:
+            self._require_own_memory()
+        self._image = image
+        self._beside: SideBySide | None = None
+        self._loaded: list[tuple[Any, Kernel]] = []
+        self._flat: dict[tuple[int, int | None], list[Any]] = {}
+        self._memory = {
+            argument.name: self._allocated(argument, contents)
+            for argument, contents in self._contents(allocation.problem)
+        }
+
+    def _allocated(self, argument: Argument, contents: NDArray[Any] | None) -> Any:
+        """Return device memory with the contents, or with zeros."""
+        import dpctl.memory
+
+        try:
+            block = dpctl.memory.MemoryUSMDevice(argument.nbytes(self.sizes), queue=self._queue)
+            if self.device.kind in _OF_THIS_PROCESS:
+                advise_huge_pages(block.__sycl_usm_array_interface__["data"][0], block.nbytes)
+            if contents is None:
+                block.memset(0)  # a slot without a chain must have no steps to do
+            else:
+                block.copy_from_host(_as_bytes(np.ascontiguousarray(contents, argument.dtype)))
+        except Exception as error:
+            raise DeviceMemoryError(
+                f"{self.device.name} has no memory for {self.slots} slots: {error}",
+                hint=f"use fewer {flag_of('slots')}",
+            ) from error
+        return block
+
+    def read(self, name: str, slot: int | None = None) -> NDArray[Any]:
+        """See `Engine.read`."""
+        argument = self.arguments[name]
+        shape = argument.dimensions(self.sizes)
+        if slot is not None:
+            shape = shape[1:]
+        raw = self._part(name, slot).copy_to_host()
+        return np.frombuffer(raw, dtype=argument.dtype, count=math.prod(shape)).reshape(shape).copy()
+
+    def write(self, name: str, values: Any, slot: int | None = None) -> None:
+        """See `Engine.write`."""
+        self._part(name, slot).copy_from_host(_as_bytes(self.part_of(name, values, slot)))
+
+    def _part(self, name: str, slot: int | None) -> Any:
+        """Return the memory of an array, or of one slot's part of it."""
+        import dpctl.memory
+
+        refuse_inherited_sycl()
+        whole = self._memory[name]
+        if slot is None:
+            return whole
+        size = self.arguments[name].nbytes(self.sizes) // self.slots
+        return dpctl.memory.MemoryUSMDevice(_Part(whole, slot * size, size), queue=self._queue)
+
+    def prepare(self, kernels: Sequence[Kernel]) -> None:
+        """See `Engine.prepare`."""
+        from syclade.host.device.compile.parallel_translation import SideBySide
+
+        self._beside = SideBySide(self.device, self._queue, kernels)
+
+    def load(self, kernel: Kernel) -> int:
+        """Load a kernel, from the image if the engine has one; return its number.
+
+        Raises:
+            DeviceError: the device cannot build the kernel.
+        """
+        if self._beside is not None:
+            self._beside.wait_for(kernel)
+        self._loaded.append((load_kernel(self._queue, kernel, self._image), kernel))
+        return len(self._loaded) - 1
+
+    def launch(self, kernels: Sequence[int | None]) -> None:
+        """See `Engine.launch`; each kernel runs on all slots."""
+        different = dict.fromkeys(kernel for kernel in kernels if kernel is not None)
+        for token in [self._submit(kernel, None) for kernel in different]:
+            token.wait()
+
+    def start(self, kernel: int, slot: int, after: Sequence[Any] = ()) -> Any:
+        """See `Engine.start`; the token is a `dpctl.SyclEvent`, and the queue is out of order."""
+        return self._submit(kernel, slot, after)
+
+    def _submit(self, kernel: int, slot: int | None, after: Sequence[Any] = ()) -> Any:
+        """Submit a kernel for one slot, or for all; return the event."""
+        refuse_inherited_sycl()
+        built, described = self._loaded[kernel]
+        if (kernel, slot) not in self._flat:
+            self._flat[kernel, slot] = self._arguments_of(described, slot)
+        size = described.lanes * (self.slots if slot is None else 1)
+        return self._queue.submit(built, self._flat[kernel, slot], [size], [described.lanes], list(after))
+
+    def _arguments_of(self, kernel: Kernel, slot: int | None) -> list[Any]:
+        """Return a kernel's arguments as numba-dpex passes them: an array becomes five kernel arguments.
+
+        Args:
+            kernel: the kernel.
+            slot: pass only this slot's parts, which are slot 0 for the kernel; None passes all slots.
+        """
+        flat: list[Any] = []
+        for argument in kernel.arguments:
+            own = slot if "slots" in argument.shape else None
+            item = np.dtype(argument.dtype).itemsize
+            count = argument.nbytes(self.sizes) // item // (1 if own is None else self.slots)
+            sizes = (ctypes.c_longlong(count), ctypes.c_longlong(item))
+            flat += [*sizes, self._part(argument.name, own), *sizes]  # items, item size, data, shape, strides
+        return flat
+
+    def wait(self, token: Any) -> None:
+        """See `Engine.wait`."""
+        token.wait()
+
+    def times(self, token: Any) -> tuple[int, int]:
+        """See `Engine.times`; the engine must have been opened with `timed`."""
+        return token.profiling_info_start, token.profiling_info_end
+
+    def close(self) -> None:
+        """See `Engine.close`."""
+        if self._beside is not None:
+            self._beside.close()
+        self._loaded.clear()
+        self._flat.clear()
+        self._memory.clear()
+
+
+class _Part:
+    """A range of bytes in a block of device memory, in the form that dpctl accepts."""
+
+    def __init__(self, whole: Any, start: int, size: int) -> None:
+        described = dict(whole.__sycl_usm_array_interface__)
+        pointer, read_only = described["data"]
+        described |= {"data": (pointer + start, read_only), "shape": (size,), "strides": None, "offset": 0}
+        self.__sycl_usm_array_interface__ = described
+        self.whole = whole  # keeps the block alive
+
+
+def _as_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the bytes of an array: uint8, one-dimensional."""
+    return values.reshape(-1).view(np.uint8)

@@ -1,0 +1,60 @@
+"""Queues of SYCL devices, and the device behind a queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syclade.host.device.device import Device
+from syclade.host.device.forks import note_sycl_use
+from syclade.host.device.probe import kind_of
+from syclade.host.device.workarounds import prepare
+from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.options import flag_of
+
+__all__ = ["device_of", "open_queue", "require_float64"]
+
+
+def open_queue(device_filter: str, *, timed: bool = False) -> Any:
+    """Open a `dpctl.SyclQueue` on a device.
+
+    Args:
+        device_filter: filter string of the device.
+        timed: whether events record the start and end times of their launches.
+
+    Raises:
+        DeviceError: the device does not open, or this process was forked from one that had used SYCL.
+    """
+    note_sycl_use()
+    dpctl = prepare()
+    try:
+        return dpctl.SyclQueue(device_filter, property=["enable_profiling"] if timed else [])
+    except Exception as error:  # dpctl's exceptions differ between versions
+        raise DeviceError(
+            f"device {device_filter} does not open: {error}", hint="run `syclade devices` to look again"
+        ) from error
+
+
+def require_float64(queue: Any) -> None:
+    """Check that a device computes with numbers of 64 bits, as kernels of probabilities do.
+
+    Raises:
+        DeviceError: it does not.
+    """
+    device = queue.sycl_device
+    if not device.has_aspect_fp64:
+        raise DeviceError(
+            f"{device.name.strip()} has no 64-bit floating-point numbers, which this kernel needs",
+            hint=f"use another device: {flag_of('device', 'cpu')}, or native",
+        )
+
+
+def device_of(queue: Any) -> Device:
+    """Return the device of a queue, as its driver describes it: the one that launches really run on."""
+    device = queue.sycl_device
+    return Device(
+        device.filter_string,
+        device.name.strip(),
+        kind_of(device),
+        device.max_compute_units,
+        driver=device.driver_version,
+    )

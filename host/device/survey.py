@@ -1,0 +1,149 @@
+"""Survey of the SYCL devices and whether each can run, made in subprocesses because these may crash."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from syclade.host.device.cores import DRIVERS_VARIABLE
+from syclade.host.device.device import Device
+from syclade.host.ground.distributions import version_of
+
+__all__ = ["SELECTING", "Survey", "survey", "try_again"]
+
+CPU_DRIVER = "intel-opencl-rt"
+
+SELECTING = (
+    DRIVERS_VARIABLE,
+    "OCL_ICD_FILENAMES",
+    "OCL_ICD_VENDORS",
+    "ONEAPI_DEVICE_SELECTOR",
+    "SYCL_DEVICE_ALLOWLIST",
+    "SYCL_DEVICE_FILTER",
+    "ZE_AFFINITY_MASK",
+)
+"""Environment variables that hide devices or parts of them. A survey is valid only for the same values."""
+
+PROBE_TIMEOUT = 120  # seconds; a cold runtime takes about 3
+
+Lines = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Result of a survey.
+
+    Attributes:
+        devices: all devices that the probe lists; those that cannot run have a reason.
+        problem: why there are no devices; None if there are.
+        remembered: whether the survey comes from the cache.
+        absent: whether there are no devices because SYCL is not installed.
+    """
+
+    devices: tuple[Device, ...]
+    problem: str | None = None
+    remembered: bool = False
+    absent: bool = False
+
+
+def survey() -> Survey:
+    """List the devices and test each of them, in subprocesses."""
+    lines, failure = _run_probe([])
+    listed = [line["devices"] for line in lines if "devices" in line]
+    if not listed:
+        problems = [str(line["problem"]) for line in lines if "problem" in line]
+        reason = (*problems, failure, "the probe printed nothing")
+        return Survey((), f"listing the SYCL devices failed: {next(filter(None, reason))}")
+    devices = [Device(**entry) for entry in listed[0]]
+    if not devices:
+        return Survey((), f"the SYCL runtime lists no device{_why_none()}")
+    return Survey(_with_verdicts(devices, {device.filter for device in devices}, lines, failure))
+
+
+def _why_none() -> str:
+    """Return why the runtime may list no device, to append to a message: its driver, or variables."""
+    reasons = [] if version_of(CPU_DRIVER) else [f"its driver for processors, {CPU_DRIVER}, is not installed"]
+    hiding = [name for name in SELECTING if name != DRIVERS_VARIABLE]  # which hides only parts of a device
+    given = [f"{name}={os.environ[name]}" for name in hiding if os.environ.get(name)]
+    if given:
+        reasons.append(f"the environment selects devices by {', '.join(given)}")
+    return f": {'; '.join(reasons)}" if reasons else ""
+
+
+def try_again(devices: Sequence[Device], filters: Iterable[str]) -> Survey:
+    """Test some devices again; return a survey of all of them.
+
+    Args:
+        devices: all known devices.
+        filters: filter strings of the devices to test.
+    """
+    wanted = set(filters)
+    return Survey(_with_verdicts(devices, wanted, *_run_probe(sorted(wanted))))
+
+
+def _with_verdicts(
+    devices: Sequence[Device], pending: set[str], lines: Lines, failure: str
+) -> tuple[Device, ...]:
+    """Return the devices with the results of a probe; after a crash, probe those not yet tested."""
+    reasons: dict[str, str | None] = {}
+    while True:
+        tried = {line["tried"]: line["reason"] for line in lines if "tried" in line}
+        started = [line["trying"] for line in lines if "trying" in line]
+        reasons |= {name: tried.get(name, f"its runtime {failure}") for name in started}
+        pending = pending - set(started)
+        if not pending:
+            break
+        if not started:
+            reasons |= dict.fromkeys(pending, f"could not be tried: {failure or 'it is not listed any more'}")
+            break
+        lines, failure = _run_probe(sorted(pending))
+    return tuple(replace(one, reason=reasons.get(one.filter, one.reason)) for one in devices)
+
+
+def _last_error(stderr: str) -> str:
+    """Return the last line that names an exception, as in `ImportError: no libfoo`; else the last line."""
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
+    return (named or lines or [""])[-1].strip()
+
+
+def _run_probe(filters: list[str]) -> tuple[Lines, str]:
+    """Run the probe; return its JSON lines, and a description of its failure, empty if there was none."""
+    # -P: the probe must not import modules from the current folder.
+    command = [sys.executable, "-P", "-m", "syclade.host.device.probe", *filters]
+    failure = ""
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=PROBE_TIMEOUT,
+            check=False,
+        )
+        output = done.stdout
+        if done.returncode < 0:
+            failure = f"crashes the process (signal {-done.returncode})"
+        elif done.returncode:
+            failure = _last_error(done.stderr) or f"exits with {done.returncode}"
+    except subprocess.TimeoutExpired as error:
+        printed = error.stdout or ""
+        output = printed.decode(errors="replace") if isinstance(printed, bytes) else printed
+        failure = f"does not answer within {PROBE_TIMEOUT} s"
+    except OSError as error:
+        output, failure = "", f"{sys.executable or 'Python'} does not start: {error.strerror}"
+    lines: Lines = []
+    for line in output.splitlines():
+        # A driver may also print to standard output.
+        with contextlib.suppress(ValueError):
+            entry = json.loads(line)
+            if isinstance(entry, dict):
+                lines.append(entry)
+    return lines, failure

@@ -1,5 +1,0 @@
-"""Export of the kernels: SPIR-V, a manifest, a test vector and a loader in one folder."""
-
-from syclade.host.export.folder import FILES, export_folder
-
-__all__ = ["FILES", "export_folder"]

@@ -1,0 +1,1 @@
+"""Parts of an answer: support, samples, consensus, co-optimal trees, rates; what kinds of trees differ in."""

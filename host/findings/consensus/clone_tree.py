@@ -1,0 +1,118 @@
+"""Clone trees: rooted trees whose nodes are sets of mutations, in an order that is left open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.ground.values import short_repr
+
+__all__ = ["CloneTree", "clone_tree_of", "make_clone_tree"]
+
+
+@dataclass(frozen=True, eq=False)
+class CloneTree:
+    """A clone tree; clones are numbered in preorder, and clone 0 is the root, which has no mutations.
+
+    Attributes:
+        clone_of: int32, shape (n,): the clone of each mutation.
+        parents: int32, shape (clones,): parent of each clone; the root is its own.
+    """
+
+    clone_of: NDArray[np.int32]
+    parents: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def clones(self) -> int:
+        """Number of clones, with the root."""
+        return len(self.parents)
+
+    @cached_property
+    def ends(self) -> NDArray[np.int64]:
+        """int64, shape (clones,): clone c and those below it are numbers c … ends[c] - 1."""
+        ends = list(range(1, self.clones + 1))
+        above = self.parents.tolist()
+        for clone in range(self.clones - 1, 0, -1):
+            ends[above[clone]] = max(ends[above[clone]], ends[clone])
+        return np.array(ends, dtype=np.int64)
+
+    @cached_property
+    def members(self) -> list[list[int]]:
+        """The mutations of each clone, ascending."""
+        of: list[list[int]] = [[] for _ in range(self.clones)]
+        for mutation, clone in enumerate(self.clone_of.tolist()):
+            of[clone].append(mutation)
+        return of
+
+    @property
+    def children(self) -> list[list[int]]:
+        """The children of each clone, ascending."""
+        below: list[list[int]] = [[] for _ in range(self.clones)]
+        for clone, parent in enumerate(self.parents.tolist()):
+            if clone:
+                below[parent].append(clone)
+        return below
+
+    @property
+    def within(self) -> NDArray[np.bool_]:
+        """bool, shape (clones, clones): whether the column's clone is the row's, or below it."""
+        numbers = np.arange(self.clones)
+        return np.asarray((numbers >= numbers[:, np.newaxis]) & (numbers < self.ends[:, np.newaxis]))
+
+    @property
+    def before(self) -> NDArray[np.bool_]:
+        """bool, shape (n, n): whether the clone of the row's mutation is above the clone of the column's."""
+        strict = self.within & ~np.eye(self.clones, dtype=np.bool_)
+        return np.asarray(strict[self.clone_of[:, np.newaxis], self.clone_of[np.newaxis, :]])
+
+    @property
+    def apart(self) -> NDArray[np.bool_]:
+        """bool, shape (n, n): whether the clones of two mutations are on different lineages."""
+        related = self.within | self.within.T
+        return np.asarray(~related[self.clone_of[:, np.newaxis], self.clone_of[np.newaxis, :]])
+
+
+def make_clone_tree(clone_of: Sequence[int], parents: Sequence[int]) -> CloneTree:
+    """Return a clone tree with its clones renumbered: in preorder, children by their smallest mutation.
+
+    Args:
+        clone_of: clone of each mutation.
+        parents: parent of each clone; clone 0 is the root. Clones without mutations, except the root, must
+            have no children; they are dropped.
+    """
+    first = [len(clone_of)] * len(parents)
+    for mutation in range(len(clone_of) - 1, -1, -1):
+        first[clone_of[mutation]] = mutation
+    below: list[list[int]] = [[] for _ in parents]
+    for clone in sorted(range(1, len(parents)), key=first.__getitem__, reverse=True):
+        if first[clone] < len(clone_of):
+            below[parents[clone]].append(clone)
+    number, order, waiting = [0] * len(parents), [0], below[0].copy()
+    while waiting:
+        clone = waiting.pop()
+        number[clone] = len(order)
+        order.append(clone)
+        waiting += below[clone]
+    return CloneTree(
+        np.array([number[clone] for clone in clone_of], dtype=np.int32),
+        np.array([number[parents[clone]] for clone in order], dtype=np.int32),
+    )
+
+
+def clone_tree_of(parents: NDArray[np.int32]) -> CloneTree:
+    """Return a mutation tree as a clone tree with one mutation in each clone.
+
+    Args:
+        parents: parent vector, int32, shape (n + 1,).
+    """
+    n = len(parents) - 1
+    above = [0 if parent == n else parent + 1 for parent in parents[:n].tolist()]
+    return make_clone_tree(range(1, n + 1), [0, *above])

@@ -1,0 +1,334 @@
+"""Consensus of sampled mutation trees: a clone tree with its support and its cells, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.cells import default_cell_names
+from syclade.host.data.trees.distances import Agreement
+from syclade.host.findings.consensus.cells import CloneCells, cells_on
+from syclade.host.findings.consensus.clades import clone_support, spaced_trees
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.findings.consensus.evidence import (
+    CLAIMED,
+    Conflict,
+    Contradiction,
+    PairCounts,
+    conflicts_in,
+    contradictions_in,
+    count_pairs,
+    unsupported_in,
+)
+from syclade.host.findings.consensus.gains import THRESHOLDS, Thresholds, gain_of, gains_of, with_open
+from syclade.host.findings.consensus.newick import clone_newick
+from syclade.host.findings.consensus.relations import Relations, TreeBlocks, count_relations
+from syclade.host.findings.consensus.search import find_clone_tree
+from syclade.host.findings.consensus.seeding import seeding_probabilities
+from syclade.host.findings.consensus.tables import cells_table, clones_table, relations_table
+from syclade.host.findings.consensus.truth import agreement_with
+from syclade.host.findings.consensus.unplaced import UNPLACED, Unplaced
+from syclade.host.ground.atomic import Content
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.values import counted, listed, short_repr
+
+__all__ = ["FILES", "CloneConsensus", "consensus_tree", "find_consensus"]
+
+FILES = ("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv")
+"""Names of the files."""
+
+SEEDING_TREES = 1000
+"""Most sampled trees, evenly spaced, of which probabilities of seeding are means."""
+
+CANDIDATES = 64
+"""Number of sampled trees, evenly spaced, among which the search looks for its starts."""
+
+
+@dataclass(frozen=True, eq=False)
+class CloneConsensus:
+    """Consensus of sampled mutation trees.
+
+    Attributes:
+        tree: the clone tree, of the placed mutations (`mutations`).
+        relations: relations of all pairs of placed mutations in the samples.
+        pair_counts: numbers of cells that support or contradict them.
+        kept_back: probable claims that few of their own cells support; the tree leaves these pairs open.
+        thresholds: the least probabilities of claims that pay.
+        gain: gain of the tree (`gains`): the sum over its claims of probability minus threshold.
+        support: float64, shape (clones,): share of the samples with each clone (`clone_support`).
+        cells: the placed cells on the clones.
+        sampled: the sampled trees, of the placed mutations.
+        likely: int32, shape (placed + 1,): the most likely tree of these mutations.
+        matrix, rates: the observed values of all mutations and cells, and the error rates.
+        unplaced: mutations and cells that are not in the tree.
+        truth: agreement with the true tree (`agreement_with`), if it was given.
+        fn_rates: float64, rates of false negatives of the placed mutations; None for that of `rates`.
+    """
+
+    tree: CloneTree
+    relations: Relations
+    pair_counts: PairCounts
+    kept_back: tuple[Contradiction, ...]
+    thresholds: Thresholds
+    gain: float
+    support: NDArray[np.float64]
+    cells: CloneCells
+    sampled: TreeBlocks
+    likely: NDArray[np.int32]
+    matrix: Matrix
+    rates: Rates
+    unplaced: Unplaced = field(default_factory=Unplaced)
+    truth: Mapping[str, Agreement] | None = None
+    fn_rates: NDArray[np.float64] | None = None
+
+    @cached_property
+    def placed(self) -> Matrix:
+        """The matrix of the placed mutations and cells."""
+        return self.unplaced.of_matrix(self.matrix)
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def mutations(self) -> tuple[str, ...]:
+        """Names of the placed mutations, in the order of the matrix."""
+        return self.placed.mutations
+
+    @property
+    def unplaced_mutations(self) -> tuple[str, ...]:
+        """Names of the unplaced mutations, in the order of the matrix."""
+        return tuple(self.matrix.mutations[mutation] for mutation in self.unplaced.mutations)
+
+    @property
+    def cell_names(self) -> tuple[str, ...]:
+        """Names of the placed cells, in the order of the matrix."""
+        return self.placed.cells or default_cell_names(self.placed.n_cells)
+
+    @property
+    def prevalence(self) -> NDArray[np.float64]:
+        """float64, shape (clones,): expected part of the placed cells that are of each clone itself."""
+        return self.cells.mixture.prevalence
+
+    @cached_property
+    def contradictions(self) -> list[Contradiction]:
+        """Claims on pairs of mutations that the cells contradict, most cells first; not those kept back."""
+        found = contradictions_in(self.relations, self.pair_counts, self.rates, self.fn_rates)
+        return [one for one in found if one not in self.kept_back]
+
+    @cached_property
+    def conflicts(self) -> list[Conflict]:
+        """Probable claims of the consensus that the most likely tree contradicts."""
+        return conflicts_in(self.tree, clone_tree_of(self.likely), self.relations, self.placed)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Messages: claims that are kept back or that the cells or the most likely tree contradict."""
+        found = []
+        if self.kept_back:
+            claims = [one.words(self.mutations) for one in self.kept_back]
+            found.append(
+                f"the consensus keeps back {counted(len(claims), 'claim', 'claims')} that few of their own "
+                f"cells support: {listed(claims)}; these pairs are open in relations.tsv"
+            )
+        if self.contradictions:
+            claims = [one.words(self.mutations) for one in self.contradictions]
+            found.append(
+                f"{counted(len(claims), 'claim is', 'claims are')} contradicted by the cells: "
+                f"{listed(claims)}; the model does not fit them (see relations.tsv)"
+            )
+        if self.conflicts:
+            claims = [one.words(self.mutations, self.cell_names) for one in self.conflicts]
+            found.append(
+                f"the most likely tree contradicts {counted(len(claims), 'claim', 'claims')} of the "
+                f"consensus with a probability above {CLAIMED}: {listed(claims, 3)}; publish the consensus"
+            )
+        return found
+
+    @property
+    def misfits(self) -> list[str]:
+        """Names of the cells that fit nowhere."""
+        return [self.cell_names[cell] for cell in np.flatnonzero(~self.cells.fits).tolist()]
+
+    @property
+    def words(self) -> list[str]:
+        """Lines of text: numbers of clones and of cells that fit nowhere, agreement with the true tree."""
+        clones, misfits, left = self.tree.clones - 1, len(self.misfits), len(self.unplaced.mutations)
+        others = f", {left} {UNPLACED}" if left else ""
+        lines = [
+            f"consensus of the samples: {len(self.mutations)} mutations in {clones} clones{others}, "
+            f"{misfits} of {len(self.cell_names)} cells fit none of them"
+        ]
+        for name, one in (self.truth or {}).items():
+            lines.append(f"its {name:9}  precision {one.precision:.4f}  recall {one.recall:.4f}")
+        return lines
+
+    def seeding(self, cells: Collection[str]) -> dict[str, float]:
+        """Return for each mutation the probability that exactly some cells have it, by falling probability.
+
+        Unplaced mutations and cells are left out. It is a mean over up to 1000 sampled trees
+        (`seeding_probabilities`).
+
+        Args:
+            cells: names of cells.
+
+        Raises:
+            MatrixError: a cell is not in the matrix, or is unplaced.
+        """
+        unknown = [cell for cell in cells if cell not in self.cell_names]
+        if unknown and unknown[0] in (self.matrix.cells or default_cell_names(self.matrix.n_cells)):
+            raise MatrixError(
+                f"the cell {unknown[0]!r} is {UNPLACED}", hint="leave it out: nothing is known of it"
+            )
+        if unknown:
+            raise MatrixError(
+                f"the matrix has no cell {unknown[0]!r}",
+                hint="take names of cells as in the result's `cells`",
+            )
+        inside = np.isin(self.cell_names, list(cells))
+        trees = spaced_trees(self.sampled, self.relations.samples, SEEDING_TREES)
+        found = seeding_probabilities(trees, self.placed, self.rates, inside, self.fn_rates)
+        order = np.argsort(-found, kind="stable").tolist()
+        return {self.mutations[mutation]: float(found[mutation]) for mutation in order}
+
+    def to_newick(self) -> str:
+        """Return the clone tree in Newick format, with the support of its clones."""
+        return clone_newick(self.tree, self.mutations, self.support, len(self.unplaced.mutations))
+
+    def to_clones(self) -> str:
+        """Return the table of clones: tab-separated."""
+        return clones_table(
+            self.tree,
+            self.mutations,
+            self.support,
+            self.relations,
+            self.cells.mixture,
+            self.unplaced_mutations,
+            len(self.unplaced.cells),
+        )
+
+    def to_relations(self) -> str:
+        """Return the table of pairs of mutations: tab-separated."""
+        return relations_table(
+            self.tree, self.relations, self.pair_counts, self.mutations, self.unplaced_mutations
+        )
+
+    def to_cells(self) -> str:
+        """Return the table of cells: tab-separated."""
+        names = self.matrix.cells or default_cell_names(self.matrix.n_cells)
+        return cells_table(self.cells, names, self.unplaced.cells)
+
+    def files(self) -> dict[str, Content]:
+        """Return the contents of the files, by name."""
+        texts = (self.to_newick(), self.to_clones(), self.to_relations(), self.to_cells())
+        return dict(zip(FILES, texts, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the main numbers as plain values for JSON."""
+        truth = {
+            name: {**asdict(one), "precision": one.precision, "recall": one.recall}
+            for name, one in (self.truth or {}).items()
+        }
+        clone_of: list[int | None] = [None] * self.matrix.n_mutations
+        rows = self.unplaced.placed_mutations(self.matrix.n_mutations).tolist()
+        for row, clone in zip(rows, self.tree.clone_of.tolist(), strict=True):
+            clone_of[row] = clone
+        return {
+            "samples": self.relations.samples,
+            "clones": self.tree.clones - 1,
+            "clone_of": clone_of,
+            "parents": self.tree.parents.tolist(),
+            "thresholds": {"before": self.thresholds.before, "apart": self.thresholds.apart},
+            "gain": self.gain,
+            "misfits": self.misfits,
+            "contradicted": [one.to_dict(self.mutations) for one in self.contradictions],
+            "conflicts": [one.to_dict(self.mutations) for one in self.conflicts],
+            **(
+                {"kept_back": [one.to_dict(self.mutations) for one in self.kept_back]}
+                if self.kept_back
+                else {}
+            ),
+            **({"true_tree": truth} if truth else {}),
+        }
+
+
+def find_consensus(
+    blocks: TreeBlocks,
+    best: NDArray[np.int32],
+    matrix: Matrix,
+    rates: Rates,
+    true: NDArray[np.int32] | None = None,
+    thresholds: Thresholds = THRESHOLDS,
+    relations: Relations | None = None,
+    unplaced: Unplaced | None = None,
+    fn_rates: NDArray[np.float64] | None = None,
+) -> CloneConsensus | None:
+    """Return the consensus of sampled mutation trees; None if there are no samples, or no placed mutations.
+
+    It depends only on the arguments: equal samples give the same tree everywhere.
+
+    Args:
+        blocks: the sampled trees, of the matrix's n mutations.
+        best: parent vector of the most likely tree, int32, shape (n + 1,).
+        matrix: the observed values.
+        rates: the error rates, for the cells.
+        true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
+        thresholds: the least probabilities of claims that pay.
+        relations: relations in these trees, if they are known; counted otherwise.
+        unplaced: mutations and cells that the consensus leaves out; None for none.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+    """
+    unplaced = unplaced or Unplaced()
+    placed = unplaced.of_matrix(matrix)
+    if not placed.n_mutations or not any(len(trees) for trees in blocks()):
+        return None
+    if fn_rates is not None:
+        fn_rates = fn_rates[unplaced.placed_mutations(matrix.n_mutations)]
+    relations = unplaced.of_relations(count_relations(blocks) if relations is None else relations)
+    blocks, counts = unplaced.of_blocks(blocks), count_pairs(placed)
+    kept_back = unsupported_in(relations, counts)
+    pairs = [(one.first, one.second) for one in kept_back]
+    tree, gain = consensus_tree(blocks, unplaced.of_tree(best), relations, thresholds, pairs)
+    return CloneConsensus(
+        tree=tree,
+        relations=relations,
+        pair_counts=counts,
+        kept_back=tuple(kept_back),
+        thresholds=thresholds,
+        gain=gain,
+        support=clone_support(tree, blocks),
+        cells=cells_on(tree, placed, rates, fn_rates),
+        sampled=blocks,
+        likely=unplaced.of_tree(best),
+        matrix=matrix,
+        rates=rates,
+        fn_rates=fn_rates,
+        unplaced=unplaced,
+        truth=None if true is None else agreement_with(tree, unplaced.of_tree(true)),
+    )
+
+
+def consensus_tree(
+    blocks: TreeBlocks,
+    best: NDArray[np.int32],
+    relations: Relations,
+    thresholds: Thresholds,
+    open_pairs: Collection[tuple[int, int]] = (),
+) -> tuple[CloneTree, float]:
+    """Return the clone tree with the highest gain that the search finds, and its gain.
+
+    Args:
+        blocks, best, thresholds: as for `find_consensus`.
+        relations: relations in the same samples.
+        open_pairs: pairs of mutations of which the tree claims nothing: they are in one clone.
+    """
+    gains = with_open(gains_of(relations, thresholds), open_pairs)
+    tree = find_clone_tree([best, *spaced_trees(blocks, relations.samples, CANDIDATES)], gains)
+    return tree, gain_of(tree, gains) / (1000 * relations.samples)

@@ -1,0 +1,261 @@
+"""Check of claims on the data: cells that support a relation of two mutations, and cells that contradict it.
+
+It uses no tree and no prior. Only cells in which both mutations are observed count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rate_fit import CHANCE, chance_of
+from syclade.host.data.model.rates import Rates
+from syclade.host.findings.consensus.clone_tree import CloneTree
+from syclade.host.findings.consensus.relations import Relations
+from syclade.host.ground.values import listed, short_repr
+
+__all__ = [
+    "CLAIMED",
+    "Conflict",
+    "Contradiction",
+    "PairCounts",
+    "conflicts_in",
+    "contradictions_in",
+    "count_pairs",
+    "unsupported_in",
+]
+
+CLAIMED = 0.95
+"""Probability from which a relation is a claim."""
+
+_SUPPORTED = 0.5
+"""Share of the cells that tell which have to support a claim, unless chance explains the others."""
+
+_KEPT_BACK = 0.3
+"""Share of the cells that tell below which a claim is kept back, whatever the samples and chance say."""
+
+_FEWEST = 5
+"""Fewest telling cells of a claim that is kept back: single cells are errors more often."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """Numbers of cells for all pairs of mutations, of those in which both are observed: int64, shape (n, n).
+
+    Attributes:
+        both: cells seen with the row's and the column's mutation.
+        only: cells seen with the row's mutation and without the column's.
+        neither: cells seen without either.
+    """
+
+    both: NDArray[np.int64]
+    only: NDArray[np.int64]
+    neither: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+
+class Contradiction(NamedTuple):
+    """Claim that the cells contradict.
+
+    Attributes:
+        first, second: rows of the mutations.
+        relation: `before` (the first before the second) or `apart`.
+        probability: probability of the relation in the samples.
+        supporting, contradicting: numbers of cells.
+    """
+
+    first: int
+    second: int
+    relation: str
+    probability: float
+    supporting: int
+    contradicting: int
+
+    def words(self, mutations: tuple[str, ...]) -> str:
+        """Return the claim and its cells as text."""
+        first, second = mutations[self.first], mutations[self.second]
+        cells = self.supporting + self.contradicting
+        if self.relation == "before":
+            return f"{first} before {second} (of {cells} cells with {second}, {self.supporting} have {first})"
+        return f"{first} apart from {second} ({self.contradicting} cells have both)"
+
+    def to_dict(self, mutations: tuple[str, ...]) -> dict[str, Any]:
+        """Return plain values for summary.json, with the names of the mutations."""
+        return {**self._asdict(), "first": mutations[self.first], "second": mutations[self.second]}
+
+
+class Conflict(NamedTuple):
+    """Pair of mutations of which the consensus and the most likely tree say different things.
+
+    Attributes:
+        first, second: rows of the mutations.
+        relation: relation in the consensus: `before` (the first before the second) or `apart`.
+        probability: probability of this relation in the samples.
+        supporting: columns of the cells that support it: with both where one is before the other, and with
+            one of them only where they are apart.
+        contradicting: columns of the cells that contradict it: with the second only, or with both.
+    """
+
+    first: int
+    second: int
+    relation: str
+    probability: float
+    supporting: tuple[int, ...]
+    contradicting: tuple[int, ...]
+
+    def words(self, mutations: tuple[str, ...], cells: tuple[str, ...]) -> str:
+        """Return the relation in the consensus, and the cells that decide, as text."""
+        parts = [
+            f"{len(some)} of the cells {verdict} ({listed([cells[cell] for cell in some], 3)})"
+            for some, verdict in ((self.supporting, "for it"), (self.contradicting, "against it"))
+            if some
+        ]
+        decided = ", ".join(parts) or "no cell has either of them for certain"
+        return f"{mutations[self.first]} {self.relation} {mutations[self.second]} ({decided})"
+
+    def to_dict(self, mutations: tuple[str, ...]) -> dict[str, Any]:
+        """Return plain values for summary.json, with the names of the mutations and numbers of cells."""
+        return {
+            **self._asdict(),
+            "first": mutations[self.first],
+            "second": mutations[self.second],
+            "supporting": len(self.supporting),
+            "contradicting": len(self.contradicting),
+        }
+
+
+def conflicts_in(
+    consensus: CloneTree, likely: CloneTree, relations: Relations, matrix: Matrix
+) -> list[Conflict]:
+    """Return the claims of the consensus that the most likely tree contradicts, most probable first.
+
+    Only relations with a probability above `CLAIMED` count: of the others, the samples are in doubt, too.
+
+    Args:
+        consensus, likely: the two trees, of the same mutations.
+        relations: relations in the samples.
+        matrix: the observed values of these mutations.
+    """
+    seen, absent = (matrix.values == 1) | (matrix.values == 2), matrix.values == 0
+    sure = consensus.before & (relations.before > CLAIMED)
+    before = np.argwhere(sure & ~likely.before & (likely.before.T | likely.apart))
+    found = [
+        Conflict(
+            one, two, "before", float(relations.before[one, two]),
+            _cells(seen[one] & seen[two]), _cells(absent[one] & seen[two]),
+        )
+        for one, two in before.tolist()
+    ]  # fmt: skip
+    apart = np.argwhere(np.triu(consensus.apart & (relations.apart > CLAIMED) & ~likely.apart, 1))
+    found += [
+        Conflict(
+            one, two, "apart", float(relations.apart[one, two]),
+            _cells((seen[one] & absent[two]) | (absent[one] & seen[two])), _cells(seen[one] & seen[two]),
+        )
+        for one, two in apart.tolist()
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: (-one.probability, one))
+
+
+def _cells(chosen: NDArray[np.bool_]) -> tuple[int, ...]:
+    """Return the columns of the chosen cells."""
+    return tuple(np.flatnonzero(chosen).tolist())
+
+
+def count_pairs(matrix: Matrix) -> PairCounts:
+    """Count the cells of all pairs of mutations; a homozygous mutation counts as one."""
+    seen = ((matrix.values == 1) | (matrix.values == 2)).astype(
+        np.float64
+    )  # products of whole numbers are exact
+    absent = (matrix.values == 0).astype(np.float64)
+    return PairCounts(
+        *(
+            np.rint(one @ other.T).astype(np.int64)
+            for one, other in ((seen, seen), (seen, absent), (absent, absent))
+        )
+    )
+
+
+def unsupported_in(relations: Relations, counts: PairCounts) -> list[Contradiction]:
+    """Return the claims that fewer than 30 % of their own telling cells support, of five or more.
+
+    A consensus keeps them back. Of "A before B", the cells with B tell, by A; of "A apart from B", the cells
+    with the rarer one, by the other one.
+
+    Args:
+        relations: relations of the mutations in the samples.
+        counts: of the same mutations.
+    """
+    found = _claims(relations.before, "before", counts.both, counts.only.T, _KEPT_BACK)
+    found += _claims(np.triu(relations.apart), "apart", _one_only(counts), counts.both, _KEPT_BACK)
+    told = [one for one in found if one.supporting + one.contradicting >= _FEWEST]
+    return sorted(told, key=lambda one: (-one.contradicting, one))
+
+
+def _one_only(counts: PairCounts) -> NDArray[np.int64]:
+    """Return the numbers of cells with the rarer mutation of each pair, and without the other."""
+    with_second = counts.both + counts.only.T
+    return np.asarray(np.minimum(with_second, with_second.T) - counts.both)
+
+
+def contradictions_in(
+    relations: Relations, counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None = None
+) -> list[Contradiction]:
+    """Return the claims that fewer than half of the telling cells support, if that is no chance.
+
+    Where one mutation is before another, a cell with the second lacks the first only by an error: a false
+    negative of the first, or a false positive of the second. Where they are apart, a cell with both has a
+    false positive. A bound on the Poisson probability of so many errors has to be below 0.001 over all pairs.
+
+    Args:
+        relations: relations of the mutations in the samples.
+        counts: of the same mutations.
+        rates: the error rates.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+    """
+    cells = counts.both + counts.only + counts.only.T + counts.neither
+    pairs = max(1, len(cells) * (len(cells) - 1) // 2)
+    with_second = counts.both + counts.only.T
+    missed: float | NDArray[np.float64] = rates.fn_rate if fn_rates is None else fn_rates[:, np.newaxis]
+    of_before = missed * with_second + rates.fp_rate * cells
+    expected = {"before": of_before, "apart": rates.fp_rate * cells}
+    found = _claims(relations.before, "before", counts.both, counts.only.T, _SUPPORTED)
+    upper = np.triu(relations.apart)  # one of each two entries
+    found += _claims(upper, "apart", _one_only(counts), counts.both, _SUPPORTED)
+    against = [
+        one
+        for one in found
+        if chance_of(one.contradicting, float(expected[one.relation][one.first, one.second])) < CHANCE / pairs
+        and one.contradicting > expected[one.relation][one.first, one.second]
+    ]
+    return sorted(against, key=lambda one: (-one.contradicting, one))
+
+
+def _claims(
+    probability: NDArray[np.float64],
+    relation: str,
+    supporting: NDArray[np.int64],
+    contradicting: NDArray[np.int64],
+    least: float,
+) -> list[Contradiction]:
+    """Return the claims that less than a share of the cells support; all arrays have the shape (n, n)."""
+    few = supporting < least * (supporting + contradicting)
+    claimed = np.argwhere((probability > CLAIMED) & few)
+    return [
+        Contradiction(
+            first,
+            second,
+            relation,
+            float(probability[first, second]),
+            int(supporting[first, second]),
+            int(contradicting[first, second]),
+        )
+        for first, second in claimed.tolist()
+    ]

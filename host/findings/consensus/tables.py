@@ -1,0 +1,160 @@
+"""Tables of a consensus: its clones, the relations of all pairs of mutations, and the cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.findings.consensus.cells import CloneCells
+from syclade.host.findings.consensus.clone_tree import CloneTree
+from syclade.host.findings.consensus.evidence import PairCounts
+from syclade.host.findings.consensus.newick import separator_of
+from syclade.host.findings.consensus.prevalence import Mixture
+from syclade.host.findings.consensus.relations import Relations
+from syclade.host.findings.consensus.unplaced import UNPLACED
+
+__all__ = ["MOST_PAIRS", "cells_table", "clones_table", "relations_table"]
+
+CLONES = (
+    "clone", "parent", "support", "descent", "cells", "prevalence", "low", "high", "below", "mutations",
+)  # fmt: skip
+"""Columns of clones.tsv: number of the clone, 0 for the root, and of its parent; share of the samples that
+have it; least probability that a mutation of the parent is before one of the clone; expected number of its
+own cells; its prevalence, which is that number divided by the number of placed cells, and the ends of the
+central 90 % of its share of the tissue; expected number of cells of the clone and all below it; names of its
+mutations. The last line has the unplaced mutations, and the number of unplaced cells, if there are any."""
+
+RELATIONS = (
+    "first", "second", "before", "after", "apart", "consensus", "both", "first_only", "second_only",
+)  # fmt: skip
+"""Columns of relations.tsv: names of two mutations; probabilities that the first is before the second, after
+it, and on another lineage; the relation in the consensus: before, after, apart, or open in one clone; of the
+cells in which both are observed, the numbers of those with both, with the first only, and with the second
+only. Each unplaced mutation has one line, at the end, without a second."""
+
+CELLS = ("cell", "clone", "probability", "tail", "fits")
+"""Columns of cells.tsv: name; most probable clone, and its probability; probability of observations that are
+as unlikely in the clone that it fits best; yes, or no for cells that fit nowhere. An unplaced cell has no
+values."""
+
+MOST_PAIRS = 50_000
+"""Most pairs in relations.tsv: of more, those whose most probable relation is least certain."""
+
+
+def clones_table(
+    tree: CloneTree,
+    mutations: Sequence[str],
+    support: NDArray[np.float64],
+    relations: Relations,
+    cells: Mixture,
+    unplaced: Sequence[str] = (),
+    unplaced_cells: int = 0,
+) -> str:
+    """Return the text of ``clones.tsv``: a line with `CLONES`, then the clones in preorder.
+
+    Args:
+        tree: the clone tree.
+        mutations: the n names.
+        support: float64, shape (clones,): support of each clone.
+        relations: relations in the samples.
+        cells: the placed cells as a mixture of the clones.
+        unplaced: names of the unplaced mutations.
+        unplaced_cells: number of unplaced cells.
+    """
+    bar = separator_of((*mutations, *unplaced))
+    below = tree.within @ cells.expected
+    numbers = (cells.expected, cells.prevalence, cells.low, cells.high, below)
+    rows: list[Sequence[object]] = [
+        (
+            clone,
+            parent if clone else "",
+            f"{support[clone]:.3g}" if clone else "",
+            f"{_descent(tree, relations, clone):.3g}" if parent else "",
+            *(f"{of[clone]:.4g}" for of in numbers),
+            bar.join(mutations[one] for one in tree.members[clone]),
+        )
+        for clone, parent in enumerate(tree.parents.tolist())
+    ]
+    if unplaced or unplaced_cells:
+        rows.append((UNPLACED, "", "", "", unplaced_cells, "", "", "", "", bar.join(unplaced)))
+    return _table(CLONES, rows)
+
+
+def relations_table(
+    tree: CloneTree,
+    relations: Relations,
+    cells: PairCounts,
+    mutations: Sequence[str],
+    unplaced: Sequence[str] = (),
+) -> str:
+    """Return the text of ``relations.tsv``: a line with `RELATIONS`, then pairs in the matrix's order.
+
+    Args:
+        tree: the clone tree.
+        relations: relations in the samples.
+        cells: numbers of cells of the pairs.
+        mutations: the n names.
+        unplaced: names of the unplaced mutations.
+    """
+    first, second = np.triu_indices(len(mutations), 1)
+    apart = relations.apart_counts
+    counts = np.stack([relations.above[first, second], relations.above[second, first], apart[first, second]])
+    if counts.shape[1] > MOST_PAIRS:
+        chosen = np.sort(np.argsort(counts.max(axis=0), kind="stable")[:MOST_PAIRS])
+        first, second, counts = first[chosen], second[chosen], counts[:, chosen]
+    before, on_two = tree.before, tree.apart
+    relation = np.array(["open", "before", "after", "apart"])[
+        before[first, second] + 2 * before[second, first] + 3 * on_two[first, second]
+    ]
+    shares = counts / relations.samples
+    seen = np.stack([cells.both[first, second], cells.only[first, second], cells.only[second, first]])
+    rows = (
+        (mutations[one], mutations[two], *(f"{share:.4g}" for share in of), word, *numbers)
+        for one, two, of, word, numbers in zip(
+            first.tolist(),
+            second.tolist(),
+            shares.T.tolist(),
+            relation.tolist(),
+            seen.T.tolist(),
+            strict=True,
+        )
+    )
+    return _table(RELATIONS, (*rows, *((name, "", "", "", "", UNPLACED, "", "", "") for name in unplaced)))
+
+
+def _descent(tree: CloneTree, relations: Relations, clone: int) -> float:
+    """Return the least probability that a mutation of a clone's parent is before one of the clone."""
+    pairs = np.ix_(tree.members[tree.parents[clone]], tree.members[clone])
+    return float(relations.above[pairs].min() / relations.samples)
+
+
+def cells_table(cells: CloneCells, names: Sequence[str], unplaced: Collection[int] = ()) -> str:
+    """Return the text of ``cells.tsv``: a line with `CELLS`, then the cells in the matrix's order.
+
+    Args:
+        cells: the placed cells on the clones.
+        names: the names of all cells.
+        unplaced: numbers of the unplaced cells.
+    """
+    own = cells.probability.max(axis=0)
+    placed = zip(cells.best.tolist(), own.tolist(), cells.tail.tolist(), cells.fits.tolist(), strict=True)
+    rows: list[Sequence[object]] = []
+    for number, name in enumerate(names):
+        if number in unplaced:
+            rows.append((name, UNPLACED, "", "", ""))
+        else:
+            clone, share, tail, fits = next(placed)
+            rows.append((name, clone, f"{share:.4g}", f"{tail:.3g}", "yes" if fits else "no"))
+    return _table(CELLS, rows)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, delimiter="\t", lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(rows)
+    return text.getvalue()

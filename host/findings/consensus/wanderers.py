@@ -1,0 +1,88 @@
+"""Wanderers: mutations of which the samples tell no place. They would lower the support of what they pass."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.findings.consensus.clades import descendants, spaced_trees
+from syclade.host.findings.consensus.clone_tree import CloneTree
+from syclade.host.findings.consensus.consensus import consensus_tree
+from syclade.host.findings.consensus.gains import THRESHOLDS
+from syclade.host.findings.consensus.relations import Relations, TreeBlocks
+from syclade.host.findings.consensus.unplaced import Unplaced
+
+__all__ = ["PLACE", "best_places", "with_wanderers"]
+
+PLACE = 0.2
+"""A mutation whose best place has a lower probability is set aside (docs/trust.md)."""
+
+_MOST_TREES, _LEAST_TREES, _ENTRIES = 400, 32, 2**24
+"""Most and fewest trees that are compared, and most entries of their matrices."""
+
+
+def with_wanderers(
+    blocks: TreeBlocks, best: NDArray[np.int32], relations: Relations, unplaced: Unplaced
+) -> Unplaced:
+    """Return the unplaced mutations and cells, with the mutations that wander in sampled trees.
+
+    The mutation with the lowest probability is set aside first, because it makes the places of others
+    uncertain, and then the places are compared anew. Those that have a place without the others come back.
+
+    Args:
+        blocks: the sampled trees, of all n mutations.
+        best: parent vector of the most likely tree, int32, shape (n + 1,).
+        relations: relations in the samples.
+        unplaced: mutations that are unplaced for other reasons.
+    """
+    count = len(best) - 1
+    placed, inner = unplaced.placed_mutations(count), unplaced.of_blocks(blocks)
+    if len(placed) < 2 or not relations.samples:
+        return unplaced
+    tree, _ = consensus_tree(inner, unplaced.of_tree(best), unplaced.of_relations(relations), THRESHOLDS)
+    most = max(_LEAST_TREES, min(_MOST_TREES, _ENTRIES // len(placed) ** 2))
+    trees = spaced_trees(inner, relations.samples, most)
+    below = descendants(trees)
+    wander = np.zeros(len(placed), dtype=np.bool_)
+    while True:
+        probability = best_places(tree, below, ~wander)
+        low = np.flatnonzero(~wander & (probability < PLACE))
+        if not low.size:
+            break
+        wander[low[np.argsort(probability[low], kind="stable")[: -(-len(low) // 4)]]] = True
+    wander &= probability < PLACE
+    if not wander.any():
+        return unplaced
+    return unplaced.with_uncertain(
+        {int(placed[at]): float(probability[at]) for at in np.flatnonzero(wander).tolist()}
+    )
+
+
+def best_places(
+    tree: CloneTree, below: NDArray[np.float32], reference: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the probability of the best place of each mutation, by sampled trees.
+
+    The place is the deepest clone of the consensus but the mutation's own of which at least half of the
+    mutations are above it, or the root. So the order within a clone, which is open, does not matter, nor does
+    one mutation of a clone that is elsewhere.
+
+    Args:
+        tree: the consensus.
+        below: float32, shape (trees, n, n): `descendants` of the sampled trees.
+        reference: bool, shape (n,): mutations that have a place; the others are not compared with.
+
+    Returns:
+        float64, shape (n,).
+    """
+    members = np.zeros((len(reference), tree.clones), dtype=np.float32)
+    members[np.flatnonzero(reference), tree.clone_of[reference]] = 1.0
+    sizes = members.sum(axis=0)
+    open_order = (tree.clone_of[:, None] == np.arange(tree.clones)) | (sizes == 0)
+    open_order[:, 0] = False
+    depths = tree.within.sum(axis=0) - 1  # the root is above all
+    places = np.empty((len(below), len(reference)), dtype=np.int64)
+    for number, one in enumerate(below):
+        above = (2 * (one.T @ members) >= sizes) & ~open_order
+        places[number] = np.where(above, depths, -1).argmax(axis=1)
+    return np.array([np.bincount(of_mutation).max() for of_mutation in places.T]) / len(below)

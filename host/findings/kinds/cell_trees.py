@@ -1,0 +1,118 @@
+"""Cell trees: binary trees whose leaves are the cells, and each mutation is on its best edge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.leaf_plan import make_leaf_plan
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.scores import Score
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.assignment import Assignment, attach
+from syclade.host.data.model.leaf_problem import LeafProblem, make_leaf_problem
+from syclade.host.data.model.placement import place
+from syclade.host.data.model.problem import Problem, problem_at
+from syclade.host.data.model.rate_model import RateModel
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.clones import Clone, clones_of_cell_tree
+from syclade.host.data.trees.leaf import canonical, clades, leaf_tree_of
+from syclade.host.data.trees.leaf_formats import leaf_labels, to_leaf_graphviz, to_leaf_newick
+from syclade.host.data.trees.tree import preorder
+from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind, no_consensus
+from syclade.host.findings.kinds.placements import format_placements
+from syclade.host.ground.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
+
+if TYPE_CHECKING:
+    from syclade.host.chains.sample_store import SampleStore
+    from syclade.host.findings.samples.sampled import Sampled
+    from syclade.host.findings.samples.sampling import Sampling
+
+__all__ = ["CELL"]
+
+
+def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
+    return make_leaf_plan(
+        make_leaf_problem(matrix, model.rates, model=model),
+        gamma=options.gamma,
+        move_probabilities=options.move_probabilities,
+        recorders=options.recorders,
+        events=options.events,
+    )
+
+
+def _from_mutation_tree(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+    return leaf_tree_of(parents, attach(problem, rates, parents).node.tolist())
+
+
+def _assign(
+    matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], _score: Score
+) -> tuple[Assignment, float]:
+    assert isinstance(problem, LeafProblem)
+    return place(matrix, rates, problem_at(problem, matrix, rates), parents)
+
+
+def _table(tree: Tree) -> str:
+    return format_placements(tree.assignment, clades(tree.parents), tree.mutations, tree.cells)
+
+
+def _labels(_mutations: Sequence[str], cells: Sequence[str]) -> list[str]:
+    return leaf_labels(cells)
+
+
+def _newick(tree: Tree, _attach: bool) -> str:
+    return to_leaf_newick(tree.parents, tree.cells)
+
+
+def _graphviz(tree: Tree, _attach: bool) -> str:
+    return to_leaf_graphviz(tree.parents, tree.cells, tree.mutations, tree.assignment.node)
+
+
+def _genotypes(tree: Tree) -> NDArray[np.bool_]:
+    return clades(tree.parents)[tree.assignment.node]
+
+
+def _clones(tree: Tree) -> list[Clone]:
+    return clones_of_cell_tree(tree.parents, tree.assignment.node)
+
+
+def _cell_order(tree: Tree) -> NDArray[np.int64]:
+    order = preorder(tree.parents)
+    return order[order < len(tree.cells)].astype(np.int64)
+
+
+def _judge(
+    store: SampleStore, sampling: Sampling, problem: Problem, _mutations: Sequence[str], cells: Sequence[str]
+) -> Sampled:
+    from syclade.host.findings.samples.cell_trees import judge_cell_trees
+
+    return judge_cell_trees(store, sampling, problem, cells)
+
+
+CELL = TreeKind(
+    name="leaf",
+    title="cell trees",
+    item="mutation",
+    place="edge",
+    table_name="placements.tsv",
+    sample_names=("tree.samples", "clades.tsv", "consensus.newick"),
+    consensus_names=(),
+    move_probabilities=DEFAULT_LEAF_MOVE_PROBABILITIES,
+    make_plan=_make_plan,
+    from_mutation_tree=_from_mutation_tree,
+    canonical=canonical,
+    assign=_assign,
+    labels=_labels,
+    newick=_newick,
+    graphviz=_graphviz,
+    table=_table,
+    genotypes=_genotypes,
+    cell_order=_cell_order,
+    clones=_clones,
+    judge=_judge,
+    consensus=no_consensus,
+)
+"""Binary trees whose leaves are the cells (SCITE's -transpose)."""

@@ -1,0 +1,159 @@
+"""Mutation trees: the nodes are mutations, and each cell is at its best node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.scores import Score
+from syclade.host.chains.scores.named import score_named, space_of
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.assignment import Assignment, attach
+from syclade.host.data.model.problem import Problem, make_problem, problem_at
+from syclade.host.data.model.rate_model import RateModel
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.cells import attached_cells
+from syclade.host.data.trees.clones import Clone, clones_of
+from syclade.host.data.trees.graphviz import to_graphviz
+from syclade.host.data.trees.newick import to_newick
+from syclade.host.data.trees.tree import ancestor_matrix, node_labels, preorder
+from syclade.host.findings.kinds.attachments import format_attachments
+from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind
+from syclade.host.ground.options.defaults import DEFAULT_MOVE_PROBABILITIES
+
+if TYPE_CHECKING:
+    from syclade.host.chains.sample_store import SampleStore
+    from syclade.host.findings.consensus.consensus import CloneConsensus
+    from syclade.host.findings.consensus.unplaced import Unplaced
+    from syclade.host.findings.samples.sampled import Sampled
+    from syclade.host.findings.samples.sampling import Sampling
+
+__all__ = ["MUTATION"]
+
+
+def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
+    problem = make_problem(matrix, model.rates, octaves=options.score.octaves, model=model)
+    return make_plan(
+        problem,
+        gamma=options.gamma,
+        move_probabilities=options.move_probabilities,
+        score=score_named(options.score.name, problem, options.score.doublets, options.score.recurrent),
+        recorders=options.recorders,
+        events=options.events,
+        space=space_of(options.score),
+    )
+
+
+def _from_mutation_tree(_problem: Problem, _rates: Rates, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+    return parents
+
+
+def _canonical(parents: NDArray[np.int32]) -> NDArray[np.int32]:
+    return parents
+
+
+def _labels(mutations: Sequence[str], _cells: Sequence[str]) -> list[str]:
+    return node_labels(mutations)
+
+
+def _assign(
+    matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], score: Score
+) -> tuple[Assignment, float]:
+    cells = attach(problem_at(problem, matrix, rates), rates, parents)
+    return score.detail(cells, matrix, rates, parents), score.log_likelihood(matrix, rates, parents)
+
+
+def _attached(tree: Tree, attach: bool) -> list[list[str]] | None:
+    """Return the names of the cells attached to each node, or None to leave out the cells."""
+    return attached_cells(tree.assignment.node.tolist(), tree.cells, tree.mutations) if attach else None
+
+
+def _newick(tree: Tree, attach: bool) -> str:
+    return to_newick(tree.parents, tree.mutations, _attached(tree, attach))
+
+
+def _graphviz(tree: Tree, attach: bool) -> str:
+    edges = None if tree.support is None else tree.support.edges.tolist()
+    return to_graphviz(tree.parents, tree.mutations, _attached(tree, attach), edges)
+
+
+def _table(tree: Tree) -> str:
+    support = None if tree.support is None else tree.support.cells
+    return format_attachments(tree.assignment, tree.mutations, tree.cells, support)
+
+
+def _genotypes(tree: Tree) -> NDArray[np.bool_]:
+    return ancestor_matrix(tree.parents)[:-1, tree.assignment.node].astype(np.bool_)
+
+
+def _cell_order(tree: Tree) -> NDArray[np.int64]:
+    position = np.empty(len(tree.parents), dtype=np.int64)
+    position[preorder(tree.parents)] = np.arange(len(tree.parents))
+    return np.argsort(position[tree.assignment.node], kind="stable")
+
+
+def _clones(tree: Tree) -> list[Clone]:
+    return clones_of(tree.parents, tree.assignment.node)
+
+
+def _judge(
+    store: SampleStore, sampling: Sampling, problem: Problem, mutations: Sequence[str], _cells: Sequence[str]
+) -> Sampled:
+    from syclade.host.findings.samples.mutation_trees import judge_mutation_trees
+
+    return judge_mutation_trees(store, sampling, problem, mutations)
+
+
+def _consensus(
+    samples: Sampled,
+    best: NDArray[np.int32],
+    matrix: Matrix,
+    rates: Rates,
+    true: NDArray[np.int32] | None,
+    unplaced: Unplaced,
+    fn_rates: NDArray[np.float64] | None,
+) -> CloneConsensus | None:
+    from syclade.host.findings.consensus.consensus import find_consensus
+    from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+
+    assert isinstance(samples, SampledMutationTrees)
+    return find_consensus(
+        samples.store.trees,
+        best,
+        matrix,
+        rates,
+        true,
+        relations=samples.relations,
+        unplaced=unplaced,
+        fn_rates=fn_rates,
+    )
+
+
+MUTATION = TreeKind(
+    name="mutation",
+    title="mutation trees",
+    item="cell",
+    place="node",
+    table_name="attachments.tsv",
+    sample_names=("tree.samples", "posterior.tsv", "posterior.gv"),
+    consensus_names=("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv"),
+    move_probabilities=DEFAULT_MOVE_PROBABILITIES,
+    make_plan=_make_plan,
+    from_mutation_tree=_from_mutation_tree,
+    canonical=_canonical,
+    assign=_assign,
+    labels=_labels,
+    newick=_newick,
+    graphviz=_graphviz,
+    table=_table,
+    genotypes=_genotypes,
+    cell_order=_cell_order,
+    clones=_clones,
+    judge=_judge,
+    consensus=_consensus,
+)
+"""Rooted trees whose nodes are the mutations."""

@@ -1,0 +1,221 @@
+"""Rounds of chains that sample trees until they are enough: each round doubles the steps done.
+
+The samples that are judged are those of the last round, so burn-in is the first half of all steps, and as
+many samples are judged after a long run as after a short one. The samples of a round also make the guide by
+which the chains propose trees in the next one; within a round the guide does not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.convergence import Change
+from syclade.host.chains.events import Event
+from syclade.host.chains.sample_store import SampleStore
+from syclade.host.chains.state import ChainState
+from syclade.host.data.diagnostics.numbers import Kept, bulk_ess, likely_chains, split_rhat
+from syclade.host.data.diagnostics.pairs import PairSizes, pair_sizes
+from syclade.host.findings.consensus.unplaced import Unplaced
+from syclade.host.findings.samples.diagnostics import ESS, RHAT, SPREAD
+from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.findings.samples.sampling import Sampling
+from syclade.host.findings.support.budget import Budget
+
+__all__ = ["PAIRS", "Judged", "SupportRounds", "enough"]
+
+PAIRS = 200
+"""Most uncertain pairs whose effective sample size is measured."""
+
+Judge = Callable[[SampleStore, Sampling], SampledMutationTrees]
+
+Renew = Callable[[Sequence[ChainState]], Sequence[ChainState]]
+
+Guide = Callable[[SampleStore], Mapping[str, NDArray[np.int32]]]
+
+
+class Judged(NamedTuple):
+    """Samples of a round.
+
+    Attributes:
+        sampled: the samples with their diagnostics.
+        steps: steps of each chain until then.
+        pairs: effective sample sizes of some uncertain pairs.
+        enough: whether they are enough (`enough`).
+        shared: states after the Gibbs steps of the round: samples of trees with shares; empty without shares.
+        kept: the chains that all of these are of.
+    """
+
+    sampled: SampledMutationTrees
+    steps: int
+    pairs: PairSizes
+    enough: bool
+    shared: Sequence[ChainState]
+    kept: Kept
+
+
+class SupportRounds:
+    """Rule of the rounds, and the sink that takes their samples; see `convergence.Rule`.
+
+    Args:
+        budget: steps of the rounds.
+        nodes: number of nodes of a tree.
+        judge: (samples, their sampling) -> the samples with their diagnostics.
+        guide: (samples of a round) -> tables of the guided moves for the next round; None if there are none.
+        unit: log-likelihood of 1 in the integer scores.
+        every_pair: whether the rounds go on while a measured pair is rough.
+        renew: Gibbs step of the states' shares, every `Budget.renewal` steps; None if cells have none.
+        unplaced: mutations whose pairs are not measured.
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        nodes: int,
+        judge: Judge,
+        guide: Guide | None = None,
+        *,
+        unit: float = 1.0,
+        every_pair: bool = False,
+        renew: Renew | None = None,
+        unplaced: Unplaced | None = None,
+    ) -> None:
+        self._budget, self._nodes, self._judge, self._guide = budget, nodes, judge, guide
+        self._unit, self._every_pair, self._renew = unit, every_pair, renew
+        self._unplaced = unplaced or Unplaced()
+        self._store = SampleStore(nodes)
+        self._ended: tuple[SampleStore, int] | None = None
+        self._judged: Judged | None = None
+        self._shared: list[ChainState] = []
+        self._shared_of_ended: Sequence[ChainState] = ()
+
+    @property
+    def judged(self) -> Judged | None:
+        """Samples of the last round that has ended; None before there is one.
+
+        Chains far below the best one are left out, and of a single chain, samples are not enough.
+        """
+        if self._judged is None and self._ended is not None:
+            (store, kept), steps = self._of_likely_chains(self._ended[0]), self._ended[1]
+            sampled = self._judge(store, self._budget.sampling_after(steps // 2))
+            shares = self._unplaced.ancestors_of_placed(sampled.posterior.ancestors)
+            pairs = pair_sizes(store.trees_by_chain(), shares, PAIRS)
+            alone = kept.left_out > 0 and len(kept.chains) < 2
+            fine = enough(sampled) and not alone and not (self._every_pair and pairs.rough)
+            shared = [state for state in self._shared_of_ended if state.chain in kept.chains]
+            self._judged = Judged(sampled, steps, pairs, fine, shared, kept)
+        return self._judged
+
+    def _of_likely_chains(self, store: SampleStore) -> tuple[SampleStore, Kept]:
+        """Return the samples of the chains that are not far below the best one, and which these are."""
+        kept = likely_chains({chain: self._unit * _scores_of(store, chain) for chain in store.chains})
+        if not kept.left_out:
+            return store, kept
+        some = SampleStore(self._nodes)
+        store.copy_to(some, kept.chains)
+        return some, kept
+
+    @property
+    def most_steps(self) -> int:
+        """See `Rule.most_steps`."""
+        return self._budget.most
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Store the samples of the round; see `Sink.take`."""
+        self._store.take(events)
+
+    def gamma_of(self, steps: int) -> float | None:
+        """See `Rule.gamma_of`."""
+        return None
+
+    def is_between_rounds(self, steps: int) -> bool:
+        """See `Rule.is_between_rounds`."""
+        return self._ends_round(steps) if self._renew is None else steps % self._budget.renewal == 0
+
+    def _ends_round(self, steps: int) -> bool:
+        """Return whether a round of samples ends after so many steps."""
+        doubled, left = divmod(steps, self._budget.first)
+        return left == 0 and doubled & (doubled - 1) == 0
+
+    def length_at(self, steps: int) -> int:
+        """See `Rule.length_at`."""
+        return max(steps, self._budget.first) if self._renew is None else self._budget.renewal
+
+    def change_at(self, steps: int) -> Change | None:
+        """See `Rule.change_at`: new shares, and after a round of samples also what `_next_round` changes."""
+        if steps < self._budget.first or not self._ends_round(steps):
+            return self._renewed if self._renew is not None and steps else None
+        change = self._next_round(steps)
+        return change if self._renew is None else lambda states: change(self._renewed(states))
+
+    def _renewed(self, states: Sequence[ChainState]) -> Sequence[ChainState]:
+        """Return the states with new shares, and keep what they say of the trees."""
+        assert self._renew is not None
+        renewed = self._renew(states)
+        self._shared += [replace(state, tables={}) for state in renewed]
+        return renewed
+
+    def _next_round(self, steps: int) -> Change:
+        """Return the change to the next round: as many samples, further apart, and a guide of its own."""
+        settings = self._budget.sampling_after(steps).recorder.defaults
+        tables = {} if self._guide is None else self._guide(self._store)
+        if self._ended is None:
+            self._store.close()
+        self._store, self._shared = SampleStore(self._nodes), []
+
+        def change(states: Sequence[ChainState]) -> list[ChainState]:
+            """Set the samples' distance and the guide of the next round."""
+            return [
+                replace(state, settings={**state.settings, **settings}, tables={**state.tables, **tables})
+                for state in states
+            ]
+
+        return change
+
+    def agree(self, best_scores: NDArray[np.int64]) -> bool:
+        """See `Rule.agree`; best scores do not matter here."""
+        return True
+
+    def earliest_end(self, steps: int, best_since: int) -> int:
+        """See `Rule.earliest_end`."""
+        rounds = -(-steps // self._budget.first)  # of which the last may not have ended
+        begun = 1 << max(0, (rounds - 1).bit_length())
+        doubled = 2 * begun if self._ends_round(steps) else begun
+        return min(self._budget.first * max(2, doubled), self._budget.most)
+
+    def satisfied(self, steps: int, best_scores: NDArray[np.int64], best_since: int) -> bool:
+        """See `Rule.satisfied`: the samples of the round that ends here are enough."""
+        if steps <= self._budget.first or not self._ends_round(steps):
+            return False
+        if self._ended is None or self._ended[1] != steps:
+            if self._ended is not None:
+                self._ended[0].close()
+            self._ended, self._judged = (self._store, steps), None
+            self._shared_of_ended = self._shared
+        store = self._ended[0]
+        scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
+        return _numbers_enough(scores) and self.judged is not None and self.judged.enough
+
+
+def enough(sampled: SampledMutationTrees) -> bool:
+    """Return whether samples give support: R-hat, effective sample size and spread are within their limits.
+
+    If the log-likelihood is the same in all samples, only the spread of ancestors between chains counts.
+    """
+    return _numbers_enough(sampled.log_likelihoods) and not sampled.spread > SPREAD
+
+
+def _numbers_enough(values: NDArray[np.float64]) -> bool:
+    """Return whether R-hat and ESS are within their limits: float64, shape (chains, samples)."""
+    if np.ptp(values) == 0:
+        return True
+    return bool(split_rhat(values) <= RHAT and bulk_ess(values) >= ESS)
+
+
+def _scores_of(store: SampleStore, chain: int) -> NDArray[np.int64]:
+    """Return the integer scores of a chain's samples."""
+    return np.concatenate([records["score"] for records in store.of_chain(chain)])

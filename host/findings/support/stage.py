@@ -1,0 +1,468 @@
+"""The stage after a search: chains of the sum score sample trees, and the best tree gets support."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.backends.fast_start import prompt_device
+from syclade.host.chains.doublet_shares import renew_doublet_shares
+from syclade.host.chains.dropout import make_draw, sampled_counts, with_rates
+from syclade.host.chains.guide import uniform_guide
+from syclade.host.chains.moves import GUIDED_MOVES, MOVES
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.outcome import SUPPORT, Found
+from syclade.host.chains.runs.run import run_plan
+from syclade.host.chains.runs.task import Task
+from syclade.host.chains.sample_store import SampleStore
+from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.shares import Draw, renew_shares
+from syclade.host.chains.space import SUMMED_TREES
+from syclade.host.chains.starts import state_at
+from syclade.host.chains.state import ChainState
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.dropout import (
+    EVIDENT,
+    Dropout,
+    grouped,
+    log_bayes_factor,
+    problem_of_groups,
+    rates_in,
+    slot_rates,
+)
+from syclade.host.data.model.problem import Problem, SlotRates, make_problem
+from syclade.host.data.model.rate_posterior import RatePosterior, rate_posterior
+from syclade.host.data.model.rates import Rates
+from syclade.host.device.cores import usable_cores
+from syclade.host.findings.consensus.clades import clade_support, edge_support, transfer_support
+from syclade.host.findings.consensus.relations import count_unseparated
+from syclade.host.findings.consensus.unplaced import Unplaced
+from syclade.host.findings.consensus.wanderers import with_wanderers
+from syclade.host.findings.kinds.mutation_trees import MUTATION
+from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
+from syclade.host.findings.samples.sampling import Sampling
+from syclade.host.findings.support.budget import CHAINS, Budget, budget_for
+from syclade.host.findings.support.cells import cell_shares
+from syclade.host.findings.support.guiding import GUIDED_PROBABILITIES, MOST_GUIDED, learned_guide
+from syclade.host.findings.support.rounds import Judged, SupportRounds
+from syclade.host.findings.support.starts import spread_out
+from syclade.host.findings.support.value import Support
+
+if TYPE_CHECKING:
+    from syclade.host.answer.output.result import Result
+    from syclade.host.device.cluster.run_places import Several
+
+__all__ = ["Run", "SupportPlan", "make_support_plan", "plan_of_chains", "sample", "with_support"]
+
+AUTO, SHARED = "auto", "shared"
+"""Values of the option `dropout`, besides per-mutation."""
+
+_WITHOUT_SHARES = "ancestor"
+"""Encoding that has no shares of cells; the chains for support then use another one."""
+
+EVENTS = 256
+"""Length of a slot's ring of events."""
+
+_MOST_CORRECTIONS = 3
+"""How often trees are sampled again under corrected rates. On matrices with large errors, once or twice."""
+
+_TREES_BYTES = 2**24
+"""Most bytes of the sampled trees that stay in memory."""
+
+
+class SupportPlan(NamedTuple):
+    """Chains that sample trees for support.
+
+    Attributes:
+        level: quick or full.
+        budget: their steps.
+        plan: their plan.
+        rates: the error rates.
+        guided: whether the chains have guided moves.
+        dropout: auto, shared or per-mutation: whether mutations may have rates of their own.
+        groups: int64, shape (n,): mutations of one number have one rate of false negatives, which the chains
+            sample, too; None for the rate of `rates`.
+    """
+
+    level: str
+    budget: Budget
+    plan: Plan
+    rates: Rates
+    guided: bool
+    dropout: str = SHARED
+    groups: NDArray[np.int64] | None = None
+
+    @property
+    def shares(self) -> bool:
+        """Return whether nodes have shares of the cells, which the chains sample, too."""
+        return self.plan.score.shares
+
+    def under(self, posterior: RatePosterior, result: Result) -> SupportPlan:
+        """Return the same for the means of a posterior of the rates, with three digits.
+
+        Rates that were estimated from one tree are too low where errors are many: the tree is fitted to them.
+        """
+        assert result.observed is not None
+        means = {name: float(f"{one.mean:.3g}") for name, one in posterior.intervals.items()}
+        rates = replace(
+            self.rates,
+            fp_rate=means.get("fp_rate", self.rates.fp_rate),
+            fn_rate=means.get("fn_rate", self.rates.fn_rate),
+        )
+        return make_support_plan(self.level, result.observed, rates, None, self.dropout)
+
+    def with_dropout(self, matrix: Matrix, rates: NDArray[np.float64]) -> SupportPlan:
+        """Return the same with a rate of false negatives for each mutation.
+
+        Args:
+            matrix: the matrix.
+            rates: float64, shape (n,): first estimates, for groups of mutations where they are many.
+
+        Raises:
+            MatrixError: the matrix is too large for the score.
+        """
+        groups = grouped(rates)
+        problem = problem_of_groups(matrix, self.rates, groups)
+        plan = plan_of_chains(problem, ScoreOptions("shares", None), self.budget, guided=self.guided)
+        return self._replace(plan=plan, groups=groups)
+
+
+def make_support_plan(
+    level: str, matrix: Matrix, rates: Rates, doublets: float | None, dropout: str = SHARED
+) -> SupportPlan:
+    """Return the chains for a matrix.
+
+    Args:
+        level: quick or full.
+        matrix, rates: the matrix, and its error rates.
+        doublets: rate of doublets; None for a model without.
+        dropout: as in `SupportPlan`; rates of mutations need a model without doublets and zygosity.
+
+    Raises:
+        MatrixError: the matrix is too large for the score.
+    """
+    score = ScoreOptions("shares", doublets)
+    problem = make_problem(matrix, rates, octaves=score.octaves)
+    budget = budget_for(level, problem.mutations, problem.columns, doublets=doublets is not None)
+    guided = doublets is None and problem.mutations <= MOST_GUIDED
+    plan = plan_of_chains(problem, score, budget, guided=guided)
+    return SupportPlan(level, budget, plan, rates, guided, dropout)
+
+
+def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, guided: bool) -> Plan:
+    """Return the plan of chains that sample trees in rounds.
+
+    Args:
+        problem: the problem.
+        score: score of the samples.
+        budget: steps of the rounds.
+        guided: whether the chains have guided moves.
+    """
+    return make_plan(
+        problem,
+        moves=GUIDED_MOVES if guided else MOVES,
+        move_probabilities=GUIDED_PROBABILITIES if guided else MUTATION.move_probabilities,
+        score=score_named(score.name, problem, score.doublets),
+        recorders=(budget.sampling_of_first.recorder,),
+        events=EVENTS,
+        space=space_of(score),
+    )
+
+
+def with_support(
+    planned: SupportPlan,
+    result: Result,
+    trees: Sequence[NDArray[np.int32]],
+    *,
+    device: str | Several,
+    encoding: str,
+    slots: int | None,
+    task: Task,
+) -> Result:
+    """Return the result with its support; without, if it was stopped before there was a round of samples.
+
+    After a stop, the result says so, and so does its support.
+
+    With the device `auto`, this processor runs the chains instead of a CPU device, as for searches.
+    Where rates were estimated and the samples show that they are too far off, trees are sampled again under
+    corrected rates.
+
+    Args:
+        planned: the chains.
+        result: the result of the search.
+        trees: other good trees, from which chains start: int32, shape (n + 1,).
+        device, encoding, slots: as for `infer`.
+        task: run context: progress callback, stop request.
+    """
+    run = Run(device, encoding, slots, result.seed, task)
+    result, support = _sampled(planned, result, trees, run)
+    for _ in range(_MOST_CORRECTIONS):
+        posterior = None if support is None else support.rates
+        if support is None or posterior is None or posterior.fits:
+            break
+        if task.stop.wanted:
+            result, support = result.stopped(SUPPORT), replace(support, interrupted=True)
+            break
+        planned = planned.under(posterior, result)
+        result, again = _sampled(planned, result, trees, run)
+        if again is None:
+            support = replace(support, interrupted=True)
+            break
+        support = replace(again, seconds=support.seconds + again.seconds)
+    if support is not None and not support.interrupted:
+        result, support = _with_dropout(planned, result, support, trees, run)
+    return replace(result, support=support, unplaced=result.unplaced if support is None else support.unplaced)
+
+
+def _with_dropout(
+    planned: SupportPlan, result: Result, support: Support, trees: Sequence[NDArray[np.int32]], run: Run
+) -> tuple[Result, Support]:
+    """Return the support with rates of mutations that differ, if they shall, or if the samples show it.
+
+    The posterior of the common rates, if they were estimated, remains that of the trees before.
+    """
+    counts = support.missed
+    if planned.dropout == SHARED or counts is None or result.observed is None:
+        return result, support
+    missed, seen = (np.mean([one[at] for one in counts], axis=0) for at in (0, 1))
+    evidence = float(np.mean([log_bayes_factor(*one) for one in counts]))
+    if planned.dropout == AUTO and evidence <= EVIDENT:
+        return result, support
+    if run.task.stop.wanted:
+        return result.stopped(SUPPORT), replace(support, interrupted=True)
+    own = planned.with_dropout(result.observed, (missed + 0.5) / (missed + seen + 1.0))
+    result, again = _sampled(own, result, trees, run)
+    if again is None:
+        return result, replace(support, interrupted=True)
+    assert again.dropout is not None
+    dropout = replace(again.dropout, log_bayes_factor=evidence)
+    seconds = support.seconds + again.seconds
+    return result, replace(again, seconds=seconds, rates=support.rates, dropout=dropout)
+
+
+def _sampled(
+    planned: SupportPlan, result: Result, trees: Sequence[NDArray[np.int32]], run: Run
+) -> tuple[Result, Support | None]:
+    """Return the result with the work of the chains added, and its support; see `with_support`."""
+    rounds, found = sample(planned, result.parents, trees, result.mutations, run, result.unplaced)
+    result = replace(result, work=(*result.work, *found.work))
+    if found.interrupted:
+        result = result.stopped(SUPPORT)
+    if rounds.judged is None:
+        return result, None
+    support = _support(
+        planned, result, rounds.judged, interrupted=found.interrupted, seconds=found.outcome.seconds
+    )
+    return result, support
+
+
+class Run(NamedTuple):
+    """Execution of chains.
+
+    Attributes:
+        device, encoding, slots, seed: as for `infer`.
+        task: run context: progress callback, stop request.
+    """
+
+    device: str | Several
+    encoding: str
+    slots: int | None
+    seed: int
+    task: Task
+
+
+def sample(
+    planned: SupportPlan,
+    best: NDArray[np.int32],
+    trees: Sequence[NDArray[np.int32]],
+    names: Sequence[str],
+    run: Run,
+    unplaced: Unplaced | None = None,
+) -> tuple[SupportRounds, Found]:
+    """Run the chains until their rounds end, and return the rounds with their samples.
+
+    Args:
+        planned: the chains.
+        best, trees: the best tree and other good trees, from which chains start: int32, shape (n + 1,).
+        names: the n names of the mutations.
+        run: where they run, and how.
+        unplaced: mutations that the diagnostics leave out.
+    """
+    plan = planned.plan
+
+    def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
+        return judge_mutation_trees(store, sampling, plan.problem, names, unplaced)
+
+    guide = partial(learned_guide, plan) if planned.guided else None
+    every_pair = planned.level == "full"
+    with ThreadPoolExecutor(min(CHAINS, usable_cores())) as threads:
+        rounds = SupportRounds(
+            planned.budget,
+            plan.labels + 1,
+            judge,
+            guide,
+            unit=plan.problem.unit,
+            every_pair=every_pair,
+            renew=partial(_renewed, planned, run.seed, _draw_of(planned), threads)
+            if planned.shares
+            else None,
+            unplaced=unplaced,
+        )
+        found = run_plan(
+            plan,
+            (prompt_device(plan) if run.device == "auto" else None) or run.device,
+            "auto" if planned.shares and run.encoding == _WITHOUT_SHARES else run.encoding,
+            None,
+            chains=CHAINS,
+            until=rounds,
+            slots=run.slots,
+            seed=run.seed,
+            task=run.task,
+            sinks=[rounds],
+            starts=_starts(planned, best, trees),
+        )
+    return rounds, found
+
+
+def _draw_of(planned: SupportPlan) -> Draw | None:
+    """Return the draw of the rates of mutations, if chains sample them."""
+    if planned.groups is None:
+        return None
+    return make_draw(planned.plan.problem, planned.rates.fp_rate, planned.groups)
+
+
+def _renewed(
+    planned: SupportPlan,
+    seed: int,
+    draw: Draw | None,
+    threads: ThreadPoolExecutor,
+    states: Sequence[ChainState],
+) -> Sequence[ChainState]:
+    """Return the states after a Gibbs step of their shares and rates."""
+    if planned.plan.space is SUMMED_TREES:
+        return renew_doublet_shares(planned.plan, states, seed)
+    problem, spare = planned.plan.problem, planned.plan.settings["sum_spare"]
+    return list(threads.map(lambda state: renew_shares(problem, state, seed, spare, draw), states))
+
+
+def _starts(
+    planned: SupportPlan, best: NDArray[np.int32], trees: Sequence[NDArray[np.int32]]
+) -> Callable[[int], ChainState]:
+    """Return the function from the number of a chain to its first state.
+
+    Chains start at trees of searches, as different as there are. Chains from random trees can stay for very
+    long in regions that have no weight, on real matrices 24 nats below the others.
+    """
+    plan = planned.plan
+    chosen = spread_out(best, trees, CHAINS)
+    tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma) if planned.guided else {}
+    rates: SlotRates | None = None
+    if planned.groups is not None:
+        same = np.full(int(planned.groups.max()) + 1, planned.rates.fn_rate)
+        rates = slot_rates(plan.problem, planned.rates.fp_rate, same)
+
+    def start(chain: int) -> ChainState:
+        state = replace(state_at(plan, chosen[chain], chain), tables=tables)
+        return state if rates is None else with_rates(plan, state, rates)
+
+    return start
+
+
+def _support(
+    planned: SupportPlan, result: Result, judged: Judged, *, interrupted: bool, seconds: float
+) -> Support:
+    """Return the support of a result by the samples of a round."""
+    problem, sampled, rates = planned.plan.problem, judged.sampled, None
+    shared = _shared(judged.shared, problem) if planned.shares else None
+    if shared is not None:
+        few = count_unseparated(*shared, len(problem.column_of), sampled.relations.above)
+        sampled = replace(sampled, unseparated=few)
+    unplaced = with_wanderers(sampled.store.trees, result.parents, sampled.relations, result.unplaced)
+    trees = _thinned(sampled.store.trees_by_chain())
+    count = len(result.mutations)
+    placed = unplaced.placed_mutations(count)
+    best, some = unplaced.of_tree(result.parents), unplaced.of_trees(trees)
+
+    counts, dropout = None, None
+    if planned.groups is not None:
+        dropout = _dropout_of(planned, judged.shared)
+    elif planned.dropout != SHARED and judged.shared:
+        counts = sampled_counts(planned.plan.problem, judged.shared, result.seed)
+
+    def of_all(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values of all mutations, with NaN for the unplaced ones."""
+        full = np.full(count, np.nan)
+        full[placed] = shares
+        return full
+
+    plain = result.assignment.doublets is None  # the posterior of rates is that of single cells
+    if result.estimated_rates and result.observed is not None and plain and dropout is None:
+        rates = rate_posterior(
+            result.observed, planned.rates, *(shared or (trees,)), names=result.estimated_rates
+        )
+    return Support(
+        level=planned.level,
+        steps=judged.steps,
+        enough=judged.enough,
+        interrupted=interrupted,
+        seconds=seconds,
+        sampled=sampled,
+        edges=of_all(edge_support(best, unplaced.of_blocks(sampled.store.trees))),
+        clades=of_all(clade_support(best, lambda: [some])),
+        transfer=of_all(transfer_support(best, lambda: [some])),
+        cells=cell_shares(
+            planned.plan.problem,
+            planned.rates,
+            result.parents,
+            result.assignment.node,
+            trees if shared is None else shared.trees,
+            unplaced,
+            None if shared is None else shared.shares,
+            None if dropout is None else dropout.fn_rates,
+        ),
+        trees=trees,
+        pairs=judged.pairs,
+        kept=judged.kept,
+        rates=rates,
+        unplaced=unplaced,
+        dropout=dropout,
+        missed=counts,
+    )
+
+
+def _dropout_of(planned: SupportPlan, states: Sequence[ChainState]) -> Dropout:
+    """Return the rates of mutations in samples."""
+    problem, groups = planned.plan.problem, planned.groups
+    assert groups is not None
+    sampled = np.array([rates_in(problem, planned.rates.fp_rate, state.rates) for state in states])
+    return Dropout.of_samples(sampled[:, groups], np.nan)
+
+
+class _Shared(NamedTuple):
+    """Samples of trees with shares.
+
+    Attributes:
+        trees: int32, shape (samples, n + 1).
+        shares: float64, of the same shape: part of the cells at each node.
+    """
+
+    trees: NDArray[np.int32]
+    shares: NDArray[np.float64]
+
+
+def _shared(states: Sequence[ChainState], problem: Problem) -> _Shared:
+    """Return trees and shares of states, which have logarithms of base 2."""
+    logs = np.array([state.rates.log_shares for state in states]) * 2.0**-problem.scale_bits
+    return _Shared(np.array([state.parents for state in states], dtype=np.int32), np.exp2(logs))
+
+
+def _thinned(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Return the trees of all chains, thinned to `_TREES_BYTES`: int32, shape (trees, n + 1)."""
+    stride = -(-sum(trees.nbytes for trees in chains) // _TREES_BYTES)
+    return np.asarray(np.concatenate(chains)[::stride], dtype=np.int32)

@@ -1,0 +1,269 @@
+"""Support of an inferred tree: probabilities of its edges, clades and attachments, from sampled trees."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.diagnostics.numbers import Kept
+from syclade.host.data.diagnostics.pairs import ROUGH, PairSizes
+from syclade.host.data.model.dropout import FILE as DROPOUT_FILE
+from syclade.host.data.model.dropout import Dropout
+from syclade.host.data.model.rate_posterior import RatePosterior
+from syclade.host.data.trees.newick import newick_of
+from syclade.host.data.trees.tree import children, node_labels
+from syclade.host.findings.consensus.unplaced import UNPLACED, Unplaced
+from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.ground.atomic import Content
+from syclade.host.ground.options import flag_of
+from syclade.host.ground.read_only import freeze_arrays
+from syclade.host.ground.values import short_repr
+
+__all__ = ["COLUMNS", "FILES", "SURE", "UNSURE", "Support"]
+
+COLUMNS = ("mutation", "parent", "p_parent", "p_clade", "transfer", "p_place")
+"""Columns of support.tsv: names of a mutation and of its parent in the tree, without unplaced mutations;
+probability of that edge; probability that a node has the same mutations below it as this one; transfer
+support of this clade, which a single mutation elsewhere lowers little. An unplaced mutation has none of
+these, and `unplaced` for a parent; the last column is the probability of its best place, if it is known."""
+
+FILES = ("support.tsv", "support.nhx")
+"""Names of the files."""
+
+SURE, UNSURE = 0.8, 0.5
+"""Edges are counted as sure from the first probability on, and as unsure below the second."""
+
+_ARRAYS = ("edges", "clades", "transfer", "cells", "trees")
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """How sure a tree is, by trees sampled from the posterior; the arrays are read-only.
+
+    All node attach all cells, whatever the score of the tree: the samples are of the sum score, or of the
+    score with doublets.
+
+    Attributes:
+        level: quick or full.
+        steps: steps of each chain.
+        enough: whether the samples are enough by the rule of `support.rounds.enough`.
+        interrupted: whether the sampling was stopped; the samples are those until then.
+        seconds: wall time of the chains.
+        sampled: the samples with their diagnostics.
+        edges: float64, shape (n,): probability of each mutation's parent in the tree; without unplaced
+            mutations, which have NaN, as in `clades`.
+        clades: float64, shape (n,): probability of the set of mutations at and below each mutation.
+        transfer: float64, shape (n,): transfer support of these sets (`transfer_support`).
+        cells: float64, shape (cells,): probability that each cell belongs to its clone (`support.cells`); NaN
+            for unplaced cells.
+        trees: int32, shape (samples, n + 1): sampled trees, chain by chain; evenly thinned if they are large.
+        pairs: effective sample sizes of uncertain pairs of mutations.
+        kept: chains that all of these are of; `sampled` has no samples of the others.
+        rates: posterior of the error rates that were estimated; None if none was.
+        unplaced: mutations and cells without support.
+        dropout: rates of false negatives of the mutations, if they differ; None for one rate.
+        missed: how often each mutation was missed and seen, in draws of the cells of some samples; None where
+            rates are not compared.
+    """
+
+    level: str
+    steps: int
+    enough: bool
+    interrupted: bool
+    seconds: float
+    sampled: SampledMutationTrees
+    edges: NDArray[np.float64]
+    clades: NDArray[np.float64]
+    transfer: NDArray[np.float64]
+    cells: NDArray[np.float64]
+    trees: NDArray[np.int32]
+    pairs: PairSizes
+    kept: Kept
+    rates: RatePosterior | None = None
+    unplaced: Unplaced = field(default_factory=Unplaced)
+    dropout: Dropout | None = None
+    missed: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    def __post_init__(self) -> None:
+        """Replace the arrays by read-only copies."""
+        freeze_arrays(self, _ARRAYS)
+
+    @property
+    def before(self) -> NDArray[np.float64]:
+        """float64, shape (n, n): probability of the row's mutation above the column's; NaN if unplaced."""
+        return self.unplaced.ancestors_of_placed(self.sampled.posterior.ancestors)
+
+    @property
+    def certainty(self) -> float | None:
+        """Mean probability of the edges; None if all mutations are unplaced."""
+        placed = self.edges[~np.isnan(self.edges)]
+        return float(placed.mean()) if placed.size else None
+
+    @property
+    def placed(self) -> int:
+        """Number of mutations with support: of all but the unplaced ones."""
+        return len(self.edges) - len(self.unplaced.mutations)
+
+    @property
+    def sure(self) -> int:
+        """Number of edges with a probability of at least `SURE`."""
+        return int((self.edges >= SURE).sum())
+
+    @property
+    def unsure(self) -> int:
+        """Number of edges with a probability below `UNSURE`."""
+        return int((self.edges < UNSURE).sum())
+
+    @property
+    def words(self) -> str:
+        """The support as a line of text."""
+        clades, cells = int((self.clades >= SURE).sum()), int((self.cells >= SURE).sum())
+        return (
+            f"support: {self.sure} of {self.placed} edges >= {SURE}, {clades} of {self.placed} "
+            f"clades, {cells} of {len(self.cells) - len(self.unplaced.cells)} cells"
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """Messages: where the tree says more than the samples, and whether these are enough."""
+        found = []
+        if left_out := self.kept.left_out:
+            found.append(
+                f"{left_out} of {left_out + len(self.kept.chains)} chains stayed {self.kept.below:.0f} nats "
+                "or more below the best one: support, consensus and cells are of the others"
+            )
+        if self.unsure:
+            found.append(
+                f"{self.unsure} of {self.placed} edges of the tree are in fewer than half of the sampled "
+                "trees: see support.tsv"
+            )
+        if not self.enough:
+            found.append(self._shortage)
+        elif self.pairs.rough:
+            found.append(
+                f"{self.pairs.rough} of {len(self.pairs.sizes)} uncertain pairs of mutations have fewer than "
+                f"{ROUGH} effective samples (lowest {self.pairs.lowest:.0f}): their probabilities are rough"
+            )
+        elif self.interrupted and self.rates is not None and not self.rates.fits:
+            found.append("sampling was stopped before it was repeated under corrected error rates")
+        if self.rates is not None and self.rates.wide:
+            names = " and ".join(flag_of(name) for name in self.rates.wide)
+            found.append(
+                f"the matrix says little of {names}: the interval is wide beside that of the prior, so "
+                "results may depend on it"
+            )
+        if uncertain := self.unplaced.uncertain:
+            found.append(
+                f"{uncertain.words(self.sampled.names, ())}: support and consensus leave such mutations out "
+                "(p_place in support.tsv)"
+            )
+        if self.rates is not None and self.rates.rough:
+            found.append(
+                f"the intervals of the error rates are rough: {self.rates.trees} sampled trees are worth "
+                f"{self.rates.worth:.1f}"
+            )
+        return found
+
+    @property
+    def _shortage(self) -> str:
+        sampled = self.sampled
+        rough, measured = self.pairs.rough, len(self.pairs.sizes)
+        numbers = (
+            f"the log-likelihood has an effective sample size of {sampled.ess:.0f} and an R-hat of "
+            f"{sampled.rhat:.3f}, and ancestors a spread of {sampled.spread:.3f}"
+        )
+        if rough:
+            numbers += f"; {rough} of {measured} uncertain pairs have fewer than {ROUGH} effective samples"
+        if self.interrupted:
+            return f"sampling was stopped, so support is rough ({numbers})"
+        more = f": {flag_of('support', 'full')} samples longer" if self.level == "quick" else ""
+        return f"too few trees were sampled for exact support ({numbers}){more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for summary.json."""
+        told = self.sampled.to_dict()
+        del told["warnings"]
+        return {
+            "level": self.level,
+            "enough": self.enough,
+            "interrupted": self.interrupted,
+            "steps": self.steps,
+            **told,
+            **self._left_out,
+            "pairs": self.pairs.to_dict(),
+            "edges_sure": self.sure,
+            "edges_unsure": self.unsure,
+            "clades_sure": int((self.clades >= SURE).sum()),
+            "transfer_sure": int((self.transfer >= SURE).sum()),
+            **({} if self.rates is None else {"rates": self.rates.to_dict()}),
+            **({} if self.dropout is None else {"dropout": self.dropout.to_dict()}),
+        }
+
+    @property
+    def _left_out(self) -> dict[str, Any]:
+        """Number of chains that are left out, and their distance, if there are any: for summary.json."""
+        chains, below = self.kept.left_out, float(f"{self.kept.below:.6g}")
+        return {"left_out": {"chains": chains, "below": below}} if chains else {}
+
+    @property
+    def _shares(self) -> Iterator[tuple[float, float, float]]:
+        """Probability of the edge, of the clade, and transfer support, by mutation."""
+        return zip(self.edges.tolist(), self.clades.tolist(), self.transfer.tolist(), strict=True)
+
+    def table(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
+        """Return the text of support.tsv: a line with `COLUMNS`, then one line per mutation.
+
+        Args:
+            parents: int32, shape (n + 1,): the tree.
+            mutations: the n names.
+        """
+        labels, above = node_labels(mutations), self.unplaced.parents_of(parents)
+        text = io.StringIO()
+        table = csv.writer(text, delimiter="\t", lineterminator="\n")
+        table.writerow(COLUMNS)
+        for node, shares in enumerate(self._shares):
+            if node in self.unplaced.mutations:
+                place = self.unplaced.best_place.get(node)
+                of_place = "" if place is None else f"{place:.3g}"
+                table.writerow((labels[node], UNPLACED, "", "", "", of_place))
+            else:
+                table.writerow((labels[node], labels[above[node]], *(f"{one:.6g}" for one in shares), ""))
+        return text.getvalue()
+
+    def to_newick(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
+        """Return the tree in Newick format, with the probabilities as NHX comments behind the names.
+
+        A comment is ``[&&NHX:support=0.93:clade=0.41:transfer=0.87]``: the probability of the edge above, and
+        of the clade, and its transfer support; that of an unplaced mutation is ``[&&NHX:unplaced=yes]``.
+
+        Args:
+            parents, mutations: as for `table`.
+        """
+        comments = [
+            f"[&&NHX:{UNPLACED}=yes]"
+            if math.isnan(edge)
+            else f"[&&NHX:support={edge:.6g}:clade={clade:.6g}:transfer={transfer:.6g}]"
+            for edge, clade, transfer in self._shares
+        ]
+        return newick_of(children(parents), node_labels(mutations), [*comments, ""])
+
+    def files(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> dict[str, Content]:
+        """Return the contents of `FILES`, by name.
+
+        Args:
+            parents, mutations: as for `table`.
+        """
+        texts = (self.table(parents, mutations), self.to_newick(parents, mutations))
+        found: dict[str, Content] = dict(zip(FILES, texts, strict=True))
+        return found if self.dropout is None else found | {DROPOUT_FILE: self.dropout.table(mutations)}

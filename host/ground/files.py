@@ -1,0 +1,199 @@
+"""Atomic writes of result files; existing files are replaced only with `force`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from syclade.host.ground.atomic import Content, passing_files
+from syclade.host.ground.distinct_paths import refuse_same
+from syclade.host.ground.errors import OutputError
+from syclade.host.ground.options import flag_of
+from syclade.host.ground.uninterrupted import uninterrupted
+from syclade.host.ground.values import path_of
+
+__all__ = ["cannot", "check_file", "check_output", "move_files", "refuse_link", "write_file", "write_files"]
+
+
+def check_output(
+    directory: str | os.PathLike[str], names: Iterable[str], force: bool = False, *, links: bool = False
+) -> Path:
+    """Check that files can be written, before anything is computed; create the directory.
+
+    Args:
+        directory: the directory for the files; created with its parents.
+        names: names of the files, without directories.
+        force: whether existing files of these names may be replaced.
+        links: whether that holds for a directory that is a link, too.
+
+    Returns:
+        The directory.
+
+    Raises:
+        OutputError: the directory cannot be created or written to; a directory has one of the names; such
+            files exist and `force` is not set, or is set and the directory is a link.
+    """
+    folder = path_of("the directory", directory, OutputError)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        present = [name for name in names if os.path.lexists(folder / name)]
+        blocked = [name for name in present if (folder / name).is_dir()]
+    except FileExistsError:
+        what = "a link to nothing" if folder.is_symlink() and not folder.exists() else "a file"
+        raise OutputError(f"{folder} is {what}, not a directory", hint="choose another directory") from None
+    except (OSError, ValueError) as problem:
+        raise cannot(f"cannot make the directory {folder}", problem) from problem
+    if blocked:
+        raise OutputError(f"in {folder} there are directories called {', '.join(blocked)}")
+    if present and not force:
+        raise OutputError(
+            f"{folder} already has {', '.join(present)}",
+            hint=f"choose another directory, or replace the files with {flag_of('force')}",
+        )
+    if present and not links:
+        refuse_link(folder)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OutputError(f"the directory {folder} may not be written to", hint="choose another directory")
+    return folder
+
+
+def refuse_link(folder: Path) -> None:
+    """Refuse to replace or remove files in a folder that is a link: they may be those of somebody else.
+
+    A file that is a link needs no such check: the link is replaced, not the file behind it.
+    """
+    if folder.is_symlink():
+        raise OutputError(
+            f"{folder} is a link to {folder.resolve()}: {flag_of('force')} replaces no files behind a link",
+            hint="give the directory itself, or choose another one",
+        )
+
+
+def check_file(path: Path, force: bool = False, also: Iterable[str] = ()) -> None:
+    """Check that a file can be written, before anything is computed. Its directory must exist.
+
+    Args:
+        path: the file.
+        force: whether an existing file may be replaced.
+        also: names of further files beside it.
+
+    Raises:
+        OutputError: there is no such directory; or as for `check_output`.
+    """
+    if not os.path.lexists(path.parent):
+        raise missing_directory(path)
+    check_output(path.parent, (path.name, *also), force, links=True)
+
+
+def missing_directory(path: Path) -> OutputError:
+    """Return the error for a file whose directory does not exist: only directories of results are made."""
+    return OutputError(
+        f"cannot write {path}: there is no directory {path.parent}",
+        hint="make it (mkdir -p), or choose another place",
+    )
+
+
+def write_file(
+    path: Path, content: Content, force: bool = False, apart: Mapping[str, Any] | None = None
+) -> None:
+    """Write a file atomically; see `write_files`. Its directory must exist.
+
+    Raises:
+        OutputError: as for `check_file` and `write_files`.
+    """
+    check_file(path, force)
+    write_files(path.parent, {path.name: content}, force, apart, links=True)
+
+
+def write_files(
+    directory: str | os.PathLike[str],
+    files: Mapping[str, Content],
+    force: bool = False,
+    apart: Mapping[str, Any] | None = None,
+    *,
+    links: bool = False,
+) -> None:
+    """Write files atomically; texts are UTF-8 with LF line ends.
+
+    Each file is written to a temporary file, in a folder beside the targets. All of them are renamed once
+    every one is on the disk. So neither a full disk nor an interruption leaves a broken file or destroys an
+    older one. What a killed process left of writing the same files is removed.
+
+    Args:
+        directory: the directory for the files; created with its parents.
+        files: content by file name: a text, whole or in pieces, bytes, or a function that writes the file.
+        force: whether existing files of these names may be replaced.
+        apart: files that must not be overwritten, such as inputs; see `refuse_same`.
+        links: as for `check_output`.
+
+    Raises:
+        OutputError: as ``check_output``; a file is one of `apart`; or the disk is full or fails.
+    """
+    refuse_same([path_of("the directory", directory, OutputError) / name for name in files], apart or {})
+    move_files(check_output(directory, files, force, links=links), files, force)
+
+
+def move_files(
+    folder: Path,
+    files: Mapping[str, Content],
+    force: bool,
+    *,
+    stale: Iterable[str] = (),
+    written: list[str] | None = None,
+) -> None:
+    """Write temporary files, then remove the files `stale` and move all files to their places, in order.
+
+    Args:
+        folder, files, force: as for `write_files`; the folder exists.
+        stale: names of the files to remove.
+        written: receives the names as soon as all files are at their places.
+
+    Raises:
+        OutputError: a file cannot be written, or has appeared meanwhile. New files are then removed again.
+    """
+    place = folder
+    try:
+        with passing_files(folder, files) as passing:
+            for name, content in files.items():
+                place = folder / name
+                passing.write(place, content, sync=True)
+            with uninterrupted(), ExitStack() as undo:
+                for name in stale:
+                    (folder / name).unlink(missing_ok=True)
+                for place in passing.waiting:
+                    passing.move(place, replace=force)
+                    if not force:
+                        undo.callback(place.unlink)
+                undo.pop_all()
+                passing.close()
+                if written is not None:
+                    written += files
+        _sync_directory(folder)
+    except FileExistsError:
+        raise OutputError(
+            f"{place} has appeared since the run began", hint="choose another directory"
+        ) from None
+    except OSError as problem:
+        raise cannot(f"cannot write {place}", problem) from problem
+
+
+def _sync_directory(folder: Path) -> None:
+    """Flush the new names to the disk, on systems where a directory can be opened."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def cannot(what: str, problem: Exception) -> OutputError:
+    """Return the error for a file or folder that cannot be written, with the system's reason."""
+    reason = getattr(problem, "strerror", None) or str(problem)
+    return OutputError(
+        f"{what}: {reason}", hint=f"choose another directory with {flag_of('out')}, or free some space"
+    )

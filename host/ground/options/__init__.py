@@ -1,0 +1,92 @@
+"""Options of an inference: their flags, checks and defaults, all from one table (`table.py`)."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options.table import GROUPS
+from syclade.host.ground.options.types import WEIGHTS, WEIGHTS_GIVEN, Type
+from syclade.host.ground.values import path_of, real, shown, whole
+
+__all__ = ["CODING", "DECIDE", "LEAVES_OUT", "OPTIONS", "checked", "command_of", "flag_of"]
+
+OPTIONS = {option.name: option for options in GROUPS.values() for option in options}
+"""Options by name, in the order of the help."""
+
+CODING = tuple(option.name for option in OPTIONS.values() if option.of == "read_matrix")
+"""Options of `read_matrix`."""
+
+LEAVES_OUT = tuple(option.name for option in GROUPS["Mutations and cells to leave out"])
+"""Those of them that leave out mutations and cells."""
+
+DECIDE = tuple(option.name for option in OPTIONS.values() if option.decides)
+"""Options that determine the result."""
+
+
+def flag_of(name: str, value: object = None) -> str:
+    """Return an option as users type it, such as `--steps`; with a value, such as `--method chain`."""
+    flag = OPTIONS[name].flag or "--" + name.replace("_", "-")
+    return flag if value is None else f"{flag} {value}"
+
+
+def checked(name: str, value: Any, error: type[OptionError] = OptionError) -> Any:
+    """Return the value of an option, converted to its type.
+
+    Args:
+        name: an option of the table.
+        value: of any type; None for an option that was not given.
+        error: the exception to raise.
+
+    Raises:
+        OptionError: the value has another type, or is outside the limits.
+    """
+    option, flag = OPTIONS[name], flag_of(name)
+    if value is None and option.default is None and not option.required:
+        return None
+    kind = option.type
+    if kind.name == "whole":
+        return whole(flag, value, kind.low, kind.high)
+    if kind.name == "pair":
+        return _pair(flag, value, kind, error)
+    if kind.name == "number" and isinstance(value, str) and value in kind.choices:
+        return value
+    if kind.name == "number":
+        value = real(flag, value, error)
+        if not (kind.holds(value) and (kind.high is not None or math.isfinite(value))):
+            raise error(f"{flag} is {value:g}", hint=f"give {kind}")
+    if kind.name == "choice" and not (isinstance(value, str) and value in kind.choices):
+        raise error(f"{flag} is {shown(value)}", hint=f"use {kind}")
+    return path_of(flag, value, error) if kind.name in ("file", "output") else value
+
+
+def _pair(flag: str, value: Any, kind: Type, error: type[OptionError]) -> tuple[int, int]:
+    """Return two whole numbers within the limits."""
+    values = tuple(value) if isinstance(value, (list, tuple)) else ()
+    if len(values) != 2:
+        raise error(f"{flag} is {shown(value)}", hint="give two whole numbers")
+    first, second = (whole(flag, one, kind.low, kind.high) for one in values)
+    return first, second
+
+
+def command_of(matrix: str, options: Mapping[str, Any]) -> str:
+    """Return the command line that repeats a run.
+
+    Args:
+        matrix: path of the matrix.
+        options: plain values by the names of the options; None and False are not given.
+    """
+    words = ["syclade", "infer", matrix]
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append(flag_of(name))
+        if value is not True:
+            values = value if isinstance(value, list) else [value]
+            words += map(str, values)
+            if OPTIONS[name].type == WEIGHTS:
+                words += ["0"] * (WEIGHTS_GIVEN - len(values))
+    return shlex.join(words)

@@ -1,0 +1,229 @@
+"""Which features go together, and why others do not: the one table of it.
+
+A feature is an option that is given (its value is not the default), or one of FEATURES: an option with
+particular values. Rules about a device apply to its name; where only the chosen device shows its kind, the
+code that opens it asks `refusal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options import OPTIONS, flag_of
+
+__all__ = [
+    "EXCLUSIONS",
+    "FEATURES",
+    "NEEDS",
+    "Exclusion",
+    "Need",
+    "check_together",
+    "excluded_by",
+    "refusal",
+    "title_of",
+]
+
+FEATURES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "cell trees": ("tree", ("leaf",)),
+    "search": ("method", ("search",)),
+    "annealing": ("method", ("anneal",)),
+    "chain method": ("method", ("chain",)),
+    "rates of mutations": ("dropout", ("per-mutation",)),
+    "support": ("support", ("quick", "full")),
+    "sum score": ("score", ("sum",)),
+    "shares score": ("score", ("shares",)),
+    "learned doublets": ("doublets", ("learn",)),
+    "starts by search": ("start", ("search",)),
+    "separate stages": ("stages", ("separate",)),
+    "ancestor encoding": ("encoding", ("ancestor",)),
+    "other encodings": ("encoding", ("preorder", "clade", "plain")),
+    "FPGA cards": ("device", ("fpga",)),
+    "Python as device": ("device", ("python",)),
+    "several devices": ("device", ("*,*",)),
+}
+"""Features that are an option with one of some values, or with a value of a pattern, as for `fnmatch`."""
+
+
+class Exclusion(NamedTuple):
+    """A feature that does not go with others.
+
+    Attributes:
+        feature: the feature.
+        others: features that do not go with it.
+        why: the reason.
+        instead: what to use instead of the feature; empty for nothing in particular.
+    """
+
+    feature: str
+    others: tuple[str, ...]
+    why: str
+    instead: str = ""
+
+
+class Need(NamedTuple):
+    """A feature that needs another.
+
+    Attributes:
+        feature: the feature.
+        needed: what it needs.
+        why: the reason, or what to do.
+        of: a feature without which it needs nothing; empty for none.
+    """
+
+    feature: str
+    needed: str
+    why: str
+    of: str = ""
+
+
+_LEARNED = ("learn_fn", "learn_fp", "learn_doublets")
+
+# fmt: off
+EXCLUSIONS = (
+    Exclusion("cell trees",
+        ("image", "attach", "max_trees", "true_tree", "trace", "sum score", "shares score", "separate stages",
+            "FPGA cards"),
+        "cell trees have the maximum score, and their leaves are the cells"),
+    Exclusion("separate stages",
+        ("other encodings", "image", "samples", "sum score", "shares score", *_LEARNED, "FPGA cards"),
+        "separate stages run chains of the maximum score with fixed rates, without samples, on the encoding "
+        "ancestor", flag_of("stages", "fused")),
+    Exclusion("doublets",
+        ("cell trees", "sum score", "shares score", "image", "max_trees", "separate stages", "FPGA cards"),
+        "scores with doublets add up all nodes and pairs of mutation trees"),
+    Exclusion("recurrent",
+        ("cell trees", "image", "max_trees", "separate stages", "FPGA cards"),
+        "a recurrent mutation has two nodes in mutation trees"),
+    Exclusion("search",
+        ("chains", "steps", "image", "samples", "sum score", "shares score", *_LEARNED, "starts by search",
+            "separate stages", "FPGA cards", "Python as device"),
+        "only chains support it", flag_of("method", "chain")),
+    Exclusion("annealing",
+        ("steps", "image", "samples", "shares score", *_LEARNED, "separate stages", "FPGA cards",
+            "Python as device"),
+        "annealing ends by itself, and its chains do not sample", flag_of("method", "chain")),
+    Exclusion("support",
+        ("cell trees", "recurrent", "steps", "image", "samples", *_LEARNED, "separate stages",
+            "FPGA cards", "Python as device", "chain method"),
+        "support is sampled after a search for mutation trees, with fixed rates", flag_of("support", "none")),
+    Exclusion("rates of mutations",
+        ("cell trees", "doublets", "fn_rate_hom", "steps", "image", "samples", *_LEARNED, "separate stages",
+            "FPGA cards", "Python as device", "chain method", "sum score"),
+        "only chains for support sample the rates of mutations, of single cells without zygosity",
+        flag_of("dropout", "auto")),
+    Exclusion("several devices", ("image", "separate stages", "scheduler"),
+        "places that share the work have fused stages and no images; workers share it already"),
+    Exclusion("scheduler", ("image", "separate stages", "FPGA cards"),
+        "workers run fused stages and have no images"),
+    Exclusion("image", ("samples", *_LEARNED),
+        "precompiled images have fixed rates and do not record samples"),
+    Exclusion("shares score", ("recurrent", *_LEARNED),
+        "shares of the cells are sampled with fixed rates, for mutations that occur once",
+        flag_of("score", "sum")),
+    Exclusion("shares score", ("gamma",), "shares are drawn from the posterior: gamma is 1"),
+    Exclusion("shares score", ("ancestor encoding", "image", "FPGA cards"),
+        "only the encodings preorder and plain have shares of the cells, and no precompiled images"),
+    Exclusion("max_trees", ("sum score", "shares score"),
+        f"only the maximum score has co-optimal trees; {flag_of('samples')} shows other likely trees"),
+    Exclusion("merge_homozygous", ("fn_rate_hom", "hom_rate"),
+        "either 2 is treated as 1, or it has rates of its own"),
+    Exclusion("quiet", ("verbose",), "one reduces the output, the other extends it"),
+)
+"""Features that do not go together. The first rule that applies gives the message."""
+
+_LENGTH = f"set the length of the chains: {flag_of('steps', 'N')}"
+_SUCH_AS = "only learned rates have priors: give a probability such as 0.2"
+_BOTH = "an observed 2 needs two probabilities: with the mutation (SCITE's second -ad) and without it (-cc)"
+
+NEEDS = (
+    Need("samples", "steps", _LENGTH),
+    Need("shares score", "steps", _LENGTH),
+    Need("learn_fn", "steps", _LENGTH),
+    Need("learn_fp", "steps", _LENGTH),
+    Need("learn_doublets", "steps", _LENGTH),
+    Need("learned doublets", "steps",
+        f"{_LENGTH}, or leave out the options of chains to estimate the rate", of="chain method"),
+    Need("learn_doublets", "doublets", "set the mean of the rate's prior"),
+    Need("fn_sd", "learn_fn", _SUCH_AS),
+    Need("fn_step", "learn_fn", _SUCH_AS),
+    Need("fp_sd", "learn_fp", _SUCH_AS),
+    Need("fp_step", "learn_fp", _SUCH_AS),
+    Need("unmutated_counts", "learn_fp",
+        "the counts say something of a rate that is learned: give a probability such as 0.2"),
+    Need("doublets_sd", "learn_doublets", _SUCH_AS),
+    Need("doublets_step", "learn_doublets", _SUCH_AS),
+    Need("fn_rate_hom", "hom_rate", _BOTH),
+    Need("hom_rate", "fn_rate_hom", _BOTH),
+    Need("trace", "separate stages", "only separate stages have a timeline"),
+    Need("netcdf", "samples", "the file has the samples"),
+    Need("netcdf", "out", "set the directory of the file"),
+    Need("report", "out", "set the directory of the page"),
+    Need("multiqc", "out", "set the directory of the file"),
+)
+"""Features that need others."""
+# fmt: on
+
+
+def title_of(feature: str, given: Mapping[str, Any] | None = None) -> str:
+    """Return a feature as users give it, such as `--method search` or `--image`.
+
+    Args:
+        feature: the feature.
+        given: given options; without them, the first of the feature's values is taken.
+    """
+    if feature not in FEATURES:
+        return flag_of(feature)
+    name, values = FEATURES[feature]
+    return flag_of(name, (given or {}).get(name, values[0]))
+
+
+def check_together(given: Mapping[str, Any], error: type[OptionError] = OptionError) -> None:
+    """Check that the given options go together.
+
+    Args:
+        given: values by the names of the options; those that are missing are not given.
+        error: the exception to raise.
+
+    Raises:
+        OptionError: two of them do not go together, or one that is needed is missing.
+    """
+    for rule in EXCLUSIONS:
+        for other in excluded_by(rule.feature, given) if _has(given, rule.feature) else ():
+            raise refusal(rule.feature, other, given, error)
+    for need in NEEDS:
+        applies = _has(given, need.feature) and (not need.of or _has(given, need.of))
+        if applies and not _has(given, need.needed):
+            raise error(f"{title_of(need.feature)} without {title_of(need.needed)}", hint=need.why)
+
+
+def excluded_by(feature: str, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the given features that do not go with a feature."""
+    others = (other for rule in EXCLUSIONS if rule.feature == feature for other in rule.others)
+    return (other for other in others if _has(given, other))
+
+
+def refusal(
+    feature: str,
+    other: str,
+    given: Mapping[str, Any] | None = None,
+    error: type[OptionError] = OptionError,
+) -> OptionError:
+    """Return the error for two features of EXCLUSIONS that do not go together."""
+    rule = next(rule for rule in EXCLUSIONS if rule.feature == feature and other in rule.others)
+    title = title_of(other, given)
+    instead = f", or use {rule.instead}" if rule.instead else ""
+    return error(
+        f"{title} does not go with {title_of(feature, given)}", hint=f"{rule.why}: leave out {title}{instead}"
+    )
+
+
+def _has(given: Mapping[str, Any], feature: str) -> bool:
+    """Return whether the given options have a feature."""
+    if feature in FEATURES:
+        name, values = FEATURES[feature]
+        return isinstance(given.get(name), str) and any(fnmatchcase(given[name], one) for one in values)
+    value, default = given.get(feature), OPTIONS[feature].default
+    return value is not None and (value != default if isinstance(value, (bool, int, float, str)) else True)

@@ -1,0 +1,124 @@
+"""Values that users pass from Python, of any type: converted, or refused with a message."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import reprlib
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from syclade.host.ground.errors import OptionError
+
+__all__ = ["counted", "listed", "path_of", "real", "short_repr", "shown", "whole"]
+
+MOST_ITEMS = 4
+"""Most items of a collection that a short representation shows."""
+
+
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """Return the value as a Python int, if it is a whole number from `low` to `high`; a bool is not.
+
+    Args:
+        name: the user's name for the value.
+        value: of any type.
+        low, high: the bounds, both inclusive.
+
+    Raises:
+        OptionError: the value is not such a number.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise OptionError(f"{name} is {shown(value)}, which is not a whole number")
+    if not low <= number <= high:
+        raise OptionError(f"{name} is {shown(number)}", hint=f"use a whole number from {low} to {high}")
+    return number
+
+
+def real(name: str, value: Any, error: type[OptionError] = OptionError) -> float:
+    """Return the value as a Python float, if it is a number; a bool is not.
+
+    Args:
+        name: the user's name for the value.
+        value: of any type.
+        error: the exception to raise if it is not a number.
+
+    Returns:
+        The number, which may be infinite or NaN.
+    """
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise error(f"{name} is {shown(value)}, which is not a number")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+
+
+def path_of(name: str, value: Any, error: type[Exception] = OptionError) -> Path:
+    """Return the value as a path.
+
+    Args:
+        name: what the path is for.
+        value: of any type.
+        error: the exception to raise if the value is neither text nor path, or if it is empty, which would
+            mean the current folder.
+    """
+    if isinstance(value, str) and not value:
+        raise error(f"{name} has an empty name")
+    try:
+        return Path(value)
+    except TypeError:
+        raise error(f"{name} is {shown(value)}, which is not a path") from None
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with its noun, such as 1 matrix or 2 matrices.
+
+    Args:
+        number: the number.
+        one, many: the noun in the singular and in the plural.
+    """
+    return f"{number} {one if number == 1 else many}"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return up to `most` names with commas between, and the number of the others."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def shown(value: object) -> str:
+    """Return a value for a message: its shortened repr."""
+    try:
+        return reprlib.repr(value)
+    except Exception:  # an int of thousands of digits, or any error from a user's class
+        return f"of type {type(value).__name__}"
+
+
+def short_repr(value: Any) -> str:
+    """Return a dataclass or named tuple as one line: arrays by their shapes, other values by their types.
+
+    Args:
+        value: the dataclass or named tuple.
+    """
+    names = getattr(value, "_fields", None) or [one.name for one in fields(value)]
+    parts = (f"{name}={_brief(getattr(value, name))}" for name in names)
+    return f"{type(value).__name__}({', '.join(parts)})"
+
+
+def _brief(value: Any) -> str:
+    """Return a field as a few words."""
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return f"<{value.dtype} of shape {value.shape}>" if value.shape else repr(value)
+    if value is None or isinstance(value, (str, int, float)):
+        return reprlib.repr(value)
+    plain = isinstance(value, (tuple, list, dict)) and not hasattr(value, "_fields")
+    if plain and len(value) <= MOST_ITEMS and all(isinstance(one, (str, int, float)) for one in value):
+        return reprlib.repr(value)
+    return f"<{type(value).__name__}{f' of {len(value)}' if plain else ''}>"

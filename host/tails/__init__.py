@@ -1,6 +1,0 @@
-"""Tails of Poisson-binomial distributions, many columns at once, on any device. It knows no trees."""
-
-from syclade.host.tails.columns import Columns, columns_of
-from syclade.host.tails.run import Tails, log_tails
-
-__all__ = ["Columns", "Tails", "columns_of", "log_tails"]

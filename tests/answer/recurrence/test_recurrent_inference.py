@@ -1,0 +1,502 @@
+"""Inferences with a recurrent mutation: planted ones are found, files, checkpoints and errors right."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
+
+import syclade
+from syclade.host.answer.recurrence import bayes_factors as recurrence_tests
+from syclade.host.chains.runs.evidence import Estimate, estimate_of
+from syclade.host.chains.runs.task import Stop
+from syclade.host.commands.main import cli
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.recurrence import LOSS, PARALLEL, genotypes_of, is_allowed
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.newick import to_newick
+from syclade.host.data.trees.tree import ancestor_matrix, node_labels
+from syclade.host.ground.errors import CheckpointError, OptionError, TreeError
+from syclade.quality.oracle.trees import all_trees
+from tests.answer.recurrence.test_recurrent_posterior import RATES, small_matrix
+from tests.chains.doublets.cases import matrix_of
+from tests.support.backends import QUICKEST, Case
+from tests.support.did_all import assert_did_all
+
+FP, FN = 0.01, 0.1
+
+LOST = (7, 0, 1, 2, 2, 7, 3, 7)
+"""Mutation 0 and its copy, 6, on one path."""
+TWICE = (7, 0, 1, 7, 3, 4, 5, 7)
+"""Mutation 0 and its copy in two branches."""
+PLANTED = {LOSS: LOST, PARALLEL: TWICE}
+
+
+def planted(kind: str, cells: int = 140) -> NDArray[np.uint8]:
+    """Return cells of all nodes of a tree in which mutation 0 recurs, with errors."""
+    generator = np.random.default_rng(5)
+    has = genotypes_of(np.array(PLANTED[kind], dtype=np.int32), 0)[:-1]
+    true = has[:, np.arange(cells) % has.shape[1]]
+    wrong = generator.random(true.shape) < np.where(true, FN, FP)
+    return np.asarray(true ^ wrong, dtype=np.uint8)
+
+
+@pytest.mark.parametrize("doublets", [None, 0.05], ids=["max", "doublets"])
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_planted_recurrence_is_found(kind: str, doublets: float | None) -> None:
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "doublets": doublets, "steps": 3000, "chains": 4}
+    found = syclade.infer(planted(kind), recurrent=1, device=QUICKEST, **options)
+    recurrence = found.assignment.recurrence
+    assert recurrence is not None
+    assert (recurrence.mutation, recurrence.kind) == ("1", kind)
+    assert recurrence.gain is not None
+    assert recurrence.gain > 20
+    assert recurrence.words in found.report()
+    assert found.fitted_rates is None, "they are fitted to trees without copies"
+    has = genotypes_of(found.parents, 0)
+    true = genotypes_of(np.array(PLANTED[kind], dtype=np.int32), 0)
+    assert set(map(tuple, has.T.tolist())) == set(map(tuple, true.T.tolist()))
+    assert (found.kind.genotypes(found.tree) == has[:, found.attachment]).all()
+    again = syclade.score(
+        planted(kind), found.parents, fp_rate=FP, fn_rate=FN, doublets=doublets, recurrent=1
+    )
+    assert again == found.log_likelihood
+    without = syclade.infer(planted(kind), device=QUICKEST, **options)
+    assert recurrence.without == without.log_likelihood
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_test_of_all_finds_the_planted_one(kind: str) -> None:
+    result = syclade.infer(
+        planted(kind), recurrent="all", fp_rate=FP, fn_rate=FN, steps=2000, chains=3, device=QUICKEST
+    )
+    found = result.recurrences
+    assert found is not None
+    assert "Mutations that may recur" in result.report()
+    assert [test.recurrence.mutation for test in found.tests] == ["1", "2", "3", "4", "5", "6"]
+    assert found.best.recurrence.mutation == "1"
+    assert found.best.recurrence.kind == kind
+    by_factor = max(found.tests, key=lambda test: test.log_bayes_factor)
+    assert by_factor is found.best
+    assert by_factor.log_bayes_factor > 10 > by_factor.error
+    rows = list(csv.DictReader(io.StringIO(found.table()), delimiter="\t"))
+    assert [row["mutation"] for row in rows] == list(result.mutations)
+    assert [row["row"] for row in rows] == list("123456")
+    for row, test in zip(rows, found.tests, strict=True):
+        assert test.recurrence.without is not None
+        assert float(row["gain"]) == test.recurrence.gain == test.log_likelihood - test.recurrence.without
+
+
+def test_chains_start_at_the_trees_of_searches() -> None:
+    """Without options of chains, these start at the best trees without a recurrence, each with a copy."""
+    found = syclade.infer(
+        planted(LOSS), fp_rate=FP, fn_rate=FN, recurrent="1", encoding="parities", device="native"
+    )
+    assert found.options["start"] == "search"
+    assert found.converged
+    recurrence = found.assignment.recurrence
+    assert recurrence is not None
+    assert recurrence.kind == LOSS
+    assert recurrence.without == syclade.infer(planted(LOSS), fp_rate=FP, fn_rate=FN).log_likelihood
+
+
+def exact_factor(
+    score: str, mutation: int, *, constrained: bool = True, gained: bool = False, prior: bool = True
+) -> float:
+    """Return the log of the Bayes factor for a small matrix, from all trees.
+
+    Args:
+        score: max or sum.
+        mutation: the mutation.
+        prior: whether nodes have the prior 1 / nodes, for the sum score.
+        constrained: whether the copies are neither siblings nor parent and child.
+        gained: whether a loss is none.
+    """
+    weights = make_problem(small_matrix(3), RATES).weight_rows().astype(np.float64)
+    problem = make_problem(small_matrix(3), RATES)
+
+    def worth(has: NDArray[np.bool_]) -> float:
+        scores = has.T @ weights * problem.unit
+        if score == "max":
+            return float(scores.max(axis=0) @ problem.multiplicity)
+        sums = np.logaddexp.reduce(scores, axis=0) - (math.log(len(scores)) if prior else 0.0)
+        return float(sums @ problem.multiplicity)
+
+    def mean(worths: list[float]) -> float:
+        return float(np.logaddexp.reduce(worths)) - math.log(len(worths))
+
+    plain = mean([worth(ancestor_matrix(np.array(tree, dtype=np.int32))[:-1]) for tree in all_trees(3)])
+    worths = []
+    for tree in all_trees(4):
+        parents = np.array(tree, dtype=np.int32)
+        if constrained and not is_allowed(parents, mutation):
+            continue
+        has, above = genotypes_of(parents, mutation), ancestor_matrix(parents)
+        if gained:
+            has[mutation] = above[mutation] | above[3]
+        worths.append(worth(has[:-1]))
+    return mean(worths) - plain
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("steps", "chains", "most"),
+    [(12_000, 8, 0.03), pytest.param(50_000, 16, 0.02, marks=pytest.mark.verification)],
+)
+@pytest.mark.parametrize("score", ["max", "sum"])
+def test_bayes_factors_are_those_of_all_trees_and_of_no_other_model(
+    score: str, steps: int, chains: int, most: float
+) -> None:
+    found = syclade.infer(
+        small_matrix(3), recurrent="all", fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate, score=score,
+        steps=steps, chains=chains, device=QUICKEST,
+    ).recurrences  # fmt: skip
+    assert found is not None
+    others: list[dict[str, Any]] = [{"constrained": False}, {"gained": True}]
+    others += [{"prior": False}] if score == "sum" else []
+    wrong = [0] * len(others)
+    for mutation, test in enumerate(found.tests):
+        error = 5 * test.error + 1e-3  # that of rounded weights, and of sums of powers
+        assert 0 < test.error < most
+        assert test.log_bayes_factor == pytest.approx(exact_factor(score, mutation), abs=error)
+        for number, other in enumerate(others):
+            wrong[number] += abs(test.log_bayes_factor - exact_factor(score, mutation, **other)) > error
+    assert all(wrong), "the check would also hold for other models"
+
+
+def test_the_error_of_an_estimate_is_that_of_a_mean() -> None:
+    """Of one rung with small values, the log of a mean of exponentials is nearly their mean."""
+    ratios = 1e-4 * np.random.default_rng(1).standard_normal((200, 1))
+    found = estimate_of(ratios)
+    assert found.value == pytest.approx(ratios.mean(), abs=1e-8)
+    assert found.error == pytest.approx(ratios.std(ddof=1) / math.sqrt(200), rel=1e-3)
+    assert math.isnan(estimate_of(ratios[:1]).error)
+    assert Estimate(1.0, 3.0).minus(Estimate(0.5, 4.0)) == (0.5, 5.0)
+
+
+def run(*words: object) -> tuple[int, str]:
+    """Run the command; return its exit code and output."""
+    found = CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False)
+    return found.exit_code, found.output
+
+
+@pytest.fixture
+def matrix(tmp_path: Path) -> Path:
+    path = tmp_path / "matrix.csv"
+    np.savetxt(path, planted(LOSS), fmt="%d")
+    return path
+
+
+def test_files_have_both_copies(matrix: Path, tmp_path: Path) -> None:
+    out, rates = tmp_path / "out", ("--fp-rate", FP, "--fn-rate", FN)
+    words = ("--recurrent", 1, "--steps", 3000, "--chains", 4, "--device", QUICKEST, "--out", out)
+    code, output = run("infer", matrix, *rates, *words)
+    assert code == 0, output
+    assert "1: loss: log-likelihood" in output
+    told = json.loads((out / "summary.json").read_text())
+    assert told["mutations"] == ["1", "2", "3", "4", "5", "6", "1_copy"]
+    assert (
+        told["matrix_sha256"]
+        == syclade.infer(matrix, fp_rate=FP, fn_rate=FN, steps=1, chains=1, device="numpy").matrix_sha256
+    )
+    assert {told["recurrence"]["upper"], told["recurrence"]["lower"]} == {0, 6}
+    labels = node_labels(told["mutations"])
+    assert "1_copy" in (out / "tree.newick").read_text()
+    assert '"1_copy"' in (out / "tree.gv").read_text()
+    with (out / "attachments.tsv").open() as file:
+        names = {row["node"] for row in csv.DictReader(file, delimiter="\t")}
+    assert {"1", "1_copy"} <= names <= set(labels)
+    for tree in ("tree.newick", "tree.gv"):
+        code, output = run("score", matrix, out / tree, *rates, "--recurrent", 1, "--json")
+        assert code == 0, output
+        scored = json.loads(output)
+        assert scored["log_likelihood"] == told["log_likelihood"]
+        assert scored["recurrence"]["kind"] == LOSS
+
+
+def test_a_test_of_all_writes_its_table(matrix: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("--recurrent", "all", "--steps", 300, "--chains", 2, "--device", QUICKEST, "--out", out)
+    code, output = run("infer", matrix, "--fp-rate", FP, "--fn-rate", FN, *words)
+    assert code == 0, output
+    assert "the greatest gain by a recurrence:" in output
+    told = json.loads((out / "summary.json").read_text())
+    assert told["mutations"] == list("123456")
+    rows = list(csv.DictReader(io.StringIO((out / "recurrences.tsv").read_text()), delimiter="\t"))
+    assert [float(row["gain"]) for row in rows] == [test["gain"] for test in told["recurrences"]["tests"]]
+    assert "recurrences.tsv" in json.loads((out / "run.json").read_text())["files"]
+
+
+def test_a_resumed_run_ends_as_if_it_had_never_stopped(matrix: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {
+        "fp_rate": FP, "fn_rate": FN, "recurrent": "1", "chains": 2, "steps": 400, "device": "numpy",
+    }  # fmt: skip
+    through = syclade.infer(matrix, **options)
+    kept, stop = tmp_path / "kept", Stop()
+
+    def once(state: object) -> None:
+        stop.wanted = True
+
+    cut = syclade.infer(matrix, checkpoint=kept, checkpoint_every=0, stop=stop, progress=once, **options)
+    assert cut.stopped_in == "tree"
+    assert cut.assignment.recurrence is not None
+    assert cut.assignment.recurrence.gain is None
+    resumed = syclade.infer(matrix, resume=kept, **options)
+    assert resumed.summary() == through.summary()
+    with pytest.raises(CheckpointError, match="--recurrent"):
+        syclade.infer(matrix, resume=kept, **{**options, "recurrent": "2"})
+
+
+@pytest.mark.parametrize("kind", ["--recurrent", "--losses"])
+def test_simulated_truth_is_found_and_scored(kind: str, tmp_path: Path) -> None:
+    """A simulation's own log-likelihood of its tree is that of `score`, and the mutation is found."""
+    out, rates = tmp_path / "made", ("--fp-rate", FP, "--fn-rate", FN)
+    words = ("--cells", 100, "--mutations", 15, *rates, kind, 1, "--seed", 3, "--out", out)
+    code, output = run("simulate", *words)
+    assert code == 0, output
+    told = json.loads((out / "simulation.json").read_text())
+    mutation = told["copies"][0]["mutation"]
+    tree = out / "true_tree.gv"
+    code, output = run("score", out / "matrix.csv", tree, *rates, "--recurrent", mutation + 1)
+    assert code == 0, output
+    assert float(output.splitlines()[-1]) == pytest.approx(told["log_likelihood"], abs=1e-9)
+    found = syclade.infer(
+        out / "matrix.csv", fp_rate=FP, fn_rate=FN, recurrent="all", steps=2000, chains=2, device=QUICKEST
+    ).recurrences
+    assert found is not None
+    assert found.best.recurrence.mutation == f"M{mutation + 1}"
+    assert found.best.recurrence.kind == (LOSS if kind == "--losses" else PARALLEL)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"tree": "leaf"}, "--tree leaf does not go with --recurrent"),
+        ({"score": "sum", "doublets": 0.1}, "--score sum does not go with --doublets"),
+        ({"max_trees": 3}, "--max-trees does not go with --recurrent"),
+        ({"stages": "separate", "steps": 10}, "does not go with"),
+        ({"recurrent": "nobody"}, "--recurrent is 'nobody', which is no mutation"),
+        ({"encoding": "preorder", "steps": 10}, "have no encoding 'preorder'"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(more: dict[str, Any], message: str) -> None:
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "recurrent": 1, "device": "numpy", **more}
+    with pytest.raises(OptionError, match=message):
+        syclade.infer(planted(LOSS), **options)
+
+
+@pytest.mark.parametrize("recurrent", [1, "all"])
+def test_one_mutation_is_refused(recurrent: int | str) -> None:
+    values = matrix_of(Case(1, 5)).values
+    with pytest.raises(OptionError, match="--recurrent with 1 mutation"):
+        syclade.infer(values, fp_rate=FP, fn_rate=FN, recurrent=recurrent, device="numpy", steps=10)
+
+
+def test_a_tree_that_is_not_allowed_has_no_score() -> None:
+    with pytest.raises(TreeError, match="1 and 1_copy are parent and child"):
+        syclade.score(planted(LOSS), [7, 0, 1, 2, 2, 7, 0, 7], fp_rate=FP, fn_rate=FN, recurrent=1)
+
+
+def test_numpy_and_other_devices_give_the_same_answer() -> None:
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN}
+    one = options | {"recurrent": 1, "steps": 500, "chains": 3}
+    everything = options | {"recurrent": "all", "steps": 50, "chains": 2}
+    for values, given in ((planted(LOSS), one), (planted(LOSS, 40), everything)):
+        found = {device: syclade.infer(values, device=device, **given) for device in ("numpy", "native")}
+        for device, result in found.items():
+            assert_did_all(result, device)
+        assert found["numpy"].summary() == found["native"].summary()
+
+
+TWO_VIOLATIONS = simulate(100, 10, FP, FN, 0.05, seed=4, recurrent=2)
+"""Mutations 0 and 7 recur; 6, which does not, has evidence as long as both are there."""
+OF_ROUNDS: dict[str, Any] = {
+    "fp_rate": FP, "fn_rate": FN, "recurrent": "all", "score": "sum", "steps": 1000, "chains": 3,
+    "device": QUICKEST,
+}  # fmt: skip
+
+
+def test_rounds_clear_an_innocent_mutation() -> None:
+    assert {copy.mutation for copy in TWO_VIOLATIONS.copies} == {0, 7}
+    result = syclade.infer(TWO_VIOLATIONS.matrix, **OF_ROUNDS)
+    found = result.recurrences
+    assert found is not None
+    assert {row for row, test in enumerate(found.tests) if test.is_evident} == {0, 6, 7}
+    assert found.tests[6].log_bayes_factor > 8, "without rounds, it seems to recur"
+    assert set(found.accepted) == {0, 7}
+    assert [set(tests) for tests in found.rounds] == [{0, 6, 7} - {found.accepted[0]}]
+    number, last = found.last_of(6)
+    assert number == 2
+    assert last.log_bayes_factor + 2 * last.error < 0
+    assert found.last_of(found.accepted[1])[1].is_evident
+    assert found.explained == (6,)
+    assert found.words.endswith("; no longer for M7")
+    rows = list(csv.DictReader(io.StringIO(found.table()), delimiter="\t"))
+    assert [row["accepted"] for row in rows if row["accepted"]] == [
+        str(found.accepted.index(row) + 1) for row in sorted(found.accepted)
+    ]
+    assert [row["last_round"] for row in rows].count("1") == 8
+    assert float(rows[6]["last_log_bayes_factor"]) == pytest.approx(last.log_bayes_factor)
+    told = found.to_dict()
+    assert {one["mutation"] for one in told["rounds"][0]} == {f"M{row + 1}" for row in found.rounds[0]}
+    assert told["accepted"] == [f"M{row + 1}" for row in found.accepted]
+
+
+def test_a_stop_between_rounds_leaves_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop, inner = Stop(), recurrence_tests._set_aside
+
+    def stopping(*given: Any) -> Any:
+        stop.wanted = True
+        return inner(*given)
+
+    monkeypatch.setattr(recurrence_tests, "_set_aside", stopping)
+    result = syclade.infer(TWO_VIOLATIONS.matrix, **OF_ROUNDS, stop=stop)
+    assert result.stopped_in == "recurrence"
+    assert result.recurrences is not None
+    assert len(result.recurrences.tests) == 10
+    assert result.recurrences.rounds == ()
+
+
+DIFFERING: dict[str, Any] = {"fn_range": (0.02, 0.6)}
+OF_DIFFERING: dict[str, Any] = {**OF_ROUNDS, "fn_rate": 0.2, "steps": 500}
+
+
+def test_a_mutation_that_is_missed_often_does_not_seem_to_recur() -> None:
+    """With one rate for all, M2 of this matrix, in which no mutation recurs, has evidence."""
+    made = simulate(120, 8, FP, 0.2, 0.05, seed=1, **DIFFERING)
+    shared = syclade.infer(made.matrix, **OF_DIFFERING, dropout="shared").recurrences
+    found = syclade.infer(made.matrix, **OF_DIFFERING).recurrences
+    assert shared is not None
+    assert found is not None
+    assert shared.tests[1].is_evident
+    assert (shared.dropout, shared.fn_rates) == (None, None)
+    assert max(test.log_bayes_factor for test in found.tests) < 3
+    assert found.accepted == ()
+    assert found.dropout is not None
+    assert found.dropout > 3
+    assert found.fn_rates is not None
+    assert made.fn_rates is not None
+    assert np.abs(found.fn_rates - made.fn_rates).mean() < np.abs(0.2 - made.fn_rates).mean()
+    assert "each mutation has its rate of false negatives" in found.words
+    assert len(found.to_dict()["fn_rates"]) == 8
+    for test in found.tests:
+        assert test.recurrence.without == found.tests[0].recurrence.without
+
+
+def test_a_recurrence_is_found_where_dropout_differs() -> None:
+    made = simulate(120, 8, FP, 0.2, 0.05, seed=2, recurrent=1, **DIFFERING)
+    found = syclade.infer(made.matrix, **OF_DIFFERING).recurrences
+    assert found is not None
+    assert found.dropout is not None
+    assert found.accepted == (made.copies[0].mutation,)
+
+
+def test_the_integral_over_a_rate_is_that_of_known_cells() -> None:
+    """With two well separated nodes, the cells are known, and so is the integral over the Beta."""
+    from scipy.special import betaincinv
+
+    from syclade.host.data.model.recurrence_rates import fit_own_rates
+
+    values = np.zeros((5, 40), np.uint8)
+    values[:4, :20], values[4, :14] = 1, 1
+    has = np.repeat([[True, False]], 5, axis=0)
+    own = fit_own_rates(values, 1e-6, 0.2, has)
+    assert own.fit.missed == pytest.approx([0, 0, 0, 0, 6], abs=1e-3)
+    assert own.fit.seen == pytest.approx([20, 20, 20, 20, 14], abs=1e-3)
+    a, b = own.fit.shapes
+    rates = betaincinv(a, b, (np.arange(100_000) + 0.5) / 100_000)  # equally probable
+    expected = np.log((rates**6 * (1 - rates) ** 14).mean())
+    rate = own.fit.rates[4]
+    assert own.fit.integrated(4) == pytest.approx(
+        expected - 6 * np.log(rate) - 14 * np.log(1 - rate), abs=0.01
+    )
+    without = own.with_copy(has, 0)
+    assert without.rates == pytest.approx(own.fit.rates, rel=0.01)
+    assert own.log_likelihood(has, own.fit, -5.0, summed=True) == pytest.approx(
+        own.log_likelihood(has, own.fit, -5.0, summed=False), abs=1e-4
+    )
+
+
+def test_without_violations_there_is_one_round() -> None:
+    made = simulate(60, 6, FP, FN, 0.05, seed=1)
+    found = syclade.infer(made.matrix, **{**OF_ROUNDS, "steps": 300}).recurrences
+    assert found is not None
+    assert (found.accepted, found.rounds, found.explained) == ((), (), ())
+
+
+LEARNED_RATES: dict[str, dict[str, Any]] = {
+    "max": {"learn_fn": 0.2, "learn_fp": 0.1},
+    "sum": {"learn_fn": 0.2, "score": "sum"},
+    "doublets": {"learn_fn": 0.2, "doublets": "learn"},
+}
+
+
+@pytest.mark.parametrize("name", LEARNED_RATES)
+def test_learned_rates_go_with_a_recurrence(name: str) -> None:
+    """The recurrence is found, and the tree without it has learned rates, too."""
+    options = LEARNED_RATES[name] | {"fp_rate": FP, "fn_rate": 0.2, "steps": 1500, "chains": 4}
+    values = planted(PARALLEL)
+    found = syclade.infer(values, recurrent=1, device=QUICKEST, samples=50, **options)
+    assert_did_all(found, QUICKEST)
+    recurrence = found.assignment.recurrence
+    assert recurrence is not None
+    assert recurrence.gain is not None
+    assert (recurrence.kind, recurrence.gain > 20) == (PARALLEL, True)
+    assert found.learned is not None
+    assert found.rates.fn_rate == found.learned["fn_rate"]["value"] == pytest.approx(FN, abs=0.06)
+    assert list(found.move_probabilities)[3:] == [f"learn {rate}" for rate in found.learned][:-1]
+    doublets = None if found.assignment.doublets is None else found.assignment.doublets.rate
+    assert (doublets is not None) == (name == "doublets")
+    own = syclade.score(
+        values, found.parents, fp_rate=found.rates.fp_rate, fn_rate=found.rates.fn_rate, recurrent=1,
+        doublets=doublets, score=options.get("score", "max"),
+    )  # fmt: skip
+    assert own == pytest.approx(found.log_likelihood, abs=1e-9)
+    assert found.samples is not None
+    assert found.samples.rates["fn_rate"].std() > 0.005
+    without = syclade.infer(values, device=QUICKEST, **options)
+    assert recurrence.without == without.log_likelihood
+
+
+def test_all_are_tested_under_the_learned_rates() -> None:
+    values = planted(LOSS, 40)
+    options: dict[str, Any] = {"chains": 2, "steps": 100, "device": QUICKEST, "doublets": "learn"}
+    found = syclade.infer(values, fp_rate=FP, fn_rate=0.2, learn_fn=0.2, recurrent="all", **options)
+    assert found.recurrences is not None
+    assert found.assignment.doublets is not None
+    for mutation, test in enumerate(found.recurrences.tests, 1):
+        own = syclade.score(
+            values, test.parents, fp_rate=FP, fn_rate=found.rates.fn_rate, recurrent=mutation,
+            doublets=found.assignment.doublets.rate,
+        )  # fmt: skip
+        assert test.log_likelihood == pytest.approx(own, abs=1e-9)
+
+
+def test_the_command_score_fits_the_rate_of_doublets(matrix: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "tree.newick"
+    tree.write_text(to_newick(np.array(LOST, np.int32), [*"123456", "1_copy"]))
+    words = ("score", matrix, tree, "--fp-rate", FP, "--fn-rate", FN, "--recurrent", 1, "--json")
+    code, output = run(*words, "--doublets", "learn")
+    assert code == 0, output
+    told = json.loads(output)
+    rate = told["doublets"]["rate"]
+    for other in (rate * 0.8, rate * 1.2):
+        worse = json.loads(run(*words, "--doublets", other)[1])
+        assert worse["log_likelihood"] < told["log_likelihood"]
+    assert told["recurrence"]["kind"] == LOSS
+
+
+def test_the_work_of_all_tests_is_reported() -> None:
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "steps": 50, "chains": 2, "device": "native"}
+    alone, tested = (syclade.infer(planted(LOSS, 40), recurrent=one, **options) for one in (None, "all"))
+    mutations = len(tested.mutations)
+    done, before = (sum(one.count for one in result.work) for result in (tested, alone))
+    assert done - before >= (mutations + 1) * 2 * 50

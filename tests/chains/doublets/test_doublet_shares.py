@@ -1,0 +1,235 @@
+"""Shares of the cells with doublets: the same bits on every backend, and the exact posterior."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+import syclade
+from syclade.host.chains.doublet_shares import (
+    Forest,
+    pair_terms,
+    renew_doublet_shares,
+    scores_with_doublets,
+)
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.recorders import every
+from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.shares import CONCENTRATIONS
+from syclade.host.chains.space import SUMMED_TREES
+from syclade.host.chains.starts import initial_state
+from syclade.host.chains.state import ChainState
+from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.quality.oracle.trees import all_trees
+from tests.chains.doublets.cases import RATE, by_backend_and_name, matrix_of, rates_of
+from tests.suites.test_shares import p_value
+from tests.support.backends import QUICKEST, Case, Seen, assert_equal_chains, seen
+from tests.support.leaf import LEAF_NUMPY, LeafBackend
+
+CASES = {
+    "small": Case(8, 13),
+    "duplicates": Case(20, 40, kind="duplicates"),
+    "zygosity": Case(12, 70, kind="zygosity"),
+    "one mutation": Case(1, 5),
+}
+CHAINS, SEED = 3, 5
+STOPS = (1, 40, 90)
+
+
+def plan_of(case: Case) -> Plan:
+    problem = make_problem(matrix_of(case), rates_of(case), octaves=True)
+    return make_plan(
+        problem,
+        move_probabilities=case.moves,
+        score=score_named("shares", problem, RATE),
+        space=SUMMED_TREES,
+        recorders=(every(1),),
+        events=1024,
+    )
+
+
+def starts_of(plan: Plan, chains: int) -> list[ChainState]:
+    """Return chains before their first step, with shares that differ between nodes."""
+    states = [initial_state(plan, SEED, chain) for chain in range(chains)]
+    return renew_doublet_shares(plan, states, SEED)
+
+
+def found(backend: LeafBackend, case: Case) -> list[Seen]:
+    """Return chains whose shares are drawn anew at each stop but the first."""
+    plan, all_seen = plan_of(case), []
+    with backend.runner(plan, CHAINS, SEED) as runner:
+        runner.put_all(starts_of(plan, CHAINS))
+        for stop in STOPS:
+            runner.advance(np.full(CHAINS, stop))
+            now = [seen(runner, chain) for chain in range(CHAINS)]
+            all_seen += now
+            if stop > 1:
+                for chain, state in enumerate(renew_doublet_shares(plan, [one.state for one in now], SEED)):
+                    runner.put(chain, state, runner.info(chain))
+    return all_seen
+
+
+@cache
+def numpy_chains(case: Case) -> list[Seen]:
+    """Return numpy's chains, whose scores are those of the definition."""
+    plan, expected = plan_of(case), found(LEAF_NUMPY, case)
+    for one in expected:
+        state = one.state
+        assert state.score == plan.score_of(state.parents, state.rates)
+        shares = np.array([state.rates.log_shares])
+        assert scores_with_doublets(plan, state.parents[None], shares).tolist() == [state.score]
+    assert len({one.state.rates.log_shares for one in expected}) > CHAINS
+    return expected
+
+
+@by_backend_and_name(CASES, everywhere=("small",))
+def test_every_backend_has_the_bits_of_numpy_and_the_score_of_the_definition(
+    backend: LeafBackend, name: str
+) -> None:
+    case = CASES[name]
+    for ours, expected in zip(found(backend, case), numpy_chains(case), strict=True):
+        assert_equal_chains(ours, expected)
+        assert ours.state.rates == expected.state.rates
+
+
+def test_several_trees_are_walked_together_as_one_by_one() -> None:
+    plan = plan_of(CASES["small"])
+    states = starts_of(plan, 4)
+    for state, together in zip(states, renew_doublet_shares(plan, states, SEED), strict=True):
+        (alone,) = renew_doublet_shares(plan, [state], SEED)
+        assert (together.rates, together.score) == (alone.rates, alone.score)
+
+
+# ---- the posterior of a small matrix, by all trees and all attachments
+
+
+def pair_scores(plan: Plan, tree: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the score of each cell with the mutations above either node, (nodes, nodes, cells)."""
+    problem, above = plan.problem, ancestor_matrix(tree)[:-1]
+    has = above[:, :, None] | above[:, None, :]
+    weights = problem.weight_rows()[:, problem.column_of]
+    scores: NDArray[np.int64] = np.einsum("gvw,gc->vwc", has.astype(np.int64), weights)
+    return scores
+
+
+def test_first_nodes_of_doublets_are_weighted_by_all_partners() -> None:
+    plan = plan_of(Case(6, 9))
+    states = starts_of(plan, 2)
+    forest = Forest(np.array([state.parents for state in states], dtype=np.int32))
+    unit, column_of = 2.0**-plan.problem.scale_bits, plan.problem.column_of
+    logs = np.array([state.rates.log_shares for state in states]) * unit
+    terms = pair_terms(forest, forest.weights_of(plan.problem.weight_rows()) * unit, logs.reshape(-1, 1))
+    for tree, state in enumerate(states):
+        own = slice(tree * plan.problem.nodes, (tree + 1) * plan.problem.nodes)
+        of_pairs = pair_scores(plan, state.parents) * unit
+        expected = np.logaddexp2.reduce(of_pairs + logs[tree][None, :, None], axis=1)
+        np.testing.assert_allclose((terms.scores + terms.partners)[own][:, column_of], expected, atol=1e-9)
+
+
+def log_posterior_weights(plan: Plan, rate: float, *, shares: bool = True) -> NDArray[np.float64]:
+    """Return log P(D, T) + constant for all trees: a sum over all nodes, and pairs of nodes, of all cells.
+
+    Given the numbers of cells at the nodes, where doublets count twice, the integral over the shares is the
+    Dirichlet-multinomial distribution. Without shares, all nodes are equally probable.
+    """
+    nodes, cells = plan.problem.nodes, len(plan.problem.column_of)
+    single = [(node, node, 1) for node in range(nodes)]
+    kinds = np.array(single + [(v, w, 2) for v, w in itertools.product(range(nodes), repeat=2)])
+    places = np.array(list(itertools.product(range(len(kinds)), repeat=cells)))
+    at = kinds[places]
+    is_pair = at[..., 2] == 2
+    counts = np.stack(
+        [
+            (at[..., 0] == node).sum(axis=1) + ((at[..., 1] == node) & is_pair).sum(axis=1)
+            for node in range(nodes)
+        ],
+        axis=1,
+    )
+    total = counts.sum(axis=1)
+    grid = np.array(CONCENTRATIONS)[:, None]
+    prior = gammaln(grid * nodes) - gammaln(grid * nodes + total) - nodes * gammaln(grid)
+    prior = prior + gammaln(counts[None] + grid[:, :, None]).sum(axis=2)
+    prior = np.logaddexp.reduce(prior, axis=0) if shares else -total * np.log(nodes)
+    prior = prior + np.where(is_pair, np.log(rate), np.log1p(-rate)).sum(axis=1)
+    logs = []
+    for tree in all_trees(plan.problem.mutations):
+        scores = pair_scores(plan, np.array(tree, dtype=np.int32)) * plan.problem.unit
+        data = scores[at[..., 0], at[..., 1], np.arange(cells)].sum(axis=1)
+        logs.append(np.logaddexp.reduce(prior + data))
+    return np.array(logs)
+
+
+def small_matrix(mutations: int, cells: int) -> Matrix:
+    """Return cells of which most have the same few values: unequal shares are probable."""
+    values = np.ones((mutations, cells), dtype=np.uint8)
+    values[1:, : cells // 2] = 3
+    values[0, -1] = 0
+    return matrix_from_array(values)
+
+
+@cache
+def small_plan(mutations: int, cells: int) -> Plan:
+    problem = make_problem(small_matrix(mutations, cells), Rates(0.05, 0.3), octaves=True)
+    return make_plan(
+        problem,
+        move_probabilities=(0.5, 0.3, 0.2),
+        score=score_named("shares", problem, RATE),
+        space=SUMMED_TREES,
+    )
+
+
+@cache
+def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.int64]:
+    """Return how often independent chains with shares are at each tree."""
+    plan = small_plan(mutations, cells)
+    number = {tuple(tree): at for at, tree in enumerate(all_trees(mutations))}
+    counted = np.zeros(len(number), dtype=np.int64)
+    with LeafBackend(QUICKEST).runner(plan, chains, SEED) as runner:
+        runner.put_all(starts_of(plan, chains))
+        for read in range(reads):
+            runner.advance(np.full(chains, 40 * (read + 1)))
+            states = renew_doublet_shares(plan, [runner.get(chain) for chain in range(chains)], SEED)
+            runner.put_all(states)
+            if read >= reads // 4 and read % 2:
+                for state in states:
+                    counted[number[tuple(state.parents.tolist())]] += 1
+    return counted
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("mutations", "cells"), [(2, 5), (3, 4)])
+def test_chains_sample_the_posterior_with_shares(mutations: int, cells: int) -> None:
+    """The visits reject the posteriors of uniformly random nodes, and of fewer doublets."""
+    plan, found = small_plan(mutations, cells), visits(mutations, cells, 200, 60)
+    assert p_value(log_posterior_weights(plan, RATE), found) > 0.005
+    assert p_value(log_posterior_weights(plan, RATE, shares=False), found) < 1e-6
+    assert p_value(log_posterior_weights(plan, 0.01), found) < 1e-4
+
+
+@pytest.mark.statistical
+def test_support_is_that_of_all_trees() -> None:
+    """The control is the posterior of uniformly random nodes."""
+    rate, plan = 0.3, small_plan(3, 4)
+    result = syclade.infer(small_matrix(3, 4), fp_rate=0.05, fn_rate=0.3, doublets=rate, device="native")
+    support = result.support
+    assert support is not None
+    size = support.sampled.tree_ess
+    assert size > 400
+    is_edge = np.array(list(all_trees(3)))[:, :-1] == result.parents[:-1]
+
+    def agrees(*, shares: bool) -> bool:
+        logs = log_posterior_weights(plan, rate, shares=shares)
+        edges = np.exp(logs - np.logaddexp.reduce(logs)) @ is_edge
+        error = 5 * np.sqrt(edges * (1 - edges) / size) + 1e-3
+        return bool((np.abs(support.edges - edges) < error).all())
+
+    assert agrees(shares=True)
+    assert not agrees(shares=False)

@@ -1,0 +1,169 @@
+"""Whole searches: phases, the policy, and equal answers for any number of slots."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syclade.host.chains.search.phase import CLIMB, Leg, Works, works_of
+from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy, policy_for
+from syclade.host.chains.search.problem import SearchProblem, make_search_problem
+from syclade.host.chains.search.runner import make_search_runner
+from syclade.host.chains.search.search import SearchOutcome, run_search
+from syclade.host.chains.search.work import STAGES, Work, fresh_state
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.tree import validate_parents
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.errors import DeviceError
+from tests.support.did_all import assert_did_all
+
+RATES = Rates(0.01, 0.2)
+POLICY = SearchPolicy(
+    ("by-mutations", "by-columns", BY_CHAIN), (Leg(sweeps=3, from_best=True), Leg(sweeps=2, from_best=True))
+)
+
+
+def search_problem(cells: int, mutations: int, seed: int = 1) -> SearchProblem:
+    return make_search_problem(make_problem(simulate(cells, mutations, 0.01, 0.2, 0.1, seed).matrix, RATES))
+
+
+def searched(problem: SearchProblem, device: str, slots: int, seed: int = 3) -> SearchOutcome:
+    runner = make_search_runner(choose_device(device), problem, slots, seed, by_columns=True)
+    assert_did_all(runner, device)
+    chain = np.full(problem.mutations + 1, problem.mutations, dtype=np.int32)
+    chain[: problem.mutations - 1] = np.arange(1, problem.mutations)  # a path, as good a start as any other
+    try:
+        return run_search(runner, POLICY, [chain])
+    finally:
+        runner.close()
+
+
+def _next_of(works: Works, score: int) -> Work | None:
+    try:
+        return works.send(score)
+    except StopIteration:
+        return None
+
+
+def test_a_climb_ends_where_nothing_gains() -> None:
+    """Scores rise twice: cheap moves until none gains, then the exact move, then all of it once more."""
+    scores = iter([5, 7, 7, 9] + [9] * 12)
+    works = works_of(CLIMB)
+    done = [next(works)]
+    while (work := _next_of(works, next(scores))) is not None:
+        done.append(work)
+    stages = [work.stage for work in done]
+    assert stages[:3] == ["estimated", "subtrees", "regraft"]
+    assert stages[-1] == "exact"
+    assert {work.gamma for work in done} == {None}
+
+
+def test_a_round_warms_up_before_it_climbs() -> None:
+    works = works_of(Leg(sweeps=3, softest=1.0, hardest=4.0, from_best=True))
+    done = [next(works)] + [works.send(0) for _ in range(9)]
+    assert [work.gamma for work in done[:9]] == [1.0] * 3 + [2.0] * 3 + [4.0] * 3
+    assert done[9] == Work("estimated", 30, None)
+
+
+@given(st.integers(1, 20_000), st.integers(1, 20_000))
+def test_a_policy_for_every_size(mutations: int, columns: int) -> None:
+    policy = policy_for(mutations, columns)
+    assert policy.starts[0] == "by-mutations"
+    assert set(policy.starts) <= {*STAGES, BY_CHAIN}
+    assert policy.by_columns == (columns < 10 * mutations)
+    assert len(policy.rounds) >= 1
+    assert all(leg.from_best for leg in policy.rounds)
+
+
+def test_enough_is_agreement_and_a_round_in_vain() -> None:
+    assert POLICY.enough([5, 5, 4], tops=[5, 5])
+    assert not POLICY.enough([5, 5, 5], tops=[4, 5]), "the last round found something"
+    assert not POLICY.enough([5, 4, 4], tops=[5, 5]), "one search alone has it"
+    assert not POLICY.enough([5, 5, 5], tops=[5]), "no round yet"
+    assert replace(POLICY, sure=True).enough([5, 5, 5], tops=[5]), "rounds take long, all have climbed to it"
+
+
+def test_what_no_first_climb_found_has_to_stand_for_a_long_round() -> None:
+    """Searches may agree on the second-best tree, as seen at 200 x 200 and 94 x 96."""
+    rounds = (Leg(sweeps=10, from_best=True), Leg(sweeps=20, from_best=True), Leg(sweeps=80, from_best=True))
+    policy = SearchPolicy(POLICY.starts, rounds, stand=80)
+    assert policy.enough([5, 5, 5], tops=[5, 5]), "a climb found it"
+    assert not policy.enough([5, 5, 5], tops=[4, 5, 5]), "20 sweeps are few"
+    assert policy.enough([5, 5, 5], tops=[4, 5, 5, 5])
+    assert policy_for(200, 200).stand == 80
+    assert policy_for(500, 500).stand == 0, "there it would take most of the budget"
+
+
+def test_every_other_search_goes_softer_through_long_rounds() -> None:
+    policy = policy_for(100, 100)
+    assert [policy.round_of(1, search).softest for search in range(4)] == [1.0] * 4
+    assert [policy.round_of(2, search).softest for search in range(4)] == [1.0, 0.3, 1.0, 0.3]
+    assert policy.round_of(2, 1)._replace(softest=1.0) == policy.round_of(2, 0) == policy.rounds[1]
+
+
+def test_agreement_is_half_of_the_searches_from_two_starts() -> None:
+    policy = SearchPolicy(("by-mutations", "by-columns", BY_CHAIN, BY_CHAIN), ())
+    assert policy.agree([3, 5, 5, 4])
+    assert policy.agree([3, 4, 5, 5]), "every chain is a start of its own"
+    assert not policy.agree([3, 5, 4, 4]), "one of four"
+    assert not SearchPolicy(("by-mutations", "by-mutations"), ()).agree([5, 5]), "the same start twice"
+    assert not SearchPolicy(("by-mutations",), ()).agree([5]), "one search agrees with nobody"
+
+
+def test_any_slots_give_the_same_answer() -> None:
+    problem = search_problem(30, 20)
+    first, *others = (searched(problem, "native", slots) for slots in (1, 2, 3, 5))
+    for other in others:
+        assert other.scores == first.scores
+        assert other.legs == first.legs
+        np.testing.assert_array_equal(other.best.best_parents, first.best.best_parents)
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("device", ["cpu", "fpga-emu", "numpy"])
+@pytest.mark.parametrize(("cells", "mutations"), [(13, 8), (47, 40)])
+def test_whole_searches_are_the_same_on_every_device(device: str, cells: int, mutations: int) -> None:
+    problem = search_problem(cells, mutations)
+    expected, found = searched(problem, "native", 3), searched(problem, device, 2)
+    assert (found.scores, found.legs, found.agreed) == (expected.scores, expected.legs, expected.agreed)
+    np.testing.assert_array_equal(found.best.best_parents, expected.best.best_parents)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_found_is_a_tree_at_least_as_likely_as_the_true_one(seed: int) -> None:
+    """Its score is its log-likelihood, up to the rounding of the weights."""
+    simulated = simulate(60, 40, 0.01, 0.2, 0.1, seed)
+    problem = make_search_problem(make_problem(simulated.matrix, RATES))
+    outcome = searched(problem, "native", 3)
+    tree = validate_parents(outcome.best.best_parents)
+    likelihood = log_likelihood(simulated.matrix, RATES, tree)
+    assert likelihood >= log_likelihood(simulated.matrix, RATES, simulated.parents) - 1e-6
+    assert problem.to_nats(outcome.best.best_score) == pytest.approx(likelihood, rel=1e-3)
+
+
+def test_another_seed_takes_another_way() -> None:
+    """A search that ignored its random numbers would be the same for all seeds."""
+    problem = search_problem(60, 50)
+    sweeps = {searched(problem, "native", 3, seed).best.sweep for seed in range(6)}
+    assert len(sweeps) > 1
+
+
+def test_a_start_that_there_is_no_room_for_is_refused() -> None:
+    problem = search_problem(60, 4)
+    runner = make_search_runner(choose_device("native"), problem, 1, 1, by_columns=False)
+    runner.put(0, fresh_state(0, 4))
+    with pytest.raises(ValueError, match="by columns"):
+        runner.run([Work("by-columns")])
+    runner.close()
+
+
+def test_searches_do_not_run_in_python() -> None:
+    with pytest.raises(DeviceError, match="do not run on the device python"):
+        make_search_runner(choose_device("python"), search_problem(5, 4), 1, 1, by_columns=True)

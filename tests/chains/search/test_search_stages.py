@@ -1,0 +1,143 @@
+"""Stages of a search: every device gives numpy's result bit for bit, whatever the other slots do."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from syclade.fallback.search import conversions, draws, estimated_move, exact_move, regraft_move, subtree_move
+from syclade.host.chains.search.numpy_stages import NUMPY_STAGES
+from syclade.host.chains.search.work import STAGES, Work, fresh_state
+from tests.support.backends import Case
+from tests.support.searches import (
+    assert_equal_searches,
+    fields_of,
+    numpy_states,
+    on_every_compiled,
+    searches_on,
+    states_of,
+)
+
+WORKS = (
+    Work("by-mutations"),
+    Work("estimated", 3, 0.5),
+    Work("subtrees", 3, 0.3),
+    Work("regraft", 2, 0.7),
+    Work("exact", 2, 0.5),
+    Work("estimated", 20),
+    Work("subtrees", 20),
+    Work("exact", 3),
+    Work("regraft", 20),
+    Work("by-columns"),
+    Work("regraft", 1, 5.0),
+    Work("exact"),
+    Work("subtrees", 2, 2.0),
+    Work("estimated", 2, 1.0),
+    Work("regraft", 0),
+)
+"""All stages with and without noise, after starts and after other stages."""
+
+CASES = {
+    "one value": Case(1, 1),
+    "one mutation": Case(1, 16),
+    "one cell": Case(8, 1),
+    "two mutations": Case(2, 5),
+    "3x5": Case(3, 5),
+    "8x13": Case(8, 13),
+    "equal columns": Case(8, 40, kind="duplicates"),
+    "missing row and column": Case(8, 13, kind="missing"),
+    "nothing observed": Case(8, 13, kind="nothing"),
+    "coarse": Case(12, 19, kind="coarse"),
+    "coarse, more": Case(33, 50, kind="coarse"),
+    "full lanes": Case(15, 16, seed=5),
+    "one more than lanes": Case(17, 17, seed=6),
+    "more mutations than cells": Case(47, 11),
+    "more cells than mutations": Case(6, 70),
+    "40x47": Case(40, 47, seed=2),
+    "63x64": Case(63, 64, seed=3),
+    "64x63": Case(64, 63, seed=4),
+    "seed 0": Case(8, 13, seed=0),
+    "seed 2^63": Case(8, 13, seed=2**63),
+    "greatest seed": Case(8, 13, seed=2**64 - 1),
+}
+
+on_every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+def test_every_stage_has_its_form_in_numpy() -> None:
+    assert list(NUMPY_STAGES) == list(STAGES)
+    assert {work.stage for work in WORKS} == set(STAGES)
+
+
+@on_every_compiled
+@on_every_case
+def test_stages_are_those_of_numpy(device: str, case: Case) -> None:
+    for search in (0, 2**32 - 1):
+        found = states_of(device, case, search, WORKS)
+        for work, one, other in zip(WORKS, found, numpy_states(case, search, WORKS), strict=True):
+            assert_equal_searches(one, other, work)
+
+
+def test_noise_changes_places() -> None:
+    """Otherwise these tests would not test the noise."""
+    case = CASES["40x47"]
+    start = Work("by-mutations")
+    for stage in ("estimated", "subtrees", "regraft", "exact"):
+        ends = [numpy_states(case, 0, (start, Work(stage, 1, gamma)))[-1] for gamma in (None, 0.5)]
+        assert fields_of(ends[0])["parents"] != fields_of(ends[1])["parents"], stage
+
+
+@on_every_compiled
+def test_slots_do_not_know_of_each_other(device: str) -> None:
+    """Searches in one launch are at different stages, or idle, and end as they do alone."""
+    case, searches = CASES["one more than lanes"], (4, 0, 9, 4)
+    works: list[list[Work | None]] = [
+        [None, *WORKS[:4]],
+        [*WORKS[:5]],
+        [*WORKS[:2], None, *WORKS[2:4]],
+        [None] * 5,
+    ]
+    with searches_on(device, case, searches) as runner:
+        for launch in zip(*works, strict=True):
+            runner.run(launch)
+        ends = [runner.get(slot) for slot in range(4)]
+    for end, search, done in zip(ends[:3], searches[:3], (4, 5, 4), strict=True):
+        assert_equal_searches(end, numpy_states(case, search, WORKS)[done - 1])
+    assert_equal_searches(ends[3], fresh_state(4, case.n))
+
+
+@on_every_compiled
+def test_a_search_goes_on_elsewhere(device: str) -> None:
+    """After each stage the search moves to another runner and slot, in turns on this device and in numpy."""
+    case, state = CASES["40x47"], fresh_state(7, 40)
+    with searches_on(device, case, [1, 1, 1]) as here, searches_on("numpy", case, [1]) as there:
+        for number, (work, right) in enumerate(zip(WORKS, numpy_states(case, 7, WORKS), strict=True)):
+            runner, slot = (here, 2) if number % 2 else (there, 0)
+            runner.put(slot, state)
+            runner.run([work if one == slot else None for one in range(runner.slots)])
+            state = runner.get(slot)
+            assert_equal_searches(state, right, work)
+
+
+FAULTS = {
+    "no bonus for the present place of a subtree": (subtree_move, "BONUS", 0),
+    "twice the bonus for a mutation's present place": (estimated_move, "BONUS", draws.BONUS * 2),
+    "no bonus for a mutation with its children": (exact_move, "BONUS", 0),
+    "no bonus for the present edge": (regraft_move, "BONUS", 0),
+    "noise of half the size": (draws, "SCORE_BITS", draws.SCORE_BITS + 1),
+    "another order of the sweep": (draws, "TURNS", draws.TURNS - 2),
+    "polytomies resolved in another way": (conversions, "JOINS", draws.JOINS - 2),
+}
+
+
+@pytest.mark.parametrize(("module", "name", "value"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_would_be_seen(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, value: int
+) -> None:
+    """With a bug in numpy, the other devices differ from it in one of the cases above."""
+    cases = [CASES[name] for name in ("40x47", "coarse", "coarse, more")]
+    right = [[fields_of(state) for state in states_of("native", case, 0, WORKS)] for case in cases]
+    monkeypatch.setattr(module, name, value)
+    wrong = [[fields_of(state) for state in states_of("numpy", case, 0, WORKS)] for case in cases]
+    assert wrong != right

@@ -1,0 +1,163 @@
+"""Cells on clone trees: probabilities and tails by enumeration, intervals by their coverage."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.findings.consensus.cells import cells_on
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, make_clone_tree
+from syclade.host.findings.consensus.prevalence import mixture_of
+from tests.support.clone_trees import clone_trees
+
+RATES = [
+    Rates(0.01, 0.3),
+    Rates(0.3, 0.6),
+    Rates(0.05, 0.2, 0.3, 0.01),
+    Rates(0.02, 0.2, merge_homozygous=True),
+]
+
+
+def matrix_of(values: NDArray[np.uint8]) -> Matrix:
+    return Matrix(np.ascontiguousarray(values), tuple(f"M{row}" for row in range(len(values))), "a test")
+
+
+def genotypes(tree: CloneTree) -> NDArray[np.bool_]:
+    """Return the mutations of each clone's cells, by climbing: bool, shape (clones, n)."""
+    has = np.zeros((tree.clones, len(tree.clone_of)), dtype=bool)
+    for clone in range(tree.clones):
+        at = clone
+        while at:
+            has[clone, tree.members[at]] = True
+            at = int(tree.parents[at])
+    return has
+
+
+@given(clone_trees(6), st.sampled_from(RATES), st.integers(0, 999))
+def test_probabilities_are_those_of_bayes(tree: CloneTree, rates: Rates, seed: int) -> None:
+    n = len(tree.clone_of)
+    zygosity = rates.fn_rate_hom is not None or rates.merge_homozygous
+    values = (
+        np.random.default_rng(seed).choice([0, 1, 2, 3] if zygosity else [0, 1, 3], (n, 5)).astype(np.uint8)
+    )
+    found = cells_on(tree, matrix_of(values), rates)
+    table, has = rates.log_table(), genotypes(tree)
+    for cell in range(5):
+        logs = [
+            math.fsum(
+                table[values[row, cell], int(has[clone, row])] for row in range(n) if values[row, cell] != 3
+            )
+            for clone in range(tree.clones)
+        ]
+        likely = np.exp(logs)
+        np.testing.assert_allclose(found.likelihood[:, cell], likely / likely.sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rates", [RATES[0], RATES[1]])
+def test_tails_are_those_of_all_observations(rates: Rates) -> None:
+    """The sum of the probabilities of all observations at the clone that are no more likely."""
+    tree = make_clone_tree([1, 1, 2, 3, 3, 3], [0, 0, 1, 0])
+    values = np.array([[1, 0, 0], [1, 1, 3], [0, 0, 1], [0, 1, 0], [3, 0, 0], [0, 1, 1]], dtype=np.uint8)
+    found = cells_on(tree, matrix_of(values), rates)
+    table, has = np.exp(rates.log_table()), genotypes(tree)
+    for cell in range(3):
+        rows = np.flatnonzero(values[:, cell] != 3)
+        own = has[found.likelihood[:, cell].argmax()]
+
+        def likelihood(
+            seen: tuple[int, ...], rows: NDArray[np.intp] = rows, own: NDArray[np.bool_] = own
+        ) -> float:
+            return math.prod(
+                float(table[value, int(own[row])]) for value, row in zip(seen, rows, strict=True)
+            )
+
+        here = likelihood(tuple(values[rows, cell].tolist()))
+        every = [likelihood(seen) for seen in itertools.product((0, 1), repeat=len(rows))]
+        assert sum(every) == pytest.approx(1.0)
+        expected = sum(one for one in every if one <= here * (1 + 1e-9))
+        assert found.tail[cell] == pytest.approx(expected)
+
+
+@pytest.mark.statistical
+def test_cells_of_the_model_fit_and_random_ones_do_not() -> None:
+    made = simulate(200, 60, 1e-3, 0.2, 0.1, 4)
+    tree, rates = clone_tree_of(made.parents), Rates(1e-3, 0.2)
+    values = made.matrix.values.copy()
+    assert cells_on(tree, made.matrix, rates).fits.all()  # control
+    strange = np.arange(0, 200, 20)
+    values[:, strange] = np.random.default_rng(1).random((60, len(strange))) < 0.3
+    found = cells_on(tree, matrix_of(values), rates)
+    np.testing.assert_array_equal(np.flatnonzero(~found.fits), strange)
+
+
+@pytest.mark.statistical
+def test_the_tail_is_no_smaller_than_uniform() -> None:
+    """The best clone fits at least as well as the true one, so few tails are small; wrong rates differ."""
+    made = simulate(2000, 30, 0.01, 0.2, 0.1, 6)
+    tree = clone_tree_of(made.parents)
+    for limit in (0.01, 0.1):
+        share = (cells_on(tree, made.matrix, Rates(0.01, 0.2)).tail < limit).mean()
+        assert share < limit + 3 * math.sqrt(limit / 2000)
+        assert (cells_on(tree, made.matrix, Rates(1e-4, 0.02)).tail < limit).mean() > limit + 0.1
+
+
+@pytest.mark.statistical
+def test_prevalences_of_certain_cells_have_intervals_of_jeffreys() -> None:
+    """Five, two, one and none of eight cells: the prevalence is their part."""
+    certain = np.eye(4)[:, [0, 0, 0, 1, 1, 2, 0, 0]]
+    found, exact = mixture_of(certain), np.random.default_rng(1)
+    np.testing.assert_array_equal(found.probability, certain)
+    np.testing.assert_array_equal(found.prevalence, np.array([5, 2, 1, 0]) / 8)
+    for clone, cells in enumerate((5, 2, 1, 0)):
+        low, high = np.quantile(exact.beta(cells + 0.5, 8.5 - cells, 200_000), (0.05, 0.95))
+        expected = (low if cells else 0.0, high)
+        assert (found.low[clone], found.high[clone]) == pytest.approx(expected, abs=0.02)
+    assert mixture_of(certain).low.tolist() == found.low.tolist()
+
+
+@pytest.mark.statistical
+def test_clones_of_cells_have_the_posterior_of_their_mixture() -> None:
+    """All assignments of five cells to three clones; with uniform shares, each clone of n cells has n!."""
+    likelihood = np.random.default_rng(3).random((3, 5)) ** 3
+    total, exact = 0.0, np.zeros((3, 5))
+    for clones in itertools.product(range(3), repeat=5):
+        sizes = np.bincount(clones, minlength=3).tolist()
+        weight = math.prod(likelihood[clones, range(5)].tolist()) * math.prod(map(math.factorial, sizes))
+        total += weight
+        exact[clones, range(5)] += weight
+    found = mixture_of(likelihood)
+    np.testing.assert_allclose(found.probability, exact / total, atol=0.02)
+    assert np.abs(likelihood / likelihood.sum(axis=0) - exact / total).max() > 0.1  # control
+    np.testing.assert_allclose(found.probability.sum(axis=0), 1.0)
+    np.testing.assert_allclose(found.prevalence, found.expected / 5)
+    assert (found.low < found.prevalence).all()
+    assert (found.prevalence < found.high).all()
+
+
+@pytest.mark.statistical
+def test_intervals_contain_the_truth() -> None:
+    """Shares of clones are drawn, then cells, then observations; the true tree and rates are known."""
+    generator, rates = np.random.default_rng(5), Rates(0.01, 0.25)
+    inside, halves, count = 0, 0, 0
+    for seed in range(60):
+        tree = clone_tree_of(simulate(1, 6, 0.01, 0.25, 0.1, seed).parents)
+        shares = generator.dirichlet(np.ones(tree.clones))
+        has = genotypes(tree)[generator.choice(tree.clones, 80, p=shares)].T
+        values = (has ^ (generator.random(has.shape) < np.where(has, 0.25, 0.01))).astype(np.uint8)
+        values[generator.random(has.shape) < 0.1] = 3
+        found = cells_on(tree, matrix_of(values), rates).mixture
+        inside += int(((found.low <= shares) & (shares <= found.high)).sum())
+        middle, half = (found.low + found.high) / 2, (found.high - found.low) / 4
+        halves += int((np.abs(shares - middle) <= half).sum())
+        count += tree.clones
+    assert 0.86 < inside / count < 0.96
+    assert halves / count < 0.75  # control: intervals of half the width do not

@@ -1,0 +1,110 @@
+"""Claims on pairs of mutations that the cells contradict."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.findings.consensus.consensus import find_consensus
+from syclade.host.findings.consensus.evidence import contradictions_in, count_pairs, unsupported_in
+from syclade.host.findings.consensus.relations import Relations
+
+RATES = Rates(0.01, 0.1)
+NAMES = ("A", "B")
+
+
+def matrix_of(both: int, first_only: int, second_only: int, neither: int) -> Matrix:
+    columns = [(1, 1)] * both + [(1, 0)] * first_only + [(0, 1)] * second_only + [(0, 0)] * neither
+    return matrix_from_array(np.array([*columns, (3, 1), (1, 3)], dtype=np.uint8).T, NAMES)
+
+
+def relations_of(before: float, after: float) -> Relations:
+    above = np.zeros((2, 2), dtype=np.int64)
+    above[0, 1], above[1, 0] = round(1000 * before), round(1000 * after)
+    return Relations(1000, above)
+
+
+def test_counts_are_those_of_the_cells() -> None:
+    matrix = simulate(40, 6, 0.05, 0.3, 0.2, 3).matrix
+    counts = count_pairs(matrix)
+    for one, two in np.ndindex(6, 6):
+        pairs = list(zip(matrix.values[one].tolist(), matrix.values[two].tolist(), strict=True))
+        assert counts.both[one, two] == pairs.count((1, 1))
+        assert counts.only[one, two] == pairs.count((1, 0))
+        assert counts.neither[one, two] == pairs.count((0, 0))
+
+
+@pytest.mark.parametrize(
+    ("cells", "claim", "words"),
+    [
+        ((0, 60, 10, 20), (1.0, 0.0), "A before B (of 10 cells with B, 0 have A)"),
+        ((60, 0, 60, 20), (0.0, 0.0), "A apart from B (60 cells have both)"),
+        ((0, 60, 10, 20), (0.9, 0.0), None),  # no claim
+        ((0, 60, 10, 20), (0.0, 0.0), None),  # apart, as the cells say
+        ((40, 60, 12, 20), (1.0, 0.0), None),  # most cells support it
+        ((1, 60, 2, 20), (1.0, 0.0), None),  # may be chance
+        ((40, 0, 3, 2000), (0.0, 1.0), None),  # by errors: B before A, and all cells with A have B
+    ],
+)
+def test_claims_are_contradicted_by_most_of_their_cells(
+    cells: tuple[int, int, int, int], claim: tuple[float, float], words: str | None
+) -> None:
+    matrix = matrix_of(*cells)
+    found = contradictions_in(relations_of(*claim), count_pairs(matrix), RATES)
+    assert [one.words(NAMES) for one in found] == ([] if words is None else [words])
+
+
+def test_true_relations_are_not_contradicted() -> None:
+    made = simulate(300, 12, 0.01, 0.1, 0.2, 5)
+    above: NDArray[np.int64] = np.zeros((12, 12), dtype=np.int64)
+    for mutation in range(12):
+        node = int(made.parents[mutation])
+        while node != 12:
+            above[node, mutation] = 100
+            node = int(made.parents[node])
+    counts = count_pairs(made.matrix)
+    assert contradictions_in(Relations(100, above), counts, RATES) == []
+    assert contradictions_in(Relations(100, above.T.copy()), counts, RATES) != []
+
+
+@pytest.mark.parametrize(
+    ("cells", "claim", "words"),
+    [
+        ((2, 60, 8, 20), (0.96, 0.0), "A before B (of 10 cells with B, 2 have A)"),
+        ((9, 60, 3, 20), (0.0, 0.0), "A apart from B (9 cells have both)"),
+        ((3, 60, 7, 20), (1.0, 0.0), None),  # 30 %
+        ((0, 60, 4, 20), (1.0, 0.0), None),  # few cells
+        ((2, 60, 8, 20), (0.95, 0.0), None),  # no claim
+    ],
+)
+def test_claims_that_few_of_their_cells_support(
+    cells: tuple[int, int, int, int], claim: tuple[float, float], words: str | None
+) -> None:
+    found = unsupported_in(relations_of(*claim), count_pairs(matrix_of(*cells)))
+    assert [one.words(NAMES) for one in found] == ([] if words is None else [words])
+
+
+def test_the_consensus_leaves_such_pairs_open() -> None:
+    """Two of twelve cells with B have A: trees with A above B are not believed. C is below B in all."""
+    columns = [(1, 1, 1)] * 2 + [(1, 0, 0)] * 40 + [(0, 1, 1)] * 8 + [(0, 1, 0)] * 2 + [(0, 0, 0)] * 20
+    matrix = matrix_from_array(np.array(columns, dtype=np.uint8).T, ("A", "B", "C"))
+    trees = np.tile(np.array([3, 0, 1, 3], dtype=np.int32), (50, 1))
+    found = find_consensus(lambda: [trees], trees[0], matrix, RATES)
+    assert found is not None
+    assert [(one.first, one.second) for one in found.kept_back] == [(0, 1), (0, 2)]
+    assert not found.tree.before[0].any()
+    assert not found.tree.apart.any()
+    assert found.contradictions == []
+    assert "A before B (of 12 cells with B, 2 have A)" in found.warnings[0]
+    assert [one["second"] for one in found.to_dict()["kept_back"]] == ["B", "C"]
+    rows = [line.split("\t") for line in found.to_relations().splitlines()[1:]]
+    assert [(row[:3], row[5]) for row in rows[:2]] == [(["A", "B", "1"], "open"), (["A", "C", "1"], "open")]
+    fine = matrix_from_array(1 - np.tri(3, 30, -1, dtype=np.uint8), ("A", "B", "C"))
+    control = find_consensus(lambda: [trees], trees[0], fine, RATES)
+    assert control is not None
+    assert not control.kept_back
+    assert control.tree.before[0, 1]

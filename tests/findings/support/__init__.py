@@ -1,0 +1,1 @@
+"""Tests of `host/findings/support`: how sure an inferred tree is."""

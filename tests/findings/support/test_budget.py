@@ -1,0 +1,42 @@
+"""Budgets of the chains for support: steps from the sizes of the matrix only, within their limits."""
+
+import itertools
+
+import pytest
+
+from syclade.host.findings.support.budget import CHAINS, Budget, budget_for
+
+SIZES = [(1, 1), (6, 5), (40, 40), (63, 64), (100, 400), (200, 200), (500, 500), (3000, 2000)]
+
+
+@pytest.mark.parametrize("doublets", [False, True])
+@pytest.mark.parametrize("level", ["quick", "full"])
+@pytest.mark.parametrize(("mutations", "columns"), SIZES)
+def test_rounds_of_a_budget(mutations: int, columns: int, level: str, doublets: bool) -> None:
+    budget = budget_for(level, mutations, columns, doublets=doublets)
+    assert budget.first % budget.samples == 0
+    assert budget.doublings >= 1
+    ends = list(itertools.accumulate([budget.first << max(0, k - 1) for k in range(budget.doublings + 1)]))
+    assert ends[-1] == budget.most
+    for end in ends[:-1]:
+        sampling = budget.sampling_after(end)
+        assert sampling.burn_in == end
+        assert sampling.every * budget.samples == end, "the round has as many samples as each other"
+
+
+def test_budgets_are_those_of_every_machine() -> None:
+    """A change of these numbers changes the support of all runs."""
+    assert budget_for("quick", 6, 5, doublets=False) == Budget(4096, 20480, 4, 426)
+    assert budget_for("quick", 200, 200, doublets=False) == Budget(2048, 118784, 4, 2474)
+
+
+@pytest.mark.parametrize(("mutations", "columns"), SIZES[1:-1])
+def test_full_and_fewer_pairs_take_more_steps(mutations: int, columns: int) -> None:
+    quick, full = (budget_for(level, mutations, columns, doublets=False) for level in ("quick", "full"))
+    assert full.most > 10 * quick.most
+    assert budget_for("quick", mutations, columns, doublets=True).most <= quick.most
+
+
+def test_small_matrices_take_few_steps() -> None:
+    for mutations, columns, most in ((6, 5, 2e6), (40, 40, 5e6), (63, 64, 1.5e7)):
+        assert CHAINS * budget_for("quick", mutations, columns, doublets=False).most < most

@@ -1,0 +1,120 @@
+"""Support without given rates: trees are sampled again where the estimates are too low."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import syclade
+from syclade.host.chains.runs.run import run_plan
+from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.shares import state_with_even_shares
+from syclade.host.chains.state import ChainState
+from syclade.host.commands.main import cli
+from syclade.host.data.diagnostics.numbers import likely_chains
+from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior, rate_posterior
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.findings.support import stage
+from syclade.host.ground.options import command_of
+
+LOW, FITTING = 4, 17
+"""Seeds of matrices with many errors: the estimates of the first are far too low, those of the other fit."""
+
+
+def inferred(seed: int) -> tuple[syclade.Result, RatePosterior]:
+    result = syclade.infer(simulate(30, 10, 0.05, 0.4, 0.1, seed).matrix, device="native")
+    assert result.support is not None
+    assert result.support.rates is not None
+    return result, result.support.rates
+
+
+def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, found = inferred(LOW)
+    assert found.fits
+    assert result.rates.fn_rate < 0.3 < found.sampled_under.fn_rate
+    interval = found.intervals["fn_rate"]
+    assert interval.low < found.sampled_under.fn_rate < interval.high
+    assert result.consensus is not None
+    assert result.consensus.rates == found.sampled_under
+    told = result.summary()["support"]["rates"]["sampled_under"]
+    assert told == {"fp_rate": found.sampled_under.fp_rate, "fn_rate": found.sampled_under.fn_rate}
+    again = shlex.split(command_of("MATRIX", result.options))
+    assert not {"--fp-rate", "--fn-rate"} & set(again)  # rates that are given would not be corrected
+    # Control: without, most of the trees do not count.
+    monkeypatch.setattr(stage, "_MOST_CORRECTIONS", 0)
+    result, once = inferred(LOW)
+    assert not once.fits
+    assert once.sampled_under == result.rates
+    assert once.worth < 0.5 * found.worth
+
+
+def test_a_stop_before_the_correction_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop, whole = Stop(), run_plan
+
+    def stopped_late(*given: Any, **named: Any) -> Any:
+        found = whole(*given, **named)
+        stop.wanted = True
+        return found
+
+    monkeypatch.setattr(stage, "run_plan", stopped_late)
+    matrix = simulate(30, 10, 0.05, 0.4, 0.1, LOW).matrix
+    result = syclade.infer(matrix, device="native", stop=stop)
+    assert result.stopped_in == "support"
+    assert result.support is not None
+    assert result.support.interrupted
+    assert not result.support.rates.fits  # type: ignore[union-attr]
+    if result.support.enough:
+        assert "sampling was stopped before it was repeated" in "".join(result.support.warnings)
+
+
+@pytest.mark.parametrize("seed", [LOW, FITTING])
+def test_the_command_tells_the_corrected_rates(seed: int, tmp_path: Path) -> None:
+    matrix = tmp_path / "matrix.csv"
+    np.savetxt(matrix, simulate(30, 10, 0.05, 0.4, 0.1, seed).matrix.values, fmt="%d")
+    words = ["infer", str(matrix), "--device=native", f"--out={tmp_path / 'out'}"]
+    said = CliRunner().invoke(cli, words, catch_exceptions=False)
+    told = json.loads((tmp_path / "out" / "summary.json").read_text())["support"]["rates"]["sampled_under"]
+    under = f"support and consensus are of --fp-rate {told['fp_rate']:g} and --fn-rate {told['fn_rate']:g}"
+    assert (under in said.stdout) == (seed == LOW)
+
+
+def test_trees_are_sampled_once_where_the_estimates_fit() -> None:
+    result, found = inferred(FITTING)
+    assert found.sampled_under == result.rates == Rates(result.rates.fp_rate, result.rates.fn_rate)
+    assert result.support is not None
+    assert sum(one.count for one in result.work[-1:]) == 4 * result.support.steps
+
+
+def test_chains_far_below_the_best_one_say_nothing_of_the_rates() -> None:
+    """A tree that does not fit has many false negatives: with its own rates it would outweigh the rest."""
+    made, rates = simulate(400, 4, 0.01, 0.2, 0.1, 3), Rates(0.01, 0.2)
+    planned = stage.make_support_plan("quick", made.matrix, rates, None)
+    problem, wrong = planned.plan.problem, np.array([2, 3, 4, 0, 4], dtype=np.int32)
+    states = [
+        state_with_even_shares(planned.plan, wrong if chain == 3 else made.parents, chain)
+        for chain in (0, 1, 2, 3)
+        for _ in range(4)
+    ]
+    scores = {
+        chain: np.array([problem.to_nats(state.score) for state in states if state.chain == chain])
+        for chain in range(4)
+    }
+    kept = likely_chains(scores)
+    assert (kept.chains, kept.left_out) == ((0, 1, 2), 1)
+    placed = [state for state in states if state.chain in kept.chains]
+
+    def interval(some: Sequence[ChainState]) -> RateInterval:
+        shared = stage._shared(some, problem)
+        found = rate_posterior(made.matrix, rates, shared.trees, shared.shares, names=("fp_rate", "fn_rate"))
+        return found.intervals["fn_rate"]
+
+    assert interval(placed).low < 0.2 < interval(placed).high
+    assert not interval(states).low < 0.2 < interval(states).high, "the control takes all chains"

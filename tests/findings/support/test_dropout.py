@@ -1,0 +1,147 @@
+"""Rates of false negatives of all mutations in the support of an inference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import syclade
+from syclade.host.commands.main import cli
+from syclade.host.data.model.dropout import (
+    EVIDENT,
+    Dropout,
+    grouped,
+    log_bayes_factor,
+    mutation_weights,
+    problem_of_groups,
+    rates_in,
+    slot_rates,
+)
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import Simulation, simulate
+from syclade.host.findings.consensus.cells import cells_on
+from syclade.host.findings.support.cells import cell_shares
+from syclade.host.ground.errors import OptionError, OutputError
+
+FP, FN = 0.005, 0.16
+
+
+def simulated(ends: tuple[float, float] | None) -> Simulation:
+    return simulate(150, 8, 0.005, 0.16, 0.05, 2, fn_range=ends)
+
+
+def infer(made: Simulation, dropout: str = "auto") -> syclade.Result:
+    return syclade.infer(made.matrix, fp_rate=FP, fn_rate=FN, device="native", seed=1, dropout=dropout)
+
+
+def test_rates_that_differ_are_found() -> None:
+    made = simulated((0.01, 0.4))
+    found = infer(made)
+    assert found.support is not None
+    dropout = found.support.dropout
+    assert dropout is not None
+    assert dropout.log_bayes_factor > EVIDENT
+    assert made.fn_rates is not None
+    assert np.abs(dropout.fn_rates - made.fn_rates).mean() < np.abs(FN - made.fn_rates).mean()
+    inside = (dropout.low <= made.fn_rates) & (made.fn_rates <= dropout.high)
+    assert inside.sum() >= 5, (dropout.fn_rates, made.fn_rates)
+    assert found.consensus is not None
+    assert found.consensus.fn_rates is not None
+    np.testing.assert_array_equal(found.consensus.fn_rates, dropout.fn_rates)
+
+
+def test_one_rate_stays_one() -> None:
+    made = simulated(None)
+    auto, shared = infer(made), infer(made, dropout="shared")
+    assert auto.support is not None
+    assert shared.support is not None
+    assert auto.support.dropout is None
+    np.testing.assert_array_equal(auto.support.trees, shared.support.trees)
+
+
+def test_files_and_words(tmp_path: Path) -> None:
+    made = simulated(None)
+    matrix = tmp_path / "m.csv"
+    np.savetxt(matrix, made.matrix.values, fmt="%d")
+    arguments = ["infer", str(matrix), "--fp-rate", "0.005", "--fn-rate", "0.16", "--device", "native"]
+    out = tmp_path / "out"
+    ended = CliRunner().invoke(cli, [*arguments, "--dropout", "per-mutation", "--out", str(out)])
+    assert ended.exit_code == 0, ended.output
+    assert "the data do not show that dropout differs between mutations" in ended.output
+    lines = (out / "dropout.tsv").read_text().splitlines()
+    assert lines[0].split("\t") == ["mutation", "fn_rate", "low", "high"]
+    for line in lines[1:]:
+        mean, low, high = map(float, line.split("\t")[1:])
+        assert low < mean < high
+        assert abs(mean - FN) < 0.1
+    assert len(lines) == 9
+    assert '"dropout"' in (out / "summary.json").read_text()
+    again = CliRunner().invoke(cli, [*arguments, "--out", str(out)])
+    assert isinstance(again.exception, OutputError)
+    assert "dropout.tsv" in str(again.exception)
+    without = CliRunner().invoke(cli, [*arguments, "--support", "none", "--force", "--out", str(out)])
+    assert without.exit_code == 0, without.output
+    assert not (out / "dropout.tsv").exists()
+
+
+@pytest.mark.parametrize(("factor", "differs"), [(EVIDENT + 0.1, True), (EVIDENT - 0.1, False)])
+def test_words_depend_on_the_factor(factor: float, differs: bool) -> None:
+    words = Dropout.of_samples(np.array([[0.1, 0.2], [0.1, 0.3]]), factor).words
+    assert words.startswith("dropout differs" if differs else "the data do not show that dropout differs")
+
+
+@pytest.mark.parametrize("other", [{"doublets": 0.1}, {"score": "sum", "steps": 10}, {"tree": "leaf"}])
+def test_options_without_rates_of_mutations(other: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="dropout"):
+        syclade.infer(simulated(None).matrix, fp_rate=FP, fn_rate=FN, dropout="per-mutation", **other)
+
+
+def test_equal_rates_give_the_weights_and_cells_of_one_rate() -> None:
+    made, rates = simulated(None), Rates(FP, FN)
+    groups = np.arange(8)
+    problem = problem_of_groups(made.matrix, rates, groups)
+    plain = make_problem(made.matrix, rates, octaves=True)
+    own = np.full(8, 0.16)
+    same = slot_rates(problem, 0.005, own)
+    np.testing.assert_array_equal(problem.weight_rows(same), plain.weight_rows())
+    np.testing.assert_allclose(rates_in(problem, 0.005, same), own, rtol=1e-4)
+    np.testing.assert_allclose(
+        mutation_weights(made.matrix.values, 0.005, own), rates.weights()[made.matrix.values]
+    )
+    parents, nodes = made.parents, made.attachments
+    of_one = cell_shares(plain, rates, parents, nodes, parents[None])
+    np.testing.assert_allclose(
+        cell_shares(problem, rates, parents, nodes, parents[None], fn_rates=own), of_one, atol=1e-9
+    )
+    consensus = infer(made, dropout="shared").consensus
+    assert consensus is not None
+    one, other = (cells_on(consensus.tree, consensus.placed, rates, some) for some in (None, own))
+    np.testing.assert_allclose(one.likelihood, other.likelihood)
+    np.testing.assert_allclose(one.tail, other.tail)
+    changed = replace(rates, fn_rate=0.4)
+    assert not np.allclose(
+        cells_on(consensus.tree, consensus.placed, changed, None).likelihood, one.likelihood
+    )
+
+
+def test_many_mutations_share_groups_of_similar_rates() -> None:
+    rates = np.random.default_rng(1).random(1000)
+    groups = grouped(rates)
+    assert set(groups.tolist()) == set(range(127))
+    assert np.bincount(groups).max() <= 8
+    assert (np.diff(groups[np.argsort(rates)]) >= 0).all()
+
+
+def test_bayes_factors_tell_rates_that_differ() -> None:
+    rng = np.random.default_rng(1)
+    for seed in range(20):
+        one, many = np.full(24, 0.13), np.random.default_rng(seed).uniform(0.01, 0.25, 24)
+        missed, other = (rng.binomial(100, rate).astype(np.float64) for rate in (one, many))
+        assert log_bayes_factor(missed, 100.0 - missed) < EVIDENT
+        assert log_bayes_factor(other, 100.0 - other) > EVIDENT

@@ -1,1 +1,0 @@
-"""Tests of `host/support`: how sure an inferred tree is."""
