@@ -7,7 +7,7 @@ run a test kernel with one tree per work-group.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -122,8 +122,7 @@ def case_of(n: int) -> Case:
 def problem_of(n: int) -> Problem:
     """Return a problem whose columns have different multiplicities, so that swapped scores are detected."""
     problem = case_of(n).problem()
-    problem.multiplicity[:] = 1000 + 37 * np.arange(len(problem.multiplicity))
-    return problem
+    return replace(problem, multiplicity=1000 + 37 * np.arange(len(problem.multiplicity)))
 
 
 def rows_of(n: int, trees: list[ParentVector]) -> NDArray[np.uint64]:

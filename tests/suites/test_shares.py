@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -103,6 +104,25 @@ def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[int, in
     for ours, expected in zip(chains(backend, plan_of(*case)), numpy_chains(case), strict=True):
         assert_equal_chains(ours, expected)
         assert ours.state.rates == expected.state.rates
+
+
+def test_trees_that_are_in_the_slot_are_not_put_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain goes on alike from its own trees, which stay in the slot, and from copies of them."""
+    plan, ends = plan_of(*SIZES["small"]), []
+    for copied in (True, False):
+        with NUMPY.runner(plan, 1, SEED) as runner:
+            runner.put(0, replace(start_of(plan, 0), best_score=2**50))  # the best tree stays the same
+            runner.advance(np.full(1, 500))
+            state = renewed(plan, runner.get(0))
+            if copied:
+                state = replace(state, parents=state.parents.copy(), best_parents=state.best_parents.copy())
+            encode = Mock(wraps=runner.encoding.encode)
+            monkeypatch.setattr(runner.encoding, "encode", encode)
+            runner.put(0, state, runner.info(0))
+            assert encode.call_count == (2 if copied else 0)
+            runner.advance(np.full(1, 900))
+            ends.append(seen(runner, 0))
+    assert_equal_chains(*ends)
 
 
 # ---- the posterior of a small matrix, by all trees and all attachments

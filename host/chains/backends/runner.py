@@ -77,6 +77,8 @@ class Runner:
         self._kernels = [loaded] * engine.slots
         self._log = WorkLog(engine.device, kernel, STEPS, engine.slots)
         self._put: dict[int, ChainState] = {}
+        self._got: dict[int, ChainState] = {}
+        self._scored: tuple[tuple[int, ...], bool] | None = None
 
     def _launch(self) -> None:
         """Advance every slot from its `step` to its `last_step`, or until its ring is full, and wait."""
@@ -102,8 +104,8 @@ class Runner:
         Raises:
             ValueError: the state's rates do not fit the problem's unit of scores.
         """
-        fields = self._fields(state, info)
-        before = self._put.get(slot)
+        before, got = self._put.get(slot), self._got.get(slot)
+        fields = self._fields(state, info, got)
         if before is not None and before.tables is state.tables:  # large, and still there
             fields = {name: value for name, value in fields.items() if name not in state.tables}
         self._engine.put(slot, fields)
@@ -129,6 +131,7 @@ class Runner:
     def _note(self, slot: int, state: ChainState) -> None:
         """Remember the state that a slot starts from."""
         self._put[slot] = state
+        self._got.pop(slot, None)
         self._log.put(slot, state.step)
 
     def set_gamma(self, slot: int, gamma: float) -> None:
@@ -155,7 +158,7 @@ class Runner:
             places, best_places = _places(part["rate_at"]), _places(part["best_rate_at"])
             rates = self.plan.problem.rates_at(places)
         best = {name.removeprefix("best_"): array for name, array in part.items() if name.startswith("best_")}
-        return ChainState(
+        state = ChainState(
             chain=put.chain,
             step=int(part["step"]),
             parents=self.encoding.decode(part),
@@ -169,6 +172,8 @@ class Runner:
             best_rate_at=best_places,
             tables=put.tables,
         )
+        self._got[slot] = state
+        return state
 
     def info(self, slot: int) -> ChainInfo:
         """Return the statistics of the chain in a slot."""
@@ -184,6 +189,7 @@ class Runner:
             targets: int64, shape (slots,): step number at which each slot stops.
         """
         started = time.perf_counter()
+        self._got.clear()
         self._engine.write("last_step", targets)
         self._launch()
         steps = self._engine.read("step")
@@ -203,16 +209,17 @@ class Runner:
         """Return the best score of every slot's chain: int64, shape (slots,), in units of 2^-f nat."""
         return self.read_all("best_score")
 
-    def _fields(self, state: ChainState, info: ChainInfo | None) -> dict[str, Any]:
-        """Return one slot's part of every argument that is computed from a chain's state, by name."""
-        if state.rates != self.plan.problem.rates_at(state.rate_at):
-            reason = self.encoding.can_score(state.rates)
-            if reason is not None:
-                raise ValueError(f"chain {state.chain} cannot have these rates: {reason}")
+    def _fields(
+        self, state: ChainState, info: ChainInfo | None, there: ChainState | None = None
+    ) -> dict[str, Any]:
+        """Return one slot's part of every argument that is computed from a chain's state, by name.
+
+        Args:
+            state, info: as for `put`.
+            there: the state that is in the slot, whose trees are left out if they are the same objects.
+        """
+        self._check_rates(state)
         rates = self.encoding.learned_rates
-        tree = self.encoding.encode(state.parents)
-        same = state.best_parents is state.parents
-        best = tree if same else self.encoding.encode(state.best_parents)
         values = {
             "chain": state.chain,
             "step": state.step,
@@ -227,10 +234,28 @@ class Runner:
             "tallies": no_tallies(len(self.plan.kinds)) if info is None else info.tallies,
             **self.plan.settings_at(state.rate_at, state.settings),
             **state.tables,
-            **tree,
+            **self._trees(state, there),
         }
-        values |= {f"best_{name}": part for name, part in best.items()}
         return {name: value for name, value in values.items() if name in self._engine}
+
+    def _check_rates(self, state: ChainState) -> None:
+        """Check that the rates fit the problem's unit of scores; the same weights only once."""
+        key = (state.rates.weights, bool(state.rates.log_shares))
+        if key == self._scored or state.rates == self.plan.problem.rates_at(state.rate_at):
+            return
+        reason = self.encoding.can_score(state.rates)
+        if reason is not None:
+            raise ValueError(f"chain {state.chain} cannot have these rates: {reason}")
+        self._scored = key
+
+    def _trees(self, state: ChainState, there: ChainState | None) -> dict[str, Any]:
+        """Return the arrays of the current tree and of the best one, unless both are in the slot."""
+        if there is not None and state.parents is there.parents and state.best_parents is there.best_parents:
+            return {"tables_made": 0}
+        tree = self.encoding.encode(state.parents)
+        same = state.best_parents is state.parents
+        best = tree if same else self.encoding.encode(state.best_parents)
+        return tree | {f"best_{name}": part for name, part in best.items()}
 
     def _logarithms(self, gamma: float) -> dict[str, NDArray[np.int64]]:
         """Return the tables of the accept test, by argument name."""

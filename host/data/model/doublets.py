@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import tree_of_matrix
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import scored_values
+from syclade.host.data.model.zygosity import distinct_columns
 from syclade.host.data.trees.tree import children, preorder
 from syclade.host.ground.values import short_repr
 
@@ -121,25 +121,24 @@ class _Steps(NamedTuple):
         below: children of each node, in ascending order.
         weights: float64, shape (n + 1, columns): what each mutation adds to the score of a column; root: 0.
         base: float64, shape (columns,): score of a column at the root.
-        column_of: int64, shape (cells,): distinct column of each cell.
+        column_of: int32, shape (cells,): distinct column of each cell.
     """
 
     order: list[int]
     below: list[list[int]]
     weights: NDArray[np.float64]
     base: NDArray[np.float64]
-    column_of: NDArray[np.int64]
+    column_of: NDArray[np.int32]
 
 
 def _steps(matrix: Matrix, rates: Rates, parents: ArrayLike) -> _Steps:
     tree = tree_of_matrix(matrix, parents)
-    columns, column_of = np.unique(scored_values(matrix, rates), axis=1, return_inverse=True)
+    columns, column_of, _ = distinct_columns(matrix, rates)
     weights = np.zeros((len(tree), columns.shape[1]))
     weights[:-1] = rates.weights()[columns]
     order = preorder(tree)[::-1].tolist()
-    return _Steps(
-        order, children(tree), weights, rates.log_table()[columns, 0].sum(axis=0), column_of.reshape(-1)
-    )
+    base = rates.log_table()[columns, 0].sum(axis=0)
+    return _Steps(order, children(tree), weights, base, column_of)
 
 
 def mixture_of(matrix: Matrix, rates: Rates, parents: ArrayLike) -> Mixture:

@@ -19,7 +19,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rate_tables import RateTables, greatest_weights, make_rate_tables
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import HOMOZYGOUS, scored_values
+from syclade.host.data.model.zygosity import HOMOZYGOUS, distinct_columns, scored_values
 from syclade.host.ground.values import short_repr
 
 __all__ = ["Problem", "SlotRates", "make_problem", "problem_at"]
@@ -224,7 +224,7 @@ def make_problem(
     """
     model = RateModel(rates) if model is None else model
     scored = scored_values(matrix, rates)
-    columns, column_of, multiplicity = np.unique(scored, axis=1, return_inverse=True, return_counts=True)
+    columns, column_of, multiplicity = distinct_columns(matrix, rates)
     values = _WITH_ZYGOSITY if (columns == HOMOZYGOUS).any() else _VALUES
     nat = math.log(2.0) if octaves else 1.0
     sizes = greatest_weights(model) / nat
@@ -238,8 +238,8 @@ def make_problem(
         mutations=matrix.n_mutations,
         values=values,
         observed=np.ascontiguousarray(class_of[columns]),
-        multiplicity=multiplicity.astype(np.int64),
-        column_of=column_of.reshape(-1).astype(np.int32),  # two-dimensional in numpy 2.0
+        multiplicity=multiplicity,
+        column_of=column_of,
         scale_bits=scale_bits,
         base=float(counts @ model.at(model.start).log_table()[:, 0]),
         rate_tables=make_rate_tables(model, values, counts, math.ldexp(nat, -scale_bits)),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 __all__ = [
     "HOMOZYGOUS",
     "MISSING",
+    "Columns",
     "check_zygosity",
+    "distinct_columns",
     "log_absent",
     "log_present",
     "log_table",
@@ -81,6 +84,45 @@ def scored_values(matrix: Matrix, rates: Rates) -> NDArray[np.uint8]:
     if rates.merge_homozygous:
         return np.where(matrix.values == HOMOZYGOUS, np.uint8(1), matrix.values)
     return matrix.values
+
+
+class Columns(NamedTuple):
+    """Distinct columns of a matrix, as they are scored; the arrays are read-only.
+
+    Attributes:
+        values: uint8, shape (n_mutations, columns).
+        column_of: int32, shape (cells,): the distinct column of each cell.
+        multiplicity: int64, shape (columns,): number of cells with each column.
+    """
+
+    values: NDArray[np.uint8]
+    column_of: NDArray[np.int32]
+    multiplicity: NDArray[np.int64]
+
+
+_COLUMNS: WeakKeyDictionary[Matrix, dict[bool, Columns]] = WeakKeyDictionary()
+"""Distinct columns of matrices in use, without and with merged homozygous mutations: many parts of a run need
+them, and sorting the columns of a large matrix takes long."""
+
+
+def distinct_columns(matrix: Matrix, rates: Rates) -> Columns:
+    """Return the distinct columns of `scored_values`.
+
+    Raises:
+        MatrixError: there is a 2, and no rates for it.
+    """
+    check_zygosity(matrix, rates)
+    known = _COLUMNS.setdefault(matrix, {})
+    if rates.merge_homozygous not in known:
+        values, column_of, multiplicity = np.unique(
+            scored_values(matrix, rates), axis=1, return_inverse=True, return_counts=True
+        )
+        # The inverse is two-dimensional in numpy 2.0.
+        found = Columns(values, column_of.reshape(-1).astype(np.int32), multiplicity.astype(np.int64))
+        for array in found:
+            array.setflags(write=False)
+        known[rates.merge_homozygous] = found
+    return known[rates.merge_homozygous]
 
 
 def check_zygosity(matrix: Matrix, rates: Rates) -> None:

@@ -27,7 +27,7 @@ from syclade.host.findings.consensus.evidence import (
     count_pairs,
     unsupported_in,
 )
-from syclade.host.findings.consensus.gains import THRESHOLDS, Thresholds, gain_of, gains_of, with_open
+from syclade.host.findings.consensus.gains import THRESHOLDS, Gains, Thresholds, gain_of, gains_of, with_open
 from syclade.host.findings.consensus.newick import clone_newick
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks, count_relations
 from syclade.host.findings.consensus.search import find_clone_tree
@@ -269,6 +269,7 @@ def find_consensus(
     relations: Relations | None = None,
     unplaced: Unplaced | None = None,
     fn_rates: NDArray[np.float64] | None = None,
+    known: CloneTree | None = None,
 ) -> CloneConsensus | None:
     """Return the consensus of sampled mutation trees; None if there are no samples, or no placed mutations.
 
@@ -284,6 +285,7 @@ def find_consensus(
         relations: relations in these trees, if they are known; counted otherwise.
         unplaced: mutations and cells that the consensus leaves out; None for none.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+        known: the consensus tree of the same samples without open pairs, if it was searched before.
     """
     unplaced = unplaced or Unplaced()
     placed = unplaced.of_matrix(matrix)
@@ -295,7 +297,10 @@ def find_consensus(
     blocks, counts = unplaced.of_blocks(blocks), count_pairs(placed)
     kept_back = unsupported_in(relations, counts)
     pairs = [(one.first, one.second) for one in kept_back]
-    tree, gain = consensus_tree(blocks, unplaced.of_tree(best), relations, thresholds, pairs)
+    if known is not None and not pairs:
+        tree, gain = known, _gain(known, gains_of(relations, thresholds), relations)
+    else:
+        tree, gain = consensus_tree(blocks, unplaced.of_tree(best), relations, thresholds, pairs)
     return CloneConsensus(
         tree=tree,
         relations=relations,
@@ -331,4 +336,9 @@ def consensus_tree(
     """
     gains = with_open(gains_of(relations, thresholds), open_pairs)
     tree = find_clone_tree([best, *spaced_trees(blocks, relations.samples, CANDIDATES)], gains)
-    return tree, gain_of(tree, gains) / (1000 * relations.samples)
+    return tree, _gain(tree, gains, relations)
+
+
+def _gain(tree: CloneTree, gains: Gains, relations: Relations) -> float:
+    """Return the gain of a tree per sample: the sum over its claims of probability minus threshold."""
+    return gain_of(tree, gains) / (1000 * relations.samples)

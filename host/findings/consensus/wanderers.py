@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,7 @@ from syclade.host.findings.consensus.gains import THRESHOLDS
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
 from syclade.host.findings.consensus.unplaced import Unplaced
 
-__all__ = ["PLACE", "best_places", "with_wanderers"]
+__all__ = ["PLACE", "Wanderers", "best_places", "with_wanderers"]
 
 PLACE = 0.2
 """A mutation whose best place has a lower probability is set aside (docs/trust.md)."""
@@ -21,9 +23,22 @@ _MOST_TREES, _LEAST_TREES, _ENTRIES = 400, 32, 2**24
 """Most and fewest trees that are compared, and most entries of their matrices."""
 
 
+class Wanderers(NamedTuple):
+    """Mutations that wander, beside those that are unplaced for other reasons.
+
+    Attributes:
+        unplaced: all unplaced mutations and cells.
+        tree: consensus of the samples without pairs that are left open; None where mutations wander, so that
+            it has to be searched again without them.
+    """
+
+    unplaced: Unplaced
+    tree: CloneTree | None
+
+
 def with_wanderers(
     blocks: TreeBlocks, best: NDArray[np.int32], relations: Relations, unplaced: Unplaced
-) -> Unplaced:
+) -> Wanderers:
     """Return the unplaced mutations and cells, with the mutations that wander in sampled trees.
 
     The mutation with the lowest probability is set aside first, because it makes the places of others
@@ -38,7 +53,7 @@ def with_wanderers(
     count = len(best) - 1
     placed, inner = unplaced.placed_mutations(count), unplaced.of_blocks(blocks)
     if len(placed) < 2 or not relations.samples:
-        return unplaced
+        return Wanderers(unplaced, None)
     tree, _ = consensus_tree(inner, unplaced.of_tree(best), unplaced.of_relations(relations), THRESHOLDS)
     most = max(_LEAST_TREES, min(_MOST_TREES, _ENTRIES // len(placed) ** 2))
     trees = spaced_trees(inner, relations.samples, most)
@@ -52,10 +67,9 @@ def with_wanderers(
         wander[low[np.argsort(probability[low], kind="stable")[: -(-len(low) // 4)]]] = True
     wander &= probability < PLACE
     if not wander.any():
-        return unplaced
-    return unplaced.with_uncertain(
-        {int(placed[at]): float(probability[at]) for at in np.flatnonzero(wander).tolist()}
-    )
+        return Wanderers(unplaced, tree)
+    uncertain = {int(placed[at]): float(probability[at]) for at in np.flatnonzero(wander).tolist()}
+    return Wanderers(unplaced.with_uncertain(uncertain), None)
 
 
 def best_places(

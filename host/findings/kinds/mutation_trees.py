@@ -130,6 +130,7 @@ def _consensus(
         relations=samples.relations,
         unplaced=unplaced,
         fn_rates=fn_rates,
+        known=samples.clones,
     )
 
 

@@ -15,6 +15,7 @@ from syclade.host.data.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.data.diagnostics.trees import ancestor_spread, frechet_ess
 from syclade.host.data.model.problem import Problem
 from syclade.host.findings.consensus.clades import edge_support
+from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.relations import Relations
 from syclade.host.findings.consensus.unplaced import Unplaced
 from syclade.host.findings.cooptimal.consensus import Consensus
@@ -42,6 +43,7 @@ class SampledMutationTrees(Sampled):
         leaves_ess, leaves_rhat: effective sample size and R-hat of the number of leaves.
         problem: the problem of the chains.
         unseparated: as in `Relations`; None for samples without shares.
+        clones: consensus of the samples (`Wanderers.tree`); None if it is not known.
     """
 
     posterior: Consensus
@@ -49,6 +51,7 @@ class SampledMutationTrees(Sampled):
     leaves_rhat: float
     problem: Problem
     unseparated: NDArray[np.int64] | None = None
+    clones: CloneTree | None = None
     spread_name = "ancestor_spread"
     spread_of = "who is above whom"
     dimension = "mutation"

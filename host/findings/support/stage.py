@@ -383,7 +383,8 @@ def _support(
     if shared is not None:
         few = count_unseparated(*shared, len(problem.column_of), sampled.relations.above)
         sampled = replace(sampled, unseparated=few)
-    unplaced = with_wanderers(sampled.store.trees, result.parents, sampled.relations, result.unplaced)
+    unplaced, clones = with_wanderers(sampled.store.trees, result.parents, sampled.relations, result.unplaced)
+    sampled = replace(sampled, clones=clones)
     trees = _thinned(sampled.store.trees_by_chain())
     count = len(result.mutations)
     placed = unplaced.placed_mutations(count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -172,3 +173,17 @@ def test_the_commands_take_the_rates(tmp_path: Path, capsys: pytest.CaptureFixtu
     found = syclade.infer(expected.matrix, **RATES.to_dict(), chains=2, steps=50, device="numpy")
     assert float(run("infer", out / "matrix.csv", *rates, *quick)) == found.log_likelihood
     assert float(run("infer", out / "matrix.csv", *rates[:4], "--merge-homozygous", *quick)) != score
+
+
+def test_columns_are_sorted_once_a_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = matrix_from_array([[1, 2, 1, 0], [0, 3, 0, 1]])
+    unique = Mock(wraps=np.unique)
+    monkeypatch.setattr(np, "unique", unique)
+    merged = Rates(0.1, 0.2, merge_homozygous=True)
+    problems = [make_problem(matrix, merged, octaves=octaves) for octaves in (False, True)]
+    apart = make_problem(matrix, Rates(0.1, 0.2, fn_rate_hom=0.1, hom_rate=0.01))
+    assert unique.call_count == 2
+    assert [problem.column_of.tolist() for problem in problems] == [[1, 2, 1, 0]] * 2
+    assert problems[0].multiplicity.tolist() == [1, 2, 1]
+    assert not problems[0].multiplicity.flags.writeable
+    assert (problems[0].classes, apart.classes) == (3, 4)

@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -13,11 +14,14 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clades import clade_support, descendants, spaced_trees, transfer_support
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
+from syclade.host.findings.consensus.consensus import find_consensus
 from syclade.host.findings.consensus.evidence import conflicts_in
 from syclade.host.findings.consensus.relations import Relations, count_relations
+from syclade.host.findings.consensus.search import find_clone_tree
 from syclade.host.findings.consensus.unplaced import NO_OBSERVATION, UNCERTAIN, Unplaced
 from syclade.host.findings.consensus.wanderers import PLACE, best_places, with_wanderers
 from tests.support.clone_trees import samples_of
@@ -76,7 +80,7 @@ def test_the_mutation_without_a_place_is_set_aside() -> None:
     blocks = lambda: [trees[:5], trees[5:]]  # noqa: E731
     before = Unplaced({3: NO_OBSERVATION})
     for unplaced in (Unplaced(), before):
-        found = with_wanderers(blocks, best, count_relations(blocks), unplaced)
+        found = with_wanderers(blocks, best, count_relations(blocks), unplaced).unplaced
         assert list(found.best_place) == [11]
         assert found.best_place[11] < PLACE
         assert found.mutations == {**unplaced.mutations, 11: UNCERTAIN}
@@ -96,7 +100,8 @@ def test_the_order_in_a_clone_is_no_reason() -> None:
     sampled = np.array(trees, dtype=np.int32)
     blocks = lambda: [sampled]  # noqa: E731
     relations = count_relations(blocks)
-    assert with_wanderers(blocks, sampled[0], relations, Unplaced()) == Unplaced()
+    found = with_wanderers(blocks, sampled[0], relations, Unplaced())
+    assert found.unplaced == Unplaced()
     clone = make_clone_tree([1] * 6, [0, 0])
     assert best_places(clone, descendants(sampled), np.ones(6, dtype=bool)).tolist() == [1.0] * 6
     fixed = clone_tree_of(sampled[0])
@@ -153,3 +158,23 @@ def test_conflicts_name_the_cells_that_decide() -> None:
     words = found[0].words(matrix.mutations, ("c0", "c1", "c2", "c3", "c4"))
     assert words == "A before B (2 of the cells for it (c0, c1), 1 of the cells against it (c2))"
     assert conflicts_in(consensus, consensus, Relations(100, above), matrix) == []
+
+
+def test_the_consensus_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no mutation wanders, the search for wanderers has found the consensus."""
+    trees, search = samples_of(6, 50, 1), Mock(wraps=find_clone_tree)
+    blocks = lambda: [trees]  # noqa: E731
+    relations = count_relations(blocks)
+    monkeypatch.setattr("syclade.host.findings.consensus.consensus.find_clone_tree", search)
+    monkeypatch.setattr("syclade.host.findings.consensus.wanderers.PLACE", 0.0)
+    found = with_wanderers(blocks, trees[0], relations, Unplaced())
+    assert found.tree is not None
+    matrix, rates = matrix_from_array(np.ones((6, 3))), Rates(0.1, 0.2)
+    known, anew = (
+        find_consensus(blocks, trees[0], matrix, rates, relations=relations, known=tree)
+        for tree in (found.tree, None)
+    )
+    assert search.call_count == 2  # the second without the known tree
+    assert known is not None
+    assert anew is not None
+    assert known.to_dict() == anew.to_dict()
