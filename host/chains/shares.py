@@ -30,6 +30,7 @@ __all__ = [
     "Draw",
     "cells_by_column",
     "check_shares",
+    "concentration_of",
     "draw_shares",
     "generator_of",
     "highest_score",
@@ -176,10 +177,10 @@ def renew_shares(
     return replace(renewed, best_parents=state.parents, best_score=score) if is_best else renewed
 
 
-def generator_of(state: ChainState, seed: int) -> np.random.Philox:
-    """Return the generator of a Gibbs step."""
+def generator_of(state: ChainState, seed: int, use: int = 0) -> np.random.Philox:
+    """Return the generator of a Gibbs step, or of a draw with another number."""
     return np.random.Philox(
-        key=np.array([seed, _DOMAIN], dtype=np.uint64), counter=[0, state.chain, state.step, 0]
+        key=np.array([seed, _DOMAIN], dtype=np.uint64), counter=[0, state.chain, state.step, use]
     )
 
 
@@ -199,12 +200,16 @@ def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:
 
 def sampled_nodes(problem: Problem, state: ChainState, seed: int) -> NDArray[np.int64]:
     """Draw the node of each cell of a state, in the order of `cells_by_column`: int64, (cells,)."""
-    generator = np.random.Philox(
-        key=np.array([seed, _DOMAIN], dtype=np.uint64), counter=[0, state.chain, state.step, 1]
-    )
+    generator = generator_of(state, seed, 1)
     cells = _likelihoods_of_cells(problem, _scores(problem, state.parents, state.rates))
     shares = np.exp2(np.array(state.rates.log_shares) * 2.0**-problem.scale_bits)
     return _nodes(cells, shares, generator)
+
+
+def concentration_of(problem: Problem, state: ChainState, nodes: NDArray[np.int64], seed: int) -> float:
+    """Return a concentration of a state, drawn given the node of each cell."""
+    counts = np.bincount(nodes, minlength=problem.nodes)
+    return _concentration(counts, float(uniform_numbers(generator_of(state, seed, 2), 1)[0]))
 
 
 def cells_by_column(problem: Problem) -> NDArray[np.int32]:

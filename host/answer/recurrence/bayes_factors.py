@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +17,7 @@ from syclade.host.answer.recurrence.chains import (
     evidence_without,
     evidences_with_copies,
 )
+from syclade.host.answer.recurrence.sampled_factors import factors_of, sample_without
 from syclade.host.answer.recurrence.table import Recurrences, Tested
 from syclade.host.answer.request import Request
 from syclade.host.answer.request.support import dropout_of
@@ -47,7 +47,7 @@ from syclade.host.device.work import WorkDone
 from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
-from syclade.host.findings.support.stage import AUTO, SHARED
+from syclade.host.findings.support.stage import AUTO, SHARED, Run
 
 __all__ = ["CHAINS", "STEPS", "plan_for", "tests_of_all"]
 
@@ -55,7 +55,7 @@ CHAINS, STEPS = 4, 20_000
 """Chains for each mutation, and their steps, unless options have other numbers."""
 
 OF_RUNG = 5
-"""Chains for Bayes factors do a fifth of these steps on each rung of their ladder."""
+"""Chains for Bayes factors with doublets do a fifth of these steps on each rung of their ladder."""
 
 
 def plan_for(
@@ -183,29 +183,53 @@ def _test_round(
         Stopped: a stop was requested.
     """
     per, steps = _chains(asked)
-    fixed, rung = _fixed(result), max(1, steps // OF_RUNG)
+    fixed = _fixed(result)
     plan = plan_for(asked, recurrent_kind(0), with_copy(asked.observed, 0), 0, *fixed, own)
-    clock = Clock(len(mutations) * per * steps, task.launched)
+    clock, evidences = Clock(len(mutations) * per * steps, task.launched), list[Estimate]()
     with _opened(asked, plan, len(mutations) * per, steps, work) as runner:
         sought = [None if own is None else own.at_mean(mutation) for mutation in mutations]
         start = _slots(own, plan, sought)
         trees = best_trees_with_copies(runner, result.parents, mutations, start, per, steps, clock)
-        fits = [
-            None if own is None else own.with_copy(genotypes_of(tree, mutation)[:-1], mutation)
-            for mutation, tree in zip(mutations, trees, strict=True)
-        ]
-        evidences = evidences_with_copies(runner, mutations, _slots(own, plan, fits), per, rung, task)
+        if fixed[1] is not None:
+            evidences = evidences_with_copies(runner, mutations, start, per, _rung(steps), task)
+    fits = [
+        None if own is None else own.with_copy(genotypes_of(tree, mutation)[:-1], mutation)
+        for mutation, tree in zip(mutations, trees, strict=True)
+    ]
     plain = plan_for(asked, MUTATION, asked.observed, None, *fixed, own)
     rates = _slots(own, plain, [None if own is None else own.fit])[0]
     with _opened(asked, plain, per, steps, work) as runner:
         best = best_tree_without(runner, result.parents, rates, per, steps, task)
-        without = evidence_without(runner, rates, len(mutations) * per, per, rung, task)
-    without = without._replace(value=without.value - _prior(asked))
+        if evidences:
+            without = evidence_without(runner, rates, len(mutations) * per, per, _rung(steps), task)
+            factors = [evidence.minus(without) for evidence in evidences]
+    if not evidences:
+        factors = _factors_with_shares(asked, result, mutations, own, task, work)
     known = _log_likelihood_without(asked, result, plain, best, own)
     return tuple(
-        _tested(asked, result, plan, tree, mutation, known, evidence.minus(without), own, fit)
-        for mutation, tree, evidence, fit in zip(mutations, trees, evidences, fits, strict=True)
+        _tested(asked, result, plan, tree, mutation, known, factor, own, fit)
+        for mutation, tree, factor, fit in zip(mutations, trees, factors, fits, strict=True)
     )
+
+
+def _rung(steps: int) -> int:
+    """Return the steps on each rung of the ladder of chains with doublets."""
+    return max(1, steps // OF_RUNG)
+
+
+def _factors_with_shares(
+    asked: Request,
+    result: Result,
+    mutations: Sequence[int],
+    own: OwnRates | None,
+    task: Task,
+    work: list[WorkDone],
+) -> list[Estimate]:
+    """Return the log Bayes factors of a model without doublets, in which nodes have shares of the cells."""
+    rates = result.rates
+    run = Run(asked.device, "auto", asked.slots, asked.seed, Task(task.report, stop=task.stop))
+    sampled = sample_without(result, rates, own, _chains(asked)[1], run, work)
+    return factors_of(sampled, result, rates, own, mutations)
 
 
 def _own_rates(asked: Request, result: Result, task: Task, work: list[WorkDone]) -> OwnRates | None:
@@ -268,12 +292,6 @@ def _opened(asked: Request, plan: Plan, chains: int, steps: int, work: list[Work
         opened.runner.close()
 
 
-def _prior(asked: Request) -> float:
-    """Return what the priors of attachments, which the sum score leaves out, add to a log Bayes factor."""
-    nodes = asked.observed.n_mutations + 1
-    return asked.observed.n_cells * math.log(nodes / (nodes + 1)) if asked.plan.score.name == "sum" else 0.0
-
-
 def _fixed(result: Result) -> tuple[RateModel, float | None]:
     """Return the rates of tests, which are those of the inferred tree, and its rate of doublets."""
     doublets = result.assignment.doublets
@@ -293,12 +311,11 @@ def _tested(
 ) -> Tested:
     """Return the test of a mutation from its best tree, and its rates with the copy if they are its own."""
     if own is not None and fit is not None:
-        group, has = int(own.groups[mutation]), genotypes_of(parents, mutation)[:-1]
+        has = genotypes_of(parents, mutation)[:-1]
         summed = plan.score.name == "sum"
         likely = own.log_likelihood(has, fit, plan.problem.base, summed=summed)
         found = kind_of(parents, mutation, with_copy(asked.observed, mutation).mutations)
-        value = factor.value + fit.integrated(group) - own.fit.integrated(group)
-        return Tested(found.compared(likely, without), parents, likely, value, factor.error)
+        return Tested(found.compared(likely, without), parents, likely, factor.value, factor.error)
     kind, matrix = recurrent_kind(mutation), with_copy(asked.observed, mutation)
     score = plan_for(asked, kind, matrix, mutation, *_fixed(result)).score
     assignment, log_likelihood = kind.assign(matrix, result.rates, plan.problem, parents, score)

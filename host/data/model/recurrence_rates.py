@@ -2,7 +2,7 @@
 
 A mutation that is missed often seems to be lost, or to arise twice, if it has the rate of all others. Where
 rates differ, each one is fitted to the tree by expectation and maximisation over the nodes of the cells. That
-of a tested mutation is fitted with its copy as well, and its uncertainty is integrated out on both sides.
+of a tested mutation is fitted with its copy as well; for Bayes factors, it is integrated out.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ _MOST_ROUNDS: Final = 100
 _SAME: Final = 1e-3
 """Change of the log of every rate below which rates are final."""
 
+_RATES: Final = 32
+"""Rates that stand for the common Beta."""
+
 _NOBODY: Final = 0.01
 """Cells that each node has besides those expected there, so that no share is 0."""
 
@@ -45,15 +48,6 @@ class Fit(NamedTuple):
     missed: NDArray[np.float64]
     seen: NDArray[np.float64]
     shapes: tuple[float, float]
-
-    def integrated(self, group: int) -> float:
-        """Return what integrating out a group's rate adds to the log-likelihood, given the cells."""
-        from scipy.special import betaln
-
-        (a, b), rate = self.shapes, self.rates[group]
-        missed, seen = self.missed[group], self.seen[group]
-        at_rate = missed * np.log(rate) + seen * np.log1p(-rate)
-        return float(betaln(a + missed, b + seen) - betaln(a, b) - at_rate)
 
 
 class OwnRates(NamedTuple):
@@ -97,6 +91,22 @@ class OwnRates(NamedTuple):
         """
         start = self.at_mean(mutation).rates
         return _fit(self, genotypes, start, int(self.groups[mutation]), self.fit.shapes)
+
+    def log_tables(self) -> NDArray[np.float64]:
+        """Return logs of the probabilities of values at equally probable rates of the common Beta.
+
+        Returns:
+            float64, shape (rates, 4, 2): without the mutation and with it, as `Rates.log_table`.
+        """
+        from scipy.special import betaincinv
+
+        a, b = self.fit.shapes
+        rates = betaincinv(a, b, (np.arange(_RATES) + 0.5) / _RATES)
+        tables = np.zeros((_RATES, 4, 2))
+        tables[:, 0, 0], tables[:, 1, 0] = np.log1p(-self.fp_rate), np.log(self.fp_rate)
+        within = within_limits(rates, self.fp_rate)
+        tables[:, 0, 1], tables[:, 1, 1] = np.log(within), np.log1p(-within)
+        return tables
 
     def slot_rates(self, problem: Problem, fit: Fit) -> SlotRates:
         """Return rates as integers of a problem of the groups."""

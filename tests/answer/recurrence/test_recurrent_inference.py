@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
+from scipy.special import betaln, gammaln
 
 import syclade
 from syclade.host.answer.recurrence import bayes_factors as recurrence_tests
 from syclade.host.chains.runs.evidence import Estimate, estimate_of
 from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.shares import CONCENTRATIONS
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.recurrence import LOSS, PARALLEL, genotypes_of, is_allowed
@@ -108,33 +111,58 @@ def test_chains_start_at_the_trees_of_searches() -> None:
     assert recurrence.without == syclade.infer(planted(LOSS), fp_rate=FP, fn_rate=FN).log_likelihood
 
 
-def exact_factor(
-    score: str, mutation: int, *, constrained: bool = True, gained: bool = False, prior: bool = True
-) -> float:
+@cache
+def evidence_of(nodes_with: tuple[tuple[bool, ...], ...], model: str) -> float:
+    """Return the log-likelihood of a tree for a small matrix, with the nodes of the cells summed out.
+
+    Args:
+        nodes_with: which of the 3 mutations each node has.
+        model: shares, for a Dirichlet prior with each concentration of the grid; equal, for nodes of equal
+            probabilities; or doublets, for these and cells that are two together, at `DOUBLETS`.
+    """
+    has, problem = np.array(nodes_with).T, make_problem(small_matrix(3), RATES)
+    weights = problem.unit * problem.weight_rows().astype(np.float64)[:, problem.column_of]
+    likely = np.exp(has.T @ weights)
+    nodes, cells = likely.shape
+    if model == "doublets":
+        pairs = (has[:, :, None] | has[:, None, :]).reshape(3, -1)
+        both = DOUBLETS * np.exp(pairs.T @ weights).mean(axis=0) + (1 - DOUBLETS) * likely.mean(axis=0)
+        return float(np.log(both).sum())
+    if model == "equal":
+        return float(np.log(likely.mean(axis=0)).sum())
+    by_counts = np.zeros(
+        (cells + 1,) * nodes
+    )  # sums over all nodes of the cells, by the numbers at the nodes
+    by_counts[(0,) * nodes] = 1.0
+    for cell in range(cells):
+        moved = [likely[node, cell] * np.roll(by_counts, 1, axis=node) for node in range(nodes)]
+        by_counts = np.sum(moved, axis=0)
+    total = 0.0
+    for concentration in CONCENTRATIONS:
+        rising = gammaln(np.arange(cells + 1) + concentration) - gammaln(concentration)
+        left = by_counts
+        for _ in range(nodes):
+            left = np.exp(rising) @ left
+        over = gammaln(nodes * concentration + cells) - gammaln(nodes * concentration)
+        total += float(left) / math.exp(over) / len(CONCENTRATIONS)
+    return math.log(total)
+
+
+def exact_factor(model: str, mutation: int, *, constrained: bool = True, gained: bool = False) -> float:
     """Return the log of the Bayes factor for a small matrix, from all trees.
 
     Args:
-        score: max or sum.
+        model: as for `evidence_of`.
         mutation: the mutation.
-        prior: whether nodes have the prior 1 / nodes, for the sum score.
         constrained: whether the copies are neither siblings nor parent and child.
         gained: whether a loss is none.
     """
-    weights = make_problem(small_matrix(3), RATES).weight_rows().astype(np.float64)
-    problem = make_problem(small_matrix(3), RATES)
 
-    def worth(has: NDArray[np.bool_]) -> float:
-        scores = has.T @ weights * problem.unit
-        if score == "max":
-            return float(scores.max(axis=0) @ problem.multiplicity)
-        sums = np.logaddexp.reduce(scores, axis=0) - (math.log(len(scores)) if prior else 0.0)
-        return float(sums @ problem.multiplicity)
+    def evidence(has: NDArray[np.bool_]) -> float:
+        return evidence_of(tuple(sorted(map(tuple, has.astype(bool).T.tolist()))), model)
 
-    def mean(worths: list[float]) -> float:
-        return float(np.logaddexp.reduce(worths)) - math.log(len(worths))
-
-    plain = mean([worth(ancestor_matrix(np.array(tree, dtype=np.int32))[:-1]) for tree in all_trees(3)])
-    worths = []
+    plain = [evidence(ancestor_matrix(np.array(tree, dtype=np.int32))[:-1]) for tree in all_trees(3)]
+    recurrent = []
     for tree in all_trees(4):
         parents = np.array(tree, dtype=np.int32)
         if constrained and not is_allowed(parents, mutation):
@@ -142,8 +170,12 @@ def exact_factor(
         has, above = genotypes_of(parents, mutation), ancestor_matrix(parents)
         if gained:
             has[mutation] = above[mutation] | above[3]
-        worths.append(worth(has[:-1]))
-    return mean(worths) - plain
+        recurrent.append(evidence(has[:-1]))
+    means = [np.logaddexp.reduce(logs) - math.log(len(logs)) for logs in (recurrent, plain)]
+    return float(means[0] - means[1])
+
+
+DOUBLETS = 0.2
 
 
 @pytest.mark.statistical
@@ -151,24 +183,26 @@ def exact_factor(
     ("steps", "chains", "most"),
     [(12_000, 8, 0.03), pytest.param(50_000, 16, 0.02, marks=pytest.mark.verification)],
 )
-@pytest.mark.parametrize("score", ["max", "sum"])
+@pytest.mark.parametrize("model", ["shares", "doublets"])
 def test_bayes_factors_are_those_of_all_trees_and_of_no_other_model(
-    score: str, steps: int, chains: int, most: float
+    model: str, steps: int, chains: int, most: float
 ) -> None:
+    """The score of the best trees does not matter for Bayes factors, but doublets do."""
     found = syclade.infer(
-        small_matrix(3), recurrent="all", fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate, score=score,
-        steps=steps, chains=chains, device=QUICKEST,
+        small_matrix(3), recurrent="all", fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate,
+        steps=steps, chains=chains, device=QUICKEST, doublets=DOUBLETS if model == "doublets" else None,
     ).recurrences  # fmt: skip
     assert found is not None
     others: list[dict[str, Any]] = [{"constrained": False}, {"gained": True}]
-    others += [{"prior": False}] if score == "sum" else []
+    others += [{"model": "equal"}] if model == "doublets" else []
     wrong = [0] * len(others)
     for mutation, test in enumerate(found.tests):
         error = 5 * test.error + 1e-3  # that of rounded weights, and of sums of powers
         assert 0 < test.error < most
-        assert test.log_bayes_factor == pytest.approx(exact_factor(score, mutation), abs=error)
-        for number, other in enumerate(others):
-            wrong[number] += abs(test.log_bayes_factor - exact_factor(score, mutation, **other)) > error
+        assert test.log_bayes_factor == pytest.approx(exact_factor(model, mutation), abs=error)
+        for number, wrongly in enumerate(others):
+            without = exact_factor(**{"model": model, "mutation": mutation, **wrongly})
+            wrong[number] += abs(test.log_bayes_factor - without) > error
     assert all(wrong), "the check would also hold for other models"
 
 
@@ -316,8 +350,8 @@ def test_numpy_and_other_devices_give_the_same_answer() -> None:
         assert found["numpy"].summary() == found["native"].summary()
 
 
-TWO_VIOLATIONS = simulate(100, 10, FP, FN, 0.05, seed=4, recurrent=2)
-"""Mutations 0 and 7 recur; 6, which does not, has evidence as long as both are there."""
+TWO_VIOLATIONS = simulate(100, 10, FP, FN, 0.05, seed=9, recurrent=2)
+"""Mutations 1 and 3 recur; 2 and 8 have evidence as long as 1 is there, and 7 takes the place of 3."""
 OF_ROUNDS: dict[str, Any] = {
     "fp_rate": FP, "fn_rate": FN, "recurrent": "all", "score": "sum", "steps": 1000, "chains": 3,
     "device": QUICKEST,
@@ -325,26 +359,26 @@ OF_ROUNDS: dict[str, Any] = {
 
 
 def test_rounds_clear_an_innocent_mutation() -> None:
-    assert {copy.mutation for copy in TWO_VIOLATIONS.copies} == {0, 7}
+    assert {copy.mutation for copy in TWO_VIOLATIONS.copies} == {1, 3}
     result = syclade.infer(TWO_VIOLATIONS.matrix, **OF_ROUNDS)
     found = result.recurrences
     assert found is not None
-    assert {row for row, test in enumerate(found.tests) if test.is_evident} == {0, 6, 7}
-    assert found.tests[6].log_bayes_factor > 8, "without rounds, it seems to recur"
-    assert set(found.accepted) == {0, 7}
-    assert [set(tests) for tests in found.rounds] == [{0, 6, 7} - {found.accepted[0]}]
-    number, last = found.last_of(6)
+    assert {row for row, test in enumerate(found.tests) if test.is_evident} == {1, 2, 7, 8}
+    assert found.tests[8].log_bayes_factor > 4, "without rounds, it seems to recur"
+    assert found.accepted == (1, 7)
+    assert set(found.rounds[0]) == {2, 7, 8}
+    number, last = found.last_of(8)
     assert number == 2
     assert last.log_bayes_factor + 2 * last.error < 0
-    assert found.last_of(found.accepted[1])[1].is_evident
-    assert found.explained == (6,)
-    assert found.words.endswith("; no longer for M7")
+    assert found.last_of(7)[1].is_evident
+    assert found.explained == (2, 8)
+    assert found.words.endswith("; no longer for M3, M9")
     rows = list(csv.DictReader(io.StringIO(found.table()), delimiter="\t"))
     assert [row["accepted"] for row in rows if row["accepted"]] == [
         str(found.accepted.index(row) + 1) for row in sorted(found.accepted)
     ]
-    assert [row["last_round"] for row in rows].count("1") == 8
-    assert float(rows[6]["last_log_bayes_factor"]) == pytest.approx(last.log_bayes_factor)
+    assert [row["last_round"] for row in rows].count("1") == 7
+    assert float(rows[8]["last_log_bayes_factor"]) == pytest.approx(last.log_bayes_factor)
     told = found.to_dict()
     assert {one["mutation"] for one in told["rounds"][0]} == {f"M{row + 1}" for row in found.rounds[0]}
     assert told["accepted"] == [f"M{row + 1}" for row in found.accepted]
@@ -401,8 +435,6 @@ def test_a_recurrence_is_found_where_dropout_differs() -> None:
 
 def test_the_integral_over_a_rate_is_that_of_known_cells() -> None:
     """With two well separated nodes, the cells are known, and so is the integral over the Beta."""
-    from scipy.special import betaincinv
-
     from syclade.host.data.model.recurrence_rates import fit_own_rates
 
     values = np.zeros((5, 40), np.uint8)
@@ -412,12 +444,9 @@ def test_the_integral_over_a_rate_is_that_of_known_cells() -> None:
     assert own.fit.missed == pytest.approx([0, 0, 0, 0, 6], abs=1e-3)
     assert own.fit.seen == pytest.approx([20, 20, 20, 20, 14], abs=1e-3)
     a, b = own.fit.shapes
-    rates = betaincinv(a, b, (np.arange(100_000) + 0.5) / 100_000)  # equally probable
-    expected = np.log((rates**6 * (1 - rates) ** 14).mean())
-    rate = own.fit.rates[4]
-    assert own.fit.integrated(4) == pytest.approx(
-        expected - 6 * np.log(rate) - 14 * np.log(1 - rate), abs=0.01
-    )
+    with_it = own.log_tables()[..., 1]
+    mean = np.logaddexp.reduce(6 * with_it[:, 0] + 14 * with_it[:, 1]) - np.log(len(with_it))
+    assert mean == pytest.approx(betaln(a + 6, b + 14) - betaln(a, b), abs=0.03)
     without = own.with_copy(has, 0)
     assert without.rates == pytest.approx(own.fit.rates, rel=0.01)
     assert own.log_likelihood(has, own.fit, -5.0, summed=True) == pytest.approx(
@@ -426,10 +455,27 @@ def test_the_integral_over_a_rate_is_that_of_known_cells() -> None:
 
 
 def test_without_violations_there_is_one_round() -> None:
-    made = simulate(60, 6, FP, FN, 0.05, seed=1)
+    made = simulate(60, 6, FP, FN, 0.05, seed=2)
     found = syclade.infer(made.matrix, **{**OF_ROUNDS, "steps": 300}).recurrences
     assert found is not None
     assert (found.accepted, found.rounds, found.explained) == ((), (), ())
+
+
+def test_mutations_of_unequal_clones_have_no_evidence() -> None:
+    """With equal probabilities of all nodes, 9 of these had log Bayes factors from 3 to 35."""
+    made = simulate(400, 24, FP, 0.13, 0.0, seed=1, shares="zipf", per_branch=3)
+    options: dict[str, Any] = {"score": "sum", "steps": 300, "chains": 2, "device": QUICKEST}
+    found = syclade.infer(made.matrix, fp_rate=FP, fn_rate=0.13, recurrent="all", **options).recurrences
+    assert found is not None
+    assert max(test.log_bayes_factor for test in found.tests) < 3
+
+
+def test_recurrences_among_unequal_clones_are_found() -> None:
+    made = simulate(400, 24, FP, 0.13, 0.0, seed=1, shares="zipf", recurrent=2)
+    options: dict[str, Any] = {"steps": 300, "chains": 2, "device": QUICKEST}
+    found = syclade.infer(made.matrix, fp_rate=FP, fn_rate=0.13, recurrent="all", **options).recurrences
+    assert found is not None
+    assert set(found.accepted) == {copy.mutation for copy in made.copies}
 
 
 LEARNED_RATES: dict[str, dict[str, Any]] = {
