@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.place import Place, here
+from syclade.host.calls.kernels import Place, here
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.device import NUMPY, Device
 from syclade.host.device.engines import Allocation, open_engine

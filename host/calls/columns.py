@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.consensus import consensus_indels
 from syclade.host.calls.counts import Counts
-from syclade.host.calls.errors_of_bases import UNKNOWN, joint_errors, phred, phred_to_error
+from syclade.host.calls.error_probabilities import UNKNOWN, joint_errors, phred, phred_to_error
+from syclade.host.calls.indel_counts import consensus_indels
 from syclade.host.calls.options import CallOptions
 
 __all__ = ["ColumnsToTest", "columns_to_test", "median_of_reference"]

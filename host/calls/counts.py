@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.host_kernels import Compiled
 from syclade.host.calls.indel_counts import IndelCounts
+from syclade.host.calls.kernels import Compiled, grown
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.record_parser import Reads
-from syclade.host.calls.tables import grown
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT, RULES
 
 __all__ = ["Counter", "Counts"]

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from syclade.host.calls import lofreq_compat as as_lofreq
-from syclade.host.calls.alleles import Allele
-from syclade.host.calls.kinds import Kind, Tested, kinds_of, number_of_tests
+from syclade.host.calls.alleles import Allele, Kind, Tested, kinds_of, number_of_tests
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.strand_bias import fisher_log_p, is_one_sided, rejected
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from syclade.fallback.baq.gaps import compute_gaps
 from syclade.host.calls.alignment_quality import blocks_of, given_of, sizes_of, tables
 from syclade.host.calls.banded import Banded, BandedEngines, by_band, filled
-from syclade.host.calls.place import Place
+from syclade.host.calls.kernels import Place
 from syclade.host.calls.record_parser import Reads
 from syclade.host.device.compile.kernel import Record
 from syclade.host.device.work import GAPS as GAPS_DONE

@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.calls.error_probabilities import DINDEL, indel_qualities
 from syclade.host.calls.gap_quality import GapQuality
-from syclade.host.calls.homopolymers import DINDEL, indel_qualities
-from syclade.host.calls.host_kernels import Compiled
+from syclade.host.calls.kernels import Compiled, grown
 from syclade.host.calls.options import CallOptions
-from syclade.host.calls.read_tags import ReadTags
-from syclade.host.calls.record_parser import Reads
-from syclade.host.calls.tables import grown
+from syclade.host.calls.record_parser import Reads, ReadTags
 from syclade.kernels.pileup.indel_arguments import (
     GAP,
     INDEL_RULES,
@@ -25,7 +23,8 @@ from syclade.kernels.pileup.indel_arguments import (
     TO_COMPUTE,
 )
 
-__all__ = ["LEAST_INDEL_QUALITY", "Indel", "IndelCounter", "IndelCounts", "Qualities"]
+__all__ = ["LEAST_INDEL_QUALITY", "Indel", "IndelCounter", "IndelCounts", "Qualities", "consensus_indels"]
+
 
 LEAST_INDEL_QUALITY = 10
 """Reads whose indel qualities after a base are lower do not count there."""
@@ -282,3 +281,23 @@ def _counted(rows: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     distinct, place = np.unique(every[:, :-1], axis=0, return_inverse=True)
     count = np.bincount(place.ravel(), every[:, -1], len(distinct)).astype(np.int64)
     return np.column_stack([distinct, count])
+
+
+def consensus_indels(counts: IndelCounts) -> NDArray[np.bool_]:
+    """Return where an indel has a larger sum of qualities than all reads without its kind, bool, (columns,).
+
+    LoFreq does not test the bases of such columns.
+    """
+    found = np.zeros(len(counts.depth), dtype=bool)
+    for column, indels in counts.by_column.items():
+        for inserted in (True, False):
+            mine = [counts.indels[one] for one in indels if (one.length > 0) == inserted]
+            others = [counts.indels[one] for one in indels if (one.length > 0) != inserted]
+            against = sum(_sum_of(one, inserted) for one in (counts.without_at(column), *others))
+            found[column] |= max((_sum_of(one, inserted) for one in mine), default=0) > against
+    return found
+
+
+def _sum_of(reads: Qualities, inserted: bool) -> int:
+    quality = reads.insertion if inserted else reads.deletion
+    return int((quality * reads.count).sum())

@@ -15,15 +15,12 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.alleles import Allele
-from syclade.host.calls.errors_of_bases import joint_errors
-from syclade.host.calls.exact_tails import ExactTails
-from syclade.host.calls.homopolymers import homopolymer_length
+from syclade.host.calls.alleles import INDEL, Allele
+from syclade.host.calls.error_probabilities import homopolymer_length, joint_errors
 from syclade.host.calls.indel_counts import Indel, IndelCounts, Qualities
-from syclade.host.calls.kinds import INDEL
 from syclade.host.calls.options import CallOptions
+from syclade.host.calls.p_values import ExactTails, poisson_screen
 from syclade.host.calls.reference import BASES
-from syclade.host.calls.screen import poisson_screen
 from syclade.host.calls.tails import columns_of
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.library import pysam_of
+from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.ground.distinct_paths import is_file, problem_of
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.options.calls import call_flag

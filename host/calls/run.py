@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syclade.host.calls.alignments import open_alignments
-from syclade.host.calls.alleles import Allele
+from syclade.host.calls.alleles import KINDS, Allele, Tested
 from syclade.host.calls.decisions import Call, Limits, limits_of, may_be_called, sample_calls
-from syclade.host.calls.kinds import KINDS, Tested
+from syclade.host.calls.kernels import Place
 from syclade.host.calls.options import DEFAULTS, CallOptions
-from syclade.host.calls.place import Place
-from syclade.host.calls.pool import Pieces, Threads
+from syclade.host.calls.pieces import Pieces, SharedPieces, Threads
 from syclade.host.calls.read_filter import ReadCounts
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Interval, tiles, whole
-from syclade.host.calls.shared import SharedPieces
 from syclade.host.calls.sites import Here, Site, Sites
-from syclade.host.calls.work import ColumnCounts, WindowResult
+from syclade.host.calls.window_tests import ColumnCounts, WindowResult
 from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import WorkDone

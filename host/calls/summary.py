@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import syclade
-from syclade.host.calls.kinds import INDEL, SNV
+from syclade.host.calls.alleles import INDEL, SNV
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.read_filter import ReadCounts
 from syclade.host.calls.run import Called
-from syclade.host.calls.work import ColumnCounts
+from syclade.host.calls.window_tests import ColumnCounts
 from syclade.host.device.device import native_device
 from syclade.host.device.work import work_dicts
 from syclade.host.ground.options.calls import call_flag

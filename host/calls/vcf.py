@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 import syclade
-from syclade.host.calls.alleles import Allele
+from syclade.host.calls.alleles import INDEL, Allele, kinds_of
 from syclade.host.calls.decisions import MIN_DEPTH, Call, pooled_bias
-from syclade.host.calls.kinds import INDEL, kinds_of
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.run import Called, Variant
 from syclade.host.calls.strand_bias import ALPHA

@@ -1,8 +1,8 @@
-"""Windows of a contig, one after another: their reads are counted, and their columns tested."""
+"""Windows of a contig, one after another: their reads are counted; and the list of all kernels that do it."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,24 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.alignment_quality import AlignmentQuality
-from syclade.host.calls.alignments import Alignments
-from syclade.host.calls.banded import BANDS
+from syclade.host.calls.alignment_quality import BAQ_OF_READS, AlignmentQuality
+from syclade.host.calls.alignments import Alignments, RawRecords
+from syclade.host.calls.banded import BANDS, banded_kernel
 from syclade.host.calls.counts import Counter, Counts
-from syclade.host.calls.gap_quality import GapQuality
-from syclade.host.calls.host_kernels import Compiled, compiled
+from syclade.host.calls.gap_quality import GAPS_OF_READS, GapQuality
 from syclade.host.calls.indel_counts import IndelCounter
+from syclade.host.calls.kernels import HOST_KERNELS, Compiled, Place, compiled
 from syclade.host.calls.lofreq_compat import DepthLimit, place_states
 from syclade.host.calls.options import CallOptions
-from syclade.host.calls.place import Place
 from syclade.host.calls.read_filter import Intake
-from syclade.host.calls.read_tags import ReadTags, TagReader
-from syclade.host.calls.record_parser import RAW_BYTES, Reads, Taker
-from syclade.host.calls.stream import RawRecords
+from syclade.host.calls.record_parser import RAW_BYTES, Reads, ReadTags, TagReader, Taker
+from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.work import WorkDone, merged_work
 from syclade.kernels.pileup.arguments import FIELDS
 
-__all__ = ["WINDOW", "WindowCounter", "window_ends"]
+__all__ = ["WINDOW", "WindowCounter", "alignment_kernels", "call_kernels", "window_ends"]
 
 WINDOW = 2048
 """Columns of a window. Windows begin at multiples of it, so results do not depend on how a contig is
@@ -199,3 +197,14 @@ class _Counters:
         """Return what has been counted."""
         indels = None if self.indels is None else self.indels.counts()
         return replace(self.bases.counts(), indels=indels)
+
+
+def call_kernels() -> Mapping[str, Kernel]:
+    """Return the kernels of this processor, by name."""
+    return HOST_KERNELS | alignment_kernels("native")
+
+
+def alignment_kernels(kind: str) -> dict[str, Kernel]:
+    """Return the kernels of alignment qualities of a kind of device, by name."""
+    found = [banded_kernel(one, widest, kind) for widest in BANDS for one in (BAQ_OF_READS, GAPS_OF_READS)]
+    return {one.name: one for one in found}

@@ -25,8 +25,8 @@ from syclade.host.ground.options.calls import (
 )
 
 if TYPE_CHECKING:
+    from syclade.host.calls.kernels import Place
     from syclade.host.calls.options import CallOptions
-    from syclade.host.calls.place import Place
     from syclade.host.calls.read_filter import ReadCounts
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.regions import Interval
@@ -119,11 +119,11 @@ def command(
     BAM is a file of reads, sorted by position and with an index, or CRAM. Options and defaults are those of
     lofreq call. Several files are samples of one VCF.
     """
-    from syclade.host.calls.output import check_vcf, inputs_of, write_vcf
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.run import call_variants, samples_of
     from syclade.host.calls.summary import summary_of, warnings_of
     from syclade.host.calls.vcf import vcf_lines
+    from syclade.host.calls.vcf_file import check_vcf, inputs_of, write_vcf
 
     chosen = _options_of(given, len(reads), sites)
     log = show_log(quiet, verbose)
@@ -168,7 +168,7 @@ def command(
 def _place(device: str, scheduler: str | None) -> Iterator[Place | Workers]:
     """Yield the device, or the workers."""
     if scheduler is None:
-        from syclade.host.calls.place import place_of
+        from syclade.host.calls.kernels import place_of
         from syclade.host.device.cores import usable_cores
 
         yield place_of(device, usable_cores())

@@ -15,8 +15,15 @@ from typing import Any
 import numpy as np
 
 from syclade.host.calls.tails import columns_of, log_tails
-from syclade.host.calls.tails.columns import Columns, reduce_columns
-from syclade.host.calls.tails.kernels import BLOCK, KERNELS, sizes_of, tail_arguments, tail_kernel
+from syclade.host.calls.tails.columns import (
+    BLOCK,
+    KERNELS,
+    Columns,
+    reduce_columns,
+    sizes_of,
+    tail_arguments,
+    tail_kernel,
+)
 from syclade.host.calls.tails.run import fields_of
 from syclade.host.device.choice import choose_device
 from syclade.host.device.engines import Allocation, open_engine

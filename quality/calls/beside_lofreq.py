@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from syclade.host.calls.library import pysam_of
+from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Interval, intersected, merged, parse_region, read_bed, whole
 from syclade.host.calls.run import call_variants, samples_of

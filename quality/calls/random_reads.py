@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.library import pysam_of
+from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import BASES
 from syclade.quality.calls.indels import random_indels, repetitive_reference
 

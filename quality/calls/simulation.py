@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.library import pysam_of
+from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import BASES
 
 __all__ = ["Simulated", "SimulatedVariant", "random_variants", "simulate_reads", "write_reads"]

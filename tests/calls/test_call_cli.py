@@ -16,8 +16,8 @@ import pysam
 import pytest
 from click.testing import CliRunner, Result
 
+from syclade.host.calls.kernels import place_of
 from syclade.host.calls.options import CallOptions
-from syclade.host.calls.place import place_of
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import whole
 from syclade.host.calls.run import call_variants, samples_of

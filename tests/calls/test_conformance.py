@@ -13,9 +13,9 @@ from syclade.fallback.baq import blocks, forward
 from syclade.host.calls.alignment_quality import AlignmentQuality
 from syclade.host.calls.banded import BANDS
 from syclade.host.calls.gap_quality import GapQuality
-from syclade.host.calls.kernels import alignment_kernels
-from syclade.host.calls.place import Place, place_of
+from syclade.host.calls.kernels import Place, place_of
 from syclade.host.calls.record_parser import Reads
+from syclade.host.calls.windows import alignment_kernels
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.program import spirv_of
 from syclade.host.device.device import Device
@@ -162,7 +162,7 @@ def test_threads_share_a_device() -> None:
 
 def test_cards_have_no_images_of_calling(monkeypatch: pytest.MonkeyPatch) -> None:
     card = Device("opencl:accelerator:1", "a card", "fpga", 1)
-    monkeypatch.setattr("syclade.host.calls.place.choose_device", lambda _: card)
+    monkeypatch.setattr("syclade.host.calls.kernels.choose_device", lambda _: card)
     with pytest.raises(DeviceError, match="a card runs images only"):
         place_of("fpga", 1)
 

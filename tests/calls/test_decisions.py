@@ -8,15 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from syclade.host.calls.alleles import Allele, run_tests
+from syclade.host.calls.alleles import INDEL, SNV, Allele, Kind, kinds_of, number_of_tests, run_tests
 from syclade.host.calls.columns import columns_to_test
 from syclade.host.calls.counts import Counts
 from syclade.host.calls.decisions import Call, limits_of, may_be_called, sample_calls, thresholds_of
-from syclade.host.calls.errors_of_bases import joint_errors
-from syclade.host.calls.exact_tails import ExactTails
-from syclade.host.calls.kinds import INDEL, SNV, Kind, kinds_of, number_of_tests
+from syclade.host.calls.error_probabilities import joint_errors
 from syclade.host.calls.options import CallOptions
-from syclade.host.calls.screen import may_be_significant
+from syclade.host.calls.p_values import ExactTails, may_be_significant
 from syclade.host.ground.errors import OptionError
 
 LOFREQ, OWN = CallOptions(compat=True, call_indels=True), CallOptions(call_indels=True)

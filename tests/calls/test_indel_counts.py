@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from syclade.host.calls.alignments import open_alignments
-from syclade.host.calls.homopolymers import DINDEL, homopolymer_length, indel_qualities
+from syclade.host.calls.error_probabilities import DINDEL, homopolymer_length, indel_qualities
 from syclade.host.calls.indel_counts import IndelCounts
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import BASES, Reference, codes_of

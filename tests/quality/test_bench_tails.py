@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from syclade.host.calls.tails import log_tails
-from syclade.host.calls.tails.kernels import KERNELS
+from syclade.host.calls.tails.columns import KERNELS
 from syclade.host.ground.errors import DeviceError
 from syclade.quality.bench import tails
 from syclade.quality.bench.algorithm1 import has_c_compiler, run_in_c

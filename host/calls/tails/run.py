@@ -3,38 +3,45 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.tails.columns import Columns, Reduced, reduce_columns
-from syclade.host.calls.tails.kernels import (
+from syclade.fallback.tails import blocked, grouped, tilted
+from syclade.host.calls.tails.columns import (
     BLOCK,
     KERNELS,
+    Columns,
+    Reduced,
     Sizes,
+    reduce_columns,
     sizes_of,
     tail_arguments,
     tail_kernel,
     work_of,
 )
-from syclade.host.calls.tails.numpy_tails import numpy_engine
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import machine_code
 from syclade.host.device.device import NUMPY, PYTHON, Device, native_device, own_devices
 from syclade.host.device.engines import Allocation, open_engine
 from syclade.host.device.engines.engine import Engine
+from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.engines.opening import open_first
 from syclade.host.device.work import COLUMNS, GENERAL, WithWork, WorkDone, WorkLog
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.values import short_repr
+from syclade.kernels.arguments import PROBLEM, SCRATCH
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 
 if TYPE_CHECKING:
     from syclade.host.device.compile.image import Image
 
-__all__ = ["Tails", "fields_of", "log_tails"]
+__all__ = ["Tails", "fields_of", "log_tails", "numpy_engine"]
+
 
 SLOTS = 256
 MEMORY = 1 << 28
@@ -178,3 +185,36 @@ def fields_of(
     count = np.zeros(probability.shape, dtype=np.int64)
     probability[row, place], count[row, place] = p, counts
     return fields | {"probability": probability, "count": count}
+
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def numpy_engine(name: str, sizes: Sizes, slots: int) -> tuple[NumpyEngine, int]:
+    """Return an engine for a kernel's arrays, and the number of its code."""
+    kept = [one for one in tail_arguments(name) if one.role not in (PROBLEM, SCRATCH)]
+    engine = NumpyEngine(NUMPY, Allocation(kept, sizes.symbols(slots)))
+    tail = partial(_blocked, sizes.room) if name == "blocked" else partial(_grouped, _TAILS[name])
+    return engine, engine.load(partial(_run, tail))
+
+
+def _run(tail: Callable[[Arrays, int], float], arrays: Arrays, slots: NDArray[np.intp]) -> None:
+    """Compute the tails of the columns in these slots, one after another."""
+    for slot in slots.tolist():
+        if arrays["sizes"][slot]:
+            arrays["log_tail"][slot] = tail(arrays, slot)
+            arrays["done"][slot] += 1
+
+
+_TAILS = {"grouped": grouped.tail_of_groups, "tilted": tilted.tail_of_groups}
+
+
+def _grouped(tail: Callable[..., float], arrays: Arrays, slot: int) -> float:
+    size = int(arrays["sizes"][slot])
+    p, counts = (arrays[name][slot, :size] for name in ("probability", "count"))
+    return tail(p, counts, int(arrays["at_least"][slot]))
+
+
+def _blocked(block: int, arrays: Arrays, slot: int) -> float:
+    trials = int(arrays["sizes"][slot])
+    return blocked.tail_of_trials(arrays["error"][slot, :trials], int(arrays["at_least"][slot]), block)

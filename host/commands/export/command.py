@@ -102,7 +102,7 @@ def _refuse_together(tails: bool) -> None:
 
 def _tails(directory: Path, columns: int, seed: int, images: tuple[str, ...], force: bool) -> list[str]:
     """Export the kernels of tails; return the names of the files."""
-    from syclade.host.calls.tails.kernels import KERNELS
+    from syclade.host.calls.tails.columns import KERNELS
     from syclade.host.commands.export.folder import check_image_kinds
     from syclade.host.commands.export.tails import TAIL_FILES, export_tails, tail_image_name
     from syclade.host.ground.files import check_output

@@ -12,10 +12,17 @@ from typing import Any
 import numpy as np
 
 from syclade.host.calls.tails import columns_of, log_tails
-from syclade.host.calls.tails.columns import Columns, Reduced, reduce_columns
-from syclade.host.calls.tails.kernels import KERNELS, Sizes, sizes_of, tail_arguments, tail_kernel
-from syclade.host.calls.tails.numpy_tails import numpy_engine
-from syclade.host.calls.tails.run import fields_of
+from syclade.host.calls.tails.columns import (
+    KERNELS,
+    Columns,
+    Reduced,
+    Sizes,
+    reduce_columns,
+    sizes_of,
+    tail_arguments,
+    tail_kernel,
+)
+from syclade.host.calls.tails.run import fields_of, numpy_engine
 from syclade.host.commands.export import loader
 from syclade.host.commands.export.folder import check_image_kinds, compiling_device
 from syclade.host.commands.export.kernels import ExportedKernel

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from syclade.host.calls.kernels import alignment_kernels, call_kernels
-from syclade.host.calls.tails.kernels import KERNELS, tail_kernel
+from syclade.host.calls.tails.columns import KERNELS, tail_kernel
+from syclade.host.calls.windows import alignment_kernels, call_kernels
 from syclade.host.chains.backends.stages.kernels import stage_kernels
 from syclade.host.chains.encodings.ancestor import SpecialisedAncestorEncoding
 from syclade.host.chains.encodings.base import Encoding

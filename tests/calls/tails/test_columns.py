@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from syclade.fallback.tails.grouped import log_tail, reduce_groups
 from syclade.fallback.tails.windows import binomial_window, convolve
 from syclade.host.calls.tails import Columns, columns_of, log_tails, run
-from syclade.host.calls.tails.columns import reduce_columns
-from syclade.host.calls.tails.kernels import sizes_of, work_of
+from syclade.host.calls.tails.columns import reduce_columns, sizes_of, work_of
 from tests.support.tails import random_case
 
 _group = st.tuples(st.sampled_from([0.0, 1.0, 0.25, 0.5, 1e-3]), st.integers(0, 4))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.fallback.tails import blocked, grouped, tilt, tilted
 from syclade.host.calls.tails import Columns, Tails, columns_of, log_tails
-from syclade.host.calls.tails.kernels import KERNELS
+from syclade.host.calls.tails.columns import KERNELS
 from syclade.host.device.work import COLUMNS
 from tests.support.did_all import assert_did_all
 from tests.support.on_devices import on_every_device

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from syclade.host.calls.tails.kernels import KERNELS, tail_kernel
+from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.program import spirv_of
 from syclade.host.device.queue import open_queue

@@ -17,7 +17,7 @@ import pytest
 
 import syclade
 from syclade.host.calls.tails import log_tails
-from syclade.host.calls.tails.kernels import KERNELS
+from syclade.host.calls.tails.columns import KERNELS
 from syclade.host.commands.export.tails import TAIL_FILES, export_tails, random_columns, tail_image_name
 from syclade.host.device.compile.image import read_image
 from syclade.host.ground.errors import DeviceError

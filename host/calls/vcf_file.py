@@ -1,4 +1,4 @@
-"""The VCF file: text, or compressed by bgzip with an index; complete or absent."""
+"""Write the VCF file atomically: as text, or compressed by bgzip with an index."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syclade.host.calls.library import pysam_of
+from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.ground.distinct_paths import refuse_same
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import check_file, write_file, write_files
 
 __all__ = ["check_vcf", "index_of", "inputs_of", "write_vcf"]
+
 
 _TABIX_LENGTH = 2**29
 """Positions that an index of tabix (.tbi) can hold; longer contigs need another one (.csi)."""

@@ -1,4 +1,4 @@
-"""pysam, which reads BAM, CRAM and their indexes; it comes with the extra `calls`."""
+"""Import of pysam, which reads BAM, CRAM and their indexes; it comes with the extra `calls`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.install import install_command
 
 __all__ = ["pysam_of", "quiet_finalizers"]
+
 
 _entering = threading.Lock()
 _inside: list[int] = []

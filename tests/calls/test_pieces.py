@@ -14,7 +14,7 @@ from typing import Any
 import pysam
 import pytest
 
-from syclade.host.calls.kinds import KINDS
+from syclade.host.calls.alleles import KINDS
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import whole

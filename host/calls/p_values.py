@@ -1,4 +1,4 @@
-"""Tests that are certainly not significant, found without their exact tails."""
+"""P-values of tests: exact tails, and a bound that rules out most tests without them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.columns import ColumnsToTest
+from syclade.host.calls.kernels import Place, here
+from syclade.host.calls.tails import Columns, log_tails
+from syclade.host.device.work import WorkDone, merged_work
 
-__all__ = ["may_be_significant", "poisson_screen"]
+__all__ = ["ExactTails", "may_be_significant", "poisson_screen"]
 
 
 def may_be_significant(columns: ColumnsToTest, sig: float) -> NDArray[np.bool_]:
@@ -51,3 +54,28 @@ def poisson_screen(
     distance = squares * np.minimum(1.0, 1.0 / np.maximum(mean, 1e-300))
     possible: NDArray[np.bool_] = tail - distance * (1 + 1e-9) <= sig
     return possible
+
+
+class ExactTails:
+    """Computes tails, and counts them.
+
+    Attributes:
+        work: the columns that were computed.
+
+    Args:
+        place: where; None: here.
+    """
+
+    def __init__(self, place: Place | None = None) -> None:
+        self._device = (place or here()).device.filter
+        self.work: tuple[WorkDone, ...] = ()
+
+    def of(self, columns: Columns) -> NDArray[np.float64]:
+        """Return ln P(X ≥ K) of each column, float64, (columns,).
+
+        Raises:
+            DeviceError: the kernel cannot be compiled, or the device cannot be used.
+        """
+        found = log_tails(columns, device=self._device)
+        self.work = merged_work((self.work, found.work))
+        return found.log_tails

@@ -1,4 +1,4 @@
-"""The work of one thread: windows of pieces of the genome, counted and tested for every sample."""
+"""Tests of windows of the genome, for all samples; `Worker` does the whole work of one thread."""
 
 from __future__ import annotations
 
@@ -13,15 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.alignments import Alignments
-from syclade.host.calls.alleles import Allele, WindowTests, allele_at, run_tests
+from syclade.host.calls.alleles import (
+    INDEL,
+    SNV,
+    Allele,
+    Tested,
+    WindowTests,
+    allele_at,
+    number_of_tests,
+    run_tests,
+)
 from syclade.host.calls.columns import ColumnsToTest, columns_to_test
 from syclade.host.calls.counts import Counts
-from syclade.host.calls.exact_tails import ExactTails
 from syclade.host.calls.indel_counts import Indel
 from syclade.host.calls.indel_tests import indel_alleles, run_indel_tests
-from syclade.host.calls.kinds import INDEL, SNV, Tested, number_of_tests
+from syclade.host.calls.kernels import Place
 from syclade.host.calls.options import CallOptions
-from syclade.host.calls.place import Place
+from syclade.host.calls.p_values import ExactTails
 from syclade.host.calls.reference import BASES, codes_of
 from syclade.host.calls.regions import Interval, Piece
 from syclade.host.calls.sites import Here
@@ -29,6 +37,7 @@ from syclade.host.calls.windows import WindowCounter
 from syclade.host.device.work import WorkDone, merged_work
 
 __all__ = ["WindowResult", "Worker"]
+
 
 MARGIN = 1.28
 """Alleles whose p-value exceeds the level by at most this factor are kept; `may_be_called` has a smaller
