@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 import syclade
 from syclade.host.answer.inference import InferenceProgress
 from syclade.host.chains.runs.task import Stop
-from syclade.host.commands.infer_text import estimated_lines
 from syclade.host.commands.main import cli
 from syclade.host.data.model.rate_fit import PRIORS
 from syclade.host.data.model.rate_posterior import RateInterval
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.work import STEPS
+from syclade.host.findings.rates import RatesFinding
 from syclade.host.ground.errors import OptionError, RatesError
 from syclade.host.ground.options import command_of
 from tests.support.did_all import assert_did_all
@@ -72,8 +72,9 @@ def test_the_estimate_is_inside_its_interval() -> None:
     rates = found.support.rates._replace(
         intervals={"fn_rate": RateInterval(0.1214, 0.1051, 0.1349)}, sampled_under=Rates(0.02, 0.12)
     )
-    told = replace(found, rates=Rates(0.02, 0.09), support=replace(found.support, rates=rates))
-    lines = estimated_lines(told)
+    finding = next(one for one in found.findings if isinstance(one, RatesFinding))
+    told = replace(finding.best, rates=Rates(0.02, 0.09))
+    lines = replace(finding, best=told, posterior=rates).lines
     assert lines[0] == "error rates estimated from the matrix: --fn-rate 0.121 (90 %: 0.105 to 0.135)"
     assert lines[1].startswith("the best tree was searched with --fn-rate 0.09; support and consensus")
     assert not rates._replace(sampled_under=told.rates, worth=float(rates.trees)).fits

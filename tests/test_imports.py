@@ -95,6 +95,7 @@ MODULES = {
     "host.chains.search.find_tree": "searches",
     "host.chains.search.shared": "several places",
     "host.findings.support.stage": "support",
+    "host.findings.support.value": "support",
     "kernels.target.native.compiler": "imports numba",
     "kernels.target.sycl": "imports numba-dpex",
     "kernels.target.sycl_dispatchers": "imports numba-dpex",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.answer.request import make_request
-from syclade.host.answer.run import answer
+from syclade.host.answer.run import finish, make_draft
 from syclade.host.chains.checkpoints.checkpoint_lock import checkpoint_in_use
 from syclade.host.chains.checkpoints.checkpoint_writer import make_keeper
 from syclade.host.chains.checkpoints.run_options import what_decides
@@ -219,14 +219,14 @@ def infer(
     try:
         with checkpoint_in_use(checkpoint, resume):
             keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
-            result = answer(asked, Task(report, keeper, stop))
+            draft = make_draft(asked, Task(report, keeper, stop))
             if recurrent is not None and stop.wanted:
-                result = result.stopped(RECURRENCE)
+                draft.stop(RECURRENCE)
             elif recurrent is not None:
-                from syclade.host.answer.recurrence.comparison import with_recurrences
+                from syclade.host.answer.recurrence.comparison import add_recurrences
 
-                result = with_recurrences(asked, result, Task(report, stop=stop))
-            return replace(result, total_seconds=time.perf_counter() - begun)
+                add_recurrences(asked, draft, Task(report, stop=stop))
+            return finish(asked, draft, time.perf_counter() - begun)
     finally:
         if isinstance(asked.device, Several):
             asked.device.close()

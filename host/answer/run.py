@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from syclade.host.answer.output.compose import make_result
+from syclade.host.answer.output.compose import best_tree_of, make_result
 from syclade.host.answer.request import Request
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.outcome import CO_OPTIMAL, SUPPORT, TREE
@@ -15,6 +15,7 @@ from syclade.host.chains.runs.task import Task
 from syclade.host.chains.starts import state_at
 from syclade.host.data.model.problem import make_problem, problem_at
 from syclade.host.data.model.recurrence import with_copy_below_root
+from syclade.host.findings.draft import Draft
 from syclade.host.ground.errors import SycladeError
 
 if TYPE_CHECKING:
@@ -26,16 +27,17 @@ if TYPE_CHECKING:
     from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.chains.state import ChainState
     from syclade.host.data.model.rates import Rates
+    from syclade.host.findings.consensus.consensus import CloneConsensus
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.findings.support.stage import SupportPlan
 
-__all__ = ["answer"]
+__all__ = ["finish", "make_draft"]
 
 logger = logging.getLogger("syclade.support")
 
 
-def answer(asked: Request, task: Task) -> Result:
-    """Run the inference and return its result.
+def make_draft(asked: Request, task: Task) -> Draft:
+    """Run the inference: the most likely tree, and what is found about it but for recurrences.
 
     Args:
         asked: the checked options.
@@ -50,101 +52,96 @@ def answer(asked: Request, task: Task) -> Result:
     found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task)
     if found.interrupted and asked.estimated.tree is not None:
         found = _with_tree(found, asked, asked.estimated.tree)
-    found = replace(found, work=(*asked.estimated.work, *found.work))
-
     rates = problem.rate_tables.model.at(found.outcome.best.best_rate_at)
-    result = make_result(
-        asked.kind,
-        asked.observed,
-        rates,
-        asked.plan,
-        found,
-        seed=asked.seed,
-        # The command to repeat the run estimates the rates again.
-        options={**asked.options, **asked.estimated.as_asked},
-        true=asked.true_tree,
+    draft = Draft(
+        best=best_tree_of(asked.kind, asked.observed, rates, asked.plan, found),
+        found=found,
         estimated=asked.estimated.names,
+        true_tree=asked.true_tree,
         unplaced=asked.unplaced,
+        work=(*asked.estimated.work, *found.work),
+        seconds=found.outcome.seconds,
+        stopped_in=TREE if found.interrupted or asked.estimated.stopped else None,
     )
-    if asked.estimated.stopped:
-        result = result.stopped(TREE)
     if asked.sampling is not None and found.samples is not None:
-        judged = asked.kind.judge(found.samples, asked.sampling, problem, result.mutations, result.cells)
-        result = _with_consensus(replace(result, samples=judged), asked, judged, rates)
+        names = draft.best.mutations, draft.best.cells
+        draft.samples = asked.kind.judge(found.samples, asked.sampling, problem, *names)
+        draft.consensus = _consensus(draft, draft.samples, rates)
     if asked.support is not None:
-        result = _with_support(asked.support, asked, result, found, task)
-    if asked.max_trees is None:
-        return result
-    from syclade.host.findings.cooptimal.plateau import walk_plateau
-
-    best = [result.parents, *found.trees]
-    fixed = problem_at(problem, asked.observed, rates)
-    co_optimal = walk_plateau(fixed, best, asked.max_trees, lambda: task.stop.wanted)
-    stopped = task.stop.wanted and not co_optimal.complete and len(co_optimal.trees) < asked.max_trees
-    result = replace(result, co_optimal=co_optimal)
-    return result.stopped(CO_OPTIMAL) if stopped else result
+        _add_support(asked.support, asked, draft, task)
+    if asked.max_trees is not None:
+        _add_co_optimal(asked, draft, asked.max_trees, task)
+    return draft
 
 
-def _with_consensus(
-    result: Result,
-    asked: Request,
-    samples: Sampled,
-    rates: Rates,
-    fn_rates: NDArray[np.float64] | None = None,
-) -> Result:
-    """Return the result with the consensus of samples, if their trees have one.
+def finish(asked: Request, draft: Draft, total_seconds: float) -> Result:
+    """Return the result of a run.
 
     Args:
-        result, asked: the result, and what was asked for.
+        asked: its options. The command to repeat the run estimates the rates again.
+        draft: what its stages found.
+        total_seconds: its wall time.
+    """
+    options = {**asked.options, **asked.estimated.as_asked}
+    return make_result(draft, asked.plan, seed=asked.seed, options=options, total_seconds=total_seconds)
+
+
+def _consensus(
+    draft: Draft, samples: Sampled, rates: Rates, fn_rates: NDArray[np.float64] | None = None
+) -> CloneConsensus | None:
+    """Return the consensus of samples; None if their trees have none.
+
+    Args:
+        draft: the answer so far.
         samples: the samples.
         rates: the error rates that they were sampled under, for the cells.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
-    consensus = asked.kind.consensus(
-        samples, result.parents, asked.observed, rates, asked.true_tree, result.unplaced, fn_rates
+    best = draft.best
+    return best.kind.consensus(
+        samples, best.parents, best.observed, rates, draft.true_tree, draft.unplaced, fn_rates
     )
-    return replace(result, consensus=consensus)
 
 
-def _with_support(planned: SupportPlan, asked: Request, result: Result, found: Found, task: Task) -> Result:
-    """Return the result with its support and its consensus, unless the run was stopped before."""
-    if task.stop.wanted:
-        return result.stopped(SUPPORT)
-    result = _supported(planned, asked, result, found, task)
-    support = result.support
-    if support is None:
-        return result
-    rates, posterior = result.rates, support.rates
-    sampled_under = rates if posterior is None else posterior.sampled_under
-    fn_rates = None if support.dropout is None else support.dropout.fn_rates
-    return _with_consensus(result, asked, support.sampled, sampled_under, fn_rates)
+def _add_support(planned: SupportPlan, asked: Request, draft: Draft, task: Task) -> None:
+    """Add the support and its consensus, unless the run was stopped before.
 
-
-def _supported(planned: SupportPlan, asked: Request, result: Result, found: Found, task: Task) -> Result:
-    """Return the result with its support; progress shows the best tree of the result meanwhile.
-
-    If the chains cannot run, such as for want of memory, the tree is not lost: a warning gives the reason.
+    Progress shows the best tree meanwhile. If the chains cannot run, such as for want of memory, the tree is
+    not lost: a warning gives the reason.
     """
-    from syclade.host.findings.support.stage import with_support
+    if task.stop.wanted:
+        draft.stop(SUPPORT)
+        return
+    from syclade.host.findings.support.stage import Run, add_support
 
-    best = asked.plan.problem.from_nats(result.log_likelihood)
+    best = asked.plan.problem.from_nats(draft.best.log_likelihood)
 
     def report(state: Progress) -> None:
         task.report(replace(state, best_score=best))
 
+    run = Run(asked.device, asked.encoding, asked.slots, asked.seed, Task(report, stop=task.stop))
     try:
-        return with_support(
-            planned,
-            result,
-            found.trees or found.outcome.trees,
-            device=asked.device,
-            encoding=asked.encoding,
-            slots=asked.slots,
-            task=Task(report, stop=task.stop),
-        )
+        add_support(planned, draft, run)
     except SycladeError as error:
         logger.warning("the tree has no support: %s", error)
-        return result
+        return
+    if (support := draft.support) is None:
+        return
+    rates = draft.best.rates if support.rates is None else support.rates.sampled_under
+    fn_rates = None if support.dropout is None else support.dropout.fn_rates
+    draft.consensus = _consensus(draft, support.sampled, rates, fn_rates)
+
+
+def _add_co_optimal(asked: Request, draft: Draft, most: int, task: Task) -> None:
+    """Add the trees that are as likely as the best one, up to so many."""
+    from syclade.host.findings.cooptimal.plateau import walk_plateau
+
+    fixed = problem_at(asked.plan.problem, asked.observed, draft.best.rates)
+    trees = [draft.best.parents, *draft.found.trees]
+    found = walk_plateau(fixed, trees, most, lambda: task.stop.wanted)
+    draft.co_optimal = found
+    if task.stop.wanted and not found.complete and len(found.trees) < most:
+        draft.stop(CO_OPTIMAL)
 
 
 def _by_search(asked: Request, task: Task) -> Found:

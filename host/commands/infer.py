@@ -15,8 +15,7 @@ from syclade.host.commands.infer_text import doubt_of
 from syclade.host.commands.progress import progress_bar, show_log
 from syclade.host.commands.stopping import stopped_by_signals
 from syclade.host.commands.write_result import deliver
-from syclade.host.ground.options import LEAVES_OUT, OPTIONS
-from syclade.host.ground.options.defaults import ALL_MUTATIONS
+from syclade.host.ground.options import OPTIONS
 from syclade.host.ground.supported import check_together
 
 if TYPE_CHECKING:
@@ -131,18 +130,8 @@ def _warnings(result: Result) -> list[str]:
     """Return the reasons to doubt a result."""
     from syclade.host.chains.runs.outcome import TREE
 
-    found = []
-    support = result.support
-    if result.interrupted:
-        found.append(f"warning: {result.stop_words}")
-    found += [f"warning: {words}" for words in result.misfits]
-    if support is not None:
-        found += [f"warning: {words}" for words in support.warnings]
-    if result.consensus is not None:
-        found += [f"warning: {words}" for words in result.consensus.warnings]
-    if result.samples is not None:
-        found += [f"warning: {words}" for words in result.samples.warnings]
-    elif not result.converged and result.stopped_in != TREE:
+    found = [f"warning: {words}" for words in result.warnings]
+    if result.samples is None and not result.converged and result.stopped_in != TREE:
         found.append(doubt_of(result))
     return found
 
@@ -162,22 +151,9 @@ def require_libraries(also: Mapping[str, bool]) -> None:
 def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, Any]) -> list[str]:
     """Return the names of the files that the run will write."""
     from syclade.host.answer.request.support import support_level
+    from syclade.host.findings.finding import Question
+    from syclade.host.findings.registry import promised
 
     besides = {"report": "report.html", "netcdf": "samples.nc", "multiqc": "syclade_mqc.json"}
     names = [*kind.file_names, *(name for option, name in besides.items() if also[option])]
-    supported = support_level(given) != "none"
-    if given["samples"] is not None:
-        names += kind.sample_names
-    if supported:
-        names += ("support.tsv", "support.nhx")
-        if given["dropout"] != "shared":
-            names.append("dropout.tsv")  # with auto, if the data show it
-    if given["samples"] is not None or supported:
-        names += kind.consensus_names
-    if given["recurrent"] == ALL_MUTATIONS:
-        names.append("recurrences.tsv")
-    if any(given[name] not in (None, False) for name in LEAVES_OUT):
-        names.append("left_out.tsv")
-    if given["max_trees"] is not None:
-        names += ("tree_0.newick", "tree_0.gv", "co_optimal.tsv", "co_optimal.gv")
-    return names
+    return names + promised(Question(kind, given, support_level(given)))

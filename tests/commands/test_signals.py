@@ -51,7 +51,7 @@ from syclade.__main__ import main
 main()
 """
 BEFORE = "syclade.host.data.input.read_matrix:read_matrix"
-JUDGED = "syclade.host.answer.output.compose:make_result"
+JUDGED = "syclade.host.answer.output.compose:best_tree_of"
 REPORT = "syclade.host.answer.report.page:report_of"
 WRITTEN = "os:fsync"
 MOVED = "syclade.host.ground.atomic:PassingFiles.move"

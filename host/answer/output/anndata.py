@@ -14,6 +14,7 @@ import numpy as np
 
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.trees.tree import depths
+from syclade.host.findings.finding import CELLS, MUTATIONS
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.install import install_command
 
@@ -59,11 +60,12 @@ def anndata_of(result: Result) -> anndata.AnnData:
         raise OptionError("this needs anndata", hint=install_command("io"))
     import anndata
 
-    assert result.observed is not None
     labels, tree = result.labels, result.tree
     assigned = _assigned(result, labels)
     placed = _placed(result, labels)
     of_cells, of_mutations = (assigned, placed) if result.kind.item == "cell" else (placed, assigned)
+    _add_columns(of_cells, CELLS, result)
+    _add_columns(of_mutations, MUTATIONS, result)
     expected = result.kind.genotypes(tree)
     told = {
         "newick": result.to_newick(attach=False),
@@ -175,12 +177,6 @@ def _assigned(result: Result, labels: list[str]) -> pandas.DataFrame:
     }
     if assignment.posterior is not None:
         columns["posterior"] = assignment.posterior
-    if result.support is not None:
-        columns["support"] = result.support.cells
-    if (calls := assignment.doublets) is not None:
-        columns["doublet"] = calls.probability
-        for name, nodes in (("doublet_first", calls.first), ("doublet_second", calls.second)):
-            columns[name] = pandas.Categorical([labels[node] for node in nodes], categories=labels)
     return pandas.DataFrame(columns)
 
 
@@ -191,7 +187,13 @@ def _placed(result: Result, labels: list[str]) -> pandas.DataFrame:
     parents = result.parents
     count = len(result.mutations) if result.kind.item == "cell" else len(result.cells)
     upper = [labels[parent] for parent in parents[:count]]
-    columns: dict[str, Any] = {"parent": upper, "depth": depths(parents)[:count]}
-    if result.support is not None:
-        columns |= {"p_parent": result.support.edges, "p_clade": result.support.clades}
-    return pandas.DataFrame(columns)
+    return pandas.DataFrame({"parent": upper, "depth": depths(parents)[:count]})
+
+
+def _add_columns(table: pandas.DataFrame, of: str, result: Result) -> None:
+    """Add what the findings have of cells or of mutations."""
+    import pandas
+
+    for column in (one for finding in result.findings for one in finding.columns() if one.of == of):
+        values, names = column.values, column.categories
+        table[column.name] = values if names is None else pandas.Categorical(values, categories=names)

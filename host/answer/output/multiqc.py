@@ -25,16 +25,14 @@ def multiqc_of(result: Result, sample: str) -> str:
 def multiqc_row(result: Result) -> dict[str, Any]:
     """Return the row of a result, by the names of the columns."""
     found = len(result.searches) or result.chains
-    values = {
+    return {
         "mutations": len(result.mutations),
         "cells": result.n_cells,
         "log_likelihood": result.log_likelihood,
         "agreeing": 100.0 * result.agreeing / found,
         "converged": "yes" if result.converged else "no",
+        "missing": 100.0 * float((result.observed.values == 3).mean()),
     }
-    if result.observed is not None:
-        values["missing"] = 100.0 * float((result.observed.values == 3).mean())
-    return values
 
 
 def multiqc_table(rows: Mapping[str, Mapping[str, Any]], trees: str) -> str:

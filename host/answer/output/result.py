@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,22 @@ from numpy.typing import NDArray
 from syclade.host.chains.runs.outcome import CO_OPTIMAL, RECURRENCE, SUPPORT, TREE, Search
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
-from syclade.host.data.model.rate_fit import PRIORS
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import to_networkx
 from syclade.host.device.work import WithWork, WorkDone, executed_on
+from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.consensus.unplaced import Unplaced
+from syclade.host.findings.cooptimal.finding import CoOptimalFinding
+from syclade.host.findings.finding import Finding
 from syclade.host.findings.kinds.kind import Tree, TreeKind
+from syclade.host.findings.rates import RatesFinding
+from syclade.host.findings.recurrences import RecurrencesFinding
+from syclade.host.findings.samples.finding import SamplesFinding
+from syclade.host.findings.support.finding import SupportFinding
+from syclade.host.findings.truth import TruthFinding
+from syclade.host.findings.unplaced import UnplacedFinding
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import write_file
-from syclade.host.ground.options import flag_of
 from syclade.host.ground.read_only import freeze_arrays
 from syclade.host.ground.values import path_of
 
@@ -30,9 +37,9 @@ if TYPE_CHECKING:
     import matplotlib.figure
     import networkx
 
-    from syclade.host.answer.recurrence.table import Recurrences
     from syclade.host.findings.consensus.consensus import CloneConsensus
     from syclade.host.findings.cooptimal.plateau import CoOptimal
+    from syclade.host.findings.recurrences import Recurrences
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.findings.support.value import Support
 
@@ -48,8 +55,7 @@ _SHORT = "the tree is complete, but its support is that of the samples until the
 
 _ARRAYS = ("parents", "chain_log_likelihoods")
 
-_NEAR = 0.99
-"""Part of the largest rate that is considered from which an estimate is at this limit."""
+F = TypeVar("F", bound=Finding)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,29 +99,15 @@ class Result(WithWork):
         options: options of `infer`, by the names of its arguments; None for those not given.
         date: end of the inference, ISO 8601 in UTC.
         version: version of syclade.
-        stopped_in: first stage that a stop request has cut short or left out: tree (it is then the best so
-            far), support, co_optimal or recurrence; None if the run went to its end.
-        co_optimal: equally likely trees, if requested; the first is this one.
-        samples: samples of the chains, if requested.
-        consensus: clone tree with the lowest expected loss over the samples of mutation trees, with its
-            cells (`CloneConsensus`); None without samples.
         observed: the matrix.
-        true_tree: comparison with the true tree, if it was given (`trees.truth.compare`).
         score: score of the log-likelihood: max, each cell at its best node; sum, each cell at all nodes; or
             doublets, each cell at all nodes and pairs of nodes.
-        unplaced: mutations and cells of which the matrix says nothing (`Unplaced`): they are in the tree, but
-            neither in the consensus nor in the support.
-        estimated_rates: names of the error rates that were not given, but estimated from the matrix.
-        fitted_rates: the error rates under which the best tree is most likely (`rate_fit`); None for cell
-            trees, doublets, a recurrence, zygosity and learned rates.
-        advised_rates: the error rates that fit the best tree and the priors of estimated rates, if the
-            matrix contradicts those of the run; else None.
-        contradicted: names of the rates that these contradict: five times off, and not by chance.
         learned: value and prior of each learned rate, and `log_prior`, the logarithm of the density of the
             priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
             of a chain as well, maximises the sum of log-likelihood and `log_prior`.
-        recurrences: a test of each mutation for a recurrence; None if they were not tested.
-        support: probabilities of edges, clades and attachments; None if no trees were sampled for them.
+        findings: what was found about the tree, in the order in which it is shown (`findings/registry.py`).
+        stopped_in: first stage that a stop request has cut short or left out: tree (it is then the best so
+            far), support, co_optimal or recurrence; None if the run went to its end.
         pipeline: utilisation of the pipeline of separate stages (`StagedRunner.report`); None for fused
             stages.
     """
@@ -146,23 +138,13 @@ class Result(WithWork):
     options: Mapping[str, Any]
     date: str
     version: str
-    stopped_in: str | None = None
-    co_optimal: CoOptimal | None = None
-    samples: Sampled | None = None
-    consensus: CloneConsensus | None = None
-    observed: Matrix | None = None
-    true_tree: Mapping[str, Any] | None = None
-    score: str = "max"
-    learned: Mapping[str, Any] | None = None
-    unplaced: Unplaced = field(default_factory=Unplaced)
-    estimated_rates: tuple[str, ...] = ()
-    fitted_rates: Rates | None = None
-    advised_rates: Rates | None = None
-    contradicted: tuple[str, ...] = ()
-    pipeline: Mapping[str, Any] | None = None
-    recurrences: Recurrences | None = None
-    support: Support | None = None
-    total_seconds: float = 0.0
+    observed: Matrix
+    score: str
+    learned: Mapping[str, Any] | None
+    findings: tuple[Finding, ...]
+    stopped_in: str | None
+    pipeline: Mapping[str, Any] | None
+    total_seconds: float
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""
@@ -195,38 +177,90 @@ class Result(WithWork):
         short = self.stopped_in == SUPPORT and self.support is not None
         return f"stopped before the end: {_SHORT if short else _LACKS[self.stopped_in]}"
 
-    def stopped(self, stage: str) -> Result:
-        """Return the result of a run that was stopped in a stage, or in an earlier one."""
-        return replace(self, stopped_in=self.stopped_in or stage)
+    @property
+    def warnings(self) -> list[str]:
+        """Reasons to doubt the result: what a stop request left out, and those of the findings."""
+        stopped = [] if self.stop_words is None else [self.stop_words]
+        return [*stopped, *(words for finding in self.findings for words in finding.warnings)]
+
+    @property
+    def support(self) -> Support | None:
+        """Probabilities of edges, clades and attachments; None if no trees were sampled for them."""
+        found = self._finding(SupportFinding)
+        return None if found is None else found.support
+
+    @property
+    def consensus(self) -> CloneConsensus | None:
+        """Clone tree with the lowest expected loss over the samples, with its cells; None without samples."""
+        found = self._finding(ConsensusFinding)
+        return None if found is None else found.consensus
+
+    @property
+    def samples(self) -> Sampled | None:
+        """Samples of the chains, if requested."""
+        found = self._finding(SamplesFinding)
+        return None if found is None else found.samples
+
+    @property
+    def co_optimal(self) -> CoOptimal | None:
+        """Equally likely trees, if requested; the first is this one."""
+        found = self._finding(CoOptimalFinding)
+        return None if found is None else found.found
+
+    @property
+    def recurrences(self) -> Recurrences | None:
+        """A test of each mutation for a recurrence; None if they were not tested."""
+        found = self._finding(RecurrencesFinding)
+        return None if found is None else found.tests
+
+    @property
+    def true_tree(self) -> Mapping[str, Any] | None:
+        """Comparison with the true tree, if it was given (`trees.truth.compare`)."""
+        found = self._finding(TruthFinding)
+        return None if found is None else found.comparison
+
+    @property
+    def unplaced(self) -> Unplaced:
+        """Mutations and cells that are in the tree, but neither in the consensus nor in the support."""
+        found = self._finding(UnplacedFinding)
+        return Unplaced() if found is None else found.unplaced
+
+    @property
+    def estimated_rates(self) -> tuple[str, ...]:
+        """Names of the error rates that were not given, but estimated from the matrix."""
+        found = self._finding(RatesFinding)
+        return () if found is None else found.estimated
+
+    @property
+    def fitted_rates(self) -> Rates | None:
+        """The error rates under which the best tree is most likely (`rate_fit`).
+
+        None for cell trees, doublets, a recurrence, zygosity and learned rates.
+        """
+        found = self._finding(RatesFinding)
+        return None if found is None else found.fitted
+
+    @property
+    def advised_rates(self) -> Rates | None:
+        """Rates that fit the tree and the priors of estimates, if the matrix contradicts those of the run."""
+        found = self._finding(RatesFinding)
+        return None if found is None else found.advised
+
+    @property
+    def contradicted(self) -> tuple[str, ...]:
+        """Names of the rates that `advised_rates` contradict: five times off, and not by chance."""
+        found = self._finding(RatesFinding)
+        return () if found is None else found.contradicted
 
     @property
     def misfits(self) -> list[str]:
         """Messages: rates that the matrix contradicts, or that are as large as is considered; what to do."""
-        return [*self._contradictions, *self._at_limits]
+        found = self._finding(RatesFinding)
+        return [] if found is None else found.warnings
 
-    @property
-    def _contradictions(self) -> list[str]:
-        advised, given = self.advised_rates, [n for n in PRIORS if n not in self.estimated_rates]
-        wrong = [name for name in self.contradicted if name in given]
-        if advised is None or not wrong or not (self.converged or self.searches):
-            return []  # a tree far from the best fits other rates
-        told = " and ".join(flag_of(name, f"{getattr(self.rates, name):g}") for name in wrong)
-        better = " and ".join(flag_of(name, f"{getattr(advised, name):g}") for name in given)
-        return [
-            f"the matrix contradicts {told}: {better} would fit the tree better; with wrong rates "
-            "other trees are likely: infer again with these"
-        ]
-
-    @property
-    def _at_limits(self) -> list[str]:
-        """Messages of estimated rates: the model does not fit, or nothing tells the rate."""
-        names = [name for name in self.estimated_rates if name in PRIORS]
-        return [
-            f"the estimate of {flag_of(name)} is the largest that is considered, {PRIORS[name].most:g}: "
-            "errors may depend on each other, which the model does not know; give it if you know better"
-            for name in names
-            if getattr(self.rates, name) >= _NEAR * PRIORS[name].most
-        ]
+    def _finding(self, kind: type[F]) -> F | None:
+        """Return the finding of a type; None if the result has none."""
+        return next((one for one in self.findings if isinstance(one, kind)), None)
 
     @property
     def runs(self) -> str:
@@ -365,7 +399,6 @@ class Result(WithWork):
         """
         from syclade.host.answer.report.page import report_of
 
-        assert self.observed is not None
         return report_of(self, self.observed)
 
     def _repr_html_(self) -> str:

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.data.input.left_out import FILE as LEFT_OUT
-from syclade.host.data.input.left_out import left_out_table
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import OPTIONS, flag_of
@@ -56,20 +54,8 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
         from syclade.host.answer.output.multiqc import multiqc_of
 
         files["syclade_mqc.json"] = multiqc_of(result, title)
-    if result.co_optimal is not None:
-        from syclade.host.findings.cooptimal.files import files_of as trees_of
-
-        files |= trees_of(result.co_optimal, result.mutations)
-    if result.observed is not None and result.observed.left_out:
-        files[LEFT_OUT] = left_out_table(result.observed.left_out)
-    if result.recurrences is not None:
-        files["recurrences.tsv"] = result.recurrences.table()
-    if result.support is not None:
-        files |= result.support.files(result.parents, result.mutations)
-    if result.samples is not None:
-        files |= result.samples.files()
-    if result.consensus is not None:
-        files |= result.consensus.files()
+    for finding in result.findings:
+        files |= finding.files()
     files[RECORD] = _json({**result.run(), "files": list(files)})
     return files
 

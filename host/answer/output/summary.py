@@ -46,34 +46,9 @@ def summary_of(result: Result) -> dict[str, Any]:
         "chain_log_likelihoods": result.chain_log_likelihoods.tolist(),
         "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in result.moves.items()},
         "searches": [search._asdict() for search in result.searches],
-        "unplaced": result.unplaced.to_dict(result.mutations, result.cells),
     }
-    if result.observed is not None and (out := result.observed.left_out):
-        kinds = [one.kind for one in out]
-        told["left_out"] = {"mutations": kinds.count("mutation"), "cells": kinds.count("cell")}
-    if result.estimated_rates:
-        told["estimated_rates"] = list(result.estimated_rates)
-    if (fitted := result.fitted_rates) is not None:
-        told["fitted_rates"] = {"fp_rate": fitted.fp_rate, "fn_rate": fitted.fn_rate}
-    if result.learned is not None:
-        told["learned"] = dict(result.learned)
-    if result.assignment.doublets is not None:
-        told["doublets"] = result.assignment.doublets.to_dict()
-    if result.assignment.recurrence is not None:
-        told["recurrence"] = result.assignment.recurrence.to_dict()
-    if result.recurrences is not None:
-        told["recurrences"] = result.recurrences.to_dict()
-    if result.co_optimal is not None:
-        trees = len(result.co_optimal.trees)
-        told["co_optimal"] = {"trees": trees, "complete": result.co_optimal.complete}
-    if result.samples is not None:
-        told["samples"] = result.samples.to_dict()
-    if result.support is not None:
-        told["support"] = result.support.to_dict()
-    if result.consensus is not None:
-        told["consensus"] = result.consensus.to_dict()
-    if result.true_tree is not None:
-        told["true_tree"] = dict(result.true_tree)
+    for finding in result.findings:
+        told |= finding.summary()
     return told
 
 

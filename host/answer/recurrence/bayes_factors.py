@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.answer.output.result import Result
 from syclade.host.answer.recurrence.chains import (
     best_tree_without,
     best_trees_with_copies,
@@ -18,10 +17,9 @@ from syclade.host.answer.recurrence.chains import (
     evidences_with_copies,
 )
 from syclade.host.answer.recurrence.sampled_factors import factors_of, sample_without
-from syclade.host.answer.recurrence.table import Recurrences, Tested
 from syclade.host.answer.request import Request
 from syclade.host.answer.request.support import dropout_of
-from syclade.host.answer.run import answer
+from syclade.host.answer.run import make_draft
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.opening import open_one
 from syclade.host.chains.plan import Plan
@@ -44,10 +42,13 @@ from syclade.host.data.model.zygosity import scored_values
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.cluster.run_places import first_of
 from syclade.host.device.work import WorkDone
+from syclade.host.findings.draft import BestTree
 from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
-from syclade.host.findings.support.stage import AUTO, SHARED, Run
+from syclade.host.findings.recurrences import Recurrences, Tested
+from syclade.host.findings.support.stage import Run
+from syclade.host.ground.options.defaults import AUTO_DROPOUT, SHARED_DROPOUT
 
 __all__ = ["CHAINS", "STEPS", "plan_for", "tests_of_all"]
 
@@ -89,7 +90,7 @@ def plan_for(
     return replace(plan, problem=problem, score=score_named(scored.name, problem, None, mutation))
 
 
-def tests_of_all(asked: Request, result: Result, task: Task, work: list[WorkDone]) -> Recurrences | None:
+def tests_of_all(asked: Request, best: BestTree, task: Task, work: list[WorkDone]) -> Recurrences | None:
     """Test every mutation, and then those with evidence again, with the strongest ones set aside.
 
     The model has one recurrence. Where two mutations violate infinite sites, a third one can seem to do so as
@@ -98,7 +99,7 @@ def tests_of_all(asked: Request, result: Result, task: Task, work: list[WorkDone
 
     Args:
         asked: an inference of trees without a recurrence.
-        result: its result.
+        best: its best tree.
         task: run context: progress callback, stop request.
         work: the work is added to it.
 
@@ -114,7 +115,7 @@ def tests_of_all(asked: Request, result: Result, task: Task, work: list[WorkDone
     try:
         while left and asked.observed.n_mutations - len(accepted) >= 2:
             rows = [row for row in range(asked.observed.n_mutations) if row not in accepted]
-            inner, own = (asked, result) if not accepted else _set_aside(asked, result, rows, task, work)
+            inner, own = (asked, best) if not accepted else _set_aside(asked, best, rows, task, work)
             rates = _own_rates(inner, own, task, work)
             first_rates = rates if not rounds else first_rates
             tests = _test_round(inner, own, [rows.index(row) for row in left], rates, task, work)
@@ -136,9 +137,9 @@ def tests_of_all(asked: Request, result: Result, task: Task, work: list[WorkDone
 
 
 def _set_aside(
-    asked: Request, result: Result, rows: Sequence[int], task: Task, work: list[WorkDone]
-) -> tuple[Request, Result]:
-    """Return the inference of some rows of the matrix alone, under the rates of a result, and its result."""
+    asked: Request, best: BestTree, rows: Sequence[int], task: Task, work: list[WorkDone]
+) -> tuple[Request, BestTree]:
+    """Return the inference of some rows of the matrix alone, under the rates of a best, and its best."""
     observed = asked.observed
     matrix = replace(
         observed, values=observed.values[rows], mutations=tuple(observed.mutations[row] for row in rows)
@@ -146,7 +147,7 @@ def _set_aside(
     inner = replace(
         asked,
         observed=matrix,
-        plan=plan_for(asked, MUTATION, matrix, None, *_fixed(result)),
+        plan=plan_for(asked, MUTATION, matrix, None, *_fixed(best)),
         sampling=None,
         support=None,
         max_trees=None,
@@ -154,11 +155,11 @@ def _set_aside(
         options={**asked.options, "recurrent": None, "samples": None},
         estimated=asked.estimated._replace(work=(), tree=None),
     )
-    found = answer(inner, task)
+    found = make_draft(inner, task)
     work += found.work
-    if found.interrupted:
+    if found.stopped_in is not None:
         raise Stopped
-    return inner, found
+    return inner, found.best
 
 
 def _chains(asked: Request) -> tuple[int, int]:
@@ -169,7 +170,7 @@ def _chains(asked: Request) -> tuple[int, int]:
 
 def _test_round(
     asked: Request,
-    result: Result,
+    best: BestTree,
     mutations: Sequence[int],
     own: OwnRates | None,
     task: Task,
@@ -177,19 +178,19 @@ def _test_round(
 ) -> tuple[Tested, ...]:
     """Test some mutations in the slots of one runner.
 
-    Chains start at the result's tree, with the copy as a leaf at one of its best places.
+    Chains start at the best tree, with the copy as a leaf at one of its best places.
 
     Raises:
         Stopped: a stop was requested.
     """
     per, steps = _chains(asked)
-    fixed = _fixed(result)
+    fixed = _fixed(best)
     plan = plan_for(asked, recurrent_kind(0), with_copy(asked.observed, 0), 0, *fixed, own)
     clock, evidences = Clock(len(mutations) * per * steps, task.launched), list[Estimate]()
     with _opened(asked, plan, len(mutations) * per, steps, work) as runner:
         sought = [None if own is None else own.at_mean(mutation) for mutation in mutations]
         start = _slots(own, plan, sought)
-        trees = best_trees_with_copies(runner, result.parents, mutations, start, per, steps, clock)
+        trees = best_trees_with_copies(runner, best.parents, mutations, start, per, steps, clock)
         if fixed[1] is not None:
             evidences = evidences_with_copies(runner, mutations, start, per, _rung(steps), task)
     fits = [
@@ -199,15 +200,15 @@ def _test_round(
     plain = plan_for(asked, MUTATION, asked.observed, None, *fixed, own)
     rates = _slots(own, plain, [None if own is None else own.fit])[0]
     with _opened(asked, plain, per, steps, work) as runner:
-        best = best_tree_without(runner, result.parents, rates, per, steps, task)
+        tree_without = best_tree_without(runner, best.parents, rates, per, steps, task)
         if evidences:
             without = evidence_without(runner, rates, len(mutations) * per, per, _rung(steps), task)
             factors = [evidence.minus(without) for evidence in evidences]
     if not evidences:
-        factors = _factors_with_shares(asked, result, mutations, own, task, work)
-    known = _log_likelihood_without(asked, result, plain, best, own)
+        factors = _factors_with_shares(asked, best, mutations, own, task, work)
+    known = _log_likelihood_without(asked, best, plain, tree_without, own)
     return tuple(
-        _tested(asked, result, plan, tree, mutation, known, factor, own, fit)
+        _tested(asked, best, plan, tree, mutation, known, factor, own, fit)
         for mutation, tree, factor, fit in zip(mutations, trees, factors, fits, strict=True)
     )
 
@@ -219,39 +220,39 @@ def _rung(steps: int) -> int:
 
 def _factors_with_shares(
     asked: Request,
-    result: Result,
+    best: BestTree,
     mutations: Sequence[int],
     own: OwnRates | None,
     task: Task,
     work: list[WorkDone],
 ) -> list[Estimate]:
     """Return the log Bayes factors of a model without doublets, in which nodes have shares of the cells."""
-    rates = result.rates
+    rates = best.rates
     run = Run(asked.device, "auto", asked.slots, asked.seed, Task(task.report, stop=task.stop))
-    sampled = sample_without(result, rates, own, _chains(asked)[1], run, work)
-    return factors_of(sampled, result, rates, own, mutations)
+    sampled = sample_without(best, rates, own, _chains(asked)[1], run, work)
+    return factors_of(sampled, best, rates, own, mutations)
 
 
-def _own_rates(asked: Request, result: Result, task: Task, work: list[WorkDone]) -> OwnRates | None:
+def _own_rates(asked: Request, best: BestTree, task: Task, work: list[WorkDone]) -> OwnRates | None:
     """Return rates of false negatives of all mutations if they differ, or shall; None for one rate.
 
-    They are fitted to the result's tree, and then to the best tree of chains that start there: the order of
+    They are fitted to the best tree, and then to the best tree of chains that start there: the order of
     mutations in a tree under one rate explains a part of the differences.
     """
-    rates, doublets = _fixed(result)
+    rates, doublets = _fixed(best)
     wanted = dropout_of(asked.options, rates.rates, doublets)
-    if wanted == SHARED:
+    if wanted == SHARED_DROPOUT:
         return None
     values = scored_values(asked.observed, rates.rates)
-    own = fit_own_rates(values, rates.rates.fp_rate, rates.rates.fn_rate, _genotypes(result.parents))
-    if wanted == AUTO and own.log_bayes_factor <= EVIDENT:
+    own = fit_own_rates(values, rates.rates.fp_rate, rates.rates.fn_rate, _genotypes(best.parents))
+    if wanted == AUTO_DROPOUT and own.log_bayes_factor <= EVIDENT:
         return None
     per, steps = _chains(asked)
-    plain = plan_for(asked, MUTATION, asked.observed, None, *_fixed(result), own)
+    plain = plan_for(asked, MUTATION, asked.observed, None, *_fixed(best), own)
     with _opened(asked, plain, per, steps, work) as runner:
         slot = own.slot_rates(plain.problem, own.fit)
-        best = best_tree_without(runner, result.parents, slot, per, steps, task)
-    return own.refitted(_genotypes(best))
+        parents = best_tree_without(runner, best.parents, slot, per, steps, task)
+    return own.refitted(_genotypes(parents))
 
 
 def _genotypes(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -268,12 +269,12 @@ def _slots(own: OwnRates | None, plan: Plan, fits: Sequence[Fit | None]) -> list
 
 
 def _log_likelihood_without(
-    asked: Request, result: Result, plan: Plan, parents: NDArray[np.int32], own: OwnRates | None
+    asked: Request, best: BestTree, plan: Plan, parents: NDArray[np.int32], own: OwnRates | None
 ) -> float:
-    """Return the log-likelihood of the best tree without a recurrence: a given one, or the result's."""
+    """Return the log-likelihood of the best tree without a recurrence: a given one, or the best one."""
     if own is None:
-        return max(result.log_likelihood, plan.score.log_likelihood(asked.observed, result.rates, parents))
-    trees, summed = (parents, result.parents), plan.score.name == "sum"
+        return max(best.log_likelihood, plan.score.log_likelihood(asked.observed, best.rates, parents))
+    trees, summed = (parents, best.parents), plan.score.name == "sum"
     return max(
         own.log_likelihood(_genotypes(tree), own.fit, plan.problem.base, summed=summed) for tree in trees
     )
@@ -292,15 +293,15 @@ def _opened(asked: Request, plan: Plan, chains: int, steps: int, work: list[Work
         opened.runner.close()
 
 
-def _fixed(result: Result) -> tuple[RateModel, float | None]:
+def _fixed(best: BestTree) -> tuple[RateModel, float | None]:
     """Return the rates of tests, which are those of the inferred tree, and its rate of doublets."""
-    doublets = result.assignment.doublets
-    return RateModel(result.rates), None if doublets is None else doublets.rate
+    doublets = best.assignment.doublets
+    return RateModel(best.rates), None if doublets is None else doublets.rate
 
 
 def _tested(
     asked: Request,
-    result: Result,
+    best: BestTree,
     plan: Plan,
     parents: NDArray[np.int32],
     mutation: int,
@@ -317,8 +318,8 @@ def _tested(
         found = kind_of(parents, mutation, with_copy(asked.observed, mutation).mutations)
         return Tested(found.compared(likely, without), parents, likely, factor.value, factor.error)
     kind, matrix = recurrent_kind(mutation), with_copy(asked.observed, mutation)
-    score = plan_for(asked, kind, matrix, mutation, *_fixed(result)).score
-    assignment, log_likelihood = kind.assign(matrix, result.rates, plan.problem, parents, score)
+    score = plan_for(asked, kind, matrix, mutation, *_fixed(best)).score
+    assignment, log_likelihood = kind.assign(matrix, best.rates, plan.problem, parents, score)
     assert assignment.recurrence is not None
     recurrence = assignment.recurrence.compared(log_likelihood, without)
     return Tested(recurrence, parents, log_likelihood, factor.value, factor.error)

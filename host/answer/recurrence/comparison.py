@@ -1,47 +1,48 @@
-"""Recurrent mutations compared with the tree without: the gain of one, and the tests of all of them."""
+"""Recurrent mutations compared with the tree without: the gain of one, or tests of all of them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from syclade.host.answer.output.result import Result
 from syclade.host.answer.recurrence.bayes_factors import plan_for, tests_of_all
 from syclade.host.answer.request import Request
-from syclade.host.answer.run import answer
+from syclade.host.answer.run import make_draft
 from syclade.host.chains.runs.outcome import RECURRENCE
 from syclade.host.chains.runs.task import Task
 from syclade.host.data.model.recurrence import WithCopy
 from syclade.host.device.work import WorkDone
+from syclade.host.findings.draft import Draft
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.ground.options.defaults import ALL_MUTATIONS
 
-__all__ = ["with_recurrences"]
+__all__ = ["add_recurrences"]
 
 
-def with_recurrences(asked: Request, result: Result, task: Task) -> Result:
-    """Return the result of an inference with what its option `recurrent` asks for besides the tree.
+def add_recurrences(asked: Request, draft: Draft, task: Task) -> None:
+    """Add what the option `recurrent` asks for besides the tree.
 
     Args:
         asked: the inference: of a recurrent mutation, or of a tree without if all are to be tested.
-        result: its result.
+        draft: its answer so far.
         task: run context: progress callback, stop request.
     """
     if asked.options["recurrent"] == ALL_MUTATIONS:
         work: list[WorkDone] = []
-        found = tests_of_all(asked, result, task, work)
-        tested = replace(result, recurrences=found, work=(*result.work, *work))
-        return tested.stopped(RECURRENCE) if found is None or found.stopped else tested
-    assert result.assignment.recurrence is not None
-    without = answer(_without_recurrence(asked), task)
-    if without.interrupted:
-        return result.stopped(RECURRENCE)
-    recurrence = result.assignment.recurrence.compared(result.log_likelihood, without.log_likelihood)
-    return replace(
-        result,
-        assignment=replace(result.assignment, recurrence=recurrence),
-        seconds=result.seconds + without.seconds,
-        work=(*result.work, *without.work),
-    )
+        draft.recurrences = tests_of_all(asked, draft.best, task, work)
+        draft.work += tuple(work)
+        if draft.recurrences is None or draft.recurrences.stopped:
+            draft.stop(RECURRENCE)
+        return
+    best = draft.best
+    assert best.assignment.recurrence is not None
+    without = make_draft(_without_recurrence(asked), task)
+    if without.stopped_in is not None:
+        draft.stop(RECURRENCE)
+        return
+    recurrence = best.assignment.recurrence.compared(best.log_likelihood, without.best.log_likelihood)
+    draft.best = replace(best, assignment=replace(best.assignment, recurrence=recurrence))
+    draft.seconds += without.seconds
+    draft.work += without.work
 
 
 def _without_recurrence(asked: Request) -> Request:

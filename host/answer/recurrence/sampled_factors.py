@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.answer.output.result import Result
 from syclade.host.chains.runs.evidence import Estimate, estimate_of
 from syclade.host.chains.runs.task import Stopped
 from syclade.host.chains.scores.named import ScoreOptions
@@ -20,6 +19,8 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.recurrence_rates import OwnRates
 from syclade.host.data.model.zygosity import scored_values
 from syclade.host.device.work import WorkDone
+from syclade.host.findings.consensus.unplaced import unplaced_in
+from syclade.host.findings.draft import BestTree
 from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.stage import Run, SupportPlan, make_support_plan, plan_of_chains, sample
 
@@ -45,12 +46,12 @@ class Sampled(NamedTuple):
 
 
 def sample_without(
-    result: Result, rates: Rates, own: OwnRates | None, steps: int, run: Run, work: list[WorkDone]
+    best: BestTree, rates: Rates, own: OwnRates | None, steps: int, run: Run, work: list[WorkDone]
 ) -> Sampled:
     """Sample trees without a recurrence, with shares of the cells.
 
     Args:
-        result: result of an inference without a recurrence, whose tree the chains start from.
+        best: the best tree without a recurrence, from which the chains start.
         rates: the error rates.
         own: rates of false negatives of all mutations; None for one rate.
         steps: steps of a chain with a copy, which limit those of the chains.
@@ -61,11 +62,12 @@ def sample_without(
         Stopped: a stop was requested.
         MatrixError: the matrix is too large for the score of the chains.
     """
-    assert result.observed is not None
-    planned = _limited(make_support_plan("quick", result.observed, rates, None), steps)
+    planned = _limited(make_support_plan("quick", best.observed, rates, None), steps)
     if own is not None:
-        planned = planned.with_dropout(result.observed, own.of_mutations)
-    rounds, found = sample(planned, result.parents, [result.parents], result.mutations, run, result.unplaced)
+        planned = planned.with_dropout(best.observed, own.of_mutations)
+    rounds, found = sample(
+        planned, best.parents, [best.parents], best.mutations, run, unplaced_in(best.observed)
+    )
     work += found.work
     if found.interrupted or rounds.judged is None:
         raise Stopped
@@ -99,17 +101,16 @@ def _cells_of(problem: Problem, states: Sequence[ChainState], seed: int) -> Samp
 
 
 def factors_of(
-    sampled: Sampled, result: Result, rates: Rates, own: OwnRates | None, mutations: Sequence[int]
+    sampled: Sampled, best: BestTree, rates: Rates, own: OwnRates | None, mutations: Sequence[int]
 ) -> list[Estimate]:
     """Return the log of each mutation's Bayes factor; its error is by a jackknife over the chains.
 
     Args:
         sampled: from `sample_without`; and its arguments.
-        result, rates, own: as for `sample_without`.
+        best, rates, own: as for `sample_without`.
         mutations: numbers of the mutations.
     """
-    assert result.observed is not None
-    values, found = scored_values(result.observed, rates), []
+    values, found = scored_values(best.observed, rates), []
     numbers = np.unique(sampled.chains)
     tables = rates.log_table()[None] if own is None else own.log_tables()
     for mutation in mutations:

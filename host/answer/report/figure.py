@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,19 +19,17 @@ from syclade.host.answer.report.heat_map import (
 from syclade.host.answer.report.tree_svg import TreePicture, picture_of
 from syclade.host.data.trees.clones import Clone
 from syclade.host.findings.cooptimal.consensus import consensus_of
+from syclade.host.findings.doublets import genotypes_of
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.findings.consensus.consensus import CloneConsensus
 
-__all__ = ["LEGEND", "LIKELY", "Figure", "figure_of", "figure_of_consensus", "genotypes_of", "support_of"]
+__all__ = ["LEGEND", "Figure", "figure_of", "figure_of_consensus", "support_of"]
 
 WIDTH, GAP, LEAST_MAP, WIDEST_CELL = 1200.0, 12.0, 240.0, 14.0
 """Sizes in px; WIDEST_CELL is the maximum width of the column of a cell."""
-
-LIKELY = 0.5
-"""Probability above which a cell is called a doublet."""
 
 LEGEND = [(name, f"rgb{colour}") for name, colour in COLOURS.items()]
 
@@ -82,19 +80,7 @@ def figure_of(result: Result, matrix: Matrix) -> Figure:
     clones = result.kind.clones(result.tree)
     shares, of = support_of(result, clones)
     order = result.kind.cell_order(result.tree)
-    return _figure("tree", clones, shares, of, matrix, genotypes_of(result), order)
-
-
-def genotypes_of(result: Result) -> NDArray[np.bool_]:
-    """Return the mutations of each cell: bool, shape (n, cells); of a likely doublet, those of both nodes."""
-    calls, tree = result.assignment.doublets, result.tree
-    if calls is None:
-        return result.kind.genotypes(tree)
-    first, second = (
-        result.kind.genotypes(replace(tree, assignment=replace(tree.assignment, node=node)))
-        for node in (calls.first, calls.second)
-    )
-    return np.where(calls.probability > LIKELY, first | second, result.kind.genotypes(tree))
+    return _figure("tree", clones, shares, of, matrix, genotypes_of(result.kind, result.tree), order)
 
 
 def figure_of_consensus(consensus: CloneConsensus) -> Figure:

@@ -8,7 +8,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.answer.report.figure import LEGEND, Figure, figure_of, figure_of_consensus
-from syclade.host.answer.report.sections import SECTIONS
+from syclade.host.answer.report.sections import sections_of
+from syclade.host.answer.report.traces import trace_of
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.install import install_command
 
@@ -53,7 +54,8 @@ def report_of(result: Result, matrix: Matrix) -> str:
             "" if consensus is None else _drawn(figure_of_consensus(consensus))
         ),
         legend=LEGEND,
-        sections=[section for section in (make(result) for make in SECTIONS) if section is not None],
+        sections=sections_of(result),
+        trace_of=trace_of,
     )
     return page
 
@@ -72,7 +74,7 @@ def _drawn(figure: Figure) -> str:
 def notebook_of(result: Result) -> str:
     """Return the HTML for a notebook: the `repr` of the result, and the figure if jinja2 is installed."""
     line = f"<pre>{html.escape(repr(result))}</pre>"
-    if result.observed is None or importlib.util.find_spec("jinja2") is None:
+    if importlib.util.find_spec("jinja2") is None:
         return line
     return f'{line}<div style="overflow-x: auto">{draw(result, result.observed)}</div>'
 

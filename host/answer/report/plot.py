@@ -53,7 +53,6 @@ def plot_of(result: Result) -> matplotlib.figure.Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    assert result.observed is not None
     clones = result.kind.clones(result.tree)
     shares, of = support_of(result, clones)
     tree = picture_of(clones, result.mutations, shares, of)

@@ -53,15 +53,13 @@ from syclade.host.findings.support.guiding import GUIDED_PROBABILITIES, MOST_GUI
 from syclade.host.findings.support.rounds import Judged, SupportRounds
 from syclade.host.findings.support.starts import spread_out
 from syclade.host.findings.support.value import Support
+from syclade.host.ground.options.defaults import AUTO_DROPOUT, SHARED_DROPOUT
 
 if TYPE_CHECKING:
-    from syclade.host.answer.output.result import Result
     from syclade.host.device.cluster.run_places import Several
+    from syclade.host.findings.draft import Draft
 
-__all__ = ["Run", "SupportPlan", "make_support_plan", "plan_of_chains", "sample", "with_support"]
-
-AUTO, SHARED = "auto", "shared"
-"""Values of the option `dropout`, besides per-mutation."""
+__all__ = ["Run", "SupportPlan", "add_support", "make_support_plan", "plan_of_chains", "sample"]
 
 _WITHOUT_SHARES = "ancestor"
 """Encoding that has no shares of cells; the chains for support then use another one."""
@@ -95,7 +93,7 @@ class SupportPlan(NamedTuple):
     plan: Plan
     rates: Rates
     guided: bool
-    dropout: str = SHARED
+    dropout: str = SHARED_DROPOUT
     groups: NDArray[np.int64] | None = None
 
     @property
@@ -103,19 +101,18 @@ class SupportPlan(NamedTuple):
         """Return whether nodes have shares of the cells, which the chains sample, too."""
         return self.plan.score.shares
 
-    def under(self, posterior: RatePosterior, result: Result) -> SupportPlan:
+    def under(self, posterior: RatePosterior, matrix: Matrix) -> SupportPlan:
         """Return the same for the means of a posterior of the rates, with three digits.
 
         Rates that were estimated from one tree are too low where errors are many: the tree is fitted to them.
         """
-        assert result.observed is not None
         means = {name: float(f"{one.mean:.3g}") for name, one in posterior.intervals.items()}
         rates = replace(
             self.rates,
             fp_rate=means.get("fp_rate", self.rates.fp_rate),
             fn_rate=means.get("fn_rate", self.rates.fn_rate),
         )
-        return make_support_plan(self.level, result.observed, rates, None, self.dropout)
+        return make_support_plan(self.level, matrix, rates, None, self.dropout)
 
     def with_dropout(self, matrix: Matrix, rates: NDArray[np.float64]) -> SupportPlan:
         """Return the same with a rate of false negatives for each mutation.
@@ -134,7 +131,7 @@ class SupportPlan(NamedTuple):
 
 
 def make_support_plan(
-    level: str, matrix: Matrix, rates: Rates, doublets: float | None, dropout: str = SHARED
+    level: str, matrix: Matrix, rates: Rates, doublets: float | None, dropout: str = SHARED_DROPOUT
 ) -> SupportPlan:
     """Return the chains for a matrix.
 
@@ -175,91 +172,75 @@ def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, gui
     )
 
 
-def with_support(
-    planned: SupportPlan,
-    result: Result,
-    trees: Sequence[NDArray[np.int32]],
-    *,
-    device: str | Several,
-    encoding: str,
-    slots: int | None,
-    task: Task,
-) -> Result:
-    """Return the result with its support; without, if it was stopped before there was a round of samples.
+def add_support(planned: SupportPlan, draft: Draft, run: Run) -> None:
+    """Sample trees, and add the support of the best tree; none if a stop came before a round of samples.
 
-    After a stop, the result says so, and so does its support.
-
-    With the device `auto`, this processor runs the chains instead of a CPU device, as for searches.
-    Where rates were estimated and the samples show that they are too far off, trees are sampled again under
-    corrected rates.
+    After a stop, the draft says so, and so does its support. With the device `auto`, this processor runs the
+    chains instead of a CPU device, as for searches. Where rates were estimated and the samples show that they
+    are too far off, trees are sampled again under corrected rates.
 
     Args:
-        planned: the chains.
-        result: the result of the search.
-        trees: other good trees, from which chains start: int32, shape (n + 1,).
-        device, encoding, slots: as for `infer`.
-        task: run context: progress callback, stop request.
+        planned: the chains. They start from the best trees of the searches, or of the chains.
+        draft: the answer so far.
+        run: where the chains run.
     """
-    run = Run(device, encoding, slots, result.seed, task)
-    result, support = _sampled(planned, result, trees, run)
+    support = _sampled(planned, draft, run)
     for _ in range(_MOST_CORRECTIONS):
         posterior = None if support is None else support.rates
         if support is None or posterior is None or posterior.fits:
             break
-        if task.stop.wanted:
-            result, support = result.stopped(SUPPORT), replace(support, interrupted=True)
+        if run.task.stop.wanted:
+            draft.stop(SUPPORT)
+            support = replace(support, interrupted=True)
             break
-        planned = planned.under(posterior, result)
-        result, again = _sampled(planned, result, trees, run)
+        planned = planned.under(posterior, draft.best.observed)
+        again = _sampled(planned, draft, run)
         if again is None:
             support = replace(support, interrupted=True)
             break
         support = replace(again, seconds=support.seconds + again.seconds)
     if support is not None and not support.interrupted:
-        result, support = _with_dropout(planned, result, support, trees, run)
-    return replace(result, support=support, unplaced=result.unplaced if support is None else support.unplaced)
+        support = _with_dropout(planned, draft, support, run)
+    if support is not None:
+        draft.support, draft.unplaced = support, support.unplaced
 
 
-def _with_dropout(
-    planned: SupportPlan, result: Result, support: Support, trees: Sequence[NDArray[np.int32]], run: Run
-) -> tuple[Result, Support]:
+def _with_dropout(planned: SupportPlan, draft: Draft, support: Support, run: Run) -> Support:
     """Return the support with rates of mutations that differ, if they shall, or if the samples show it.
 
     The posterior of the common rates, if they were estimated, remains that of the trees before.
     """
     counts = support.missed
-    if planned.dropout == SHARED or counts is None or result.observed is None:
-        return result, support
+    if planned.dropout == SHARED_DROPOUT or counts is None:
+        return support
     missed, seen = (np.mean([one[at] for one in counts], axis=0) for at in (0, 1))
     evidence = float(np.mean([log_bayes_factor(*one) for one in counts]))
-    if planned.dropout == AUTO and evidence <= EVIDENT:
-        return result, support
+    if planned.dropout == AUTO_DROPOUT and evidence <= EVIDENT:
+        return support
     if run.task.stop.wanted:
-        return result.stopped(SUPPORT), replace(support, interrupted=True)
-    own = planned.with_dropout(result.observed, (missed + 0.5) / (missed + seen + 1.0))
-    result, again = _sampled(own, result, trees, run)
+        draft.stop(SUPPORT)
+        return replace(support, interrupted=True)
+    own = planned.with_dropout(draft.best.observed, (missed + 0.5) / (missed + seen + 1.0))
+    again = _sampled(own, draft, run)
     if again is None:
-        return result, replace(support, interrupted=True)
+        return replace(support, interrupted=True)
     assert again.dropout is not None
     dropout = replace(again.dropout, log_bayes_factor=evidence)
     seconds = support.seconds + again.seconds
-    return result, replace(again, seconds=seconds, rates=support.rates, dropout=dropout)
+    return replace(again, seconds=seconds, rates=support.rates, dropout=dropout)
 
 
-def _sampled(
-    planned: SupportPlan, result: Result, trees: Sequence[NDArray[np.int32]], run: Run
-) -> tuple[Result, Support | None]:
-    """Return the result with the work of the chains added, and its support; see `with_support`."""
-    rounds, found = sample(planned, result.parents, trees, result.mutations, run, result.unplaced)
-    result = replace(result, work=(*result.work, *found.work))
+def _sampled(planned: SupportPlan, draft: Draft, run: Run) -> Support | None:
+    """Add the work of the chains to the draft, and return their support; see `add_support`."""
+    best, trees = draft.best, draft.found.trees or draft.found.outcome.trees
+    rounds, found = sample(planned, best.parents, trees, best.mutations, run, draft.unplaced)
+    draft.work += found.work
     if found.interrupted:
-        result = result.stopped(SUPPORT)
+        draft.stop(SUPPORT)
     if rounds.judged is None:
-        return result, None
-    support = _support(
-        planned, result, rounds.judged, interrupted=found.interrupted, seconds=found.outcome.seconds
-    )
-    return result, support
+        return None
+    seconds = found.outcome.seconds
+    return _support(planned, draft, rounds.judged, run.seed, interrupted=found.interrupted, seconds=seconds)
 
 
 class Run(NamedTuple):
@@ -375,26 +356,26 @@ def _starts(
 
 
 def _support(
-    planned: SupportPlan, result: Result, judged: Judged, *, interrupted: bool, seconds: float
+    planned: SupportPlan, draft: Draft, judged: Judged, seed: int, *, interrupted: bool, seconds: float
 ) -> Support:
-    """Return the support of a result by the samples of a round."""
-    problem, sampled, rates = planned.plan.problem, judged.sampled, None
+    """Return the support of the best tree by the samples of a round."""
+    problem, sampled, rates, found = planned.plan.problem, judged.sampled, None, draft.best
     shared = _shared(judged.shared, problem) if planned.shares else None
     if shared is not None:
         few = count_unseparated(*shared, len(problem.column_of), sampled.relations.above)
         sampled = replace(sampled, unseparated=few)
-    unplaced, clones = with_wanderers(sampled.store.trees, result.parents, sampled.relations, result.unplaced)
+    unplaced, clones = with_wanderers(sampled.store.trees, found.parents, sampled.relations, draft.unplaced)
     sampled = replace(sampled, clones=clones)
     trees = _thinned(sampled.store.trees_by_chain())
-    count = len(result.mutations)
+    count = len(found.mutations)
     placed = unplaced.placed_mutations(count)
-    best, some = unplaced.of_tree(result.parents), unplaced.of_trees(trees)
+    best, some = unplaced.of_tree(found.parents), unplaced.of_trees(trees)
 
     counts, dropout = None, None
     if planned.groups is not None:
         dropout = _dropout_of(planned, judged.shared)
-    elif planned.dropout != SHARED and judged.shared:
-        counts = sampled_counts(planned.plan.problem, judged.shared, result.seed)
+    elif planned.dropout != SHARED_DROPOUT and judged.shared:
+        counts = sampled_counts(planned.plan.problem, judged.shared, seed)
 
     def of_all(shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values of all mutations, with NaN for the unplaced ones."""
@@ -402,11 +383,9 @@ def _support(
         full[placed] = shares
         return full
 
-    plain = result.assignment.doublets is None  # the posterior of rates is that of single cells
-    if result.estimated_rates and result.observed is not None and plain and dropout is None:
-        rates = rate_posterior(
-            result.observed, planned.rates, *(shared or (trees,)), names=result.estimated_rates
-        )
+    plain = found.assignment.doublets is None  # the posterior of rates is that of single cells
+    if draft.estimated and plain and dropout is None:
+        rates = rate_posterior(found.observed, planned.rates, *(shared or (trees,)), names=draft.estimated)
     return Support(
         level=planned.level,
         steps=judged.steps,
@@ -420,8 +399,8 @@ def _support(
         cells=cell_shares(
             planned.plan.problem,
             planned.rates,
-            result.parents,
-            result.assignment.node,
+            found.parents,
+            found.assignment.node,
             trees if shared is None else shared.trees,
             unplaced,
             None if shared is None else shared.shares,

@@ -16,5 +16,8 @@ DEFAULT_MOVE_PROBABILITIES = (0.55, 0.4, 0.05)
 DEFAULT_LEAF_MOVE_PROBABILITIES = (0.4, 0.6)
 """Prune and reattach, swap leaves, for cell trees, as in SCITE."""
 
+AUTO_DROPOUT, SHARED_DROPOUT = "auto", "shared"
+"""Values of `dropout`: rates of false negatives differ if the data show it; or never."""
+
 ALL_MUTATIONS = "all"
 """Value of `recurrent` that tests every mutation."""

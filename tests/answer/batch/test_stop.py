@@ -16,9 +16,10 @@ import pytest
 from syclade.host.answer.batch.many import infer_task
 from syclade.host.answer.batch.run_task import Place, known_line, run_task
 from syclade.host.answer.batch.task import Task
-from syclade.host.answer.output.compose import make_result
+from syclade.host.answer.output.compose import best_tree_of
 from syclade.host.answer.output.result import Result
 from syclade.host.chains.runs.task import Stop
+from syclade.host.findings.draft import BestTree
 from tests.answer.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort
 from tests.commands.test_signals import interrupted
 from tests.golden.commands import PROGRAM
@@ -141,11 +142,11 @@ def test_a_stop_after_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     options: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "support": support, "device": "native"}
     task, stop = Task("m0", str(path), options), Stop()
 
-    def stopped_late(*given: Any, **named: Any) -> Result:
+    def stopped_late(*given: Any, **named: Any) -> BestTree:
         stop.wanted = True
-        return make_result(*given, **named)
+        return best_tree_of(*given, **named)
 
-    monkeypatch.setattr("syclade.host.answer.run.make_result", stopped_late)
+    monkeypatch.setattr("syclade.host.answer.run.best_tree_of", stopped_late)
     if support == "none":
         assert run_task(Place(tmp_path / "out", False, stop), task)["state"] == "done"
         assert known_line(tmp_path / "out", task)["state"] == "done"

@@ -122,7 +122,7 @@ def test_nothing_is_replaced_or_left_behind(
 
 def test_refusals(result: syclade.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OptionError, match="no samples"):
-        replace(result, samples=None).to_netcdf(tmp_path / "x.nc")
+        replace(result, findings=()).to_netcdf(tmp_path / "x.nc")
     monkeypatch.setitem(sys.modules, "h5netcdf", None)
     with pytest.raises(OptionError, match="h5netcdf") as refused:
         result.to_netcdf(tmp_path / "x.nc")

@@ -1,21 +1,29 @@
-"""Tests of all mutations for a recurrence: the table recurrences.tsv."""
+"""Recurrences as a finding: of one mutation in the tree, or tests of all mutations, with recurrences.tsv."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.recurrence import Recurrence
+from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut
+from syclade.host.ground.options.defaults import ALL_MUTATIONS
 from syclade.host.ground.values import short_repr
 
-__all__ = ["COLUMNS", "Recurrences", "Tested"]
+if TYPE_CHECKING:
+    from syclade.host.findings.draft import Draft
+    from syclade.host.ground.atomic import Content
+
+__all__ = ["COLUMNS", "RECURRENCES", "Recurrences", "RecurrencesFinding", "Tested"]
+
+FILE = "recurrences.tsv"
 
 COLUMNS = (
     "mutation", "row", "kind", "log_likelihood", "log_likelihood_without", "gain", "log_bayes_factor",
@@ -179,6 +187,66 @@ class Recurrences:
             told = (*own, *factor, accepted, at, _digits(last.log_bayes_factor), _digits(last.error))
             table.writerow("" if value is None else value for value in told)
         return text.getvalue()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecurrencesFinding(Finding):
+    """The recurrent mutation of the tree, and tests of all mutations.
+
+    Attributes:
+        one: recurrence of the tree's mutation with two nodes; None without.
+        tests: the tests; None without.
+    """
+
+    name = "recurrences"
+    one: Recurrence | None
+    tests: Recurrences | None
+
+    def files(self) -> dict[str, Content]:
+        """Return recurrences.tsv with the tests."""
+        return {} if self.tests is None else {FILE: self.tests.table()}
+
+    def summary(self) -> dict[str, Any]:
+        """Return the recurrence and the tests."""
+        return {
+            **({} if self.one is None else {"recurrence": self.one.to_dict()}),
+            **({} if self.tests is None else {"recurrences": self.tests.to_dict()}),
+        }
+
+    @property
+    def lines(self) -> list[str]:
+        """The recurrence, the greatest gain by one, and the mutations with evidence."""
+        return [one.words for one in (self.one, self.tests) if one is not None]
+
+    def section(self) -> Section:
+        """Return the tests, the greatest gain first."""
+        words = tuple(f"{line}." for line in self.lines)
+        tests = self.tests
+        if tests is None:
+            return Section("Recurrence", words)
+        head = (
+            "mutation", "kind", "gain", "log Bayes factor", "error", "last round", "its factor", "its error",
+        )  # fmt: skip
+        rows = []
+        for number in sorted(range(len(tests.tests)), key=lambda number: -tests.tests[number].log_likelihood):
+            found, _, _, factor, error = tests.tests[number]
+            at, last = tests.last_of(number)
+            in_last = (f"{last.log_bayes_factor:.2f}", f"{last.error:.2f}")
+            own = (found.mutation, found.kind, f"{found.gain:.3f}", f"{factor:.2f}", f"{error:.2f}")
+            rows.append((*own, str(at), *in_last))
+        return Section("Mutations that may recur", words, cut(head, rows))
+
+
+def _make(draft: Draft) -> RecurrencesFinding | None:
+    one, tests = draft.best.assignment.recurrence, draft.recurrences
+    return None if one is None and tests is None else RecurrencesFinding(one, tests)
+
+
+def _names(question: Question) -> Iterable[str]:
+    return (FILE,) if question.options["recurrent"] == ALL_MUTATIONS else ()
+
+
+RECURRENCES = FindingKind(RecurrencesFinding.name, _make, _names)
 
 
 def _digits(value: float) -> float | None:

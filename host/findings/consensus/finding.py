@@ -1,0 +1,70 @@
+"""Consensus of sampled trees as a finding: the tree to publish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut
+
+if TYPE_CHECKING:
+    from syclade.host.findings.consensus.consensus import CloneConsensus
+    from syclade.host.findings.draft import Draft
+    from syclade.host.ground.atomic import Content
+
+__all__ = ["CONSENSUS", "ConsensusFinding"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConsensusFinding(Finding):
+    """Clone tree that sums up the sampled trees, with its cells."""
+
+    name = "consensus"
+    consensus: CloneConsensus
+
+    def files(self) -> dict[str, Content]:
+        """Return the tree, and the tables of clones, pairs of mutations and cells."""
+        return self.consensus.files()
+
+    def summary(self) -> dict[str, Any]:
+        """Return clones, misfits, and claims that something contradicts."""
+        return {"consensus": self.consensus.to_dict()}
+
+    @property
+    def lines(self) -> list[str]:
+        """Numbers of clones and of cells that fit nowhere, and agreement with the true tree."""
+        return self.consensus.words
+
+    @property
+    def warnings(self) -> list[str]:
+        """Claims that are kept back, or that the cells or the most likely tree contradict."""
+        return self.consensus.warnings
+
+    def section(self) -> Section:
+        """Return the clones with their support and prevalence."""
+        found = self.consensus
+        rows = [
+            (
+                str(clone),
+                ", ".join(found.mutations[one] for one in found.tree.members[clone]),
+                f"{found.support[clone]:.2f}",
+                f"{found.prevalence[clone]:.1%}",
+            )
+            for clone in range(1, found.tree.clones)
+        ]
+        head = ("clone", "mutations", "share of the samples", "cells of the clone itself")
+        words = tuple(f"{one[0].upper()}{one[1:]}." for one in found.words)
+        warnings = tuple(f"{one[0].upper()}{one[1:]}." for one in found.warnings)
+        return Section("Clones of the consensus", words, cut(head, rows), warnings)
+
+
+def _make(draft: Draft) -> ConsensusFinding | None:
+    return None if draft.consensus is None else ConsensusFinding(draft.consensus)
+
+
+def _names(question: Question) -> Iterable[str]:
+    return question.kind.consensus_names if question.samples_trees else ()
+
+
+CONSENSUS = FindingKind(ConsensusFinding.name, _make, _names)

@@ -1,0 +1,197 @@
+"""Error rates of an answer as a finding: given, estimated or learned, and whether the matrix fits them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.data.model.rate_fit import PRIORS, advised_rates, fit_rates, misfit
+from syclade.host.data.model.zygosity import scored_values
+from syclade.host.findings.doublets import genotypes_of
+from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files
+from syclade.host.ground.options import flag_of
+
+if TYPE_CHECKING:
+    from syclade.host.data.model.rate_posterior import RatePosterior
+    from syclade.host.data.model.rates import Rates
+    from syclade.host.findings.draft import BestTree, Draft
+
+__all__ = ["RATES", "RatesFinding"]
+
+_NEAR = 0.99
+"""Part of the largest rate that is considered from which an estimate is at this limit."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RatesFinding(Finding):
+    """Error rates of the run, beside those that fit.
+
+    Attributes:
+        best: the most likely tree, with the rates.
+        estimated: names of the rates that were estimated from the matrix.
+        fitted: the rates under which the tree is most likely; None where they are not compared.
+        advised: the rates that fit the tree and the priors of estimated rates, if the matrix contradicts
+            those of the run; else None.
+        contradicted: names of the rates that these contradict: five times off, and not by chance.
+        posterior: the estimated rates over the sampled trees; None without.
+        settled: whether searches found the tree, or chains agree on it: a tree far from the best fits
+            other rates.
+    """
+
+    name = "rates"
+    best: BestTree
+    estimated: tuple[str, ...]
+    fitted: Rates | None
+    advised: Rates | None
+    contradicted: tuple[str, ...]
+    posterior: RatePosterior | None
+    settled: bool
+
+    def summary(self) -> dict[str, Any]:
+        """Return names of estimated rates, fitted rates and learned rates, where there are any."""
+        told: dict[str, Any] = {}
+        if self.estimated:
+            told["estimated_rates"] = list(self.estimated)
+        if self.fitted is not None:
+            told["fitted_rates"] = {"fp_rate": self.fitted.fp_rate, "fn_rate": self.fitted.fn_rate}
+        if self.best.learned is not None:
+            told["learned"] = dict(self.best.learned)
+        return told
+
+    @property
+    def lines(self) -> list[str]:
+        """Estimated rates, and those of the best tree if rates were learned."""
+        learned = self.best.learned
+        return [*self._estimated_lines, *([] if learned is None else [_learned_line(learned)])]
+
+    @property
+    def _estimated_lines(self) -> list[str]:
+        """Estimated rates: over all samples where trees were sampled; else those that fit the tree.
+
+        The latter fit one tree, which was fitted to the same errors, so they can be too low: they are then
+        named as those of the search.
+        """
+        if not self.estimated:
+            return []
+        doublets = self.best.assignment.doublets
+        values = {**self.best.rates.to_dict(), **({} if doublets is None else {"doublets": doublets.rate})}
+        rates = [flag_of(name, f"{values[name]:g}") for name in self.estimated]
+        found = self.posterior
+        if found is None:
+            return [f"error rates estimated from the matrix: {', '.join(rates)}"]
+        over = (f"{flag_of(name)} {found.intervals[name].words}" for name in self.estimated)
+        lines = [f"error rates estimated from the matrix: {', '.join(over)}"]
+        if found.sampled_under != self.best.rates:
+            under = (flag_of(name, f"{getattr(found.sampled_under, name):g}") for name in self.estimated)
+            lines.append(
+                f"the best tree was searched with {' and '.join(rates)}; support and consensus are of "
+                f"{' and '.join(under)}"
+            )
+        return lines
+
+    @property
+    def warnings(self) -> list[str]:
+        """Rates that the matrix contradicts, or that are as large as is considered; what to do."""
+        return [*self._contradictions, *self._at_limits]
+
+    @property
+    def _contradictions(self) -> list[str]:
+        given = [name for name in PRIORS if name not in self.estimated]
+        wrong = [name for name in self.contradicted if name in given]
+        if self.advised is None or not wrong or not self.settled:
+            return []
+        told = " and ".join(flag_of(name, f"{getattr(self.best.rates, name):g}") for name in wrong)
+        better = " and ".join(flag_of(name, f"{getattr(self.advised, name):g}") for name in given)
+        return [
+            f"the matrix contradicts {told}: {better} would fit the tree better; with wrong rates "
+            "other trees are likely: infer again with these"
+        ]
+
+    @property
+    def _at_limits(self) -> list[str]:
+        """Messages of estimated rates: the model does not fit, or nothing tells the rate."""
+        return [
+            f"the estimate of {flag_of(name)} is the largest that is considered, {PRIORS[name].most:g}: "
+            "errors may depend on each other, which the model does not know; give it if you know better"
+            for name in self.estimated
+            if name in PRIORS and getattr(self.best.rates, name) >= _NEAR * PRIORS[name].most
+        ]
+
+    def section(self) -> Section:
+        """Return the rates with their origin, and the errors that this tree implies."""
+        rows = [
+            (name, f"{value:.6g}", self._origin(name))
+            for name, value in self.best.rates.to_dict().items()
+            if isinstance(value, (int, float))
+        ]
+        warnings = tuple(f"{words[0].upper()}{words[1:]}." for words in self.warnings)
+        return Section("Error rates", self._errors, Table(("rate", "value", ""), rows), warnings)
+
+    @property
+    def _errors(self) -> tuple[str, ...]:
+        best = self.best
+        has = genotypes_of(best.kind, best.tree)
+        values = scored_values(best.observed, best.rates)
+        seen, known = (values == 1) | (values == 2), values != 3
+        wrong, absent = int((seen & ~has).sum()), int((known & ~has).sum())
+        lost, present = int((known & ~seen & has).sum()), int((known & has).sum())
+        words = (
+            f"In this tree, {wrong} of {absent} entries without the mutation have one observed "
+            f"({_part(wrong, absent)}), and {lost} of {present} entries with it have none "
+            f"({_part(lost, present)}).",
+        )
+        if best.assignment.doublets is None:
+            return words
+        return (
+            *words,
+            "A cell that is more likely a doublet than not has the mutations of both of its nodes.",
+        )
+
+    def _origin(self, rate: str) -> str:
+        """Return the origin of a rate as text: given, estimated, or learned with its prior."""
+        if rate in self.estimated:
+            if self.posterior is None:
+                return "estimated from the matrix, by the best tree"
+            words = (
+                f"estimated from the matrix: {self.posterior.intervals[rate].words} over the sampled trees"
+            )
+            under = getattr(self.posterior.sampled_under, rate)
+            same = under == getattr(self.best.rates, rate)
+            return words if same else f"{words}; support and consensus are of {under:g}, the tree of this"
+        learned = (self.best.learned or {}).get(rate)
+        if learned is None:
+            return "given"
+        prior = f"learned with the tree; prior {learned['prior_mean']:g} ± {learned['prior_sd']:g}"
+        if "unmutated_counts" not in learned:
+            return prior
+        zeros, ones = learned["unmutated_counts"]
+        return f"{prior}, and {zeros} times 0 and {ones} times 1 at positions left out of the matrix"
+
+
+def _learned_line(learned: Mapping[str, Any]) -> str:
+    values = {name: told["value"] for name, told in learned.items() if name != "log_prior"}
+    return ", ".join(f"{name} {value:.6g}" for name, value in values.items()) + " (learned)"
+
+
+def _part(count: int, of: int) -> str:
+    return f"{count / of:.2g}" if of else "none"
+
+
+def _make(draft: Draft) -> RatesFinding:
+    """Return the rates beside those that fit a mutation tree.
+
+    None are compared where the path to a cell's node does not say what the cell has, or rates are not two.
+    """
+    best, posterior = draft.best, None if draft.support is None else draft.support.rates
+    plain = best.assignment.doublets is None and best.assignment.recurrence is None
+    comparable = best.kind.name == "mutation" and plain and best.learned is None
+    if not comparable or best.rates.fn_rate_hom is not None:
+        return RatesFinding(best, draft.estimated, None, None, (), posterior, draft.settled)
+    fitted = fit_rates(best.observed, best.parents, best.rates)
+    advised = advised_rates(best.observed, best.parents, best.rates, fitted)
+    wrong = () if advised is None else misfit(best.observed, best.parents, best.rates, advised)
+    return RatesFinding(best, draft.estimated, fitted, advised, wrong, posterior, draft.settled)
+
+
+RATES = FindingKind(RatesFinding.name, _make, no_files)

@@ -1,0 +1,44 @@
+"""The findings of an answer, in the order in which they are shown: a row for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from syclade.host.findings.consensus.finding import CONSENSUS
+from syclade.host.findings.cooptimal.finding import CO_OPTIMAL
+from syclade.host.findings.doublets import DOUBLETS
+from syclade.host.findings.rates import RATES
+from syclade.host.findings.recurrences import RECURRENCES
+from syclade.host.findings.samples.finding import SAMPLES
+from syclade.host.findings.support.finding import SUPPORT
+from syclade.host.findings.truth import TRUTH
+from syclade.host.findings.unplaced import LEFT_OUT, UNPLACED
+
+if TYPE_CHECKING:
+    from syclade.host.findings.draft import Draft
+    from syclade.host.findings.finding import Finding, FindingKind, Question
+
+__all__ = ["FINDINGS", "findings_of", "promised"]
+
+FINDINGS: tuple[FindingKind, ...] = (
+    UNPLACED,
+    LEFT_OUT,
+    RATES,
+    DOUBLETS,
+    RECURRENCES,
+    SAMPLES,
+    CONSENSUS,
+    SUPPORT,
+    CO_OPTIMAL,
+    TRUTH,
+)
+
+
+def findings_of(draft: Draft) -> tuple[Finding, ...]:
+    """Return the findings of an answer whose stages have ended."""
+    return tuple(one for kind in FINDINGS if (one := kind.make(draft)) is not None)
+
+
+def promised(question: Question) -> list[str]:
+    """Return the names of the files that the findings of a run may write."""
+    return [name for kind in FINDINGS for name in kind.promises(question)]

@@ -1,0 +1,65 @@
+"""Comparison with the true tree as a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.data.trees.truth import compare
+from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files
+
+if TYPE_CHECKING:
+    from syclade.host.findings.draft import Draft
+
+__all__ = ["TRUTH", "TruthFinding", "comparison_lines"]
+
+_KINDS = {"parents": "parent of", "ancestors": "ancestor of", "lineages": "in different lineages"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TruthFinding(Finding):
+    """Agreement of the most likely tree with the true one (`trees.truth.compare`)."""
+
+    name = "true_tree"
+    comparison: Mapping[str, Any]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the comparison."""
+        return {"true_tree": dict(self.comparison)}
+
+    @property
+    def lines(self) -> list[str]:
+        """Precision, recall and distances."""
+        return comparison_lines(self.comparison)
+
+    def section(self) -> Section:
+        """Return precision and recall."""
+        rows = [
+            (name, f"{kind['precision']:.4f}", f"{kind['recall']:.4f}")
+            for name, kind in self.comparison.items()
+            if isinstance(kind, dict)
+        ]
+        return Section("Beside the true tree", (), Table(("pairs", "precision", "recall"), rows))
+
+
+def comparison_lines(told: Mapping[str, Any]) -> list[str]:
+    """Return the result of `truth.compare` as lines of text."""
+    lines = []
+    for name, words in _KINDS.items():
+        kind = told[name]
+        lines.append(
+            f"{words:22} precision {kind['precision']:.4f}  recall {kind['recall']:.4f}  "
+            f"distance {kind['distance']}"
+        )
+    lines.append(f"CASet {told['caset']:.4f}  DISC {told['disc']:.4f}")
+    if told["mltd_similarity"] is not None:
+        lines.append(f"MLTD similarity {told['mltd_similarity']:.4f}")
+    return lines
+
+
+def _make(draft: Draft) -> TruthFinding | None:
+    return None if draft.true_tree is None else TruthFinding(compare(draft.best.parents, draft.true_tree))
+
+
+TRUTH = FindingKind(TruthFinding.name, _make, no_files)
