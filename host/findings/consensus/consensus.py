@@ -295,7 +295,7 @@ def find_consensus(
         fn_rates = fn_rates[unplaced.placed_mutations(matrix.n_mutations)]
     relations = unplaced.of_relations(count_relations(blocks) if relations is None else relations)
     blocks, counts = unplaced.of_blocks(blocks), count_pairs(placed)
-    kept_back = unsupported_in(relations, counts)
+    kept_back = unsupported_in(relations, counts, rates, fn_rates)
     pairs = [(one.first, one.second) for one in kept_back]
     if known is not None and not pairs:
         tree, gain = known, _gain(known, gains_of(relations, thresholds), relations)

@@ -5,6 +5,7 @@ It uses no tree and no prior. Only cells in which both mutations are observed co
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -36,10 +37,14 @@ _SUPPORTED = 0.5
 """Share of the cells that tell which have to support a claim, unless chance explains the others."""
 
 _KEPT_BACK = 0.3
-"""Share of the cells that tell below which a claim is kept back, whatever the samples and chance say."""
+"""Share of the cells that tell below which a claim is kept back, whatever the samples say."""
 
 _FEWEST = 5
 """Fewest telling cells of a claim that is kept back: single cells are errors more often."""
+
+_BY_CHANCE = 0.05
+"""Expected number of claims with so many errors by chance, from which on claims are not kept back: an open
+pair makes one clone of everything between the two mutations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,20 +188,61 @@ def count_pairs(matrix: Matrix) -> PairCounts:
     )
 
 
-def unsupported_in(relations: Relations, counts: PairCounts) -> list[Contradiction]:
+def unsupported_in(
+    relations: Relations, counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None = None
+) -> list[Contradiction]:
     """Return the claims that fewer than 30 % of their own telling cells support, of five or more.
 
     A consensus keeps them back. Of "A before B", the cells with B tell, by A; of "A apart from B", the cells
-    with the rarer one, by the other one.
+    with the rarer one, by the other one. Of thousands of pairs with few cells each, some have so many errors
+    by chance: claims are left out if errors at these rates would give one such claim in 20 matrices or more.
 
     Args:
         relations: relations of the mutations in the samples.
         counts: of the same mutations.
+        rates, fn_rates: as for `contradictions_in`.
     """
     found = _claims(relations.before, "before", counts.both, counts.only.T, _KEPT_BACK)
     found += _claims(np.triu(relations.apart), "apart", _one_only(counts), counts.both, _KEPT_BACK)
-    told = [one for one in found if one.supporting + one.contradicting >= _FEWEST]
-    return sorted(told, key=lambda one: (-one.contradicting, one))
+    expected = _expected_errors(counts, rates, fn_rates)
+    claims = int((relations.before > CLAIMED).sum() + (np.triu(relations.apart) > CLAIMED).sum())
+
+    def is_no_chance(one: Contradiction) -> bool:
+        told = one.supporting + one.contradicting
+        error = float(expected[one.relation][one.first, one.second]) / told
+        return (
+            told >= _FEWEST and claims * _chance_of_part(one.contradicting / told, error, told) < _BY_CHANCE
+        )
+
+    return sorted(filter(is_no_chance, found), key=lambda one: (-one.contradicting, one))
+
+
+def _chance_of_part(part: float, error: float, count: int) -> float:
+    """Return a bound on the probability that such a part of some cells has errors, or more.
+
+    Args:
+        part: the part, above 0.
+        error: probability of an error.
+        count: number of cells.
+
+    Source: Hoeffding, "Probability inequalities for sums of bounded random variables", 1963, theorem 1.
+    """
+    if error >= part:
+        return 1.0
+    distance = part * math.log(part / error)
+    if part < 1:
+        distance += (1 - part) * math.log((1 - part) / (1 - error))
+    return math.exp(-count * distance)
+
+
+def _expected_errors(
+    counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None
+) -> dict[str, NDArray[np.float64]]:
+    """Return the expected number of cells that contradict a true claim, by relation: shape (n, n)."""
+    cells = counts.both + counts.only + counts.only.T + counts.neither
+    with_second = counts.both + counts.only.T
+    missed: float | NDArray[np.float64] = rates.fn_rate if fn_rates is None else fn_rates[:, np.newaxis]
+    return {"before": missed * with_second + rates.fp_rate * cells, "apart": rates.fp_rate * cells}
 
 
 def _one_only(counts: PairCounts) -> NDArray[np.int64]:
@@ -220,12 +266,8 @@ def contradictions_in(
         rates: the error rates.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
-    cells = counts.both + counts.only + counts.only.T + counts.neither
-    pairs = max(1, len(cells) * (len(cells) - 1) // 2)
-    with_second = counts.both + counts.only.T
-    missed: float | NDArray[np.float64] = rates.fn_rate if fn_rates is None else fn_rates[:, np.newaxis]
-    of_before = missed * with_second + rates.fp_rate * cells
-    expected = {"before": of_before, "apart": rates.fp_rate * cells}
+    pairs = max(1, len(counts.both) * (len(counts.both) - 1) // 2)
+    expected = _expected_errors(counts, rates, fn_rates)
     found = _claims(relations.before, "before", counts.both, counts.only.T, _SUPPORTED)
     upper = np.triu(relations.apart)  # one of each two entries
     found += _claims(upper, "apart", _one_only(counts), counts.both, _SUPPORTED)

@@ -84,8 +84,24 @@ def test_true_relations_are_not_contradicted() -> None:
 def test_claims_that_few_of_their_cells_support(
     cells: tuple[int, int, int, int], claim: tuple[float, float], words: str | None
 ) -> None:
-    found = unsupported_in(relations_of(*claim), count_pairs(matrix_of(*cells)))
+    found = unsupported_in(relations_of(*claim), count_pairs(matrix_of(*cells)), RATES)
     assert [one.words(NAMES) for one in found] == ([] if words is None else [words])
+
+
+@pytest.mark.parametrize(
+    ("mutations", "supporting", "against", "kept_back"),
+    [(2, 1, 5, True), (40, 1, 5, False), (40, 1, 15, True)],
+)
+def test_errors_of_some_of_many_claims_do_not_keep_them_back(
+    mutations: int, supporting: int, against: int, kept_back: bool
+) -> None:
+    """A chain of mutations: the cells with the last one decide on the first before it."""
+    others = [1] * (mutations - 2)
+    columns = [[1, *others, 0]] * 50 + [[1, *others, 1]] * supporting + [[0, *others, 1]] * against
+    counts = count_pairs(matrix_from_array(np.array(columns, dtype=np.uint8).T))
+    relations = Relations(1000, np.triu(np.full((mutations, mutations), 1000), 1))
+    found = unsupported_in(relations, counts, Rates(0.001, 0.2))
+    assert [(one.first, one.second) for one in found] == ([(0, mutations - 1)] if kept_back else [])
 
 
 def test_the_consensus_leaves_such_pairs_open() -> None:
