@@ -22,7 +22,6 @@ from syclade.host.chains.shares import draw_shares, generator_of, uniform_log_sh
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.levels import levels_of
-from syclade.host.data.trees.tree import ancestor_matrix
 
 __all__ = ["Forest", "even_doublet_shares", "pair_terms", "renew_doublet_shares", "scores_with_doublets"]
 
@@ -40,7 +39,7 @@ def even_doublet_shares(plan: Plan, parents: NDArray[np.int32], chain: int, step
     """
     logs = uniform_log_shares(plan.problem)
     rates = replace(plan.problem.rates, log_shares=logs)
-    score = int(scores_with_doublets(plan, parents[None], np.array([logs], dtype=np.int64))[0])
+    score = int(scores_with_doublets(plan, Forest(parents[None]), np.array([logs], dtype=np.int64))[0])
     return ChainState(chain, step, parents, score, parents, score, rates, plan.gamma)
 
 
@@ -58,8 +57,7 @@ def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) ->
     log_shares = _log_shares_of(states)
     counts = _counts(problem, forest, log_shares, rate, generators)
     drawn = [draw_shares(problem, *one) for one in zip(counts, generators, strict=True)]
-    trees = np.array([state.parents for state in states], dtype=np.int32)
-    scores = scores_with_doublets(plan, trees, np.array(drawn, dtype=np.int64)).tolist()
+    scores = scores_with_doublets(plan, forest, np.array(drawn, dtype=np.int64)).tolist()
     renewed = []
     for state, score, shares in zip(states, scores, drawn, strict=True):
         rates = replace(state.rates, log_shares=tuple(shares.tolist()))
@@ -100,7 +98,6 @@ class Forest:
 
     def __init__(self, trees: NDArray[np.int32]) -> None:
         self.trees, self.nodes, self._parents = len(trees), trees.shape[1], trees
-        self._meetings: dict[int, NDArray[np.int64]] = {}
         self.root = np.arange(1, self.trees + 1) * self.nodes - 1
         self.down: list[_Siblings] = []
         self.up: list[_Siblings] = []
@@ -117,16 +114,20 @@ class Forest:
                 _Siblings(rows[rank == number], parents[rank == number]) for number in range(rank.max() + 1)
             ]
 
-    def meetings(self, tree: int) -> NDArray[np.int64]:
-        """Return the lowest common ancestor of each two nodes of a tree: (nodes, nodes)."""
-        if tree not in self._meetings:
-            parents = self._parents[tree]
-            below, found = ancestor_matrix(parents), np.full((self.nodes, self.nodes), self.nodes - 1)
-            for level in levels_of(parents[None]):
-                nodes = level.nodes
-                found[nodes] = np.where(below[nodes], nodes[:, None], found[level.parents])
-            self._meetings[tree] = found
-        return self._meetings[tree]
+    def meetings(self, tree: int, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the lowest common ancestor of each node of a tree and some nodes: (nodes, chosen)."""
+        root, at = self.nodes - 1, np.arange(len(chosen))
+        found = np.full((self.nodes, len(chosen)), -1)
+        while (chosen != root).any():
+            found[chosen, at] = chosen
+            chosen = self._parents[tree, chosen]
+        found[root] = root
+        first, after = tree * self.nodes, (tree + 1) * self.nodes
+        for rows, parents in self.down:
+            own = (rows >= first) & (rows < after)
+            nodes, above = rows[own] - first, parents[own] - first
+            found[nodes] = np.where(found[nodes] < 0, found[above], found[nodes])
+        return found
 
     def weights_of(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the weights of a block of columns in all trees, (rows of all trees, columns).
@@ -144,17 +145,15 @@ def _blocks(problem: Problem, trees: int) -> Iterator[slice]:
         yield slice(start, min(start + step, problem.columns))
 
 
-def scores_with_doublets(
-    plan: Plan, trees: NDArray[np.int32], log_shares: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def scores_with_doublets(plan: Plan, forest: Forest, log_shares: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the scores of trees with shares, as `Score.of` defines them, but fast: (trees,).
 
     Args:
         plan: the plan, whose score is that with doublets and shares.
-        trees: int32, shape (trees, n + 1).
+        forest: the trees.
         log_shares: shape (trees, n + 1).
     """
-    problem, settings, forest = plan.problem, plan.settings, Forest(trees)
+    problem, settings = plan.problem, plan.settings
     bits = np.int64(problem.scale_bits)
     shares = powers_of_two(log_shares.reshape(-1, 1))
     alone = (shares, product(shares, shares))
@@ -164,9 +163,9 @@ def scores_with_doublets(
     )
     powers = powers_of_two(np.array(problem.rates.weights, dtype=np.int64))
     classes = np.full((1, problem.columns), problem.classes - 1, dtype=np.uint8)
-    observed = np.tile(np.concatenate((problem.observed, classes)), (len(trees), 1))
-    scores = np.zeros(len(trees), dtype=np.int64)
-    for block in _blocks(problem, len(trees)):
+    observed = np.tile(np.concatenate((problem.observed, classes)), (forest.trees, 1))
+    scores = np.zeros(forest.trees, dtype=np.int64)
+    for block in _blocks(problem, forest.trees):
         seen = observed[:, block]
         singles, pairs = (Numbers(*(np.repeat(x, seen.shape[1], axis=1) for x in one)) for one in alone)
         for rows, parents in forest.up:
@@ -254,7 +253,7 @@ def _counts(
             (pairs,) = (chosen >= nodes).nonzero()
             if pairs.size:
                 scores, at = terms.scores[own], columns[pairs]
-                above = forest.meetings(tree)[chosen[pairs] - nodes].T
+                above = forest.meetings(tree, chosen[pairs] - nodes)
                 others = _drawn(single[own][:, at] - scores[above, at], numbers[1, first:last][pairs])
                 counts[tree] += np.bincount(others, minlength=nodes)
     return counts

@@ -24,9 +24,16 @@ _QUICK_DOUBLINGS = 4
 _FULL_FACTOR = 64
 """Chains for full support may do this many times as many steps."""
 
-_SUM_SECONDS, _DOUBLETS_SECONDS = (0.15e-6, 1.2e-11), (1.25e-6, 6e-10)
+_SUM_SECONDS, _DOUBLETS_SECONDS = (0.15e-6, 1.2e-11), (1.1e-6, 3.8e-10)
 """Time of a step on two cores, and the additional time per mutation and distinct column: of the sum score,
 and of the score with doublets."""
+
+_DOUBLETS_APART, _DOUBLETS_RENEWAL = 1024, (1.2e-3, 5e-7)
+"""Steps between two Gibbs steps of the shares with doublets, and their time, in the same way, for all chains:
+about half of that of the steps."""
+
+_DOUBLETS_EXTRA = 2.5
+"""Additional time of quick support with doublets: 20 mutations in 40 cells take half a million steps."""
 
 _FULL_SECONDS = 3600.0
 
@@ -91,11 +98,17 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
         _quick_seconds(entries),
         _QUICK_DOUBLINGS,
     )
+    if doublets:
+        renewal, of_renewal = _DOUBLETS_RENEWAL
+        step += (renewal + of_renewal * entries) / (CHAINS * _DOUBLETS_APART)
+        seconds += _DOUBLETS_EXTRA
     if level == "full":
         wanted, seconds, doublings = wanted * _FULL_FACTOR, _FULL_SECONDS, 12
     most = max(int(min(wanted, seconds / (CHAINS * step))), 2 * samples)
     doublings = min((most // samples).bit_length() - 1, doublings)
     first = samples * max(1, round(most / (samples << doublings)))
+    if doublets:
+        return Budget(samples, first, doublings, _DOUBLETS_APART)
     renewals = max(1, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
     return Budget(samples, first, doublings, max((first << _QUICK_DOUBLINGS) // renewals, _LEAST_RENEWAL))
 

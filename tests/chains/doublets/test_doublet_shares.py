@@ -85,7 +85,7 @@ def numpy_chains(case: Case) -> list[Seen]:
         state = one.state
         assert state.score == plan.score_of(state.parents, state.rates)
         shares = np.array([state.rates.log_shares])
-        assert scores_with_doublets(plan, state.parents[None], shares).tolist() == [state.score]
+        assert scores_with_doublets(plan, Forest(state.parents[None]), shares).tolist() == [state.score]
     assert len({one.state.rates.log_shares for one in expected}) > CHAINS
     return expected
 
