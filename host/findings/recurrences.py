@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from syclade.host.findings.draft import Draft
     from syclade.host.ground.atomic import Content
 
-__all__ = ["COLUMNS", "RECURRENCES", "Recurrences", "RecurrencesFinding", "Tested"]
+__all__ = ["COLUMNS", "EVIDENCE", "RECURRENCES", "Recurrences", "RecurrencesFinding", "Tested"]
 
 FILE = "recurrences.tsv"
 

@@ -40,6 +40,10 @@ _CHECKS = {
     ),
     "race": ("syclade.quality.cli.race", "Search, chains and others for the most likely tree."),
     "rates": ("syclade.quality.cli.rates", "Compare intervals of estimated error rates with truths."),
+    "recurrence": (
+        "syclade.quality.cli.recurrence",
+        "Compare tests of recurrence with the truth.",
+    ),
     "scaling": ("syclade.quality.cli.scaling", "Measure chains with doublets on several cores."),
     "step-cost": ("syclade.quality.cli.step_cost", "Measure a step over numbers of cells and of mutations."),
     "restarts": ("syclade.quality.cli.restarts", "Find out how many chains an input needs."),

@@ -230,7 +230,7 @@ def _factors_with_shares(
     rates = best.rates
     run = Run(asked.device, "auto", asked.slots, asked.seed, Task(task.report, stop=task.stop))
     sampled = sample_without(best, rates, own, _chains(asked)[1], run, work)
-    return factors_of(sampled, best, rates, own, mutations)
+    return factors_of(sampled, best.observed, rates, own, mutations)
 
 
 def _own_rates(asked: Request, best: BestTree, task: Task, work: list[WorkDone]) -> OwnRates | None:

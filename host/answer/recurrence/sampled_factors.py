@@ -13,6 +13,7 @@ from syclade.host.chains.runs.task import Stopped
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.chains.shares import concentration_of, sampled_nodes
 from syclade.host.chains.state import ChainState
+from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.copy_factors import SampledCells, log_ratios
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.rates import Rates
@@ -24,7 +25,7 @@ from syclade.host.findings.draft import BestTree
 from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.stage import Run, SupportPlan, make_support_plan, plan_of_chains, sample
 
-__all__ = ["Sampled", "factors_of", "sample_without"]
+__all__ = ["Sampled", "cells_of_states", "factors_of", "sample_without"]
 
 _STEPS: Final = 32
 """Most steps of the chains for each step of a chain with a copy."""
@@ -71,7 +72,7 @@ def sample_without(
     work += found.work
     if found.interrupted or rounds.judged is None:
         raise Stopped
-    return _cells_of(planned.plan.problem, rounds.judged.shared, run.seed)
+    return cells_of_states(planned.plan.problem, rounds.judged.shared, run.seed)
 
 
 def _limited(planned: SupportPlan, steps: int) -> SupportPlan:
@@ -87,7 +88,7 @@ def _limited(planned: SupportPlan, steps: int) -> SupportPlan:
     return planned._replace(budget=fewer, plan=plan)
 
 
-def _cells_of(problem: Problem, states: Sequence[ChainState], seed: int) -> Sampled:
+def cells_of_states(problem: Problem, states: Sequence[ChainState], seed: int) -> Sampled:
     """Return some states with drawn nodes of their cells, in the order of the matrix."""
     some = [states[at] for at in np.unique(np.linspace(0, len(states) - 1, _SAMPLES).round().astype(int))]
     order = np.argsort(problem.column_of, kind="stable")  # of the cells in `cells_by_column`
@@ -101,16 +102,17 @@ def _cells_of(problem: Problem, states: Sequence[ChainState], seed: int) -> Samp
 
 
 def factors_of(
-    sampled: Sampled, best: BestTree, rates: Rates, own: OwnRates | None, mutations: Sequence[int]
+    sampled: Sampled, observed: Matrix, rates: Rates, own: OwnRates | None, mutations: Sequence[int]
 ) -> list[Estimate]:
     """Return the log of each mutation's Bayes factor; its error is by a jackknife over the chains.
 
     Args:
-        sampled: from `sample_without`; and its arguments.
-        best, rates, own: as for `sample_without`.
+        sampled: from `sample_without`.
+        observed: the matrix.
+        rates, own: as for `sample_without`.
         mutations: numbers of the mutations.
     """
-    values, found = scored_values(best.observed, rates), []
+    values, found = scored_values(observed, rates), []
     numbers = np.unique(sampled.chains)
     tables = rates.log_table()[None] if own is None else own.log_tables()
     for mutation in mutations:
