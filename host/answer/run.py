@@ -98,9 +98,11 @@ def _consensus(
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
     best = draft.best
-    return best.kind.consensus(
+    consensus = best.kind.consensus(
         samples, best.parents, best.observed, rates, draft.true_tree, draft.unplaced, fn_rates
     )
+    doublets = best.assignment.doublets
+    return consensus if consensus is None or doublets is None else consensus.with_doublets(doublets.rate)
 
 
 def _add_support(planned: SupportPlan, asked: Request, draft: Draft, task: Task) -> None:

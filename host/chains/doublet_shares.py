@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +19,10 @@ from syclade.fallback.sums.numbers import MANTISSA_BITS, Numbers, powers_of_two,
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.shares import draw_shares, generator_of, uniform_log_shares, uniform_numbers
 from syclade.host.chains.state import ChainState
+from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem
-from syclade.host.data.trees.levels import levels_of
 
-__all__ = ["Forest", "even_doublet_shares", "pair_terms", "renew_doublet_shares", "scores_with_doublets"]
+__all__ = ["even_doublet_shares", "renew_doublet_shares", "scores_with_doublets"]
 
 _BLOCK = 2**15
 """Sums of nodes and columns, over all trees, that are worked on at once."""
@@ -77,67 +76,6 @@ def _log_shares_of(states: Sequence[ChainState]) -> NDArray[np.int64]:
     return np.array([state.rates.log_shares for state in states], dtype=np.int64)
 
 
-class _Siblings(NamedTuple):
-    """Nodes at one depth of some trees, of which no two have the same parent; as rows of all nodes.
-
-    Attributes:
-        rows, parents: int64, shape (nodes,): rows of the nodes, and of their parents, in a table with those
-            of each tree one after the other.
-    """
-
-    rows: NDArray[np.int64]
-    parents: NDArray[np.int64]
-
-
-class Forest:
-    """Several trees, in an order in which they can be walked together.
-
-    Args:
-        trees: int32, shape (trees, n + 1).
-    """
-
-    def __init__(self, trees: NDArray[np.int32]) -> None:
-        self.trees, self.nodes, self._parents = len(trees), trees.shape[1], trees
-        self.root = np.arange(1, self.trees + 1) * self.nodes - 1
-        self.down: list[_Siblings] = []
-        self.up: list[_Siblings] = []
-        for level in levels_of(trees):
-            base = level.trees * self.nodes
-            self.down.append(_Siblings(base + level.nodes, base + level.parents))
-        for rows, parents in reversed(self.down):
-            order = np.lexsort((rows, parents))
-            rows, parents = rows[order], parents[order]
-            first = np.concatenate(([True], parents[1:] != parents[:-1]))
-            starts = np.flatnonzero(first)
-            rank = np.arange(len(rows)) - starts[np.cumsum(first) - 1]
-            self.up += [
-                _Siblings(rows[rank == number], parents[rank == number]) for number in range(rank.max() + 1)
-            ]
-
-    def meetings(self, tree: int, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the lowest common ancestor of each node of a tree and some nodes: (nodes, chosen)."""
-        root, at = self.nodes - 1, np.arange(len(chosen))
-        found = np.full((self.nodes, len(chosen)), -1)
-        while (chosen != root).any():
-            found[chosen, at] = chosen
-            chosen = self._parents[tree, chosen]
-        found[root] = root
-        first, after = tree * self.nodes, (tree + 1) * self.nodes
-        for rows, parents in self.down:
-            own = (rows >= first) & (rows < after)
-            nodes, above = rows[own] - first, parents[own] - first
-            found[nodes] = np.where(found[nodes] < 0, found[above], found[nodes])
-        return found
-
-    def weights_of(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the weights of a block of columns in all trees, (rows of all trees, columns).
-
-        Args:
-            rows: int32, shape (n, columns): weights of the mutations.
-        """
-        return np.tile(np.concatenate((rows, np.zeros_like(rows[:1]))), (self.trees, 1))
-
-
 def _blocks(problem: Problem, trees: int) -> Iterator[slice]:
     """Yield blocks of columns whose numbers stay in a fast cache."""
     step = max(1, _BLOCK // (problem.nodes * trees))
@@ -185,45 +123,6 @@ def _put(numbers: Numbers, at: NDArray[np.int64], values: Numbers) -> None:
     numbers.mantissa[at], numbers.exponent[at] = values
 
 
-class _Terms(NamedTuple):
-    """Logarithms to base 2 of what nodes contribute to a column: float64, (rows of all trees, columns).
-
-    Attributes:
-        scores: score of each node, relative to the root.
-        below: sum over the nodes in the subtree of each node v: pi_w 2^(S(w) - S(v)).
-        partners: sum over all nodes w: pi_w 2^(S(w) - S(lowest common ancestor of v and w)).
-    """
-
-    scores: NDArray[np.float64]
-    below: NDArray[np.float64]
-    partners: NDArray[np.float64]
-
-
-def pair_terms(forest: Forest, weights: NDArray[np.float64], log_shares: NDArray[np.float64]) -> _Terms:
-    """Return what a doublet's first node contributes, for all nodes: O(n) per column.
-
-    A node w that is not below v is not below v's parent, or its lowest common ancestor with v is that
-    parent. So the partners of v are those of its parent, less those below v as its parent sees them, plus
-    those below v as v sees them.
-
-    Args:
-        forest: the trees.
-        weights: shape (rows of all trees, columns), in octaves; 0 at the roots.
-        log_shares: shape (rows of all trees, 1), in octaves.
-    """
-    scores, below = np.zeros_like(weights), np.repeat(log_shares, weights.shape[1], axis=1)
-    for rows, parents in forest.up:
-        below[parents] = np.logaddexp2(below[parents], weights[rows] + below[rows])
-    partners = below.copy()
-    with np.errstate(divide="ignore"):
-        for rows, parents in forest.down:
-            scores[rows] = scores[parents] + weights[rows]
-            seen = np.minimum(weights[rows] + below[rows] - partners[parents], 0.0)
-            others = partners[parents] + np.log2(-np.expm1(seen * np.log(2.0)))
-            partners[rows] = np.logaddexp2(below[rows], others)
-    return _Terms(scores, below, partners)
-
-
 def _counts(
     problem: Problem,
     forest: Forest,
@@ -235,31 +134,14 @@ def _counts(
     column_of = np.sort(problem.column_of)  # cells with equal columns may change places
     cells, nodes = len(column_of), problem.nodes
     uniform = [uniform_numbers(generator, 2 * cells).reshape(2, cells) for generator in generators]
-    unit, rows = 2.0**-problem.scale_bits, problem.weight_rows()
+    unit = 2.0**-problem.scale_bits
+    weights = problem.weight_rows() * unit
     shares = log_shares.reshape(-1, 1) * unit
-    of_kinds = [np.log2(part) if part else -np.inf for part in (1.0 - rate, rate)]
     counts = np.zeros((forest.trees, nodes), dtype=np.int64)
     for block in _blocks(problem, forest.trees):
         first, last = np.searchsorted(column_of, (block.start, block.stop))
         columns = column_of[first:last] - block.start
-        terms = pair_terms(forest, forest.weights_of(rows[:, block]) * unit, shares)
-        single = terms.scores + shares
-        pair = single + terms.partners
+        kinds = kinds_of(forest, forest.of_all(weights[:, block]), shares, rate)
         for tree, numbers in enumerate(uniform):
-            own = slice(tree * nodes, (tree + 1) * nodes)
-            kinds = np.concatenate((single[own] + of_kinds[0], pair[own] + of_kinds[1]))
-            chosen = _drawn(kinds[:, columns], numbers[0, first:last])
-            counts[tree] += np.bincount(chosen % nodes, minlength=nodes)
-            (pairs,) = (chosen >= nodes).nonzero()
-            if pairs.size:
-                scores, at = terms.scores[own], columns[pairs]
-                above = forest.meetings(tree, chosen[pairs] - nodes)
-                others = _drawn(single[own][:, at] - scores[above, at], numbers[1, first:last][pairs])
-                counts[tree] += np.bincount(others, minlength=nodes)
+            counts[tree] += draw_counts(forest, tree, kinds, columns, numbers[:, first:last])
     return counts
-
-
-def _drawn(logarithms: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return a drawn row for each column of logarithms to base 2 of relative probabilities."""
-    ends = np.cumsum(np.exp2(logarithms - logarithms.max(axis=0)), axis=0)
-    return np.asarray((ends <= uniform * ends[-1]).sum(axis=0))

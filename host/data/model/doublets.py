@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import tree_of_matrix
+from syclade.host.data.model.pairs import fit_shares
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.zygosity import distinct_columns
 from syclade.host.data.trees.tree import children, preorder
@@ -23,10 +24,12 @@ from syclade.host.ground.values import short_repr
 __all__ = [
     "Doublets",
     "Mixture",
+    "best_pairs",
     "best_rate",
     "call_doublets",
     "doublet_log_likelihood",
     "fitted_rate",
+    "fitted_shares",
     "mixture_of",
 ]
 
@@ -42,8 +45,8 @@ class Mixture(NamedTuple):
     """Log-likelihoods of every cell under a tree: float64, shape (cells,), natural log.
 
     Attributes:
-        single: mean over all nodes.
-        pair: mean over all ordered pairs of nodes.
+        single: mean over all nodes, or weighted by the shares of the nodes.
+        pair: mean over all ordered pairs of nodes, or weighted by both shares.
         relevant: part of `pair` with two nodes of which neither is above the other; -inf if there is none.
     """
 
@@ -122,6 +125,8 @@ class _Steps(NamedTuple):
         weights: float64, shape (n + 1, columns): what each mutation adds to the score of a column; root: 0.
         base: float64, shape (columns,): score of a column at the root.
         column_of: int32, shape (cells,): distinct column of each cell.
+        log_shares: float64, shape (n + 1,): natural logarithms of the shares of the nodes; None if all are
+            equal.
     """
 
     order: list[int]
@@ -129,19 +134,30 @@ class _Steps(NamedTuple):
     weights: NDArray[np.float64]
     base: NDArray[np.float64]
     column_of: NDArray[np.int32]
+    log_shares: NDArray[np.float64] | None = None
+
+    def of_nodes(self) -> NDArray[np.float64]:
+        """Return the logarithm of each node's weight in the sums, (n + 1, columns): 0 without shares."""
+        if self.log_shares is None:
+            return np.zeros_like(self.weights)
+        return np.repeat(self.log_shares[:, None], self.weights.shape[1], axis=1)
 
 
-def _steps(matrix: Matrix, rates: Rates, parents: ArrayLike) -> _Steps:
+def _steps(
+    matrix: Matrix, rates: Rates, parents: ArrayLike, shares: NDArray[np.float64] | None = None
+) -> _Steps:
     tree = tree_of_matrix(matrix, parents)
     columns, column_of, _ = distinct_columns(matrix, rates)
     weights = np.zeros((len(tree), columns.shape[1]))
     weights[:-1] = rates.weights()[columns]
     order = preorder(tree)[::-1].tolist()
     base = rates.log_table()[columns, 0].sum(axis=0)
-    return _Steps(order, children(tree), weights, base, column_of)
+    return _Steps(order, children(tree), weights, base, column_of, None if shares is None else np.log(shares))
 
 
-def mixture_of(matrix: Matrix, rates: Rates, parents: ArrayLike) -> Mixture:
+def mixture_of(
+    matrix: Matrix, rates: Rates, parents: ArrayLike, shares: NDArray[np.float64] | None = None
+) -> Mixture:
     """Return the cells' likelihoods as single cells and as doublets: O(n) per distinct column.
 
     The pairs whose lowest common ancestor is a node are added up child by child, so all terms are positive.
@@ -150,18 +166,32 @@ def mixture_of(matrix: Matrix, rates: Rates, parents: ArrayLike) -> Mixture:
         matrix: the observed values.
         rates: the error rates.
         parents: a parent vector, shape (n_mutations + 1,).
+        shares: float64, shape (n_mutations + 1,): part of the cells at each node; equal by default.
 
     Raises:
         TreeError: the parent vector is invalid.
         MatrixError: the tree has a different number of mutations, or there are homozygous mutations and no
             rates for them.
     """
-    return _mixture(_steps(matrix, rates, parents))
+    return _mixture(_steps(matrix, rates, parents, shares))
+
+
+def fitted_shares(
+    matrix: Matrix, rates: Rates, parents: NDArray[np.int32], rate: float
+) -> NDArray[np.float64]:
+    """Return the shares of the nodes under which a tree is most likely, float64, shape (n_mutations + 1,).
+
+    Args:
+        matrix, rates, parents, rate: as for `doublet_log_likelihood`, with its errors.
+    """
+    steps = _steps(matrix, rates, parents)
+    cells = np.bincount(steps.column_of).astype(np.float64)
+    return fit_shares(parents, steps.weights[:-1] / math.log(2.0), cells, rate)
 
 
 def _mixture(steps: _Steps) -> Mixture:
-    order, below, weights, base, column_of = steps
-    single, pair = np.zeros_like(weights), np.zeros_like(weights)
+    order, below, weights, base, column_of, shares = steps
+    single, pair = steps.of_nodes(), 2.0 * steps.of_nodes()
     relevant = np.full_like(weights, -np.inf)
     for node in order:
         among = np.full(weights.shape[1], -np.inf)  # sum over the children so far, without the node itself
@@ -175,7 +205,7 @@ def _mixture(steps: _Steps) -> Mixture:
             )
             among = np.logaddexp(among, added)
             single[node] = np.logaddexp(single[node], added)
-    nodes = math.log(len(weights))
+    nodes = math.log(len(weights)) if shares is None else 0.0
     return Mixture(
         (base + single[-1] - nodes)[column_of],
         (base + pair[-1] - 2 * nodes)[column_of],
@@ -214,28 +244,52 @@ def best_rate(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
     return fitted_rate(mixture_of(matrix, rates, parents))
 
 
-def call_doublets(matrix: Matrix, rates: Rates, parents: ArrayLike, rate: float) -> Doublets:
+def call_doublets(
+    matrix: Matrix,
+    rates: Rates,
+    parents: ArrayLike,
+    rate: float,
+    shares: NDArray[np.float64] | None = None,
+) -> Doublets:
     """Return every cell's probability of being a doublet, and its most likely pair of nodes.
 
     Args:
         matrix, rates, parents, rate: as for `doublet_log_likelihood`, with its errors.
+        shares: as for `mixture_of`.
     """
-    steps = _steps(matrix, rates, parents)
+    steps = _steps(matrix, rates, parents, shares)
     mixture, (first, second) = _mixture(steps), _best_pairs(steps)
     return Doublets(rate, mixture.probabilities(rate), first, second, mixture.relevant_rate(rate))
 
 
+def best_pairs(
+    parents: NDArray[np.int32], weights: NDArray[np.float64], shares: NDArray[np.float64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the most likely pair of nodes of each column of a tree with shares, int32, (columns,) each.
+
+    Args:
+        parents: int32, shape (n + 1,): the tree.
+        weights: float64, shape (n + 1, columns): what each mutation adds to a score, natural log; root: 0.
+        shares: float64, shape (n + 1,): part of the cells at each node.
+    """
+    columns = weights.shape[1]
+    order = preorder(parents)[::-1].tolist()
+    steps = _Steps(order, children(parents), weights, np.zeros(columns), np.arange(columns), np.log(shares))
+    return _best_pairs(steps)
+
+
 def _best_pairs(steps: _Steps) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the pair of nodes with the best score of every cell; of equal ones, the first that is found."""
-    order, below, weights, _base, column_of = steps
+    """Return the most likely pair of nodes of every cell; of equal ones, the first that is found."""
+    order, below, weights, _base, column_of, shares = steps
     shape = weights.shape
-    single, pair = np.zeros(shape), np.zeros(shape)
+    single, pair = steps.of_nodes(), 2.0 * steps.of_nodes()
+    twice = 0.0 if shares is None else math.log(2.0)  # either of two nodes may be the first
     of_single = np.repeat(np.arange(shape[0], dtype=np.int32)[:, None], shape[1], axis=1)
     ones, others = of_single.copy(), of_single.copy()
     for node in order:
         for child in below[node]:
             added = weights[child] + single[child]
-            crossed, inner = single[node] + added, weights[child] + pair[child]
+            crossed, inner = single[node] + added + twice, weights[child] + pair[child]
             better = crossed > pair[node]
             pair[node][better] = crossed[better]
             ones[node][better], others[node][better] = of_single[node][better], of_single[child][better]

@@ -13,17 +13,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.doublets import best_pairs
 from syclade.host.data.model.dropout import mutation_weights
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.zygosity import MISSING, scored_values
 from syclade.host.findings.consensus.clone_tree import CloneTree
-from syclade.host.findings.consensus.prevalence import Mixture, mixture_of
+from syclade.host.findings.consensus.prevalence import Mixture, mixture_of, mixture_with_doublets
 from syclade.host.ground.values import short_repr
 
-__all__ = ["MISFIT", "CloneCells", "cells_on"]
+__all__ = ["MISFIT", "CloneCells", "CloneDoublets", "cells_on"]
 
 MISFIT = 0.01
 """Probability that any cell of a matrix is listed as fitting nowhere although all follow the model."""
+
+
+@dataclass(frozen=True, eq=False)
+class CloneDoublets:
+    """Cells that may be two cells of a clone tree.
+
+    Attributes:
+        mixture: posterior of single cells and doublets.
+        first, second: int32, shape (cells,): the most probable two clones of each cell as a doublet, at the
+            mean shares of the clones; the lower number first.
+    """
+
+    mixture: Mixture
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """float64, shape (cells,): probability of each cell of being a doublet."""
+        assert self.mixture.doublet is not None
+        return self.mixture.doublet
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,17 +59,20 @@ class CloneCells:
     Attributes:
         likelihood: float64, shape (clones, cells): likelihood of each clone, given the tree and the rates,
             relative to the sum over all clones.
-        tail: float64, shape (cells,): probability that a cell of the clone with the highest likelihood, with
-            the same values missing, has observations that are as unlikely as these, or more so.
+        tail: float64, shape (cells,): probability that a cell of the clone with the highest likelihood, or of
+            the best two clones of a doublet, with the same values missing, has observations that are as
+            unlikely as these, or more so.
+        doublets: doublets on the clones; None if all cells are single.
     """
 
     likelihood: NDArray[np.float64]
     tail: NDArray[np.float64]
+    doublets: CloneDoublets | None = None
 
     @cached_property
     def mixture(self) -> Mixture:
         """Posterior of the clones of all cells, and of the clones' prevalence."""
-        return mixture_of(self.likelihood)
+        return mixture_of(self.likelihood) if self.doublets is None else self.doublets.mixture
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -66,7 +95,11 @@ class CloneCells:
 
 
 def cells_on(
-    tree: CloneTree, matrix: Matrix, rates: Rates, fn_rates: NDArray[np.float64] | None = None
+    tree: CloneTree,
+    matrix: Matrix,
+    rates: Rates,
+    fn_rates: NDArray[np.float64] | None = None,
+    doublets: float | None = None,
 ) -> CloneCells:
     """Place the cells of a matrix on a clone tree.
 
@@ -76,6 +109,7 @@ def cells_on(
         rates: the error rates.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
             The tails are of their mean.
+        doublets: rate of doublets; None if all cells are single.
 
     Raises:
         MatrixError: there are homozygous mutations and no rates for them.
@@ -88,10 +122,45 @@ def cells_on(
     else:
         score = has @ mutation_weights(values, rates.fp_rate, fn_rates)
         rates = replace(rates, fn_rate=float(fn_rates.mean()))
-    best = score.argmax(axis=0)
+    best = has[score.argmax(axis=0)].T  # (n, cells)
     share = np.exp(score - score.max(axis=0))
-    tail = _tails(values, [counts[best, np.arange(len(best))] for counts in carried], rates)
-    return CloneCells(share / share.sum(axis=0), tail)
+    pairs = None
+    if doublets is not None:
+        gains = weights[values] if fn_rates is None else mutation_weights(values, rates.fp_rate, fn_rates)
+        pairs = _doublets_on(tree, gains, doublets)
+        both = np.maximum(has[pairs.first], has[pairs.second]).T
+        better = (both * gains).sum(axis=0) > (best * gains).sum(axis=0)
+        best = np.where(better, both, best)
+    tail = _tails(values, [(best * (values == value)).sum(axis=0) for value in range(MISSING)], rates)
+    return CloneCells(share / share.sum(axis=0), tail, pairs)
+
+
+def _doublets_on(tree: CloneTree, gains: NDArray[np.float64], rate: float) -> CloneDoublets:
+    """Return single cells and doublets on a clone tree.
+
+    Args:
+        tree: the clone tree, whose root has the number 0.
+        gains: float64, shape (n, cells): what each mutation adds to the score of a cell.
+        rate: rate of doublets.
+    """
+    last = tree.clones - 1  # the root is the last node of a parent vector
+    parents = np.append(tree.parents[1:] - 1, 0).astype(np.int32)
+    parents[parents < 0] = last
+    parents[last] = last
+    weights = np.zeros((tree.clones, gains.shape[1]))
+    np.add.at(weights, tree.clone_of - 1, gains)
+    mixture = mixture_with_doublets(parents, weights[:last], rate)
+    of_clone = np.roll(np.arange(tree.clones), -1).astype(np.int32)  # clone of each node
+    shares = mixture.expected / mixture.expected.sum()
+    found = [of_clone[nodes] for nodes in best_pairs(parents, weights, shares)]
+    mixture = replace(
+        mixture,
+        **{
+            name: np.roll(getattr(mixture, name), 1, axis=0)
+            for name in ("probability", "low", "high", "parts")
+        },
+    )
+    return CloneDoublets(mixture, np.minimum(*found), np.maximum(*found))
 
 
 def _tails(

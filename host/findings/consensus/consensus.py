@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -197,6 +197,10 @@ class CloneConsensus:
         found = seeding_probabilities(trees, self.placed, self.rates, inside, self.fn_rates)
         order = np.argsort(-found, kind="stable").tolist()
         return {self.mutations[mutation]: float(found[mutation]) for mutation in order}
+
+    def with_doublets(self, rate: float) -> CloneConsensus:
+        """Return the same for cells that may be doublets, at a rate of them."""
+        return replace(self, cells=cells_on(self.tree, self.placed, self.rates, self.fn_rates, rate))
 
     def to_newick(self) -> str:
         """Return the clone tree in Newick format, with the support of its clones."""

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.ground.values import short_repr
 
-__all__ = ["Mixture", "mixture_of"]
+__all__ = ["Mixture", "mixture_of", "mixture_with_doublets"]
 
 INTERVAL = (0.05, 0.95)
 """Quantiles at the ends of an interval."""
@@ -28,6 +29,10 @@ _WORK = 2**28
 NEGLIGIBLE = 1e-9
 """Probability of a clone for a cell, relative to the cell's best clone, that is taken as 0."""
 
+_PAIR_DRAWS, _PAIR_WORK = 500, 2**22
+"""Most draws with doublets, and most probabilities of a clone for a column in them, unless there are only a
+fifth of the draws."""
+
 _SEED = 34
 
 
@@ -36,15 +41,19 @@ class Mixture:
     """Posterior of the clones of cells.
 
     Attributes:
-        probability: float64, shape (clones, cells): probability of each clone for each cell.
+        probability: float64, shape (clones, cells): probability of each clone for each cell; with doublets,
+            that it is a single cell of the clone.
         low, high: float64, shape (clones,): ends of the central 90 % of each clone's share of the tissue that
             the cells are from. Given the clones of all cells, n of N in this one, the share has Jeffreys'
-            posterior, Beta(n + 1/2, N - n + 1/2).
+            posterior, Beta(n + 1/2, N - n + 1/2). A doublet counts as two cells.
+        parts: float64, shape (clones, cells): expected number of cells of each clone in a doublet, for each
+            cell of the matrix; None without doublets.
     """
 
     probability: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    parts: NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -52,13 +61,19 @@ class Mixture:
 
     @property
     def expected(self) -> NDArray[np.float64]:
-        """float64, shape (clones,): expected number of cells of each clone itself."""
-        return np.asarray(self.probability.sum(axis=1))
+        """float64, shape (clones,): expected number of cells of each clone itself; a doublet is two."""
+        alone = np.asarray(self.probability.sum(axis=1))
+        return alone if self.parts is None else alone + self.parts.sum(axis=1)
 
     @property
     def prevalence(self) -> NDArray[np.float64]:
         """float64, shape (clones,): expected part of the cells that are of each clone itself."""
-        return self.expected / self.probability.shape[1]
+        return self.expected / (self.probability.shape[1] if self.parts is None else self.expected.sum())
+
+    @property
+    def doublet(self) -> NDArray[np.float64] | None:
+        """float64, shape (cells,): probability of each cell of being a doublet; None without doublets."""
+        return None if self.parts is None else np.asarray(self.parts.sum(axis=0) / 2.0)
 
 
 def mixture_of(likelihood: NDArray[np.float64]) -> Mixture:
@@ -94,4 +109,39 @@ def mixture_of(likelihood: NDArray[np.float64]) -> Mixture:
     low, high = np.quantile(generator.beta(draws + 0.5, cells - draws + 0.5), INTERVAL, axis=0)
     found = Mixture(np.ascontiguousarray(probability[kind.ravel()].T), low, high)
     # of a clone with no cell or with all of them, Jeffreys' interval reaches to 0 or to 1
+    return replace(found, low=np.minimum(low, found.prevalence), high=np.maximum(high, found.prevalence))
+
+
+def mixture_with_doublets(parents: NDArray[np.int32], weights: NDArray[np.float64], rate: float) -> Mixture:
+    """Return the posterior of cells that may be doublets, as `mixture_of` does without.
+
+    A cell is a single cell of clone v with probability (1 - rate) pi_v, and a doublet of v and w with
+    probability rate pi_v pi_w.
+
+    Args:
+        parents: int32, shape (clones,): the clone tree as a parent vector, whose last node is the root.
+        weights: float64, shape (clones - 1, cells): what each clone's own mutations add to the score of a
+            cell, natural log.
+        rate: rate of doublets.
+    """
+    forest, clones = Forest(parents[None]), len(parents)
+    columns, kind = np.unique(weights / np.log(2.0), axis=1, return_inverse=True)
+    column_of, of_all = kind.ravel(), forest.of_all(columns)
+    count = min(_PAIR_DRAWS, max(_PAIR_DRAWS // 5, _PAIR_WORK // of_all.size))
+    generator = np.random.Generator(np.random.PCG64(_SEED))
+    shares = np.full(clones, 1.0 / clones)
+    draws, totals = np.empty((count, clones)), np.empty((count, 1))
+    alone, parts = np.zeros(of_all.shape), np.zeros(of_all.shape)
+    for number in range(-BURN_IN, count):
+        kinds = kinds_of(forest, of_all, np.log2(shares)[:, None], rate)
+        counts = draw_counts(forest, 0, kinds, column_of, generator.random((2, len(column_of))))
+        gammas = np.maximum(generator.standard_gamma(1.0 + counts), np.finfo(float).tiny)
+        shares = gammas / gammas.sum()
+        if number >= 0:
+            draws[number], totals[number] = counts, counts.sum()
+            single, pair = kinds.probabilities()
+            alone += single
+            parts += 2.0 * pair
+    low, high = np.quantile(generator.beta(draws + 0.5, totals - draws + 0.5), INTERVAL, axis=0)
+    found = Mixture((alone / count)[:, column_of], low, high, (parts / count)[:, column_of])
     return replace(found, low=np.minimum(low, found.prevalence), high=np.maximum(high, found.prevalence))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,8 @@ CLONES = (
 )  # fmt: skip
 """Columns of clones.tsv: number of the clone, 0 for the root, and of its parent; share of the samples that
 have it; least probability that a mutation of the parent is before one of the clone; expected number of its
-own cells; its prevalence, which is that number divided by the number of placed cells, and the ends of the
+own cells (a doublet is two cells, each of its own clone); its prevalence, which is that number divided by the
+number of placed cells, with doublets by the sum of these numbers; the ends of the
 central 90 % of its share of the tissue; expected number of cells of the clone and all below it; names of its
 mutations. The last line has the unplaced mutations, and the number of unplaced cells, if there are any."""
 
@@ -40,6 +41,10 @@ CELLS = ("cell", "clone", "probability", "tail", "fits")
 """Columns of cells.tsv: name; most probable clone, and its probability; probability of observations that are
 as unlikely in the clone that it fits best; yes, or no for cells that fit nowhere. An unplaced cell has no
 values."""
+
+DOUBLETS = ("doublet", "first", "second")
+"""Columns of cells.tsv with doublets: probability of being one, and the most probable two clones;
+`probability` is then that of a single cell of the clone."""
 
 MOST_PAIRS = 50_000
 """Most pairs in relations.tsv: of more, those whose most probable relation is least certain."""
@@ -142,14 +147,20 @@ def cells_table(cells: CloneCells, names: Sequence[str], unplaced: Collection[in
     """
     own = cells.probability.max(axis=0)
     placed = zip(cells.best.tolist(), own.tolist(), cells.tail.tolist(), cells.fits.tolist(), strict=True)
+    pairs: Iterator[tuple[object, ...]] = iter(())
+    if (found := cells.doublets) is not None:
+        shares = (f"{share:.4g}" for share in found.probability.tolist())
+        pairs = zip(shares, found.first.tolist(), found.second.tolist(), strict=True)
+    more = () if found is None else DOUBLETS
     rows: list[Sequence[object]] = []
     for number, name in enumerate(names):
         if number in unplaced:
-            rows.append((name, UNPLACED, "", "", ""))
+            rows.append((name, UNPLACED, "", "", "", *("" for _ in more)))
         else:
             clone, share, tail, fits = next(placed)
-            rows.append((name, clone, f"{share:.4g}", f"{tail:.3g}", "yes" if fits else "no"))
-    return _table(CELLS, rows)
+            pair = next(pairs, ())
+            rows.append((name, clone, f"{share:.4g}", f"{tail:.3g}", "yes" if fits else "no", *pair))
+    return _table((*CELLS, *more), rows)
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.dropout import mutation_weights
+from syclade.host.data.model.pairs import Forest, kinds_of
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.zygosity import MISSING
@@ -13,7 +14,7 @@ from syclade.host.data.trees.clones import clones_of
 from syclade.host.data.trees.levels import levels_of
 from syclade.host.findings.consensus.unplaced import Unplaced
 
-__all__ = ["MOST_TREES", "cell_shares"]
+__all__ = ["MOST_TREES", "cell_shares", "doublet_shares"]
 
 MOST_TREES = 400
 """Most trees that are used: each one gives a probability, and not only yes or no."""
@@ -22,6 +23,9 @@ _MOST_NUMBERS = 4 * 10**7
 """Most scores of a column at a node, over all trees; for larger matrices fewer trees are used."""
 
 _AT_ONCE = 2 * 10**6
+
+_PAIR_TREES = 100
+"""Most trees that are used for doublets."""
 
 
 def cell_shares(
@@ -83,6 +87,37 @@ def cell_shares(
     found = np.asarray((total / used)[problem.column_of])
     found[list(unplaced.cells)] = np.nan
     return found
+
+
+def doublet_shares(
+    problem: Problem, trees: NDArray[np.int32], shares: NDArray[np.float64], rate: float
+) -> NDArray[np.float64]:
+    """Return the probability of each cell of being a doublet, as a mean over sampled trees.
+
+    Args:
+        problem: the problem of the chains, with scores in octaves.
+        trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
+        shares: float64, shape (trees, n + 1): part of the cells at each node.
+        rate: rate of doublets.
+
+    Returns:
+        float64, shape (cells,), with six decimals, which are equal on all processors.
+    """
+    nodes, columns = problem.nodes, problem.columns
+    weights = problem.weight_rows() * 2.0**-problem.scale_bits
+    used = min(len(trees), _PAIR_TREES, max(16, _MOST_NUMBERS // (nodes * columns)))
+    chosen = np.arange(used) * len(trees) // used
+    total, chunk = np.zeros(columns), max(1, _AT_ONCE // (nodes * columns))
+    for begin in range(0, used, chunk):
+        now = chosen[begin : begin + chunk]
+        forest, logs = Forest(trees[now]), np.log2(shares[now]).reshape(-1, 1)
+        kinds = kinds_of(forest, forest.of_all(weights), logs, rate)
+        single, pair = (
+            np.logaddexp2.reduce(one.reshape(len(now), nodes, columns), axis=1)
+            for one in (kinds.single, kinds.pair)
+        )
+        total += np.exp2(pair - np.logaddexp2(single, pair)).sum(axis=0)
+    return np.asarray(np.round((total / used)[problem.column_of], 6))
 
 
 def _of_trees(

@@ -27,6 +27,7 @@ from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.doublets import call_doublets, fitted_shares
 from syclade.host.data.model.dropout import (
     EVIDENT,
     Dropout,
@@ -48,7 +49,7 @@ from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampling import Sampling
 from syclade.host.findings.support.budget import CHAINS, Budget, budget_for
-from syclade.host.findings.support.cells import cell_shares
+from syclade.host.findings.support.cells import cell_shares, doublet_shares
 from syclade.host.findings.support.guiding import GUIDED_PROBABILITIES, MOST_GUIDED, learned_guide
 from syclade.host.findings.support.rounds import Judged, SupportRounds
 from syclade.host.findings.support.starts import spread_out
@@ -203,6 +204,8 @@ def add_support(planned: SupportPlan, draft: Draft, run: Run) -> None:
         support = _with_dropout(planned, draft, support, run)
     if support is not None:
         draft.support, draft.unplaced = support, support.unplaced
+        assignment = replace(draft.best.assignment, doublets=support.doublets)
+        draft.best = replace(draft.best, assignment=assignment)
 
 
 def _with_dropout(planned: SupportPlan, draft: Draft, support: Support, run: Run) -> Support:
@@ -383,9 +386,15 @@ def _support(
         full[placed] = shares
         return full
 
-    plain = found.assignment.doublets is None  # the posterior of rates is that of single cells
-    if draft.estimated and plain and dropout is None:
+    calls = found.assignment.doublets
+    if (
+        draft.estimated and calls is None and dropout is None
+    ):  # the posterior of rates is that of single cells
         rates = rate_posterior(found.observed, planned.rates, *(shared or (trees,)), names=draft.estimated)
+    if calls is not None and shared is not None:
+        fitted = fitted_shares(found.observed, planned.rates, found.parents, calls.rate)
+        calls = call_doublets(found.observed, planned.rates, found.parents, calls.rate, fitted)
+        calls = replace(calls, probability=doublet_shares(problem, *shared, calls.rate))
     return Support(
         level=planned.level,
         steps=judged.steps,
@@ -413,6 +422,7 @@ def _support(
         unplaced=unplaced,
         dropout=dropout,
         missed=counts,
+        doublets=calls,
     )
 
 

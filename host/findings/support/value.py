@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.diagnostics.numbers import Kept
 from syclade.host.data.diagnostics.pairs import ROUGH, PairSizes
+from syclade.host.data.model.doublets import Doublets
 from syclade.host.data.model.dropout import FILE as DROPOUT_FILE
 from syclade.host.data.model.dropout import Dropout
 from syclade.host.data.model.rate_posterior import RatePosterior
@@ -71,6 +72,8 @@ class Support:
         dropout: rates of false negatives of the mutations, if they differ; None for one rate.
         missed: how often each mutation was missed and seen, in draws of the cells of some samples; None where
             rates are not compared.
+        doublets: calls of doublets: probabilities over sampled trees and shares, and the most likely pair of
+            nodes of the tree, at the shares that fit it; None without doublets.
     """
 
     level: str
@@ -90,6 +93,7 @@ class Support:
     unplaced: Unplaced = field(default_factory=Unplaced)
     dropout: Dropout | None = None
     missed: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None
+    doublets: Doublets | None = None
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.read_matrix import read_matrix
-from syclade.host.data.model.doublets import call_doublets, doublet_log_likelihood, fitted_rate, mixture_of
+from syclade.host.data.model.doublets import (
+    call_doublets,
+    doublet_log_likelihood,
+    fitted_rate,
+    fitted_shares,
+    mixture_of,
+)
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.data.trees.treefile import read_tree
@@ -75,6 +81,43 @@ def test_best_pairs_are_those_of_brute_force(case: Case) -> None:
         assert found == pytest.approx(scores.max(), rel=1e-12)
     assert (calls.first <= calls.second).all()
     assert ((calls.probability >= 0) & (calls.probability <= 1)).all()
+
+
+def shares_of(case: Case) -> NDArray[np.float64]:
+    return np.random.default_rng(case.seed).dirichlet(np.full(case.n + 1, 0.5))
+
+
+@on_every_case
+def test_mixtures_with_shares_are_those_of_brute_force(case: Case) -> None:
+    parents, shares = tree_of(case, 0), shares_of(case)
+    weighed = np.outer(shares, shares)
+    mixture = mixture_of(matrix_of(case), rates_of(case), parents, shares)
+    calls = call_doublets(matrix_of(case), rates_of(case), parents, RATE, shares)
+    pairs = weighed + weighed.T - np.diag(np.diag(weighed))
+    for cell, scores in enumerate(pair_scores(case, parents)):
+        single, pair = np.exp(np.diag(scores)) @ shares, (np.exp(scores) * weighed).sum()
+        assert mixture.single[cell] == pytest.approx(math.log(single), rel=1e-9)
+        assert mixture.pair[cell] == pytest.approx(math.log(pair), rel=1e-9)
+        probability = RATE * pair / ((1 - RATE) * single + RATE * pair)
+        assert calls.probability[cell] == pytest.approx(probability, rel=1e-9)
+        likely = np.exp(scores) * pairs
+        assert likely[calls.first[cell], calls.second[cell]] == pytest.approx(likely.max(), rel=1e-9)
+
+
+@on_every_case
+def test_fitted_shares_are_nearly_the_best(case: Case) -> None:
+    parents = tree_of(case, 0)
+
+    def worth(shares: NDArray[np.float64]) -> float:
+        mixture = mixture_of(matrix_of(case), rates_of(case), parents, shares)
+        return float(mixture.log_likelihoods(RATE).sum())
+
+    found = fitted_shares(matrix_of(case), rates_of(case), parents, RATE)
+    assert found.sum() == pytest.approx(1)
+    rng = np.random.default_rng(1)
+    others = [found * rng.uniform(0.5, 2.0, len(found)) for _ in range(30)]
+    assert worth(found) > max(worth(other / other.sum()) for other in others) - 0.05
+    assert worth(found) >= worth(np.full(len(found), 1 / len(found))) - 1e-6
 
 
 @on_every_case

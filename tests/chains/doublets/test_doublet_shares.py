@@ -12,8 +12,6 @@ from scipy.special import gammaln
 
 import syclade
 from syclade.host.chains.doublet_shares import (
-    Forest,
-    pair_terms,
     renew_doublet_shares,
     scores_with_doublets,
 )
@@ -25,9 +23,12 @@ from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.model.doublets import call_doublets
+from syclade.host.data.model.pairs import Forest, pair_terms
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.findings.support.cells import doublet_shares
 from syclade.quality.oracle.trees import all_trees
 from tests.chains.doublets.cases import RATE, by_backend_and_name, matrix_of, rates_of
 from tests.suites.test_shares import p_value
@@ -126,7 +127,7 @@ def test_first_nodes_of_doublets_are_weighted_by_all_partners() -> None:
     forest = Forest(np.array([state.parents for state in states], dtype=np.int32))
     unit, column_of = 2.0**-plan.problem.scale_bits, plan.problem.column_of
     logs = np.array([state.rates.log_shares for state in states]) * unit
-    terms = pair_terms(forest, forest.weights_of(plan.problem.weight_rows()) * unit, logs.reshape(-1, 1))
+    terms = pair_terms(forest, forest.of_all(plan.problem.weight_rows() * unit), logs.reshape(-1, 1))
     for tree, state in enumerate(states):
         own = slice(tree * plan.problem.nodes, (tree + 1) * plan.problem.nodes)
         of_pairs = pair_scores(plan, state.parents) * unit
@@ -233,3 +234,34 @@ def test_support_is_that_of_all_trees() -> None:
 
     assert agrees(shares=True)
     assert not agrees(shares=False)
+
+
+def test_calls_are_of_the_sampled_trees_and_shares() -> None:
+    plan = small_plan(3, 4)
+    states = starts_of(plan, 2)
+    trees = np.array([state.parents for state in states], dtype=np.int32)
+    unit = 2.0**-plan.problem.scale_bits
+    shares = np.exp2(np.array([state.rates.log_shares for state in states]) * unit)
+    expected = np.mean(
+        [
+            call_doublets(small_matrix(3, 4), Rates(0.05, 0.3), tree, RATE, own).probability
+            for tree, own in zip(trees, shares, strict=True)
+        ],
+        axis=0,
+    )
+    np.testing.assert_allclose(doublet_shares(plan.problem, trees, shares, RATE), expected, atol=1e-4)
+
+
+def test_tables_of_a_result_count_doublets() -> None:
+    result = syclade.infer(small_matrix(3, 12), fp_rate=0.05, fn_rate=0.3, doublets=0.3, device="native")
+    assert result.consensus is not None
+    assert result.support is not None
+    assert result.assignment.doublets is result.support.doublets
+    head, *rows = [line.split("\t") for line in result.consensus.to_cells().splitlines()]
+    assert head[-3:] == ["doublet", "first", "second"]
+    doublets = sum(float(row[5]) for row in rows if row[5])
+    placed = sum(1 for row in rows if row[5])
+    clones = [line.split("\t") for line in result.consensus.to_clones().splitlines()[1:]]
+    of_clones = [row for row in clones if row[0] != "unplaced"]
+    assert sum(float(row[4]) for row in of_clones) == pytest.approx(placed + doublets, abs=0.02)
+    assert sum(float(row[5]) for row in of_clones) == pytest.approx(1, abs=0.01)

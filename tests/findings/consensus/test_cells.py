@@ -161,3 +161,64 @@ def test_intervals_contain_the_truth() -> None:
         count += tree.clones
     assert 0.86 < inside / count < 0.96
     assert halves / count < 0.75  # control: intervals of half the width do not
+
+
+def two_branches(cells: tuple[int, int, int]) -> tuple[CloneTree, Matrix]:
+    """Return clones of three mutations each on two branches, and cells of either and of both."""
+    tree = make_clone_tree((1, 1, 1, 2, 2, 2), (0, 0, 0))
+    one, other = np.repeat([1, 0], 3), np.repeat([0, 1], 3)
+    columns = [
+        kind for kind, count in zip((one, other, one | other), cells, strict=True) for _ in range(count)
+    ]
+    return tree, matrix_of(np.array(columns, dtype=np.uint8).T)
+
+
+def test_doublets_of_two_branches_are_found() -> None:
+    tree, matrix = two_branches((30, 10, 3))
+    rates = Rates(0.001, 0.01)
+    alone, found = cells_on(tree, matrix, rates), cells_on(tree, matrix, rates, doublets=0.1)
+    assert found.doublets is not None
+    np.testing.assert_allclose(found.doublets.probability[-3:], 1.0, atol=1e-3)
+    assert (found.doublets.first[-3:] == 1).all()
+    assert (found.doublets.second[-3:] == 2).all()
+    assert (found.doublets.probability[:-3] < 0.2).all()
+    assert found.fits.all()
+    assert not alone.fits[-3:].any()
+    assert alone.doublets is None
+
+
+def test_prevalence_counts_both_cells_of_a_doublet() -> None:
+    tree, matrix = two_branches((30, 10, 8))
+    found = cells_on(tree, matrix, Rates(0.001, 0.01), doublets=0.1)
+    assert found.doublets is not None
+    mixture = found.mixture
+    assert mixture.expected.sum() == pytest.approx(48 + found.doublets.probability.sum())
+    assert mixture.prevalence.sum() == pytest.approx(1)
+    own = found.probability.sum(axis=0) + found.doublets.probability
+    np.testing.assert_allclose(own, 1.0, atol=1e-9)
+    assert mixture.expected[2] == pytest.approx(18, abs=1.5)  # of one clone twice: few
+    assert (mixture.low <= mixture.prevalence).all()
+    assert (mixture.prevalence <= mixture.high).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_doublets_on_one_tree_have_their_posterior(seed: int) -> None:
+    """Compare with all shares on a grid, for two clones below the root and three cells."""
+    tree = make_clone_tree((1, 2), (0, 0, 0))
+    values = np.random.default_rng(seed).choice([0, 1, 3], (2, 3)).astype(np.uint8)
+    rates, rate = Rates(0.1, 0.3), 0.3
+    table, has = rates.log_table(), genotypes(tree)
+    likely = np.empty((3, 3, 3))
+    for cell, v, w in itertools.product(range(3), repeat=3):
+        both = has[v] | has[w]
+        likely[cell, v, w] = math.exp(sum(table[values[row, cell], int(both[row])] for row in range(2)))
+    grid = [(a, b) for a in range(1, 60) for b in range(1, 60) if a + b < 60]
+    shares = np.array([(60 - a - b, a, b) for a, b in grid]) / 60.0
+    single = np.einsum("cvv,gv->gcv", likely, shares) * (1 - rate)
+    pair = np.einsum("cvw,gv,gw->gc", likely, shares, shares) * rate
+    each = single.sum(axis=2) + pair
+    weight = each.prod(axis=1)
+    expected = (pair / each * weight[:, None]).sum(axis=0) / weight.sum()
+    found = cells_on(tree, matrix_of(values), rates, doublets=rate)
+    assert found.doublets is not None
+    np.testing.assert_allclose(found.doublets.probability, expected, atol=0.03)
