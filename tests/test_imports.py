@@ -75,8 +75,6 @@ MODULES = {
     "host.findings.cooptimal.plateau": "co-optimal trees",
     "host.device.queue": "SYCL devices",
     "host.chains.encodings.preorder_forms": "subclasses, whose module imports their base class",
-    "host.device.engines.native": "the native target",
-    "host.device.engines.python": "the target for debugging",
     "host.device.engines.sycl": "SYCL devices",
     "host.data.input.array": "arrays",
     "host.data.input.tables": "data frames",

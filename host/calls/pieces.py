@@ -24,9 +24,8 @@ from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Piece
 from syclade.host.calls.sites import Here, Site, Sites
 from syclade.host.calls.window_tests import WindowResult, Worker
-from syclade.host.device.cluster.job_pool import Crew
-from syclade.host.device.cluster.jobs import Going, Opening
-from syclade.host.device.cluster.work import named_by_host, work_since
+from syclade.host.device.cluster.job_pool import JobPool
+from syclade.host.device.cluster.jobs import IsWanted, Opening, named_by_host, work_since
 from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import WorkDone, merged_work
@@ -221,7 +220,7 @@ class PiecesDone(NamedTuple):
     seen: Seen
 
 
-def do_pieces(opened: OpenCalls, argument: tuple[Sequence[Piece], Sites], _going: Going) -> PiecesDone:
+def do_pieces(opened: OpenCalls, argument: tuple[Sequence[Piece], Sites], _is_wanted: IsWanted) -> PiecesDone:
     """Count and test some pieces."""
     pieces = opened.pieces
     before = pieces.seen
@@ -233,7 +232,7 @@ def do_pieces(opened: OpenCalls, argument: tuple[Sequence[Piece], Sites], _going
 
 
 class SharedPieces:
-    """Pieces that a crew counts and tests; see `Pieces`.
+    """Pieces that a job pool counts and tests; see `Pieces`.
 
     Args:
         workers: the places.
@@ -249,7 +248,7 @@ class SharedPieces:
         stats = [path.stat() for path in (*files, reference.path)]
         versions = tuple((one.st_size, one.st_mtime_ns) for one in stats)
         value = CallsToOpen(files, reference.path.absolute(), options, versions)
-        self._crew = Crew(workers, Opening(open_calls, value))
+        self._job_pool = JobPool(workers, Opening(open_calls, value))
         self._paths = files
         self._seen: list[Seen] = []
 
@@ -263,17 +262,19 @@ class SharedPieces:
 
     def run(self, pieces: Sequence[Piece], sites: Sites) -> Iterator[tuple[Piece, list[WindowResult]]]:
         """See `Pieces`."""
-        size = max(1, min(MOST_PIECES, len(pieces) // (JOBS_A_WORKER * max(1, len(self._crew.places)))))
+        size = max(1, min(MOST_PIECES, len(pieces) // (JOBS_A_WORKER * max(1, len(self._job_pool.places)))))
         jobs = [pieces[at : at + size] for at in range(0, len(pieces), size)]
         ended: dict[int, PiecesDone] = {}
         given = 0
         for number, job in enumerate(jobs):
             while number not in ended:
-                for place in self._crew.idle():
-                    if given < min(len(jobs), number + AHEAD * len(self._crew.places)):
-                        self._crew.give(place, do_pieces, (jobs[given], _sites_of(jobs[given], sites)), given)
+                for place in self._job_pool.idle():
+                    if given < min(len(jobs), number + AHEAD * len(self._job_pool.places)):
+                        self._job_pool.submit(
+                            place, do_pieces, (jobs[given], _sites_of(jobs[given], sites)), given
+                        )
                         given += 1
-                for one in self._crew.collect(WAIT_SECONDS):
+                for one in self._job_pool.collect(WAIT_SECONDS):
                     ended[one.tag] = one.answer
             done = ended.pop(number)
             self._seen.append(done.seen)
@@ -281,7 +282,7 @@ class SharedPieces:
 
     def close(self) -> None:
         """See `Pieces`."""
-        self._crew.close()
+        self._job_pool.close()
 
 
 def _sites_of(pieces: Sequence[Piece], sites: Sites) -> dict[str, dict[int, tuple[Site, ...]]]:

@@ -72,8 +72,8 @@ def running(
 @contextmanager
 def _workers_of(scheduler: str) -> Iterator[Executor]:
     """Yield an executor of the workers of a scheduler, which repeats what lost workers had in progress."""
-    from syclade.host.device.cluster.retrying_executor import Lasting
+    from syclade.host.device.cluster.retrying_executor import RetryingExecutor
     from syclade.host.device.cluster.scheduler import open_scheduler
 
-    with open_scheduler(scheduler) as workers, Lasting(workers) as lasting:
+    with open_scheduler(scheduler) as workers, RetryingExecutor(workers) as lasting:
         yield lasting

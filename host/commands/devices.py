@@ -19,14 +19,16 @@ def command(as_json: bool) -> None:
     Every device is tested again in a subprocess, and the results are cached.
     """
     from syclade.host.device.choice import known_devices
-    from syclade.host.device.compile.is_cached import offers
+    from syclade.host.device.compile.compiler_check import kernel_origin
     from syclade.host.device.device import own_devices
 
     found = known_devices(refresh=True)
     devices = [*found.devices, *own_devices()]
     if as_json:
         click.echo(
-            json.dumps([device.as_dict() | {"kernels": offers(device)} for device in devices], indent=2)
+            json.dumps(
+                [device.as_dict() | {"kernels": kernel_origin(device)} for device in devices], indent=2
+            )
         )
     else:
         from rich.console import Console
@@ -35,7 +37,9 @@ def command(as_json: bool) -> None:
         table = Table("filter", "kind", "units", "name", "usable", "kernels")
         for device in devices:
             verdict = "yes" if device.usable else f"no: {device.reason}"
-            table.add_row(device.filter, device.kind, str(device.units), device.name, verdict, offers(device))
+            table.add_row(
+                device.filter, device.kind, str(device.units), device.name, verdict, kernel_origin(device)
+            )
         Console().print(table)
     if found.problem is not None:
         click.echo(f"syclade: no SYCL device: {found.problem}", err=True)

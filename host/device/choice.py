@@ -1,21 +1,31 @@
-"""Choice of a device: the requested one, or the best that can run."""
+"""Choice of devices: the requested ones, or the best that can run."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from syclade.host.device.cores import limit_drivers
 from syclade.host.device.device import KINDS, NUMPY, PYTHON, Device, native_device, own_devices
-from syclade.host.device.device_cache import recall, remember, stack_versions
-from syclade.host.device.survey import Survey, survey, try_again
+from syclade.host.device.survey import Survey, cache_survey, cached_survey, stack_versions, survey, try_again
 from syclade.host.device.workarounds import prepare
-from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.errors import DeviceError, DeviceMemoryError, OptionError
 from syclade.host.ground.install import SYCL_PLATFORM, install_command
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import shown
 
-__all__ = ["choose_device", "known_devices", "list_devices"]
+__all__ = [
+    "Devices",
+    "Several",
+    "choose_device",
+    "first_of",
+    "known_devices",
+    "list_devices",
+    "open_first",
+    "where_of",
+]
+
 
 logger = logging.getLogger("syclade.devices")
 
@@ -41,10 +51,10 @@ def known_devices(*, refresh: bool = False) -> Survey:
         command = install_command("sycl")
         words = f"the SYCL stack is not installed ({command}; {SYCL_PLATFORM})"
         return Survey((), words, absent=True)
-    found = None if refresh else recall(versions)
+    found = None if refresh else cached_survey(versions)
     if found is None:
         found = survey()
-        remember(versions, found)
+        cache_survey(versions, found)
     return found
 
 
@@ -142,10 +152,10 @@ def _tried_again(found: Survey, devices: Sequence[Device]) -> Survey:
     """Return the survey after testing some SYCL devices again, if it comes from the cache."""
     names = {one.filter for one in devices} & {one.filter for one in found.devices}
     versions = stack_versions()
-    if not found.remembered or not names or versions is None:
+    if not found.is_cached or not names or versions is None:
         return found
     again = try_again(found.devices, names)
-    remember(versions, again)
+    cache_survey(versions, again)
     return again
 
 
@@ -155,3 +165,81 @@ def _resolve(wanted: str) -> str | None:
         return str(prepare().SyclDevice(wanted).filter_string)
     except Exception:  # dpctl's exceptions differ between versions
         return None
+
+
+W = TypeVar("W")
+
+
+class Several:
+    """Places that share a run: devices of this machine, or workers (`Workers`)."""
+
+    def close(self) -> None:
+        """Free what the run has started for itself."""
+
+
+class Devices(Several):
+    """Devices of this machine.
+
+    Attributes:
+        names: each as for `choose_device`.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+
+
+def where_of(wanted: W) -> W | Several:
+    """Return several devices for a text with commas, such as `cpu,fpga-emu`; all else as it is.
+
+    Raises:
+        OptionError: a name between the commas is missing, or occurs twice.
+    """
+    if not isinstance(wanted, str) or "," not in wanted:
+        return wanted
+    names = [name.strip() for name in wanted.split(",")]
+    if not all(names) or len(set(names)) < len(names) or "auto" in names:
+        raise OptionError(
+            f"{flag_of('device')} is {shown(wanted)}",
+            hint="give different devices with commas between, such as cpu,fpga-emu",
+        )
+    return Devices(names)
+
+
+def first_of(wanted: str | Several) -> str:
+    """Return the device for work of one place only, as for `choose_device`; numpy if there is no other."""
+    where = where_of(wanted)
+    if isinstance(where, Devices):
+        return min(where.names, key=lambda name: name in ("numpy", "python"))
+    return where if isinstance(where, str) else "auto"
+
+
+T = TypeVar("T")
+
+
+def open_first(device: Device, opener: Callable[[Device], T], *, explicit: bool) -> T:
+    """Open something on a device; if `auto` chose a device that fails, on the next one.
+
+    A device that passed its test may still fail here: a missing or broken compiler is detected only when
+    there is something to compile.
+
+    Args:
+        device: the first device to try.
+        opener: opens something on a device.
+        explicit: whether the user requested this device, so that no other device is tried.
+
+    Raises:
+        DeviceError: no device opens, or there is too little memory.
+    """
+    others = [one for one in own_devices() if one.usable]
+    while True:
+        try:
+            return opener(device)
+        except DeviceMemoryError:
+            raise  # use fewer slots instead of another device
+        except DeviceError as error:
+            others = others[others.index(device) + 1 :] if device in others else others
+            if explicit or not others:
+                raise
+            slower = ", which is slower" if others[0].kind == "numpy" else ""
+            logger.warning("falling back to %s%s: %s: %s", others[0].filter, slower, device.filter, error)
+            device = others[0]

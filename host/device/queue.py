@@ -1,17 +1,22 @@
-"""Queues of SYCL devices, and the device behind a queue."""
+"""Queues of SYCL devices, and the device behind a queue.
+
+A child that is forked from a process with an open queue has the runtime's memory, but none of its
+threads. The FPGA emulator 2024.2.2 waits for these threads forever, and no runtime guarantees to work in
+such a child. So there an error is raised.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from syclade.host.device.device import Device
-from syclade.host.device.forks import note_sycl_use
 from syclade.host.device.probe import kind_of
 from syclade.host.device.workarounds import prepare
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.options import flag_of
 
-__all__ = ["device_of", "open_queue", "require_float64"]
+__all__ = ["device_of", "note_sycl_use", "open_queue", "refuse_inherited_sycl", "require_float64"]
 
 
 def open_queue(device_filter: str, *, timed: bool = False) -> Any:
@@ -58,3 +63,42 @@ def device_of(queue: Any) -> Device:
         device.max_compute_units,
         driver=device.driver_version,
     )
+
+
+_used = False
+_inherited = False
+
+
+def note_sycl_use() -> None:
+    """Note that a queue is about to be opened in this process.
+
+    Raises:
+        DeviceError: as for `refuse_inherited_sycl`.
+    """
+    global _used
+    refuse_inherited_sycl()
+    _used = True
+
+
+def refuse_inherited_sycl() -> None:
+    """Check that this process was not forked from one that had used SYCL.
+
+    Raises:
+        DeviceError: it was.
+    """
+    if _inherited:
+        raise DeviceError(
+            "this process was forked from one that had used a SYCL device, and the SYCL runtime does not "
+            "survive that",
+            hint="start processes by multiprocessing's 'spawn' or 'forkserver', or take "
+            f"{flag_of('device', 'native')} here",
+        )
+
+
+def _note_fork() -> None:
+    global _inherited
+    _inherited = _inherited or _used
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)

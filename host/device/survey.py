@@ -1,22 +1,30 @@
-"""Survey of the SYCL devices and whether each can run, made in subprocesses because these may crash."""
+"""Survey of the SYCL devices and whether each can run; cached in the user's cache folder.
+
+It is made in subprocesses, because a runtime may crash. A cached survey is valid only for the Python,
+SYCL stack, host, number of cores and selection of devices that it was made with.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from syclade.host.device.cores import DRIVERS_VARIABLE
+from syclade.host.device.cores import DRIVERS_VARIABLE, cores_of_process
 from syclade.host.device.device import Device
+from syclade.host.ground.cache import forget_cached, read_cached, write_cached
 from syclade.host.ground.distributions import version_of
 
-__all__ = ["SELECTING", "Survey", "survey", "try_again"]
+__all__ = ["SELECTING", "Survey", "cache_survey", "cached_survey", "stack_versions", "survey", "try_again"]
+
 
 CPU_DRIVER = "intel-opencl-rt"
 
@@ -43,13 +51,13 @@ class Survey:
     Attributes:
         devices: all devices that the probe lists; those that cannot run have a reason.
         problem: why there are no devices; None if there are.
-        remembered: whether the survey comes from the cache.
+        is_cached: whether the survey comes from the cache.
         absent: whether there are no devices because SYCL is not installed.
     """
 
     devices: tuple[Device, ...]
     problem: str | None = None
-    remembered: bool = False
+    is_cached: bool = False
     absent: bool = False
 
 
@@ -147,3 +155,63 @@ def _run_probe(filters: list[str]) -> tuple[Lines, str]:
             if isinstance(entry, dict):
                 lines.append(entry)
     return lines, failure
+
+
+_STACK = ("dpctl", "intel-sycl-rt", "intel-opencl-rt", "intel-opencl-fpga-emu-rt", "intel-cmplr-lib-rt")
+
+
+def stack_versions() -> list[str] | None:
+    """Return the versions of the SYCL stack's packages; None if dpctl is not installed."""
+    versions = []
+    for name in _STACK:
+        version = version_of(name)
+        if version is not None:
+            versions.append(f"{name} {version}")
+        elif name == "dpctl":
+            return None
+    return versions
+
+
+def cached_survey(versions: Sequence[str]) -> Survey | None:
+    """Return the cached survey for this stack and host; None if there is none, or it is damaged."""
+    content = read_cached(_name(versions))
+    if content is None:
+        return None
+    try:
+        devices = tuple(_device(entry) for entry in json.loads(content)["devices"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None  # damaged: as if not cached
+    return Survey(devices, is_cached=True) if devices else None
+
+
+def cache_survey(versions: Sequence[str], found: Survey) -> None:
+    """Cache a survey; if it found no devices, delete the cached one."""
+    name = _name(versions)
+    if found.problem is not None:
+        forget_cached(name)
+        return
+    content = {"devices": [asdict(device) for device in found.devices]}
+    write_cached(name, json.dumps(content).encode())
+
+
+def _name(versions: Sequence[str]) -> str:
+    """Return the file's name, with a digest of everything that the content is valid for."""
+    here = [platform.node(), platform.machine(), cores_of_process()]
+    selection = [os.environ.get(name) for name in SELECTING]
+    identity = json.dumps([*versions, sys.executable, sys.version, here, selection])
+    return f"devices-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.json"
+
+
+def _device(entry: Any) -> Device:
+    """Return the device that an entry describes.
+
+    Raises:
+        TypeError: the entry does not describe a device.
+    """
+    device = Device(**entry)
+    texts = (device.filter, device.name, device.kind, device.driver, device.reason or "")
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a device's words are texts")
+    if type(device.units) is not int or device.units < 1:
+        raise TypeError("a device has a whole number of units")
+    return device

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from syclade.host.chains.runs.outcome import Found
     from syclade.host.data.input.matrix import Matrix
-    from syclade.host.device.cluster.run_places import Several
+    from syclade.host.device.choice import Several
     from syclade.host.device.work import WorkDone
 
 __all__ = ["START", "AskedRates", "Estimated"]

@@ -17,7 +17,7 @@ from syclade.host.calls.gap_quality import GAPS_OF_READS
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.windows import WindowCounter
-from syclade.host.device.compile.machine_code import _at_hand, load_machine_code
+from syclade.host.device.compile.machine_code import _load_compiled, load_machine_code
 from syclade.host.ground.errors import OptionError
 from syclade.quality.oracle.baq import gap_error, posteriors
 from syclade.quality.oracle.tails import exact_tail
@@ -474,6 +474,6 @@ def test_lofreqs_places_after_long_gaps(tmp_path: Path) -> None:
 def test_kernels_call_no_function_of_the_c_library(widest: int) -> None:
     """The linker of machine code does not find memset and memcpy, which LLVM makes of some loops."""
     load_machine_code(banded_kernel(GAPS_OF_READS, widest))
-    there = _at_hand(banded_kernel(GAPS_OF_READS, widest))
+    there = _load_compiled(banded_kernel(GAPS_OF_READS, widest))
     assert there is not None
     assert not any(name in there[1] for name in (b"memset", b"memcpy", b"memmove"))

@@ -22,7 +22,7 @@ from syclade.host.calls.run import Called, call_variants, samples_of
 from syclade.host.calls.sites import Site, Sites
 from syclade.host.calls.vcf import vcf_lines
 from syclade.host.device.choice import choose_device
-from syclade.host.device.cluster.job_pool import Crew
+from syclade.host.device.cluster.job_pool import JobPool
 from syclade.host.device.cluster.jobs import host_name
 from syclade.host.device.cluster.workers import Workers
 from syclade.host.ground.errors import ReadsError
@@ -98,13 +98,13 @@ def test_many_pieces_are_in_order(
 ) -> None:
     fasta, bams = long_genome
     given: list[int] = []
-    give = Crew.give
+    submit = JobPool.submit
 
     def count(*arguments: object) -> None:
         given.append(len(arguments[3][0]))  # type: ignore[index]
-        give(*arguments)  # type: ignore[arg-type]
+        submit(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Crew, "give", count)
+    monkeypatch.setattr(JobPool, "submit", count)
     found, lines = called_by(Workers(processes), bams, fasta)
     assert len(given) > 4
     expected, same = called_by(None, bams, fasta)

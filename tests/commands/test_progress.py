@@ -28,9 +28,8 @@ from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.chains.runs.task import Task
 from syclade.host.commands.progress import now_and_then, time_left
 from syclade.host.data.model.simulate import simulate
-from syclade.host.device.compile import machine_code, program
-from syclade.host.device.compile import parallel_translation as side_by_side
-from syclade.host.device.compile.parallel_translation import SideBySide
+from syclade.host.device.compile import machine_code, parallel_translation, program
+from syclade.host.device.compile.parallel_translation import ParallelTranslation
 from syclade.host.device.device import Device
 from syclade.host.ground.cache import cache_folder
 from syclade.host.ground.errors import DeviceError
@@ -121,13 +120,15 @@ def test_a_cache_that_cannot_be_written_is_told(
     place = tmp_path / "file" / "cache"
     monkeypatch.setenv("SYCLADE_CACHE", str(place))
     monkeypatch.setattr(program, "_announced", set())
-    monkeypatch.setattr(side_by_side, "is_translated", lambda *_: False)
-    monkeypatch.setattr(side_by_side, "is_at_hand", lambda _: True)
-    monkeypatch.setattr(side_by_side, "Translator", lambda *_: pytest.fail("another process compiles"))
+    monkeypatch.setattr(parallel_translation, "is_translated", lambda *_: False)
+    monkeypatch.setattr(parallel_translation, "is_compiled", lambda _: True)
+    monkeypatch.setattr(
+        parallel_translation, "Translator", lambda *_: pytest.fail("another process compiles")
+    )
     cache_folder.cache_clear()
     queue: Any = SimpleNamespace(sycl_device=SimpleNamespace(name="A device"))
     with caplog.at_level("INFO", logger="syclade"):
-        SideBySide(CPU, queue, list[Any]("abc"))
+        ParallelTranslation(CPU, queue, list[Any]("abc"))
     cache_folder.cache_clear()
     (message,) = caplog.messages
     assert message == (

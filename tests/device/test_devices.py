@@ -11,7 +11,6 @@ import pytest
 
 from syclade.host.device import choice as module
 from syclade.host.device import device as device_module
-from syclade.host.device import device_cache as remembered
 from syclade.host.device import survey
 from syclade.host.device.choice import choose_device, known_devices, list_devices
 from syclade.host.device.device import NUMPY, native_device
@@ -96,7 +95,7 @@ def test_auto_takes_the_next_kind(probe: FakeProbe) -> None:
 def test_auto_falls_back_to_numpy_without_the_stack(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for one in (remembered, device_module, install):
+    for one in (survey, device_module, install):
         monkeypatch.setattr(one, "version_of", lambda _name: None)
     assert choose_device() is NUMPY
     assert "falling back to numpy, which is slower: the SYCL stack is not installed" in caplog.text

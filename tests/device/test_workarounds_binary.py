@@ -17,8 +17,8 @@ from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.program import spirv_of
 from syclade.host.device.probe import probe_spirv
 from syclade.host.device.workarounds import prepare
+from syclade.host.device.workarounds.compiler import with_listed_variables, without_stray_variables
 from syclade.host.device.workarounds.native_programs import opened_place, sycl_program
-from syclade.host.device.workarounds.spirv_modules import with_listed_variables, without_stray_variables
 from syclade.host.ground import opencl
 from syclade.host.ground.spirv import (
     Instruction,

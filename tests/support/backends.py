@@ -31,9 +31,8 @@ from syclade.host.data.trees.uniform import initial_parents
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.device import Device
-from syclade.host.device.engines import Allocation
+from syclade.host.device.engines import Allocation, traits_of
 from syclade.host.device.engines.sycl import SyclEngine
-from syclade.host.device.targets import traits_of
 from syclade.host.device.workarounds.unknown_processor import UNKNOWN
 from syclade.host.ground.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.kernels.arguments import STATE, Argument

@@ -9,16 +9,16 @@ from __future__ import annotations
 __all__ = ["needs_compiler"]
 
 _TESTS: dict[str, set[str]] = {
-    "compile/test_current_folder.py": set(),
-    "compile/test_image.py": set(),
-    "compile/test_native_binary.py": set(),
-    "compile/test_program.py": set(),
-    "compile/test_shipped.py": {"test_the_compiler_makes_the_same_bytes"},
-    "compile/test_spirv.py": set(),
-    "compile/test_vectorised.py": set(),
-    "export/test_export.py": set(),
-    "export/test_stages.py": set(),
-    "input/test_matrix_array.py": set(),  # dpctl.tensor and dpnp of the pinned stack
+    "device/compile/test_current_folder.py": set(),
+    "device/compile/test_image.py": set(),
+    "device/compile/test_native_binary.py": set(),
+    "device/compile/test_program.py": set(),
+    "device/compile/test_shipped.py": {"test_the_compiler_makes_the_same_bytes"},
+    "device/compile/test_spirv.py": set(),
+    "device/compile/test_vectorised.py": set(),
+    "commands/export/test_export.py": set(),
+    "commands/export/test_stages.py": set(),
+    "data/input/test_matrix_array.py": set(),  # dpctl.tensor and dpnp of the pinned stack
     "kernels/test_draws.py": set(),
     "suites/test_additions.py": set(),
     "suites/test_events.py": {"test_nothing_is_lost_however_short_the_ring"},

@@ -71,7 +71,7 @@ class Compilers:
     def compile(self, kernel: Kernel) -> tuple[str, bytes]:
         """Replace `machine_code._compile`."""
         with _alone(kernel.key([])):
-            return machine_code._at_hand(kernel) or self._ask_and_keep(kernel)
+            return machine_code._load_compiled(kernel) or self._ask_and_keep(kernel)
 
     def _ask_and_keep(self, kernel: Kernel) -> tuple[str, bytes]:
         made: tuple[str, bytes] = self._ask("native", kernel, kernel.name)

@@ -10,7 +10,7 @@ from syclade.host.answer.batch.names import is_there
 from syclade.host.answer.batch.task import CODING, COLUMNS, Task
 from syclade.host.answer.request.arguments import method_of
 from syclade.host.data.input.formats import format_for
-from syclade.host.device.cluster.run_places import where_of
+from syclade.host.device.choice import where_of
 from syclade.host.findings.estimated_rates import AskedRates
 from syclade.host.findings.kinds.named import kind_named, weights_of
 from syclade.host.ground.errors import OptionError, TableError

@@ -13,7 +13,7 @@ from syclade.host.answer.batch.task import CODING, COLUMNS, FILES, Task
 from syclade.host.answer.inference import infer
 from syclade.host.chains.runs.task import Stop
 from syclade.host.data.input.read_matrix import read_matrix
-from syclade.host.device.cluster.retrying_executor import Lasting
+from syclade.host.device.cluster.retrying_executor import RetryingExecutor
 from syclade.host.findings.kinds.named import kind_named, weights_of
 from syclade.host.ground.errors import OptionError, SycladeError
 from syclade.host.ground.options import OPTIONS
@@ -67,7 +67,7 @@ def _results(
 ) -> Iterator[Result | SycladeError]:
     stop = Stop()
     at_once = jobs_for(count, jobs)
-    pool = own_threads(at_once) if executor is None else Lasting(executor)
+    pool = own_threads(at_once) if executor is None else RetryingExecutor(executor)
     ahead = 2 * at_once if executor is None else AHEAD
     try:
         for _, future in call_each(partial(infer_task, stop=stop), tasks, pool, ordered=True, ahead=ahead):

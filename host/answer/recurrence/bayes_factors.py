@@ -40,7 +40,7 @@ from syclade.host.data.model.recurrence import (
 from syclade.host.data.model.recurrence_rates import Fit, OwnRates, fit_own_rates
 from syclade.host.data.model.zygosity import scored_values
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.device.cluster.run_places import first_of
+from syclade.host.device.choice import first_of
 from syclade.host.device.work import WorkDone
 from syclade.host.findings.draft import BestTree
 from syclade.host.findings.kinds.kind import PlanOptions, TreeKind

@@ -17,7 +17,7 @@ from syclade.host.chains.runs.task import Stop
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
-from syclade.host.device.cluster.run_places import Several, where_of
+from syclade.host.device.choice import Several, where_of
 from syclade.host.findings.consensus.unplaced import Unplaced
 from syclade.host.findings.estimated_rates import AskedRates, Estimated, Report
 from syclade.host.findings.kinds.kind import PlanOptions

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from syclade.host.answer.request.arguments import method_of
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
-from syclade.host.device.choice import choose_device
-from syclade.host.device.cluster.run_places import first_of
+from syclade.host.device.choice import choose_device, first_of
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.options.defaults import DEFAULT_SUPPORT

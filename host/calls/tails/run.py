@@ -24,13 +24,12 @@ from syclade.host.calls.tails.columns import (
     tail_kernel,
     work_of,
 )
-from syclade.host.device.choice import choose_device
+from syclade.host.device.choice import choose_device, open_first
 from syclade.host.device.compile import machine_code
 from syclade.host.device.device import NUMPY, PYTHON, Device, native_device, own_devices
 from syclade.host.device.engines import Allocation, open_engine
 from syclade.host.device.engines.engine import Engine
 from syclade.host.device.engines.local import NumpyEngine
-from syclade.host.device.engines.opening import open_first
 from syclade.host.device.work import COLUMNS, GENERAL, WithWork, WorkDone, WorkLog
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.values import short_repr
@@ -121,7 +120,7 @@ def log_tails(
 
 def _device_for(kernel: str, wanted: str) -> Device:
     """Return the device; `auto` takes this processor if its machine code is there: it starts at once."""
-    if wanted == "auto" and machine_code.is_at_hand(tail_kernel(kernel, NATIVE.lanes)):
+    if wanted == "auto" and machine_code.is_compiled(tail_kernel(kernel, NATIVE.lanes)):
         return native_device()
     return choose_device(wanted)
 

@@ -23,5 +23,5 @@ def prompt_device(plan: Plan) -> Device | None:
     general = choose_encoding(
         "auto", native, plan.problem, plan.space.encoding, shares=plan.score.shares
     ).general()
-    ready = general is not None and machine_code.is_at_hand(chain_kernel(plan, general))
+    ready = general is not None and machine_code.is_compiled(chain_kernel(plan, general))
     return native if ready else None

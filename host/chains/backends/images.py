@@ -9,10 +9,9 @@ from syclade.host.chains.encodings import Encoding, make_encoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.device.choice import choose_device, list_devices
-from syclade.host.device.compile.image import TAILS, Image, read_image
-from syclade.host.device.compile.image_cache import cached_images
+from syclade.host.device.compile.image import TAILS, Image, cached_images, read_image
 from syclade.host.device.device import Device
-from syclade.host.device.targets import traits_of
+from syclade.host.device.engines import traits_of
 from syclade.host.ground.errors import DeviceError, OptionError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import path_of

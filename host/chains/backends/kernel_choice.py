@@ -72,7 +72,7 @@ def _sycl_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | No
         return Choice(encoding, SPECIALISED)
     if program.is_translated(open_queue(device.filter), chain_kernel(plan, encoding)):
         return Choice(encoding, SPECIALISED)
-    if not program.is_at_hand(chain_kernel(plan, general)):
+    if not program.is_compiled(chain_kernel(plan, general)):
         return Choice(encoding, SPECIALISED)
     return Choice(general, GENERAL)
 
@@ -80,9 +80,9 @@ def _sycl_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | No
 def _native_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | None) -> Choice:
     """Choose the kernel of a run on this processor; see `choose_kernel`."""
     general = encoding.general()
-    if general is None or not machine_code.is_at_hand(chain_kernel(plan, general)):
+    if general is None or not machine_code.is_compiled(chain_kernel(plan, general)):
         return Choice(encoding, SPECIALISED)
-    if machine_code.is_at_hand(chain_kernel(plan, encoding)):
+    if machine_code.is_compiled(chain_kernel(plan, encoding)):
         return Choice(encoding, SPECIALISED)
     seconds = _seconds(device, plan, steps)
     if seconds is not None and seconds > LONG_SECONDS:

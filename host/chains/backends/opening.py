@@ -10,10 +10,8 @@ from syclade.host.chains.backends.kernel_choice import choose_kernel
 from syclade.host.chains.backends.slots import Slots
 from syclade.host.chains.encodings import Encoding, choose_encoding
 from syclade.host.chains.plan import Plan
-from syclade.host.device.choice import choose_device
-from syclade.host.device.cluster.run_places import Several, where_of
+from syclade.host.device.choice import Several, choose_device, open_first, where_of
 from syclade.host.device.device import Device
-from syclade.host.device.engines.opening import open_first
 
 __all__ = ["Opened", "open_on", "open_one", "open_runner"]
 

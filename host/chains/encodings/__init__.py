@@ -9,7 +9,7 @@ from syclade.host.chains.encodings.plain import PlainEncoding
 from syclade.host.data.model.problem import Problem
 from syclade.host.device.compile.kernel import load_part
 from syclade.host.device.device import Device
-from syclade.host.device.targets import traits_of
+from syclade.host.device.engines import traits_of
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.supported import refusal, title_of

@@ -17,8 +17,8 @@ from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.runs.outcome import Found
 from syclade.host.chains.runs.task import Task
 from syclade.host.chains.state import ChainState, bytes_of_states
-from syclade.host.device.cluster.run_places import Several, where_of
-from syclade.host.device.compile.image_cache import cached_images, keep_image
+from syclade.host.device.choice import Several, where_of
+from syclade.host.device.compile.image import cached_images, keep_image
 from syclade.host.device.device import Device
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.memory import require_memory

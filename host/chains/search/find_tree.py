@@ -27,11 +27,9 @@ from syclade.host.chains.search.search_checkpoint import Standing, keep_searches
 from syclade.host.chains.search.work import NO_SCORE, fresh_state, state_from
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
-from syclade.host.device.choice import choose_device
-from syclade.host.device.cluster.run_places import Devices, Several, first_of, where_of
+from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first, where_of
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.device import Device
-from syclade.host.device.engines.opening import open_first
 from syclade.host.device.work import WorkDone
 
 __all__ = ["find"]

@@ -16,9 +16,8 @@ from syclade.host.chains.search.run_phase import run_leg
 from syclade.host.chains.search.work import STAGES, SearchState, Work
 from syclade.host.device.compile import machine_code
 from syclade.host.device.device import NUMPY, Device, native_device
-from syclade.host.device.engines import Allocation, open_engine
+from syclade.host.device.engines import Allocation, open_engine, traits_of
 from syclade.host.device.engines.engine import Engine
-from syclade.host.device.targets import traits_of
 from syclade.host.device.work import GENERAL, SWEEPS, WorkDone, WorkLog
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.options import flag_of
@@ -174,5 +173,5 @@ def device_for_search(device: Device, stages: Sequence[str]) -> Device:
         device: the device that `auto` has chosen.
         stages: stages of the search.
     """
-    ready = device.kind == "cpu" and all(machine_code.is_at_hand(search_kernel(stage)) for stage in stages)
+    ready = device.kind == "cpu" and all(machine_code.is_compiled(search_kernel(stage)) for stage in stages)
     return native_device() if ready else device

@@ -18,13 +18,10 @@ from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.chains.search.run_phase import LegStopped
 from syclade.host.chains.search.runner import SearchRunner, device_for_search, make_search_runner
 from syclade.host.chains.search.work import NO_SCORE, SearchState
-from syclade.host.device.choice import choose_device
-from syclade.host.device.cluster.job_pool import Crew, Place
-from syclade.host.device.cluster.jobs import Going, Opening
-from syclade.host.device.cluster.run_places import Devices, Several, first_of
-from syclade.host.device.cluster.work import divided, named_by_host, work_since
+from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first
+from syclade.host.device.cluster.job_pool import JobPool, Place
+from syclade.host.device.cluster.jobs import IsWanted, Opening, divided, named_by_host, work_since
 from syclade.host.device.device import Device
-from syclade.host.device.engines.opening import open_first
 from syclade.host.device.work import WorkDone, merged_work
 
 __all__ = ["SearchesToOpen", "SharedSearches", "make_shared_searches"]
@@ -94,14 +91,14 @@ class LegsDone(NamedTuple):
 
 
 def do_legs(
-    opened: OpenSearches, argument: tuple[Sequence[SearchState], Sequence[Leg]], going: Going
+    opened: OpenSearches, argument: tuple[Sequence[SearchState], Sequence[Leg]], is_wanted: IsWanted
 ) -> LegsDone:
     """Run a phase of some searches; stop between two launches if the answer is not wanted."""
     runner, (states, legs) = opened.runner, argument
     before = runner.work
 
     def launched(_scores: Sequence[int]) -> None:
-        if not going():
+        if not is_wanted():
             raise Stopped
 
     try:
@@ -138,19 +135,19 @@ class _Phase:
 
 
 class SharedSearches:
-    """Searches that a crew does.
+    """Searches that a job pool runs.
 
     Attributes:
         problem: input of the searches.
 
     Args:
         problem: as the attribute.
-        crew: the places.
+        job_pool: the job pool.
     """
 
-    def __init__(self, problem: SearchProblem, crew: Crew) -> None:
+    def __init__(self, problem: SearchProblem, job_pool: JobPool) -> None:
         self.problem = problem
-        self._crew = crew
+        self._job_pool = job_pool
         self._work: tuple[WorkDone, ...] = ()
         self._seconds = 0.0
 
@@ -171,7 +168,7 @@ class SharedSearches:
                 launched([phase.best])
         except Stopped:
             self._unwanted()
-            while any(place.is_here for place, _, _ in self._crew.under_way()):
+            while any(place.is_here for place, _, _ in self._job_pool.under_way()):
                 self._collect(phase, WAIT_SECONDS)
             raise LegStopped(phase.states) from None
         finally:
@@ -181,25 +178,25 @@ class SharedSearches:
 
     def _unwanted(self) -> None:
         """Let devices of this machine end their jobs between two launches."""
-        for place, _, _ in self._crew.under_way():
+        for place, _, _ in self._job_pool.under_way():
             place.wanted = False
 
     def _give(self, phase: _Phase) -> None:
         """Give searches to idle places, the fastest first."""
-        idle = sorted(self._crew.idle(), key=lambda place: -(place.rate or 0.0))
+        idle = sorted(self._job_pool.idle(), key=lambda place: -(place.rate or 0.0))
         for place in idle:
             # Groups become smaller towards the end, but have a search for each core of the place.
-            share = -(-len(phase.waiting) // (2 * len(self._crew.places)))
+            share = -(-len(phase.waiting) // (2 * len(self._job_pool.places)))
             numbers = phase.waiting[: max(place.units, share)]
             del phase.waiting[: len(numbers)]
             numbers = numbers or self._late(phase, place)
             if numbers:
                 argument = [phase.states[one] for one in numbers], [phase.legs[one] for one in numbers]
-                self._crew.give(place, do_legs, argument, (phase, numbers))
+                self._job_pool.submit(place, do_legs, argument, (phase, numbers))
 
     def _late(self, phase: _Phase, place: Place) -> list[int]:
         """Return searches that have been in another place for longer than the last ones were in this one."""
-        for _, (of, numbers), seconds in self._crew.under_way():
+        for _, (of, numbers), seconds in self._job_pool.under_way():
             left = [one for one in numbers if one in phase.open and one not in phase.repeated]
             if of is phase and left and place.rate is not None and seconds > 1 / place.rate:
                 phase.repeated.update(left)
@@ -208,7 +205,7 @@ class SharedSearches:
 
     def _collect(self, phase: _Phase, seconds: float) -> None:
         """Take the answers that come within some seconds."""
-        for one in self._crew.collect(seconds):
+        for one in self._job_pool.collect(seconds):
             of, numbers = one.tag
             done: LegsDone = one.answer
             one.place.units = done.units
@@ -230,7 +227,7 @@ class SharedSearches:
 
     def close(self) -> None:
         """Cancel what is under way, and close the devices of this machine."""
-        self._crew.close()
+        self._job_pool.close()
 
 
 def make_shared_searches(
@@ -254,4 +251,4 @@ def make_shared_searches(
     names = where.names if isinstance(where, Devices) else ()
     devices = [choose_device(name) for name in names]
     value = SearchesToOpen(problem, seed, by_columns, tuple(stages), searches, names_host=not devices)
-    return SharedSearches(problem, Crew(where, Opening(open_searches, value)))
+    return SharedSearches(problem, JobPool(where, Opening(open_searches, value)))

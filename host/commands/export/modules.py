@@ -6,7 +6,7 @@ from typing import Any
 
 from syclade.host.commands.export.kernels import ExportedKernel
 from syclade.host.device.compile.program import spirv_of
-from syclade.host.device.workarounds.spirv_modules import with_listed_variables, without_stray_variables
+from syclade.host.device.workarounds.compiler import with_listed_variables, without_stray_variables
 from syclade.host.ground.spirv import rename_entry_point
 
 __all__ = ["exported_module"]

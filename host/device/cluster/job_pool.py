@@ -1,4 +1,4 @@
-"""Crew: the places of a run that do its jobs at the same time, and the jobs under way."""
+"""Job pool: the places of a run that do its jobs at the same time, and the running jobs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future
 from functools import cached_property
 from typing import Any
 
-from syclade.host.device.cluster.jobs import Going, Holder, Job, Missing, Opening, digest_of
-from syclade.host.device.cluster.run_places import Devices, Several
+from syclade.host.device.choice import Devices, Several
+from syclade.host.device.cluster.jobs import IsWanted, Job, JobRunner, NotOpen, Opening, digest_of
 from syclade.host.device.cluster.workers import MOST_ATTEMPTS, Workers, is_loss, lost_too_often
 
-__all__ = ["Crew", "Finished", "Place"]
+__all__ = ["Finished", "JobPool", "Place"]
 
 logger = logging.getLogger("syclade.workers")
 
@@ -38,7 +38,7 @@ class Place:
         self.units = 1
         self.wanted = True
         self._workers = workers
-        self._holder = Holder()
+        self._runner = JobRunner()
         self._thread: Executor | None = None if workers else ThreadPoolExecutor(1, f"syclade-{device}")
 
     @property
@@ -48,23 +48,23 @@ class Place:
 
     def open(self, key: str, opening: Opening) -> None:
         """Open a device of this process at once, so that its errors and Ctrl-C end the run at its start."""
-        self._holder.open(key, opening, self.device)
+        self._runner.open(key, opening, self.device)
 
     def submit(self, job: Job) -> Future[Any]:
-        """Hand in a job."""
+        """Submit a job."""
         if self._workers is not None:
             return self._workers.submit(job)
         assert self._thread is not None
-        return self._thread.submit(self._holder.run, job, self._going)
+        return self._thread.submit(self._runner.run, job, self._is_wanted)
 
-    def _going(self) -> bool:
+    def _is_wanted(self) -> bool:
         return self.wanted
 
     def close(self) -> None:
         """Free the device; wait for the end of a launch."""
         self.wanted = False
         if self._thread is not None:
-            self._thread.submit(self._holder.close)
+            self._thread.submit(self._runner.close)
             self._thread.shutdown()
 
 
@@ -73,9 +73,9 @@ class Finished:
 
     Attributes:
         place: the place that did it.
-        tag: the object that it was given out with.
+        tag: the object that it was submitted with.
         answer: its answer.
-        seconds: time since it was given out.
+        seconds: time since it was submitted.
     """
 
     def __init__(self, place: Place, tag: Any, answer: Any, seconds: float) -> None:
@@ -91,8 +91,8 @@ class _UnderWay:
         self.attempts = 1
 
 
-class Crew:
-    """Places that share the work on one problem. What they open stays open until the crew is closed.
+class JobPool:
+    """Places that share the work on one problem. What they open stays open until the pool is closed.
 
     Args:
         where: the places.
@@ -149,8 +149,10 @@ class Crew:
         now = time.perf_counter()
         return ((one.place, one.tag, now - one.begun) for one in self._jobs)
 
-    def give(self, place: Place, function: Callable[[Any, Any, Going], Any], argument: Any, tag: Any) -> None:
-        """Give a job to an idle place; its answer comes with the tag."""
+    def submit(
+        self, place: Place, function: Callable[[Any, Any, IsWanted], Any], argument: Any, tag: Any
+    ) -> None:
+        """Submit a job to an idle place; its answer comes with the tag."""
         place.wanted = True
         opening = self._opening if place.is_here else None if self._answered else self._packed
         job = Job(self._key, opening, place.device, function, argument)
@@ -171,7 +173,7 @@ class Crew:
             error = _error_of(one.future)
             if error is not None:
                 self._repeat(one, error)
-            elif isinstance(answer := one.future.result(), Missing):
+            elif isinstance(answer := one.future.result(), NotOpen):
                 self._again(one)
             else:
                 self._answered = True
@@ -180,7 +182,7 @@ class Crew:
         return found
 
     def _repeat(self, one: _UnderWay, error: BaseException) -> None:
-        """Give out a job again whose worker was lost; raise the error if it is another one."""
+        """Submit a job again if its worker was lost; else raise the error."""
         if one.place.is_here or not is_loss(error):
             raise error
         if one.attempts >= MOST_ATTEMPTS:
@@ -207,7 +209,7 @@ class Crew:
 
 
 def _error_of(future: Future[Any]) -> BaseException | None:
-    """Return the error of a future that has ended; a cancelled one has one, too."""
+    """Return the error of a future that has ended, also if it was cancelled; None if it succeeded."""
     if future.cancelled():
         return CancelledError("the scheduler has dropped the job")
     return future.exception()

@@ -1,7 +1,7 @@
 """Jobs: a function of something that a process keeps open, such as a runner of chains, and of an argument.
 
-A job is pure: whatever process does it, and however often, gives the same answer. So a job whose process was
-lost is done again elsewhere.
+A job is pure: every process that does it gives the same answer, however often. So a job whose process was
+lost is repeated elsewhere. The work done by jobs is a value that can be added up.
 """
 
 from __future__ import annotations
@@ -10,22 +10,37 @@ import hashlib
 import pickle
 import socket
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
+from syclade.host.device.work import WorkDone
 from syclade.host.ground.distributions import version_of
 from syclade.host.ground.errors import WorkersError
 
-__all__ = ["Going", "Holder", "Job", "Kept", "Missing", "Opening", "always", "host_name", "run_job"]
+__all__ = [
+    "Closable",
+    "IsWanted",
+    "Job",
+    "JobRunner",
+    "NotOpen",
+    "Opening",
+    "always",
+    "divided",
+    "host_name",
+    "named_by_host",
+    "run_job",
+    "work_since",
+]
+
 
 MOST_KEPT = 4
 """Number of things that a worker keeps open: the chains, searches and samples of one run, and one more."""
 
 VERSION = version_of("syclade")
 
-Going = Callable[[], bool]
-"""Returns whether the answer of a job is still wanted; asked between two launches."""
+IsWanted = Callable[[], bool]
+"""Returns whether the answer of a job is still wanted; called between two launches."""
 
 
 def always() -> bool:
@@ -38,7 +53,7 @@ def host_name() -> str:
     return socket.gethostname()
 
 
-class Kept(Protocol):
+class Closable(Protocol):
     """A value that a process keeps open between jobs."""
 
     def close(self) -> None:
@@ -54,14 +69,14 @@ class Opening:
         value: its first argument.
     """
 
-    opener: Callable[[Any, str], Kept]
+    opener: Callable[[Any, str], Closable]
     value: Any
 
     def packed(self) -> bytes:
         """Return both, pickled."""
         return pickle.dumps((self.opener, self.value), protocol=5)
 
-    def open(self, device: str) -> Kept:
+    def open(self, device: str) -> Closable:
         """Open it on a device."""
         return self.opener(self.value, device)
 
@@ -71,7 +86,7 @@ def digest_of(packed: bytes) -> str:
     return hashlib.sha256(packed).hexdigest()
 
 
-class Missing(NamedTuple):
+class NotOpen(NamedTuple):
     """Answer of a process that has not opened what a job works on, and got no instructions to."""
 
 
@@ -83,22 +98,22 @@ class Job:
         key: names what the job works on.
         opening: how to open it; pickled for other processes; None if the process should have it open.
         device: device to open it on.
-        function: a function at the top of a module: (what is open, argument, going) -> answer.
+        function: a function at the top of a module: (what is open, argument, is_wanted) -> answer.
         argument: its second argument.
         attempt: number of earlier attempts; makes equal jobs different for schedulers that merge them.
-        version: version of syclade that gave it out.
+        version: version of syclade that submitted it.
     """
 
     key: str
     opening: Opening | bytes | None
     device: str
-    function: Callable[[Any, Any, Going], Any]
+    function: Callable[[Any, Any, IsWanted], Any]
     argument: Any
     attempt: int = 0
     version: str | None = VERSION
 
 
-class Holder:
+class JobRunner:
     """Things that one process, or one thread, keeps open; the least recently used is closed first.
 
     Args:
@@ -107,22 +122,22 @@ class Holder:
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most = most
-        self._kept: dict[tuple[str, str], Kept] = {}
+        self._kept: dict[tuple[str, str], Closable] = {}
         self._lock = threading.Lock()
 
-    def run(self, job: Job, going: Going = always) -> Any:
+    def run(self, job: Job, is_wanted: IsWanted = always) -> Any:
         """Do a job; jobs of one holder wait for each other."""
         with self._lock:
             name = job.key, job.device
             kept = self._kept.pop(name, None)
             if kept is None:
                 if job.opening is None:
-                    return Missing()
+                    return NotOpen()
                 kept = self._opened(job.opening, job.device)
             self._kept[name] = kept  # the last one is the most recently used
-            return job.function(kept, job.argument, going)
+            return job.function(kept, job.argument, is_wanted)
 
-    def _opened(self, opening: Opening | bytes, device: str) -> Kept:
+    def _opened(self, opening: Opening | bytes, device: str) -> Closable:
         while len(self._kept) >= self._most:
             self._kept.pop(next(iter(self._kept))).close()
         if isinstance(opening, bytes):
@@ -141,7 +156,7 @@ class Holder:
                 self._kept.popitem()[1].close()
 
 
-_HOLDER = Holder()
+_RUNNER = JobRunner()
 
 
 def run_job(job: Job) -> Any:
@@ -155,4 +170,37 @@ def run_job(job: Job) -> Any:
             f"a worker on {host_name()} has syclade {VERSION}, and the run has {job.version}",
             hint="install the same version on all machines",
         )
-    return _HOLDER.run(job)
+    return _RUNNER.run(job)
+
+
+def work_since(before: Iterable[WorkDone], after: Iterable[WorkDone]) -> tuple[WorkDone, ...]:
+    """Return the work that was added to a runner's."""
+    had = {(one.executor, one.kernel, one.unit): one for one in before}
+    added = []
+    for one in after:
+        old = had.get((one.executor, one.kernel, one.unit))
+        count, seconds = (0, 0.0) if old is None else (old.count, old.seconds)
+        if one.count > count:
+            added.append(replace(one, count=one.count - count, seconds=one.seconds - seconds))
+    return tuple(added)
+
+
+def named_by_host(work: Iterable[WorkDone]) -> tuple[WorkDone, ...]:
+    """Return work whose executors have the name of this machine in theirs."""
+    return tuple(
+        replace(one, executor=replace(one.executor, name=f"{one.executor.name}, on {host_name()}"))
+        for one in work
+    )
+
+
+def divided(work: Iterable[WorkDone], seconds: float) -> tuple[WorkDone, ...]:
+    """Return work of executors at the same time: the wall time is divided among them, as they were busy.
+
+    Args:
+        work: the work.
+        seconds: wall time of all of it.
+    """
+    work = tuple(work)
+    busy = sum(one.seconds for one in work)
+    scale = seconds / busy if busy else 0.0
+    return tuple(replace(one, seconds=one.seconds * scale) for one in work)

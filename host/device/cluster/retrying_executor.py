@@ -1,6 +1,6 @@
 """Executor whose calls survive the loss of workers: they are repeated elsewhere.
 
-Where one lost worker loses the calls of all others too, as in a process pool, few calls are handed in at a
+Where one lost worker loses the calls of all others too, as in a process pool, few calls are submitted at a
 time, and one that was lost several times runs alone: else a call that kills its workers would take others
 with it.
 """
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from syclade.host.device.cluster.workers import MOST_ATTEMPTS, Workers, is_loss, lost_too_often
 
-__all__ = ["ALONE", "Lasting"]
+__all__ = ["ALONE", "RetryingExecutor"]
 
 ALONE = 3
 """Attempts after which a call of a process pool runs alone."""
@@ -43,7 +43,7 @@ class _Call(NamedTuple):
     attempt: int
 
 
-class Lasting(Executor):
+class RetryingExecutor(Executor):
     """Executor over the workers of another one, which stays open.
 
     Calls must be pure: one whose worker was lost may be done twice.
@@ -106,7 +106,7 @@ class Lasting(Executor):
             return self._waiting.popleft()
 
     def _note(self, one: _Call, inner: Future[Any]) -> None:
-        with contextlib.suppress(RuntimeError):  # after the end, a cancelled call has nobody to tell
+        with contextlib.suppress(RuntimeError):  # the executor has ended: there is no call to repeat
             self._repeating.submit(self._ended, one, inner)
 
     def _ended(self, one: _Call, inner: Future[Any]) -> None:

@@ -1,4 +1,9 @@
-"""Workers: an executor whose processes do jobs of a run, and how many there are."""
+"""Workers: an executor whose processes do jobs of a run, and how many there are.
+
+In CPython 3.11 to 3.13, a process pool looks for dead workers only while no answer arrives. If a worker
+dies halfway through an answer, the pool waits for the rest, and the other workers wait for their turn to
+answer. So such a pool is detected and broken.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +15,18 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from typing import Any
 
+from syclade.host.device.choice import Several
 from syclade.host.device.cluster.jobs import Job, run_job
-from syclade.host.device.cluster.pool_watchdog import break_pool, dead_workers
-from syclade.host.device.cluster.run_places import Several
 from syclade.host.ground.errors import OptionError, WorkersError
 from syclade.host.ground.values import shown
 
-__all__ = ["MOST_ATTEMPTS", "Workers", "is_loss", "lost_too_often"]
+__all__ = ["MOST_ATTEMPTS", "Workers", "break_pool", "dead_workers", "is_loss", "lost_too_often"]
+
 
 logger = logging.getLogger("syclade.workers")
 
 MOST_ATTEMPTS = 20
-"""Times that a job is given out, if its worker is lost each time."""
+"""Maximum number of attempts of a job whose worker is lost each time."""
 
 MOST_RENEWALS = 100
 """Times that a broken process pool is replaced in one run."""
@@ -85,7 +90,7 @@ class Workers(Several):
         return isinstance(self._executor, ProcessPoolExecutor)
 
     def submit(self, job: Job) -> Future[Any]:
-        """Hand in a job.
+        """Submit a job.
 
         Raises:
             WorkersError: the executor takes no more jobs.
@@ -93,7 +98,7 @@ class Workers(Several):
         return self.call(run_job, job)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Hand in a call.
+        """Submit a call.
 
         Raises:
             WorkersError: the executor takes no more calls.
@@ -180,3 +185,20 @@ def is_loss(error: BaseException) -> bool:
     return isinstance(error, (BrokenExecutor, CancelledError)) or any(
         kind.__module__.partition(".")[0] == "distributed" for kind in kinds
     )
+
+
+def dead_workers(pool: ProcessPoolExecutor) -> set[int]:
+    """Return the process numbers of workers that have ended, and that the pool has not yet missed."""
+    processes: Any = vars(pool).get("_processes")
+    return {number for number, process in list((processes or {}).items()) if process.exitcode is not None}
+
+
+def break_pool(pool: ProcessPoolExecutor) -> None:
+    """End all processes of a pool, and its wait for answers: its calls fail with `BrokenProcessPool`."""
+    settings: Any = vars(pool)
+    for process in list((settings.get("_processes") or {}).values()):
+        process.kill()
+        process.join()
+    answers = settings.get("_result_queue")
+    if answers is not None:
+        answers._writer.close()

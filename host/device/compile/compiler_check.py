@@ -1,5 +1,6 @@
-"""Check that numba-dpex imports, in a subprocess: the import takes a second and may fail in any way.
+"""Sources of a device's kernels: precompiled ones, and a compiler if one is installed.
 
+Whether numba-dpex imports is checked in a subprocess: the import takes a second and may fail in any way.
 Run as `python -m syclade.host.device.compile.compiler_check`: prints why it does not import, or nothing.
 """
 
@@ -11,13 +12,36 @@ import subprocess
 import sys
 from functools import cache
 
+from syclade.host.device.compile.precompiled import SPIRV, own_processor, shipped
 from syclade.host.device.compile.translate import compiler_versions, import_compiler
+from syclade.host.device.device import Device, native_problem
 from syclade.host.device.workarounds import prepare
 from syclade.host.ground.cache import read_cached, write_cached
 from syclade.host.ground.distributions import version_of
 from syclade.host.ground.errors import DeviceError
 
-__all__ = ["sycl_compiler_problem"]
+__all__ = ["kernel_origin", "sycl_compiler_problem"]
+
+
+def kernel_origin(device: Device) -> str:
+    """Return where a device's kernels come from, as a message; empty if the device is not usable."""
+    if not device.usable:
+        return ""
+    if device.kind in ("numpy", "python"):
+        return "none needed"
+    if device.kind == "fpga":
+        return "from an image (syclade export)"
+    native = device.kind == "native"
+    made_for = own_processor() if native else SPIRV
+    there = sum(entry["for"] == made_for for entry in shipped())
+    compiler = "numba" if native else "numba-dpex"
+    problem = native_problem() if native else sycl_compiler_problem()
+    parts = [f"{there} with the package, for many sizes"] if there else []
+    parts.append(
+        f"others by {compiler} {version_of(compiler)}" if problem is None else f"no others: {problem}"
+    )
+    return "; ".join(parts)
+
 
 TIMEOUT = 60  # seconds
 

@@ -9,6 +9,7 @@ because no card was available.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -17,19 +18,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.device.compile.image_cache import MANIFEST
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.native_binary import device_identity
 from syclade.host.device.workarounds.native_programs import opened_place, sycl_program
 from syclade.host.ground import opencl
 from syclade.host.ground.bounded import read_bounded
+from syclade.host.ground.cache import cache_folder, is_own, write_cached
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.spirv import is_spirv
 
 if TYPE_CHECKING:
     from syclade.host.chains.encodings import Encoding
 
-__all__ = ["IMAGE_KINDS", "TAILS", "Image", "make_image", "packed", "read_image"]
+__all__ = [
+    "IMAGE_KINDS",
+    "MANIFEST",
+    "TAILS",
+    "Image",
+    "cached_images",
+    "keep_image",
+    "make_image",
+    "packed",
+    "read_image",
+]
+
 
 logger = logging.getLogger("syclade.image")
 
@@ -305,3 +317,35 @@ def _image(
     arguments = tuple((str(name), str(dtype)) for name, dtype in told["arguments"])
     entry_point, encoding = str(told["entry_point"]), str(told["encoding"])
     return Image(path, str(kind), entry_point, encoding, constants, arguments, str(sources), identity, binary)
+
+
+MANIFEST = "manifest.json"
+"""Manifest of the export that a vendor's image was made from; it must be in the image's folder."""
+
+_FOLDER = "images"
+
+
+def keep_image(image: Image) -> None:
+    """Copy an image to the cache, with the manifest if it is a vendor's; only images for cards are copied."""
+    if image.kind != "fpga":
+        return
+    place = f"{_FOLDER}/{image.key.removeprefix('image ')[:32]}"
+    if (cache_folder() / place / image.path.name).exists():
+        return
+    manifest = image.path.parent / MANIFEST
+    try:
+        if image.identity is None:
+            write_cached(f"{place}/{MANIFEST}", manifest.read_bytes())
+        write_cached(f"{place}/{image.path.name}", image.path.read_bytes())  # last: it implies the manifest
+    except OSError:
+        return  # a file was removed meanwhile; the run has already read it
+
+
+def cached_images() -> list[Path]:
+    """Return the paths of the cached images, newest first."""
+    ages = []
+    for path in (cache_folder() / _FOLDER).glob("*/*"):
+        with contextlib.suppress(OSError):  # another process has removed it
+            if path.name != MANIFEST and is_own(path):
+                ages.append((-path.stat().st_mtime, path))
+    return [path for _, path in sorted(ages)]

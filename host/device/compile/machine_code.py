@@ -14,17 +14,17 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from syclade.host.device.compile.current_folder import require_current_folder
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.kernel_sources import digest_of
 from syclade.host.device.compile.precompiled import find_shipped, is_shipped, own_processor
+from syclade.host.device.compile.requirements import require_current_folder
 from syclade.host.ground.cache import how_often, read_checked, write_checked
 from syclade.host.ground.distributions import version_of
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.install import install_command
 from syclade.kernels.target.native.traits import TRAITS
 
-__all__ = ["is_at_hand", "load_machine_code"]
+__all__ = ["is_compiled", "load_machine_code"]
 
 logger = logging.getLogger("syclade.native")
 
@@ -43,7 +43,7 @@ def load_machine_code(kernel: Kernel) -> Callable[..., None]:
     with _loading:
         key = kernel.key(_translation())
         if key not in _loaded:
-            there = _at_hand(kernel)
+            there = _load_compiled(kernel)
             if there is None:
                 there = _compile(kernel)
                 write_checked(_cache_name(kernel), there[0].encode() + b"\n" + there[1])
@@ -51,7 +51,7 @@ def load_machine_code(kernel: Kernel) -> Callable[..., None]:
         return _loaded[key]
 
 
-def is_at_hand(kernel: Kernel) -> bool:
+def is_compiled(kernel: Kernel) -> bool:
     """Return whether the kernel is cached or precompiled, so that it can be loaded without numba."""
     if kernel.key(_translation()) in _loaded or read_checked(_cache_name(kernel)) is not None:
         return True
@@ -59,7 +59,7 @@ def is_at_hand(kernel: Kernel) -> bool:
     return processor is not None and is_shipped(kernel, processor)
 
 
-def _at_hand(kernel: Kernel) -> tuple[str, bytes] | None:
+def _load_compiled(kernel: Kernel) -> tuple[str, bytes] | None:
     """Return the symbol's name and the object file from the cache or the package; None if not found."""
     stored = read_checked(_cache_name(kernel))
     if stored is not None:

@@ -22,7 +22,7 @@ from syclade.host.ground.spirv import with_constants
 if TYPE_CHECKING:
     from syclade.host.device.compile.image import Image
 
-__all__ = ["announce_translation", "is_at_hand", "is_translated", "load_kernel", "spirv_of"]
+__all__ = ["announce_translation", "is_compiled", "is_translated", "load_kernel", "spirv_of"]
 
 logger = logging.getLogger("syclade.program")
 
@@ -33,7 +33,7 @@ _building = threading.Lock()
 """Lock for building: threads that need the same kernel wait for the first one.
 
 It also keeps numba to one thread at a time. All kernels share it, because a driver translates one at a time
-anyway (`side_by_side`).
+anyway (`parallel_translation`).
 """
 
 _announced: set[str] = set()
@@ -63,7 +63,7 @@ def load_kernel(queue: Any, kernel: Kernel, image: Image | None = None) -> Any:
 
 
 def _build(queue: Any, kernel: Kernel) -> Any:
-    there = _spirv_at_hand(kernel)
+    there = _load_spirv(kernel)
     spirv = there or spirv_of(queue, kernel)
     module = _specialised(spirv, kernel)
     if there is not None and native_binary.is_missing(queue, module):
@@ -80,7 +80,7 @@ def _build(queue: Any, kernel: Kernel) -> Any:
 
 def spirv_of(queue: Any, kernel: Kernel) -> Spirv:
     """Return the kernel's SPIR-V from the cache or the package, or compile it now."""
-    there = _spirv_at_hand(kernel)
+    there = _load_spirv(kernel)
     if there is None:
         there = translate(queue, kernel)
         _keep(kernel, there)
@@ -105,18 +105,18 @@ def _keep(kernel: Kernel, spirv: Spirv) -> None:
     write_checked(_cache_name(kernel), spirv.entry_point.encode() + b"\n" + spirv.module)
 
 
-def is_at_hand(kernel: Kernel) -> bool:
+def is_compiled(kernel: Kernel) -> bool:
     """Return whether the kernel is cached or precompiled, so that it can be loaded without numba-dpex."""
-    return _spirv_at_hand(kernel) is not None
+    return _load_spirv(kernel) is not None
 
 
 def is_translated(queue: Any, kernel: Kernel) -> bool:
     """Return whether the kernel can be loaded without any compiler, including the device's."""
-    there = _spirv_at_hand(kernel)
+    there = _load_spirv(kernel)
     return there is not None and native_binary.is_translated(queue, _specialised(there, kernel))
 
 
-def _spirv_at_hand(kernel: Kernel) -> Spirv | None:
+def _load_spirv(kernel: Kernel) -> Spirv | None:
     stored = read_checked(_cache_name(kernel))
     if stored is not None:
         name, _, module = stored.partition(b"\n")

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from syclade.host.device.compile.current_folder import require_current_folder
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.kernel_sources import digest_of
-from syclade.host.device.compile.missing_compiler import require_compiler
+from syclade.host.device.compile.requirements import require_compiler, require_current_folder
 from syclade.host.device.workarounds.compiler import dpnp_stand_in, register_numba_implementations
 from syclade.host.ground.cache import how_often
 from syclade.host.ground.distributions import version_of

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from syclade.host.device.device import Device
 from syclade.host.device.engines.engine import Allocation, Engine
+from syclade.host.device.engines.local import NativeEngine, PythonEngine
+from syclade.kernels.target.native.traits import TRAITS as NATIVE
+from syclade.kernels.target.python import TRAITS as PYTHON
+from syclade.kernels.target.sycl_traits import TRAITS as SYCL
+from syclade.kernels.target.traits import Traits
 
 if TYPE_CHECKING:
     from syclade.host.device.compile.image import Image
-    from syclade.host.device.engines.native import NativeEngine
-    from syclade.host.device.engines.python import PythonEngine
     from syclade.host.device.engines.sycl import SyclEngine
 
     KernelEngine: TypeAlias = NativeEngine | PythonEngine | SyclEngine
 
-__all__ = ["Allocation", "Engine", "open_engine"]
+__all__ = ["Allocation", "Engine", "open_engine", "traits_of"]
 
 
 def open_engine(
@@ -39,15 +42,20 @@ def open_engine(
     Raises:
         DeviceError: the device does not open, or has too little memory.
     """
-    # Only the module that the device needs is imported.
     if device.kind == "native":
-        from syclade.host.device.engines.native import NativeEngine
-
         return NativeEngine(device, allocation)
     if device.kind == "python":
-        from syclade.host.device.engines.python import PythonEngine
-
         return PythonEngine(device, allocation)
     from syclade.host.device.engines.sycl import SyclEngine
 
     return SyclEngine(device, allocation, image=image, timed=timed)
+
+
+_NUMPY = Traits(lanes=1, panel_rounds=1, sketches_beyond=0)
+
+_TRAITS = {"native": NATIVE, "python": PYTHON, "numpy": _NUMPY}
+
+
+def traits_of(device: Device) -> Traits:
+    """Return the traits of a device's target. The numpy fallback has one lane, so it needs no padding."""
+    return _TRAITS.get(device.kind, SYCL)

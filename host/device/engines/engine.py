@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -17,7 +19,7 @@ from syclade.host.ground.memory import require_memory
 from syclade.host.ground.options import flag_of
 from syclade.kernels.arguments import PROBLEM, Argument
 
-__all__ = ["Allocation", "Engine"]
+__all__ = ["HUGE_PAGE", "Allocation", "Engine", "advise_huge_pages"]
 
 
 class Allocation(NamedTuple):
@@ -168,3 +170,27 @@ class Engine(ABC):
         shape = argument.dimensions(self.sizes)
         given = np.asarray(values, dtype=argument.dtype)
         return np.ascontiguousarray(given).reshape(shape if slot is None else shape[1:])
+
+
+HUGE_PAGE = 2**21
+"""Bytes of a huge page of x86-64 and of most other Linux systems."""
+
+_MADV_HUGEPAGE = 14
+
+
+def advise_huge_pages(address: int, size: int) -> bool:
+    """Advise Linux to use huge pages for memory that was not touched yet; return whether it takes the advice.
+
+    Args:
+        address: address of the memory.
+        size: its bytes; only whole huge pages within it are meant.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    first = -(-address // HUGE_PAGE) * HUGE_PAGE
+    last = (address + size) // HUGE_PAGE * HUGE_PAGE
+    if first >= last:
+        return False
+    madvise = ctypes.CDLL(None, use_errno=True).madvise
+    madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return bool(madvise(first, last - first, _MADV_HUGEPAGE) == 0)

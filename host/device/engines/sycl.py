@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.program import load_kernel
 from syclade.host.device.device import Device
-from syclade.host.device.engines.engine import Allocation, Engine
-from syclade.host.device.engines.huge_pages import advise_huge_pages
-from syclade.host.device.forks import refuse_inherited_sycl
-from syclade.host.device.queue import device_of, open_queue, require_float64
+from syclade.host.device.engines.engine import Allocation, Engine, advise_huge_pages
+from syclade.host.device.queue import device_of, open_queue, refuse_inherited_sycl, require_float64
 from syclade.host.ground.errors import DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.kernels.arguments import Argument
 
 if TYPE_CHECKING:
     from syclade.host.device.compile.image import Image
-    from syclade.host.device.compile.parallel_translation import SideBySide
+    from syclade.host.device.compile.parallel_translation import ParallelTranslation
 
 __all__ = ["SyclEngine"]
 
@@ -57,7 +55,7 @@ class SyclEngine(Engine):
         if self.device.kind in _OF_THIS_PROCESS:
             self._require_own_memory()
         self._image = image
-        self._beside: SideBySide | None = None
+        self._parallel: ParallelTranslation | None = None
         self._loaded: list[tuple[Any, Kernel]] = []
         self._flat: dict[tuple[int, int | None], list[Any]] = {}
         self._memory = {
@@ -110,9 +108,9 @@ class SyclEngine(Engine):
 
     def prepare(self, kernels: Sequence[Kernel]) -> None:
         """See `Engine.prepare`."""
-        from syclade.host.device.compile.parallel_translation import SideBySide
+        from syclade.host.device.compile.parallel_translation import ParallelTranslation
 
-        self._beside = SideBySide(self.device, self._queue, kernels)
+        self._parallel = ParallelTranslation(self.device, self._queue, kernels)
 
     def load(self, kernel: Kernel) -> int:
         """Load a kernel, from the image if the engine has one; return its number.
@@ -120,8 +118,8 @@ class SyclEngine(Engine):
         Raises:
             DeviceError: the device cannot build the kernel.
         """
-        if self._beside is not None:
-            self._beside.wait_for(kernel)
+        if self._parallel is not None:
+            self._parallel.wait_for(kernel)
         self._loaded.append((load_kernel(self._queue, kernel, self._image), kernel))
         return len(self._loaded) - 1
 
@@ -170,8 +168,8 @@ class SyclEngine(Engine):
 
     def close(self) -> None:
         """See `Engine.close`."""
-        if self._beside is not None:
-            self._beside.close()
+        if self._parallel is not None:
+            self._parallel.close()
         self._loaded.clear()
         self._flat.clear()
         self._memory.clear()

@@ -1,4 +1,4 @@
-"""Workarounds for bugs of numba-dpex 0.23.0, the compiler of device code."""
+"""Workarounds for bugs of numba-dpex 0.23.0, the compiler of device code, and of the SPIR-V that it makes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["dpnp_stand_in", "register_numba_implementations"]
+from syclade.host.ground.spirv import Instruction, Op, header, instructions, interface_of, module_of
+
+__all__ = [
+    "dpnp_stand_in",
+    "register_numba_implementations",
+    "with_listed_variables",
+    "without_stray_variables",
+]
 
 
 class _StandIn(types.ModuleType):
@@ -52,3 +59,65 @@ def register_numba_implementations() -> None:
     from numba.core.registry import cpu_target
 
     cpu_target.target_context.refresh()
+
+
+_FUNCTION_STORAGE = 7
+
+# Operands that are ids of values; in all other instructions, every operand is taken for one.
+_VALUES = {Op.LOAD: slice(2, 3), Op.STORE: slice(0, 2), Op.COMPOSITE_EXTRACT: slice(2, 3)}
+_VALUES |= {Op.COMPOSITE_INSERT: slice(2, 4), Op.EXT_INST: slice(4, None), Op.VARIABLE: slice(3, None)}
+_VALUES |= {Op.VECTOR_SHUFFLE: slice(2, 4), Op.COPY_MEMORY_SIZED: slice(0, 3), Op.FUNCTION: slice(0)}
+_VALUES |= {Op.LOOP_MERGE: slice(0), Op.SELECTION_MERGE: slice(0)}
+_VALUES |= {Op.BRANCH_CONDITIONAL: slice(0, 1), Op.SWITCH: slice(0, 1)}
+
+
+def without_stray_variables(module: bytes) -> bytes:
+    """Return the module without variables of storage class Function that are declared outside of functions.
+
+    numba 0.59.1 makes one for every function that it compiles, for exceptions and globals, which device code
+    does not have; numba-dpex 0.23.0 does not remove them. A variable that is used stays.
+    """
+    body = list(instructions(module))
+    stray = {
+        one.operands[1]
+        for one in _before_functions(body)
+        if one.code == Op.VARIABLE and one.operands[2] == _FUNCTION_STORAGE
+    }
+    inside = False
+    for one in body:
+        inside = inside or one.code == Op.FUNCTION
+        if inside:
+            stray.difference_update(one.operands[_VALUES.get(one.code, slice(None))])
+    return module_of(header(module), _without(body, stray))
+
+
+def with_listed_variables(module: bytes) -> bytes:
+    """Return the module with its kernels listing all variables outside of functions, as SPIR-V 1.4 requires.
+
+    dpcpp-llvm-spirv 2024.2.0 writes version 1.4 and lists none, which was correct up to version 1.3.
+    """
+    body = list(instructions(module))
+    listed = tuple(one.operands[1] for one in _before_functions(body) if one.code == Op.VARIABLE)
+    for index, (code, operands) in enumerate(body):
+        if code == Op.ENTRY_POINT:
+            missing = tuple(variable for variable in listed if variable not in interface_of(operands))
+            body[index] = Instruction(code, (*operands, *missing))
+    return module_of(header(module), body)
+
+
+def _before_functions(body: list[Instruction]) -> Iterator[Instruction]:
+    """Yield the module's instructions up to its first function."""
+    for one in body:
+        if one.code == Op.FUNCTION:
+            return
+        yield one
+
+
+def _without(body: list[Instruction], stray: set[int]) -> Iterator[Instruction]:
+    """Yield the instructions, except those that define, name or decorate these variables."""
+    for code, operands in body:
+        if code in (Op.NAME, Op.DECORATE) and operands[0] in stray:
+            continue
+        if code == Op.VARIABLE and operands[1] in stray:
+            continue
+        yield Instruction(code, operands)

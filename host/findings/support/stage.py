@@ -57,7 +57,7 @@ from syclade.host.findings.support.value import Support
 from syclade.host.ground.options.defaults import AUTO_DROPOUT, SHARED_DROPOUT
 
 if TYPE_CHECKING:
-    from syclade.host.device.cluster.run_places import Several
+    from syclade.host.device.choice import Several
     from syclade.host.findings.draft import Draft
 
 __all__ = ["Run", "SupportPlan", "add_support", "make_support_plan", "plan_of_chains", "sample"]

@@ -103,10 +103,10 @@ def test_this_processor_compiles_for_long_runs_only(monkeypatch: pytest.MonkeyPa
     assert kernel_of("native", plan, LONG) == SPECIALISED
     native = choose_device("native")
     own = chain_kernel(plan, choose_encoding("auto", native, plan.problem))
-    monkeypatch.setattr(machine_code, "is_at_hand", lambda _kernel: True)
+    monkeypatch.setattr(machine_code, "is_compiled", lambda _kernel: True)
     assert own.constants
     assert kernel_of("native", plan, SHORT) == SPECIALISED, "it is cached"
-    monkeypatch.setattr(machine_code, "is_at_hand", lambda _kernel: False)
+    monkeypatch.setattr(machine_code, "is_compiled", lambda _kernel: False)
     assert kernel_of("native", plan, SHORT) == SPECIALISED, "there is no other"
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from syclade.host.chains.backends import opening
 from syclade.host.chains.backends.opening import open_runner
+from syclade.host.device import choice
 from syclade.host.device.device import NUMPY, Device, native_device
-from syclade.host.device.engines import opening as engines_opening
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from tests.support.backends import Case
 
@@ -96,7 +96,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         raise DeviceError("it is tired")
 
     monkeypatch.setattr(opening, "choose_device", lambda wanted: NUMPY if wanted == "numpy" else CPU)
-    monkeypatch.setattr(engines_opening, "own_devices", lambda: [native_device(), NUMPY])
+    monkeypatch.setattr(choice, "own_devices", lambda: [native_device(), NUMPY])
     monkeypatch.setattr(opening, "make_runner", fail)
     return tried
 

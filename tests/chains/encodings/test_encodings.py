@@ -23,7 +23,7 @@ from syclade.host.commands import infer
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.device import targets
+from syclade.host.device import engines
 from syclade.host.device.device import NUMPY, PYTHON, Device
 from syclade.host.ground.errors import OptionError
 from syclade.kernels.preorder.shape import Shape
@@ -87,7 +87,7 @@ def test_sizes_are_those_that_suit_the_target() -> None:
 def test_a_device_gets_what_suits_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(20, 10)
     eight = TRAITS._replace(lanes=8)
-    monkeypatch.setitem(targets._TRAITS, "native", eight)
+    monkeypatch.setitem(engines._TRAITS, "native", eight)
     native = Device("native", "this processor", "native", 2)
     for name in ("ancestor", "preorder"):
         assert choose_encoding(name, native, problem).lanes == 8

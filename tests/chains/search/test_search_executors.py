@@ -45,7 +45,7 @@ def test_other_devices_search_themselves(device: Device) -> None:
 def test_auto_searches_on_this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """`auto` does so if the native kernels are precompiled or cached."""
     assert device_for_search(CPU, tuple(STAGES)) == native_device()
-    monkeypatch.setattr(machine_code, "is_at_hand", lambda _kernel: False)
+    monkeypatch.setattr(machine_code, "is_compiled", lambda _kernel: False)
     assert device_for_search(CPU, tuple(STAGES)) is CPU
 
 

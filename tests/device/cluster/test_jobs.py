@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
+from syclade.host.device.choice import Devices, first_of, where_of
 from syclade.host.device.cluster import jobs
-from syclade.host.device.cluster.job_pool import Crew, Place
-from syclade.host.device.cluster.jobs import Holder, Job, Missing, Opening, always, run_job
-from syclade.host.device.cluster.run_places import Devices, first_of, where_of
+from syclade.host.device.cluster.job_pool import JobPool, Place
+from syclade.host.device.cluster.jobs import Job, JobRunner, NotOpen, Opening, always, run_job
 from syclade.host.device.cluster.workers import MOST_ATTEMPTS, Workers, is_loss
 from syclade.host.ground.errors import DeviceError, OptionError, WorkersError
 
 CLOSED: list[Any] = []
 
 
-class Kept:
+class Closable:
     """A value that is kept open."""
 
     def __init__(self, value: Any, device: str) -> None:
@@ -29,15 +29,15 @@ class Kept:
         CLOSED.append(self.value)
 
 
-def add(kept: Kept, argument: int, _going: Any) -> int:
+def add(kept: Closable, argument: int, _is_wanted: Any) -> int:
     return int(kept.value + argument)
 
 
-def device_of(kept: Kept, _argument: int, _going: Any) -> str:
+def device_of(kept: Closable, _argument: int, _is_wanted: Any) -> str:
     return kept.device
 
 
-def refuse(_kept: Kept, _argument: int, _going: Any) -> None:
+def refuse(_kept: Closable, _argument: int, _is_wanted: Any) -> None:
     raise DeviceError("no such device", hint="use another")
 
 
@@ -70,46 +70,46 @@ KilledWorker.__module__ = "distributed.scheduler"
 
 @pytest.fixture(autouse=True)
 def _own_holder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "_HOLDER", Holder())
+    monkeypatch.setattr(jobs, "_RUNNER", JobRunner())
     CLOSED.clear()
 
 
-def answer_of(crew: Crew) -> Any:
+def answer_of(job_pool: JobPool) -> Any:
     for _ in range(2 * MOST_ATTEMPTS):
-        found = crew.collect(1.0)
+        found = job_pool.collect(1.0)
         if found:
             return found[0].answer
     raise AssertionError("no answer")
 
 
 def test_a_holder_keeps_the_most_recent() -> None:
-    holder = Holder(2)
+    holder = JobRunner(2)
 
     def run(value: int) -> Any:
-        return holder.run(Job(str(value), Opening(Kept, value), "numpy", add, 1))
+        return holder.run(Job(str(value), Opening(Closable, value), "numpy", add, 1))
 
     assert [run(value) for value in (1, 2, 1, 3)] == [2, 3, 2, 4]
     assert CLOSED == [2]
     assert holder.run(Job("1", None, "numpy", add, 5)) == 6
-    assert isinstance(holder.run(Job("2", None, "numpy", add, 5)), Missing)
-    assert isinstance(holder.run(Job("1", None, "native", add, 5)), Missing)  # open on another device
+    assert isinstance(holder.run(Job("2", None, "numpy", add, 5)), NotOpen)
+    assert isinstance(holder.run(Job("1", None, "native", add, 5)), NotOpen)  # open on another device
     holder.close()
     assert sorted(CLOSED) == [1, 2, 3]
 
 
 def test_the_problem_is_sent_until_there_was_an_answer_and_then_only_where_it_is_missing() -> None:
     executor = Inline()
-    crew = Crew(Workers(executor, "numpy"), Opening(Kept, 10))
-    first, second = crew.idle()
-    crew.give(first, add, 1, None)
-    crew.give(second, add, 2, None)
-    assert sorted(one.answer for one in crew.collect(1)) == [11, 12]
-    crew.give(first, add, 3, None)
-    assert answer_of(crew) == 13
+    job_pool = JobPool(Workers(executor, "numpy"), Opening(Closable, 10))
+    first, second = job_pool.idle()
+    job_pool.submit(first, add, 1, None)
+    job_pool.submit(second, add, 2, None)
+    assert sorted(one.answer for one in job_pool.collect(1)) == [11, 12]
+    job_pool.submit(first, add, 3, None)
+    assert answer_of(job_pool) == 13
     assert [job.opening is None for job in executor.jobs] == [False, False, True]
-    jobs._HOLDER.close()  # a new worker
-    crew.give(first, add, 4, None)
-    assert answer_of(crew) == 14
+    jobs._RUNNER.close()  # a new worker
+    job_pool.submit(first, add, 4, None)
+    assert answer_of(job_pool) == 14
     assert [job.opening is None for job in executor.jobs[3:]] == [True, False]
 
 
@@ -117,33 +117,33 @@ def test_the_problem_is_sent_until_there_was_an_answer_and_then_only_where_it_is
 def test_jobs_of_lost_workers_are_repeated(error: Exception) -> None:
     executor = Inline(error, error)
     executor._broken = False  # type: ignore[attr-defined]
-    crew = Crew(Workers(executor, "numpy"), Opening(Kept, 10))
-    crew.give(crew.idle()[0], add, 1, "tag")
-    assert answer_of(crew) == 11
+    job_pool = JobPool(Workers(executor, "numpy"), Opening(Closable, 10))
+    job_pool.submit(job_pool.idle()[0], add, 1, "tag")
+    assert answer_of(job_pool) == 11
     assert len(executor.jobs) == 3
     assert [job.attempt for job in executor.jobs] == [0, 1, 2]  # dask merges equal jobs
 
 
 def test_a_job_that_kills_its_workers_is_given_up() -> None:
-    crew = Crew(Workers(Inline(*[KilledWorker("killed")] * 100), "numpy"), Opening(Kept, 10))
-    crew.give(crew.idle()[0], add, 1, None)
+    job_pool = JobPool(Workers(Inline(*[KilledWorker("killed")] * 100), "numpy"), Opening(Closable, 10))
+    job_pool.submit(job_pool.idle()[0], add, 1, None)
     with pytest.raises(WorkersError, match=f"lost {MOST_ATTEMPTS} times"):
-        answer_of(crew)
+        answer_of(job_pool)
 
 
 def test_a_broken_executor_that_cannot_be_replaced() -> None:
-    crew = Crew(Workers(Inline(BrokenExecutor("gone")), "numpy"), Opening(Kept, 10))
-    crew.give(crew.idle()[0], add, 1, None)
+    job_pool = JobPool(Workers(Inline(BrokenExecutor("gone")), "numpy"), Opening(Closable, 10))
+    job_pool.submit(job_pool.idle()[0], add, 1, None)
     with pytest.raises(WorkersError, match="the executor is broken: gone"):
-        answer_of(crew)
+        answer_of(job_pool)
 
 
 def test_errors_of_jobs_are_raised_and_not_repeated() -> None:
     executor = Inline()
-    crew = Crew(Workers(executor, "numpy"), Opening(Kept, 10))
-    crew.give(crew.idle()[0], refuse, 1, None)
+    job_pool = JobPool(Workers(executor, "numpy"), Opening(Closable, 10))
+    job_pool.submit(job_pool.idle()[0], refuse, 1, None)
     with pytest.raises(DeviceError, match="no such device"):
-        answer_of(crew)
+        answer_of(job_pool)
     assert len(executor.jobs) == 1
     assert not is_loss(DeviceError("x"))
     assert not is_loss(OSError("no space left"))
@@ -157,7 +157,7 @@ def test_a_closed_executor_is_an_error() -> None:
 
 
 def test_workers_of_another_version_are_refused() -> None:
-    job = Job("a", Opening(Kept, 1), "numpy", add, 1, version="0.0.1")
+    job = Job("a", Opening(Closable, 1), "numpy", add, 1, version="0.0.1")
     with pytest.raises(WorkersError, match="and the run has"):
         run_job(job)
 
@@ -168,14 +168,14 @@ def test_no_executor() -> None:
 
 
 def test_devices_of_this_machine_have_a_thread_each() -> None:
-    crew = Crew(Devices(["numpy", "native"]), Opening(Kept, 10))
-    for place in crew.idle():
-        crew.give(place, device_of, 1, None)
+    job_pool = JobPool(Devices(["numpy", "native"]), Opening(Closable, 10))
+    for place in job_pool.idle():
+        job_pool.submit(place, device_of, 1, None)
     found: set[str] = set()
     while len(found) < 2:
-        found |= {one.answer for one in crew.collect(1)}
+        found |= {one.answer for one in job_pool.collect(1)}
     assert found == {"numpy", "native"}
-    crew.close()
+    job_pool.close()
     assert CLOSED == [10, 10]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("syclade-n")]
 
@@ -184,13 +184,13 @@ def test_a_place_whose_answer_is_not_wanted_ends_early() -> None:
     place = Place(0, "numpy", None)
     started = threading.Event()
 
-    def wait(_kept: Kept, _argument: int, going: Callable[[], bool]) -> str:
+    def wait(_kept: Closable, _argument: int, is_wanted: Callable[[], bool]) -> str:
         started.set()
-        while going():
+        while is_wanted():
             pass
         return "ended"
 
-    future = place.submit(Job("a", Opening(Kept, 1), "numpy", wait, 1))
+    future = place.submit(Job("a", Opening(Closable, 1), "numpy", wait, 1))
     assert started.wait(10)
     place.wanted = False
     assert future.result(10) == "ended"

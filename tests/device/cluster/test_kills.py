@@ -18,7 +18,7 @@ from syclade.host.answer.batch.folder import Batch, run_batch
 from syclade.host.answer.batch.run_task import Place
 from syclade.host.answer.batch.task import Task
 from syclade.host.chains.runs.task import Stop
-from syclade.host.device.cluster.retrying_executor import Lasting
+from syclade.host.device.cluster.retrying_executor import RetryingExecutor
 from tests.answer.batch.cohort import batch, content_of, write_cohort
 from tests.device.cluster.test_bits import assert_same, dask, infer, pool, whole
 from tests.kills.runs import KINDS, begin, files_of
@@ -76,7 +76,7 @@ def _batches_with_kills(
         while not killer.done:
             batches += 1
             one = Batch(folder / f"out-{batches}", tasks)
-            with Lasting(executor) as lasting:
+            with RetryingExecutor(executor) as lasting:
                 lines = run_batch(one, lasting, Place(one.folder, False, Stop()), lambda _: None)
             assert [line["state"] for line in lines] == ["done"] * matrices
             assert content_of(one.folder) == whole

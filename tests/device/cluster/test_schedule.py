@@ -29,8 +29,8 @@ class SimulatedPlace:
         self.rate: float | None = None
 
 
-class SimulatedCrew:
-    """A crew whose places work in simulated time; the interface is that of `Crew`."""
+class SimulatedJobPool:
+    """A job_pool whose places work in simulated time; the interface is that of `JobPool`."""
 
     def __init__(self, speeds: Sequence[float], units: int) -> None:
         self.places = [SimulatedPlace(number, speed, units) for number, speed in enumerate(speeds)]
@@ -77,8 +77,8 @@ def chain(number: int, step: int) -> ChainState:
 
 def seconds_of_run(speeds: Sequence[float], chains: int, steps: int, units: int = 2) -> float:
     """Return the simulated time of a run."""
-    crew = SimulatedCrew(speeds, units)
-    made = shared.SharedRunner(None, 0, chains, crew)  # type: ignore[arg-type]
+    job_pool = SimulatedJobPool(speeds, units)
+    made = shared.SharedRunner(None, 0, chains, job_pool)  # type: ignore[arg-type]
     for slot in range(chains):
         made.put(slot, chain(slot, 0), ChainInfo(np.zeros(2, dtype=np.int64)))
     targets = np.full(chains, steps, dtype=np.int64)
@@ -87,7 +87,7 @@ def seconds_of_run(speeds: Sequence[float], chains: int, steps: int, units: int 
             break
     assert [made.get(slot).step for slot in range(chains)] == [steps] * chains
     assert sum(one.count for one in made.work) == chains * steps
-    return crew.now
+    return job_pool.now
 
 
 SPEEDS = ([1e6], [1e6, 1e6], [1e6] * 7, [1e6, 3e5], [1e6, 1e5], [1e6, 2e4], [1e6, 9e5, 1e5, 2e4], [2e4, 1e6])

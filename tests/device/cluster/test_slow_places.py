@@ -12,22 +12,22 @@ from syclade.host.chains.backends.shared.schedule import Pace
 from syclade.host.chains.backends.shared.segment import OpenChains, Segment, SegmentDone, advance_segment
 from syclade.host.chains.search import shared as shared_searches
 from syclade.host.chains.search.shared import LegsDone, OpenSearches, do_legs
-from syclade.host.device.cluster.jobs import Going
+from syclade.host.device.cluster.jobs import IsWanted
 from tests.device.cluster.test_bits import assert_same, infer, whole
 
 
-def hang(going: Going, seconds: float = 60.0) -> None:
+def hang(is_wanted: IsWanted, seconds: float = 60.0) -> None:
     """Wait until the answer is not wanted any more."""
     deadline = time.monotonic() + seconds
-    while going() and time.monotonic() < deadline:
+    while is_wanted() and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
-def hanging_legs(opened: OpenSearches, argument: Any, going: Going) -> LegsDone:
+def hanging_legs(opened: OpenSearches, argument: Any, is_wanted: IsWanted) -> LegsDone:
     if opened.runner.executor.kind == "numpy":
-        hang(going)
+        hang(is_wanted)
         return LegsDone(list(argument[0]), False, (), 1)
-    return do_legs(opened, argument, going)
+    return do_legs(opened, argument, is_wanted)
 
 
 @pytest.mark.parametrize("devices", ["native,numpy", "numpy,native"])
@@ -44,11 +44,11 @@ def test_searches(devices: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {one.executor.kind for one in result.work if one.unit == "sweeps"} == {"native"}
 
 
-def hanging_segment(opened: OpenChains, segment: Segment, going: Going) -> SegmentDone:
+def hanging_segment(opened: OpenChains, segment: Segment, is_wanted: IsWanted) -> SegmentDone:
     if opened.runner.work and opened.runner.work[0].executor.kind == "numpy":  # not its first one
-        hang(going)
+        hang(is_wanted)
         return SegmentDone(list(segment.chains), [], (), 1)
-    return advance_segment(opened, segment, going)
+    return advance_segment(opened, segment, is_wanted)
 
 
 def test_chains(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,11 +67,11 @@ def test_chains_without_the_repetition_wait(monkeypatch: pytest.MonkeyPatch) -> 
     """The negative control: the chains of the place that hangs are not given to others."""
     whole("samples")
 
-    def hanging(opened: OpenChains, segment: Segment, going: Going) -> SegmentDone:
+    def hanging(opened: OpenChains, segment: Segment, is_wanted: IsWanted) -> SegmentDone:
         begun.append(time.monotonic())
         if opened.runner.work and opened.runner.work[0].executor.kind == "numpy":
-            hang(going, 3.0)
-        return advance_segment(opened, segment, going)
+            hang(is_wanted, 3.0)
+        return advance_segment(opened, segment, is_wanted)
 
     begun: list[float] = []
     monkeypatch.setattr(shared_chains, "advance_segment", hanging)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from syclade.host.device.cluster import workers as workers_module
-from syclade.host.device.cluster.pool_watchdog import break_pool, dead_workers
-from syclade.host.device.cluster.retrying_executor import Lasting
+from syclade.host.device.cluster.retrying_executor import RetryingExecutor
+from syclade.host.device.cluster.workers import break_pool, dead_workers
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 
@@ -55,12 +55,12 @@ def test_calls_are_repeated(
     pool: ProcessPoolExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers_module, "NOTICE_SECONDS", 0.5)
-    with Lasting(pool) as lasting:
+    with RetryingExecutor(pool) as lasting:
         assert lasting.submit(answer_once_halfway, tmp_path / "done").result(60) == "answer"
 
 
 def test_living_pools_are_left_alone(pool: ProcessPoolExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers_module, "NOTICE_SECONDS", 0.1)
-    with Lasting(pool) as lasting:
+    with RetryingExecutor(pool) as lasting:
         assert list(lasting.map(abs, range(-40, 0))) == list(range(40, 0, -1))
         assert lasting.workers.pool is pool

@@ -9,9 +9,9 @@ import pytest
 
 from syclade.host.chains.encodings import make_encoding
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.device.compile import missing_compiler
+from syclade.host.device.compile import requirements
 from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.missing_compiler import require_compiler
+from syclade.host.device.compile.requirements import require_compiler
 from syclade.host.device.compile.translate import translate
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.install import sycl_hint
@@ -22,7 +22,7 @@ from tests.support.backends import Case
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
     """Return a kernel that is not precompiled, and simulate a missing compiler."""
-    monkeypatch.setattr(missing_compiler, "version_of", lambda _name: None)
+    monkeypatch.setattr(requirements, "version_of", lambda _name: None)
     plan = Case(8, 13).plan()
     return chain_kernel(plan, make_encoding("ancestor")(plan.problem, TRAITS))
 
@@ -51,5 +51,5 @@ def test_what_is_said_under_python_311(kernel: Kernel, monkeypatch: pytest.Monke
 
 
 def test_an_installed_compiler_is_enough(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(missing_compiler, "version_of", lambda _name: "0.23.0")
+    monkeypatch.setattr(requirements, "version_of", lambda _name: "0.23.0")
     require_compiler(kernel)

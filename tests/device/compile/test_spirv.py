@@ -13,7 +13,7 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.device.compile.program import spirv_of
 from syclade.host.device.probe import probe_spirv
 from syclade.host.device.workarounds import prepare
-from syclade.host.device.workarounds.spirv_modules import with_listed_variables, without_stray_variables
+from syclade.host.device.workarounds.compiler import with_listed_variables, without_stray_variables
 from syclade.host.ground.spirv import (
     MAGIC,
     Instruction,

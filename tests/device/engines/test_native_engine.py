@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from syclade.host.device.device import native_device
 from syclade.host.device.engines import Allocation
-from syclade.host.device.engines.native import NativeEngine, far_apart
+from syclade.host.device.engines.local import NativeEngine, far_apart
 
 
 @given(st.integers(1, 200), st.integers(1, 64))

@@ -7,10 +7,9 @@ from syclade.host.chains.backends.shared.runner import SharedRunner
 from syclade.host.chains.backends.shared.segment import ChainsToOpen, open_chains
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.plan import Plan
-from syclade.host.device.choice import choose_device
-from syclade.host.device.cluster.job_pool import Crew
+from syclade.host.device.choice import Devices, Several, choose_device
+from syclade.host.device.cluster.job_pool import JobPool
 from syclade.host.device.cluster.jobs import Opening
-from syclade.host.device.cluster.run_places import Devices, Several
 from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.device import native_device
 
@@ -53,5 +52,5 @@ def open_shared(
     places = where.count() if isinstance(where, Workers) else len(names)
     steps = None if steps is None else -(-steps // max(1, places))
     value = ChainsToOpen(plan, encoding, chains, steps, slots, seed, names_host=not devices)
-    crew = Crew(where, Opening(open_chains, value), depth=DEPTH)
-    return Opened(SharedRunner(plan, seed, chains, crew), None, chosen, chains)
+    job_pool = JobPool(where, Opening(open_chains, value), depth=DEPTH)
+    return Opened(SharedRunner(plan, seed, chains, job_pool), None, chosen, chains)

@@ -18,8 +18,8 @@ from syclade.host.chains.backends.shared.segment import Segment, SegmentDone, ad
 from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
-from syclade.host.device.cluster.job_pool import Crew, Finished, Place
-from syclade.host.device.cluster.work import divided
+from syclade.host.device.cluster.job_pool import Finished, JobPool, Place
+from syclade.host.device.cluster.jobs import divided
 from syclade.host.device.work import WorkDone, merged_work
 
 __all__ = ["SharedRunner"]
@@ -35,7 +35,7 @@ STUCK_SECONDS = 60.0
 
 
 class SharedRunner:
-    """Chain states that a crew advances; the methods are those of `Runner`.
+    """Chain states that a job pool advances; the methods are those of `Runner`.
 
     Attributes:
         plan, seed: as for `Runner`.
@@ -44,16 +44,16 @@ class SharedRunner:
 
     Args:
         plan, seed, slots: as the attributes.
-        crew: the places; the runner closes it.
+        job_pool: the job pool; the runner closes it.
     """
 
     returns_early = True
 
-    def __init__(self, plan: Plan, seed: int, slots: int, crew: Crew) -> None:
+    def __init__(self, plan: Plan, seed: int, slots: int, job_pool: JobPool) -> None:
         self.plan, self.seed, self.slots = plan, seed, slots
-        here = all(place.is_here for place in crew.places) and bool(crew.places)
+        here = all(place.is_here for place in job_pool.places) and bool(job_pool.places)
         self._pace, self.round_seconds = (HERE, 2.0) if here else (ELSEWHERE, 20.0)
-        self._crew = crew
+        self._job_pool = job_pool
         self._chains: dict[int, tuple[ChainState, ChainInfo]] = {}
         self._versions = np.zeros(slots, dtype=np.int64)
         self._out: dict[int, int] = {}
@@ -99,9 +99,9 @@ class SharedRunner:
         if left:
             self._repeat_stuck()
             self._give(targets, left)
-            found = self._crew.collect(WAIT_SECONDS)
-            if found and len(self._crew.places) > len(found):
-                found += self._crew.collect(TOGETHER_SECONDS)
+            found = self._job_pool.collect(WAIT_SECONDS)
+            if found and len(self._job_pool.places) > len(found):
+                found += self._job_pool.collect(TOGETHER_SECONDS)
             for one in found:
                 events += self._take(one)
         self._seconds += time.perf_counter() - begun
@@ -117,8 +117,8 @@ class SharedRunner:
 
     def _give(self, targets: NDArray[np.int64], left: dict[int, int]) -> None:
         """Give segments to idle places, the fastest first."""
-        idle = sorted(self._crew.idle(), key=lambda place: -(place.rate or 0.0))
-        rates = [place.rate for place in self._crew.places]
+        idle = sorted(self._job_pool.idle(), key=lambda place: -(place.rate or 0.0))
+        rates = [place.rate for place in self._job_pool.places]
         speed = sum(one for one in rates if one is not None) if None not in rates else 0.0
         seconds = seconds_of(self._pace, sum(left.values()), speed, len(rates))
         patience = patience_of(self._pace, speed, len(left))
@@ -136,7 +136,7 @@ class SharedRunner:
         segment = Segment(chains, [int(targets[slot]) for slot in slots], seconds)
         tag = {slot: int(self._versions[slot]) for slot in slots}
         self._out |= tag
-        self._crew.give(place, advance_segment, segment, tag)
+        self._job_pool.submit(place, advance_segment, segment, tag)
 
     def _take(self, one: Finished) -> list[Event]:
         """Take the chains of an answer that nothing has overtaken; return their events."""
@@ -165,10 +165,10 @@ class SharedRunner:
 
     def _repeat_stuck(self) -> None:
         """Let idle places have the chains of segments that take far too long; those no longer count."""
-        if not self._crew.idle():
+        if not self._job_pool.idle():
             return
-        longest = self._pace.longest(len(self._crew.places))
-        for _, tag, seconds in self._crew.under_way():
+        longest = self._pace.longest(len(self._job_pool.places))
+        for _, tag, seconds in self._job_pool.under_way():
             if seconds > STUCK_SECONDS + 4 * longest:
                 for slot, version in tag.items():
                     if self._out.get(slot) == version:
@@ -187,4 +187,4 @@ class SharedRunner:
 
     def close(self) -> None:
         """Cancel what is under way, and close the devices of this machine."""
-        self._crew.close()
+        self._job_pool.close()

@@ -16,8 +16,7 @@ from syclade.host.chains.backends.slots import Slots
 from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState
-from syclade.host.device.cluster.jobs import Going
-from syclade.host.device.cluster.work import named_by_host, work_since
+from syclade.host.device.cluster.jobs import IsWanted, named_by_host, work_since
 from syclade.host.device.work import WorkDone
 
 __all__ = ["ChainsToOpen", "Segment", "SegmentDone", "advance_segment", "open_chains"]
@@ -111,7 +110,7 @@ class SegmentDone(NamedTuple):
     units: int
 
 
-def advance_segment(opened: OpenChains, segment: Segment, going: Going) -> SegmentDone:
+def advance_segment(opened: OpenChains, segment: Segment, is_wanted: IsWanted) -> SegmentDone:
     """Advance chains until all are at their targets, the time is over, or the answer is not wanted.
 
     More chains than the runner has slots take turns, each group for its share of the time.
@@ -126,7 +125,7 @@ def advance_segment(opened: OpenChains, segment: Segment, going: Going) -> Segme
         for slot, (state, info) in enumerate(chains):
             runner.put(slot, state, info)
         steps = np.array([state.step for state, _ in chains], dtype=np.int64)
-        done.events.extend(_advance(opened, steps, np.array(targets, dtype=np.int64), seconds, going))
+        done.events.extend(_advance(opened, steps, np.array(targets, dtype=np.int64), seconds, is_wanted))
         done.chains.extend((runner.get(slot), runner.info(slot)) for slot in range(len(chains)))
     work = work_since(before, runner.work)
     units = max((one.executor.units for one in work), default=1)
@@ -134,7 +133,11 @@ def advance_segment(opened: OpenChains, segment: Segment, going: Going) -> Segme
 
 
 def _advance(
-    opened: OpenChains, steps: NDArray[np.int64], targets: NDArray[np.int64], seconds: float, going: Going
+    opened: OpenChains,
+    steps: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    seconds: float,
+    is_wanted: IsWanted,
 ) -> list[Event]:
     """Advance the chains in the first slots from their steps; return their events."""
     runner, count = opened.runner, len(steps)
@@ -142,7 +145,7 @@ def _advance(
     deadline = time.perf_counter() + seconds
     length, active = _FIRST_STEPS, np.count_nonzero(steps < targets)
     fewest = active / 2  # with fewer, the rest of the time is better spent on other chains, too
-    while active and active >= fewest and going():
+    while active and active >= fewest and is_wanted():
         left = deadline - time.perf_counter()
         if left <= 0:
             break

@@ -15,9 +15,8 @@ from syclade.host.chains.plan import Plan
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.kernel import load_part
 from syclade.host.device.device import NUMPY, Device
-from syclade.host.device.engines import open_engine
+from syclade.host.device.engines import open_engine, traits_of
 from syclade.host.device.engines.local import NumpyCode, NumpyEngine
-from syclade.host.device.targets import traits_of
 from syclade.host.ground.supported import refusal
 from syclade.kernels.ancestor.stage_arguments import STAGES
 

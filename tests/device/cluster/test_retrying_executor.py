@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from syclade.host.device.cluster import retrying_executor as lasting_module
-from syclade.host.device.cluster.retrying_executor import Lasting
+from syclade.host.device.cluster.retrying_executor import RetryingExecutor
 from syclade.host.device.cluster.workers import MOST_ATTEMPTS
 from syclade.host.ground.errors import OptionError, WorkersError
 
@@ -52,32 +52,35 @@ def once_killed(place: Path, number: int) -> int:
 
 def test_lost_calls_are_repeated() -> None:
     executor = Losing(3)
-    with Lasting(executor) as lasting:
+    with RetryingExecutor(executor) as lasting:
         assert lasting.submit(divmod, 17, 5).result(10) == (3, 2)
     assert executor.calls == 4
 
 
 def test_a_call_that_kills_its_workers_is_given_up() -> None:
-    with Lasting(Losing(1000)) as lasting, pytest.raises(WorkersError, match=f"lost {MOST_ATTEMPTS} times"):
+    with (
+        RetryingExecutor(Losing(1000)) as lasting,
+        pytest.raises(WorkersError, match=f"lost {MOST_ATTEMPTS} times"),
+    ):
         lasting.submit(divmod, 1, 1).result(10)
 
 
 def test_errors_are_not_repeated() -> None:
     executor = Losing(0)
-    with Lasting(executor) as lasting, pytest.raises(ZeroDivisionError):
+    with RetryingExecutor(executor) as lasting, pytest.raises(ZeroDivisionError):
         lasting.submit(divmod, 1, 0).result(10)
     assert executor.calls == 1
 
 
 def test_only_executors() -> None:
     with pytest.raises(OptionError, match="the executor is 3"):
-        Lasting(3)  # type: ignore[arg-type]
+        RetryingExecutor(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills processes")
 def test_processes_that_are_killed(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(2, mp_context=context) as executor, Lasting(executor) as lasting:
+    with ProcessPoolExecutor(2, mp_context=context) as executor, RetryingExecutor(executor) as lasting:
         found = [lasting.submit(once_killed, tmp_path, number) for number in range(3)]
         assert [one.result(120) for one in found] == [0, 1, 4]
 
@@ -101,7 +104,7 @@ def test_a_call_that_kills_its_workers_takes_no_other_with_it(
     monkeypatch.setattr(lasting_module, "MOST_ATTEMPTS", 5)
     monkeypatch.setattr(lasting_module, "ALONE", 2)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context) as executor, Lasting(executor) as lasting:
+    with ProcessPoolExecutor(1, mp_context=context) as executor, RetryingExecutor(executor) as lasting:
         deadly = lasting.submit(killed_at_once, tmp_path)
         others = [lasting.submit(squared, number) for number in range(12)]
         with pytest.raises(WorkersError, match="lost 5 times"):
@@ -116,7 +119,7 @@ def test_without_calls_alone_others_are_given_up(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(lasting_module, "MOST_ATTEMPTS", 3)
     monkeypatch.setattr(lasting_module, "ALONE", 3)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context) as executor, Lasting(executor) as lasting:
+    with ProcessPoolExecutor(1, mp_context=context) as executor, RetryingExecutor(executor) as lasting:
         deadly = lasting.submit(killed_at_once, tmp_path)
         other = lasting.submit(squared, 1)
         for one in (deadly, other):
@@ -126,7 +129,7 @@ def test_without_calls_alone_others_are_given_up(tmp_path: Path, monkeypatch: py
 
 def test_an_executor_that_takes_no_calls_fails_them() -> None:
     with ThreadPoolExecutor(1) as executor:
-        lasting = Lasting(executor)
+        lasting = RetryingExecutor(executor)
     with pytest.raises(WorkersError, match="takes no jobs"):
         lasting.submit(divmod, 1, 1).result(10)
     lasting.shutdown()
@@ -140,7 +143,7 @@ def test_calls_that_have_not_begun_are_cancelled() -> None:
         going.wait()
         return "done"
 
-    with ThreadPoolExecutor(1) as executor, Lasting(executor) as lasting:
+    with ThreadPoolExecutor(1) as executor, RetryingExecutor(executor) as lasting:
         running, waiting = lasting.submit(first), lasting.submit(divmod, 1, 1)
         assert begun.wait(10)
         assert not running.cancel()

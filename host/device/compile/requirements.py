@@ -1,8 +1,9 @@
-"""Error for kernels that are not precompiled and whose compiler is not installed."""
+"""Requirements of a compilation: a compiler for a kernel that is not precompiled, and a current folder."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.precompiled import shipped
@@ -11,7 +12,7 @@ from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.install import COMPILER_PYTHON, sycl_hint
 from syclade.host.ground.options import flag_of
 
-__all__ = ["require_compiler"]
+__all__ = ["require_compiler", "require_current_folder"]
 
 
 def require_compiler(kernel: Kernel) -> None:
@@ -37,3 +38,18 @@ def _hint() -> str:
         return sycl_hint()
     there = "the program's own kernels are precompiled; " if shipped() else ""
     return f"{there}others need {COMPILER_PYTHON}, or {flag_of('device')} native, which compiles with numba"
+
+
+def require_current_folder() -> None:
+    """Check that the current folder of this process still exists.
+
+    Raises:
+        DeviceError: the folder was deleted.
+    """
+    try:
+        Path.cwd()
+    except OSError:
+        raise DeviceError(
+            "the current folder does not exist any more, and the compiler needs one",
+            hint="go to a folder that exists (cd), and try again",
+        ) from None

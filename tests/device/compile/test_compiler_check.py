@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from syclade.host.device.compile import compiler_check
-from syclade.host.device.compile.compiler_check import sycl_compiler_problem
-from syclade.host.device.compile.is_cached import offers
+from syclade.host.device.compile.compiler_check import kernel_origin, sycl_compiler_problem
 from syclade.host.device.device import NUMPY, Device, native_device
 
 CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)
@@ -31,7 +30,7 @@ def broken(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
 
 @pytest.mark.sycl
 def test_a_compiler_that_imports_is_offered_and_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "; others by numba-dpex 0.23.0" in offers(CPU)
+    assert "; others by numba-dpex 0.23.0" in kernel_origin(CPU)
     sycl_compiler_problem.cache_clear()
     monkeypatch.setattr(compiler_check, "_tried", lambda: pytest.fail("it was tried again"))
     begun = time.perf_counter()
@@ -52,7 +51,7 @@ def test_a_compiler_that_does_not_import_is_not_offered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, reason: str
 ) -> None:
     broken(tmp_path, monkeypatch, source)
-    told = offers(CPU)
+    told = kernel_origin(CPU)
     assert told.endswith(f"; no others: {reason}")
     assert "others by" not in told
     sycl_compiler_problem.cache_clear()
@@ -62,10 +61,10 @@ def test_a_compiler_that_does_not_import_is_not_offered(
 
 def test_a_compiler_that_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler_check, "version_of", lambda _name: None)
-    assert offers(CPU).endswith("no others: numba-dpex is not installed")
+    assert kernel_origin(CPU).endswith("no others: numba-dpex is not installed")
 
 
 def test_what_needs_no_compiler() -> None:
-    assert offers(NUMPY) == "none needed"
-    assert "others by numba " in offers(native_device())
-    assert offers(Device("opencl:gpu:0", "a GPU", "gpu", 1, reason="it is tired")) == ""
+    assert kernel_origin(NUMPY) == "none needed"
+    assert "others by numba " in kernel_origin(native_device())
+    assert kernel_origin(Device("opencl:gpu:0", "a GPU", "gpu", 1, reason="it is tired")) == ""

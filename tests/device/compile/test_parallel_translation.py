@@ -8,8 +8,8 @@ import pytest
 
 from syclade.host.chains.search.kernel import search_kernel
 from syclade.host.chains.search.work import STAGES
-from syclade.host.device.compile import parallel_translation as side_by_side
-from syclade.host.device.compile.parallel_translation import SideBySide
+from syclade.host.device.compile import parallel_translation
+from syclade.host.device.compile.parallel_translation import ParallelTranslation
 from syclade.host.device.device import Device
 
 CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)
@@ -42,13 +42,17 @@ class World:
         self.processes: list[Process] = []
         self.announced: list[int] = []
         self.dies = False
-        monkeypatch.setattr(side_by_side, "is_translated", lambda _queue, kernel: kernel.name in self.done)
-        monkeypatch.setattr(side_by_side, "is_at_hand", lambda _kernel: True)
         monkeypatch.setattr(
-            side_by_side, "announce_translation", lambda _queue, seconds: self.announced.append(seconds)
+            parallel_translation, "is_translated", lambda _queue, kernel: kernel.name in self.done
         )
-        monkeypatch.setattr(side_by_side, "Translator", self.start)
-        monkeypatch.setattr(side_by_side, "_LOOK_SECONDS", 0.0)
+        monkeypatch.setattr(parallel_translation, "is_compiled", lambda _kernel: True)
+        monkeypatch.setattr(
+            parallel_translation,
+            "announce_translation",
+            lambda _queue, seconds: self.announced.append(seconds),
+        )
+        monkeypatch.setattr(parallel_translation, "Translator", self.start)
+        monkeypatch.setattr(parallel_translation, "_LOOK_SECONDS", 0.0)
 
     def start(self, _device: Device, kernels: list[Any]) -> Process:
         self.processes.append(Process(self.done, kernels, self.dies))
@@ -64,8 +68,8 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 def test_this_process_translates_what_is_needed_first(
     world: World, monkeypatch: pytest.MonkeyPatch, cores: int, parts: list[int]
 ) -> None:
-    monkeypatch.setattr(side_by_side, "usable_cores", lambda: cores)
-    beside = SideBySide(CPU, None, KERNELS)
+    monkeypatch.setattr(parallel_translation, "usable_cores", lambda: cores)
+    beside = ParallelTranslation(CPU, None, KERNELS)
     assert [len(process.kernels) for process in world.processes] == parts
     others = [kernel for process in world.processes for kernel in process.kernels]
     assert others == KERNELS[len(KERNELS) - len(others) :]
@@ -77,9 +81,9 @@ def test_this_process_translates_what_is_needed_first(
 @pytest.mark.parametrize("dies", [False, True])
 def test_waiting(world: World, monkeypatch: pytest.MonkeyPatch, dies: bool) -> None:
     """Wait until the other process has finished; if it has died, this process translates."""
-    monkeypatch.setattr(side_by_side, "usable_cores", lambda: 2)
+    monkeypatch.setattr(parallel_translation, "usable_cores", lambda: 2)
     world.dies = dies
-    beside = SideBySide(CPU, None, KERNELS)
+    beside = ParallelTranslation(CPU, None, KERNELS)
     (process,) = world.processes
     beside.wait_for(FIRST)
     assert process.looks == 0
@@ -90,7 +94,7 @@ def test_waiting(world: World, monkeypatch: pytest.MonkeyPatch, dies: bool) -> N
 
 def test_nothing_is_started_where_nothing_is_missing(world: World) -> None:
     world.done += [kernel.name for kernel in KERNELS]
-    SideBySide(CPU, None, KERNELS).wait_for(LAST)
+    ParallelTranslation(CPU, None, KERNELS).wait_for(LAST)
     assert (world.processes, world.announced) == ([], [])
 
 
@@ -98,6 +102,6 @@ def test_without_another_process_this_one_does_it_all(world: World, monkeypatch:
     def fail(*_: object) -> None:
         raise OSError("no process more")
 
-    monkeypatch.setattr(side_by_side, "Translator", fail)
-    monkeypatch.setattr(side_by_side, "usable_cores", lambda: 2)
-    SideBySide(CPU, None, KERNELS).wait_for(LAST)
+    monkeypatch.setattr(parallel_translation, "Translator", fail)
+    monkeypatch.setattr(parallel_translation, "usable_cores", lambda: 2)
+    ParallelTranslation(CPU, None, KERNELS).wait_for(LAST)
