@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.install import install_command
+from syclade.host.ground.packages import install_command
 
 __all__ = ["QUALITY", "require_extras"]
 

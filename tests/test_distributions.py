@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.ground.distributions import _folders, files_of, version_of
+from syclade.host.ground.packages import _folders, files_of, version_of
 
 NAMES = sorted({one.metadata["Name"] for one in metadata.distributions()})
 

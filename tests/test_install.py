@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.ground import install
-from syclade.host.ground.install import install_command, sycl_hint
+from syclade.host.ground import packages
+from syclade.host.ground.packages import install_command, sycl_hint
 from tests.conftest import ROOT
 
 
@@ -36,7 +36,7 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_hints_name_the_whole_install(
     monkeypatch: pytest.MonkeyPatch, there: list[str], missing: list[str], command: str
 ) -> None:
-    monkeypatch.setattr(install, "version_of", lambda name: "1" if name in there else None)
+    monkeypatch.setattr(packages, "version_of", lambda name: "1" if name in there else None)
     where = "in the folder of syclade's clone"
     assert install_command(*missing) == f"{command} {where}"
     again = command.replace("install", "install --force-reinstall", 1)
@@ -44,7 +44,7 @@ def test_hints_name_the_whole_install(
 
 
 def test_the_hint_for_sycl_says_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(install, "version_of", lambda _name: None)
+    monkeypatch.setattr(packages, "version_of", lambda _name: None)
     assert sycl_hint() == (
         "install the SYCL stack (Linux x86_64, Python 3.11 to 3.14): pip install '.[sycl]' "
         "in the folder of syclade's clone"

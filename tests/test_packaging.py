@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from syclade.host.device.workarounds.stacks import CURRENT
-from syclade.host.ground.install import COMPILER_PYTHON, SYCL_PLATFORM
+from syclade.host.ground.packages import COMPILER_PYTHON, SYCL_PLATFORM
 from tests.conftest import ROOT
 
 FOLDERS = ["fallback", "host", "kernels", "quality", "src/syclade"]

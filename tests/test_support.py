@@ -16,7 +16,7 @@ from syclade.host.device.compile.program import spirv_of
 from syclade.host.ground.errors import DeviceError
 from syclade.kernels.arguments import STATE, Argument
 from tests.conftest import sample
-from tests.support import compilers
+from tests.support import compiled_tests, compilers
 from tests.support.compilers import Compilers, compiled_here
 
 LANES = 16
@@ -106,3 +106,7 @@ def test_a_sample_is_the_same_each_time_and_of_each_file() -> None:
     assert {item.path for item in taken} == {item.path for item in items}
     assert 80 < len(taken) < 160
     assert sample(items, 1) == set(items)
+
+
+def test_files_of_tests_that_need_the_compiler_are_there() -> None:
+    assert [file for file in compiled_tests._TESTS if not (Path(__file__).parent / file).is_file()] == []

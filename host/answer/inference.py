@@ -18,7 +18,7 @@ from syclade.host.chains.runs.task import Stop, Task
 from syclade.host.chains.sample_store import store_of
 from syclade.host.data.input.matrix import Names
 from syclade.host.device.choice import Several
-from syclade.host.ground.distinct_paths import refuse_same
+from syclade.host.ground.files import refuse_same
 from syclade.host.ground.options import checked, flag_of
 from syclade.host.ground.options.defaults import DEFAULT_SEED
 

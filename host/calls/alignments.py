@@ -21,8 +21,8 @@ from typing import Any
 from syclade.host.calls.pysam_loader import pysam_of, quiet_finalizers
 from syclade.host.calls.read_filter import Intake
 from syclade.host.calls.reference import Reference
-from syclade.host.ground.distinct_paths import problem_of
 from syclade.host.ground.errors import ReadsError
+from syclade.host.ground.files import problem_of
 
 __all__ = ["Alignments", "RawRecords", "open_alignments"]
 

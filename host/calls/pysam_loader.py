@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from syclade.host.ground.errors import ReadsError
-from syclade.host.ground.install import install_command
+from syclade.host.ground.packages import install_command
 
 __all__ = ["pysam_of", "quiet_finalizers"]
 

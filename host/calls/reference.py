@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.pysam_loader import pysam_of
-from syclade.host.ground.distinct_paths import is_file, problem_of
 from syclade.host.ground.errors import ReadsError
+from syclade.host.ground.files import is_file, problem_of
 from syclade.host.ground.options.calls import call_flag
 
 __all__ = ["BASES", "Reference", "codes_of", "index_of", "problem_of_index"]

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.calls.pysam_loader import pysam_of
-from syclade.host.ground.distinct_paths import refuse_same
 from syclade.host.ground.errors import OutputError
-from syclade.host.ground.files import check_file, write_file, write_files
+from syclade.host.ground.files import check_file, refuse_same, write_file, write_files
 
 __all__ = ["check_vcf", "index_of", "inputs_of", "write_vcf"]
 

@@ -11,8 +11,8 @@ from syclade.host.device.device import KINDS, NUMPY, PYTHON, Device, native_devi
 from syclade.host.device.survey import Survey, cache_survey, cached_survey, stack_versions, survey, try_again
 from syclade.host.device.workarounds import prepare
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError, OptionError
-from syclade.host.ground.install import SYCL_PLATFORM, install_command
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.packages import SYCL_PLATFORM, install_command
 from syclade.host.ground.values import shown
 
 __all__ = [

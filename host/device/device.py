@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from syclade.host.device.cores import usable_cores
-from syclade.host.ground.distributions import version_of
-from syclade.host.ground.install import install_command
+from syclade.host.ground.packages import install_command, version_of
 
 __all__ = ["KINDS", "NUMPY", "PYTHON", "Device", "native_device", "native_problem", "own_devices"]
 

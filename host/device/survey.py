@@ -21,7 +21,7 @@ from typing import Any
 from syclade.host.device.cores import DRIVERS_VARIABLE, cores_of_process
 from syclade.host.device.device import Device
 from syclade.host.ground.cache import forget_cached, read_cached, write_cached
-from syclade.host.ground.distributions import version_of
+from syclade.host.ground.packages import version_of
 
 __all__ = ["SELECTING", "Survey", "cache_survey", "cached_survey", "stack_versions", "survey", "try_again"]
 

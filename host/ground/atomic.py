@@ -1,24 +1,129 @@
-"""Atomic writes: write to a temporary file in a folder beside the target, then rename."""
+"""Atomic writes: write to a temporary file in a folder beside the target, then rename.
+
+Each folder of temporary files is locked by its writer. So a later run can tell, and delete, those that
+killed processes left.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from syclade.host.ground.temporary import TemporaryFolder, make_temporary, remove_stale, remove_temporary
-from syclade.host.ground.uninterrupted import uninterrupted
+from syclade.host.ground.flock import has_locks, is_at, lock_waiting, try_lock
+from syclade.host.ground.signals import uninterrupted
 
-__all__ = ["Content", "PassingFiles", "passing_files"]
+__all__ = [
+    "Content",
+    "TemporaryFiles",
+    "TemporaryFolder",
+    "make_temporary",
+    "remove_stale",
+    "remove_temporary",
+    "temporary_files",
+]
+
+
+_NAME = re.compile(r"\.syclade-[0-9a-f]{12}\.tmp")
+
+
+class TemporaryFolder(NamedTuple):
+    """A folder of temporary files.
+
+    Attributes:
+        path: the folder.
+        lock: descriptor that holds its lock; None on systems without locks.
+    """
+
+    path: Path
+    lock: int | None
+
+
+def make_temporary(folder: Path) -> TemporaryFolder:
+    """Make and lock a folder of temporary files.
+
+    Args:
+        folder: the folder of their targets.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    while True:  # another process may take it for a stale one before it is locked, and remove it
+        path = folder / f".syclade-{secrets.token_hex(6)}.tmp"
+        path.mkdir()
+        if not has_locks():
+            return TemporaryFolder(path, None)
+        try:
+            file = _open(path)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            path.rmdir()
+            raise
+        lock_waiting(file)
+        if is_at(file, path):
+            return TemporaryFolder(path, file)
+        os.close(file)
+
+
+def remove_temporary(made: TemporaryFolder) -> None:
+    """Remove a folder of temporary files with all files in it, as far as possible, and release its lock."""
+    with contextlib.suppress(OSError):  # such as a folder that has been removed
+        _remove(made.path)
+    if made.lock is not None:
+        os.close(made.lock)
+
+
+def remove_stale(folder: Path, names: Iterable[str]) -> None:
+    """Remove what killed processes left of writing these files: folders of temporary files without a lock.
+
+    Folders in which none of the names is, those of running processes, and all on file systems without locks
+    stay. An empty one is removed, too.
+
+    Args:
+        folder: the folder of the targets.
+        names: names of the targets.
+    """
+    if not has_locks():
+        return
+    wanted = {*names}
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for path in [Path(entry.path) for entry in entries if _NAME.fullmatch(entry.name)]:
+            with contextlib.suppress(OSError):
+                _remove_if_stale(path, wanted)
+
+
+def _remove_if_stale(path: Path, wanted: set[str]) -> None:
+    file = _open(path)
+    try:
+        found = {one.name for one in path.iterdir()}
+        if (not found or found & wanted) and try_lock(file) and is_at(file, path):
+            _remove(path)
+    finally:
+        os.close(file)
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+def _remove(path: Path) -> None:
+    for one in path.iterdir():
+        one.unlink()
+    path.rmdir()
+
 
 Content = str | bytes | Iterable[str] | Callable[[Path], None]
 """Content of a file: a text, whole or in pieces; bytes; or a function that writes the file at a path."""
 
 
-class PassingFiles:
+class TemporaryFiles:
     """Temporary files of targets in one folder. The targets stay unchanged until `move`.
 
     Attributes:
@@ -105,8 +210,8 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def passing_files(folder: Path, names: Iterable[str]) -> Iterator[PassingFiles]:
-    """Yield `PassingFiles`; at the end, delete the temporary files that have not been moved.
+def temporary_files(folder: Path, names: Iterable[str]) -> Iterator[TemporaryFiles]:
+    """Yield `TemporaryFiles`; at the end, delete the temporary files that have not been moved.
 
     Those that killed processes left of these files are deleted, too.
 
@@ -115,7 +220,7 @@ def passing_files(folder: Path, names: Iterable[str]) -> Iterator[PassingFiles]:
         names: names of the targets.
     """
     remove_stale(folder, names)
-    files = PassingFiles(folder)
+    files = TemporaryFiles(folder)
     try:
         yield files
     finally:

@@ -15,7 +15,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from syclade.host.ground.atomic import passing_files
+from syclade.host.ground.atomic import temporary_files
 
 __all__ = [
     "cache_folder",
@@ -92,7 +92,7 @@ def write_cached(name: str, content: bytes) -> bool:
         _make(target.parent)
         if not all(_check(folder, folder.stat()) for folder in (cache_folder(), target.parent)):
             return False
-        with passing_files(target.parent, [target.name]) as passing:
+        with temporary_files(target.parent, [target.name]) as passing:
             passing.write(target, content, sync=False)
             passing.waiting[target].chmod(0o600)
             passing.move(target)

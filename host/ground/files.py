@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from syclade.host.ground.atomic import Content, passing_files
-from syclade.host.ground.distinct_paths import refuse_same
+from syclade.host.ground.atomic import Content, temporary_files
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.uninterrupted import uninterrupted
+from syclade.host.ground.signals import uninterrupted
 from syclade.host.ground.values import path_of
 
-__all__ = ["cannot", "check_file", "check_output", "move_files", "refuse_link", "write_file", "write_files"]
+__all__ = [
+    "cannot",
+    "check_file",
+    "check_output",
+    "is_file",
+    "is_folder",
+    "move_files",
+    "problem_of",
+    "refuse_link",
+    "refuse_same",
+    "write_file",
+    "write_files",
+]
 
 
 def check_output(
@@ -156,7 +168,7 @@ def move_files(
     """
     place = folder
     try:
-        with passing_files(folder, files) as passing:
+        with temporary_files(folder, files) as passing:
             for name, content in files.items():
                 place = folder / name
                 passing.write(place, content, sync=True)
@@ -197,3 +209,80 @@ def cannot(what: str, problem: Exception) -> OutputError:
     return OutputError(
         f"{what}: {reason}", hint=f"choose another directory with {flag_of('out')}, or free some space"
     )
+
+
+def refuse_same(outputs: Iterable[Path], others: Mapping[str, Any]) -> None:
+    """Check that outputs are none of other files, under any name (links included).
+
+    Args:
+        outputs: the files to write, which may not exist yet.
+        others: files that a run reads or writes besides, by the user's names for them. A path stands for the
+            file, or for all files of the folder. A stream stands for its file. Other values are ignored.
+
+    Raises:
+        OutputError: an output is one of the others.
+    """
+    known = {key: name for name, value in others.items() for key in _keys_of(value)}
+    for place in outputs:
+        for key in _keys(place):
+            if key in known:
+                raise OutputError(
+                    f"{place} is also {known[key]}, and would be overwritten",
+                    hint="choose another place for the results",
+                )
+
+
+def _keys_of(value: Any) -> Iterable[object]:
+    """Return the keys of the files that a value stands for."""
+    if isinstance(value, (str, os.PathLike)):
+        path = Path(value)
+        try:
+            files = [path, *path.iterdir()] if path.is_dir() else [path]
+        except (OSError, ValueError):
+            files = [path]
+        return {key for file in files for key in _keys(file)}
+    try:
+        found = os.fstat(value.fileno())
+    except (AttributeError, OSError, TypeError, ValueError):
+        return ()
+    return ((found.st_dev, found.st_ino),)
+
+
+def _keys(path: Path) -> list[object]:
+    """Return keys of which equal files share one: the real path, and the file itself if it exists."""
+    if "\0" in str(path):
+        return []
+    keys: list[object] = [os.path.realpath(path)]
+    with contextlib.suppress(OSError):
+        found = path.stat()
+        keys.append((found.st_dev, found.st_ino))
+    return keys
+
+
+def problem_of(path: Path) -> str | None:
+    """Return why a path cannot be opened, such as for want of permission; None if it exists."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return "no such file"
+    except ValueError as problem:  # a null character
+        return f"cannot be read: {problem}"
+    except OSError as problem:
+        return f"cannot be read: {problem.strerror}"
+    return None
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a file is there, as far as this process may see; Python's own method may raise."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a folder is there, as far as this process may see."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False

@@ -11,7 +11,7 @@ from pathlib import Path
 from syclade.host.ground.errors import SycladeError
 from syclade.host.ground.files import cannot
 from syclade.host.ground.flock import has_locks, is_at, try_lock
-from syclade.host.ground.uninterrupted import uninterrupted
+from syclade.host.ground.signals import uninterrupted
 
 __all__ = ["is_locked", "locked"]
 

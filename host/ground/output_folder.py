@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.ground.atomic import Content
-from syclade.host.ground.closing import closed_at_exit
-from syclade.host.ground.distinct_paths import refuse_same
 from syclade.host.ground.errors import BusyError, OutputError
-from syclade.host.ground.files import check_output, move_files, refuse_link
+from syclade.host.ground.files import check_output, move_files, refuse_link, refuse_same
 from syclade.host.ground.lock import locked
-from syclade.host.ground.uninterrupted import uninterrupted
+from syclade.host.ground.signals import closed_at_exit, uninterrupted
 from syclade.host.ground.values import path_of
 
 __all__ = ["OutputFolder", "output_folder"]

@@ -1,4 +1,4 @@
-"""Values that users pass from Python, of any type: converted, or refused with a message."""
+"""Values that users pass from Python, of any type: converted, or refused with a message; read-only arrays."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import math
 import numbers
 import operator
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from syclade.host.ground.errors import OptionError
 
-__all__ = ["counted", "listed", "path_of", "real", "short_repr", "shown", "whole"]
+__all__ = ["counted", "freeze_arrays", "listed", "path_of", "real", "short_repr", "shown", "whole"]
+
 
 MOST_ITEMS = 4
 """Most items of a collection that a short representation shows."""
@@ -122,3 +123,18 @@ def _brief(value: Any) -> str:
     if plain and len(value) <= MOST_ITEMS and all(isinstance(one, (str, int, float)) for one in value):
         return reprlib.repr(value)
     return f"<{type(value).__name__}{f' of {len(value)}' if plain else ''}>"
+
+
+def freeze_arrays(value: object, names: Iterable[str]) -> None:
+    """Replace arrays of a frozen dataclass by read-only copies; those that are None stay.
+
+    Args:
+        value: the dataclass.
+        names: names of its fields.
+    """
+    for name in names:
+        array = getattr(value, name)
+        if array is not None:
+            own = array.copy()
+            own.flags.writeable = False
+            object.__setattr__(value, name, own)

@@ -62,7 +62,7 @@ if not TYPE_CHECKING:
         value: object
         if name == "__version__":
             # Without its metadata the package works as well: a run must not end for want of a number.
-            from syclade.host.ground.distributions import version_of
+            from syclade.host.ground.packages import version_of
 
             value = version_of("syclade") or "unknown"
         elif name == "quality":

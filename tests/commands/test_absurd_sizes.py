@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.ground import memory
+from syclade.host.ground import limits
 from syclade.host.ground.errors import DeviceMemoryError, OptionError
-from syclade.host.ground.memory import available_memory, require_memory
+from syclade.host.ground.limits import available_memory, require_memory
 from tests.conftest import ROOT
 from tests.golden.commands import call
 
@@ -41,7 +41,7 @@ WORDS = {
 @pytest.mark.parametrize("words", WORDS)
 def test_what_does_not_fit_in_memory(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     free = 0.9e9 if "bootstrap" in words else 2e9
-    monkeypatch.setattr(memory, "available_memory", lambda: int(free))
+    monkeypatch.setattr(limits, "available_memory", lambda: int(free))
     monkeypatch.chdir(tmp_path)
     command, *rest = words.split()
     folder = {"export": ["out"], "scite": ["-o", "out"], "bench": []}.get(command, ["--out", "out"])

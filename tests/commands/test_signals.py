@@ -54,7 +54,7 @@ BEFORE = "syclade.host.data.input.read_matrix:read_matrix"
 JUDGED = "syclade.host.answer.output.compose:best_tree_of"
 REPORT = "syclade.host.answer.report.page:report_of"
 WRITTEN = "os:fsync"
-MOVED = "syclade.host.ground.atomic:PassingFiles.move"
+MOVED = "syclade.host.ground.atomic:TemporaryFiles.move"
 PRINTED = "syclade.host.commands.infer_text:_pace"
 SAMPLED = "syclade.host.findings.support.starts:spread_out"
 

@@ -14,7 +14,7 @@ from syclade.host.device import device as device_module
 from syclade.host.device import survey
 from syclade.host.device.choice import choose_device, known_devices, list_devices
 from syclade.host.device.device import NUMPY, native_device
-from syclade.host.ground import install
+from syclade.host.ground import packages
 from syclade.host.ground.errors import DeviceError
 from tests.conftest import HAS_PINNED_STACK, HAS_SYCL_WHEELS
 from tests.support.fake_probe import BOTH_WORK, CPU_STARTS, CPU_WORKS, GPU_WORKS, LISTING, FakeProbe
@@ -95,7 +95,7 @@ def test_auto_takes_the_next_kind(probe: FakeProbe) -> None:
 def test_auto_falls_back_to_numpy_without_the_stack(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for one in (survey, device_module, install):
+    for one in (survey, device_module, packages):
         monkeypatch.setattr(one, "version_of", lambda _name: None)
     assert choose_device() is NUMPY
     assert "falling back to numpy, which is slower: the SYCL stack is not installed" in caplog.text

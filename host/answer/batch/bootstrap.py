@@ -22,7 +22,7 @@ from syclade.host.data.trees.tree import ancestor_matrix, node_labels
 from syclade.host.findings.consensus.consensus import find_consensus
 from syclade.host.findings.consensus.unplaced import unplaced_in
 from syclade.host.ground.atomic import Content
-from syclade.host.ground.memory import require_memory
+from syclade.host.ground.limits import require_memory
 
 __all__ = ["MATRICES", "ORIGINAL", "Support", "files_of_bootstrap", "support_of", "tasks_of_bootstrap"]
 

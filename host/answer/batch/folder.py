@@ -29,7 +29,6 @@ from syclade.host.answer.batch.task import FILES, Task, deciding, digest_of
 from syclade.host.answer.output.multiqc import multiqc_table
 from syclade.host.data.input.textfile import read_text
 from syclade.host.ground.atomic import Content
-from syclade.host.ground.distinct_paths import is_folder
 from syclade.host.ground.errors import (
     BusyError,
     OptionError,
@@ -38,7 +37,7 @@ from syclade.host.ground.errors import (
     TableError,
     WorkersError,
 )
-from syclade.host.ground.files import check_output, write_files
+from syclade.host.ground.files import check_output, is_folder, write_files
 from syclade.host.ground.lock import locked
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import shown

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from syclade.host.answer.batch.result_row import Line
-from syclade.host.ground.distinct_paths import is_file
-from syclade.host.ground.files import write_files
+from syclade.host.ground.files import is_file, write_files
 
 __all__ = ["RECORD", "Record", "is_complete", "read_record", "write_record"]
 

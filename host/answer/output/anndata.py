@@ -16,7 +16,7 @@ from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.trees.tree import depths
 from syclade.host.findings.finding import CELLS, MUTATIONS
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.install import install_command
+from syclade.host.ground.packages import install_command
 
 if TYPE_CHECKING:
     import anndata

@@ -29,8 +29,7 @@ from syclade.host.findings.truth import TruthFinding
 from syclade.host.findings.unplaced import UnplacedFinding
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import write_file
-from syclade.host.ground.read_only import freeze_arrays
-from syclade.host.ground.values import path_of
+from syclade.host.ground.values import freeze_arrays, path_of
 
 if TYPE_CHECKING:
     import anndata

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import work_dicts
-from syclade.host.ground.distributions import version_of
+from syclade.host.ground.packages import version_of
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result

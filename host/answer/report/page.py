@@ -11,7 +11,7 @@ from syclade.host.answer.report.figure import LEGEND, Figure, figure_of, figure_
 from syclade.host.answer.report.sections import sections_of
 from syclade.host.answer.report.traces import trace_of
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.install import install_command
+from syclade.host.ground.packages import install_command
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result

@@ -15,7 +15,7 @@ from syclade.host.answer.report.heat_map import COLOURS, beside_tree, in_order_o
 from syclade.host.answer.report.tree_svg import TreePicture, picture_of
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.files import write_file
-from syclade.host.ground.install import install_command
+from syclade.host.ground.packages import install_command
 
 if TYPE_CHECKING:
     import matplotlib.axes

@@ -8,12 +8,11 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from syclade.host.ground.closing import closed_at_exit
 from syclade.host.ground.errors import CheckpointError
 from syclade.host.ground.files import check_file
 from syclade.host.ground.lock import is_locked, locked
 from syclade.host.ground.options import checked, flag_of
-from syclade.host.ground.uninterrupted import uninterrupted
+from syclade.host.ground.signals import closed_at_exit, uninterrupted
 
 __all__ = ["checkpoint_in_use"]
 

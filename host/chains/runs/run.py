@@ -21,7 +21,7 @@ from syclade.host.device.choice import Several, where_of
 from syclade.host.device.compile.image import cached_images, keep_image
 from syclade.host.device.device import Device
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
-from syclade.host.ground.memory import require_memory
+from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
 
 if TYPE_CHECKING:

@@ -128,8 +128,7 @@ def _chains(
     """Export the kernels of chains; return the names of the files."""
     from syclade.host.commands.export import FILES, export_folder
     from syclade.host.commands.export.folder import image_name
-    from syclade.host.ground.distinct_paths import refuse_same
-    from syclade.host.ground.files import check_output
+    from syclade.host.ground.files import check_output, refuse_same
 
     written = (*FILES, *map(image_name, images))
     refuse_same([directory / name for name in written], {"MATRIX": matrix})

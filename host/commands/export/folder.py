@@ -24,7 +24,7 @@ from syclade.host.device.device import Device
 from syclade.host.device.queue import open_queue
 from syclade.host.ground.errors import DeviceError, OptionError
 from syclade.host.ground.files import write_files
-from syclade.host.ground.memory import require_memory
+from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
 from syclade.kernels.target.sycl_traits import TRAITS
 

@@ -31,7 +31,7 @@ from syclade.host.commands.export.modules import exported_module
 from syclade.host.device.compile.image import TAILS, make_image
 from syclade.host.device.queue import open_queue
 from syclade.host.ground.files import write_files
-from syclade.host.ground.memory import require_memory
+from syclade.host.ground.limits import require_memory
 from syclade.kernels.ancestor.stage_arguments import IN, INOUT, OUT, StageArgument
 from syclade.kernels.arguments import PROBLEM, SCRATCH, SETTING
 from syclade.kernels.tails.arguments import PARAMETERS

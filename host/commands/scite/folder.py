@@ -12,9 +12,8 @@ from pathlib import Path
 from syclade.host.answer.output.rescue import rescued
 from syclade.host.commands.scite.arguments import SciteCall
 from syclade.host.ground.atomic import Content
-from syclade.host.ground.distinct_paths import is_folder
 from syclade.host.ground.errors import OutputError
-from syclade.host.ground.files import missing_directory, write_files
+from syclade.host.ground.files import is_folder, missing_directory, write_files
 from syclade.host.ground.output_folder import OutputFolder, output_folder
 
 __all__ = ["SciteFolder", "scite_folder"]

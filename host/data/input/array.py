@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.reader import ALLOWED, MEANING
-from syclade.host.ground.bounded import MOST_BYTES
 from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.limits import MOST_BYTES
 
 __all__ = ["values_from_array"]
 

@@ -11,8 +11,8 @@ from syclade.host.data.input.formats.counts import why_not_long
 from syclade.host.data.input.formats.tabular import why_no_table
 from syclade.host.data.input.reader import ALLOWED, is_value, values_of
 from syclade.host.data.input.textfile import GZIP, excerpt
-from syclade.host.ground.distinct_paths import is_file
 from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.files import is_file
 from syclade.host.ground.options import flag_of
 
 __all__ = ["HDF5", "detect_folder", "detect_format"]

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from syclade.host.data.input.textfile import GZIP, MOST_LINE, read_bytes, read_stream
-from syclade.host.ground.distinct_paths import is_file, is_folder, problem_of
 from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.files import is_file, is_folder, problem_of
 from syclade.host.ground.values import path_of
 
 __all__ = ["Source"]

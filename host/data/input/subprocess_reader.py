@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from syclade.host.ground.distinct_paths import is_file
 from syclade.host.ground.errors import MatrixError, SycladeError
+from syclade.host.ground.files import is_file
 
 __all__ = ["answer", "read_apart"]
 

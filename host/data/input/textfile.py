@@ -6,8 +6,8 @@ import codecs
 import os
 from typing import IO, Any
 
-from syclade.host.ground.bounded import chunks
 from syclade.host.ground.errors import MatrixError, TableError, TreeError
+from syclade.host.ground.limits import chunks
 from syclade.host.ground.values import path_of
 
 __all__ = ["GZIP", "as_lf", "excerpt", "read_bytes", "read_stream", "read_text", "text_of"]

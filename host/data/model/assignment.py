@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import preorder
-from syclade.host.ground.read_only import freeze_arrays
-from syclade.host.ground.values import short_repr
+from syclade.host.ground.values import freeze_arrays, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.data.model.doublets import Doublets

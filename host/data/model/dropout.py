@@ -22,8 +22,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
 from syclade.host.data.model.rate_tables import fixed_tables
 from syclade.host.data.model.rates import Rates
-from syclade.host.ground.read_only import freeze_arrays
-from syclade.host.ground.values import short_repr
+from syclade.host.ground.values import freeze_arrays, short_repr
 
 __all__ = [
     "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "beta_at_most_probable", "beta_posteriors", "grouped",

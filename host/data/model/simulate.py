@@ -22,7 +22,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.zygosity import HOMOZYGOUS, MISSING
 from syclade.host.data.trees.uniform import parents_from_pruefer
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.memory import require_memory
+from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import checked, flag_of
 from syclade.host.ground.values import real, short_repr, whole
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 from syclade.host.device.work import WorkDone
-from syclade.host.ground.distributions import version_of
 from syclade.host.ground.errors import WorkersError
+from syclade.host.ground.packages import version_of
 
 __all__ = [
     "Closable",

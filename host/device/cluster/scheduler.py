@@ -23,10 +23,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from syclade.host.device.cores import THREADS_VARIABLE, usable_cores
-from syclade.host.ground.distributions import version_of
 from syclade.host.ground.errors import OptionError, WorkersError
-from syclade.host.ground.install import install_command
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.packages import install_command, version_of
 from syclade.host.ground.values import shown
 
 __all__ = ["open_scheduler"]

@@ -17,8 +17,8 @@ from syclade.host.device.compile.translate import compiler_versions, import_comp
 from syclade.host.device.device import Device, native_problem
 from syclade.host.device.workarounds import prepare
 from syclade.host.ground.cache import read_cached, write_cached
-from syclade.host.ground.distributions import version_of
 from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.packages import version_of
 
 __all__ = ["kernel_origin", "sycl_compiler_problem"]
 

@@ -22,9 +22,9 @@ from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.native_binary import device_identity
 from syclade.host.device.workarounds.native_programs import opened_place, sycl_program
 from syclade.host.ground import opencl
-from syclade.host.ground.bounded import read_bounded
 from syclade.host.ground.cache import cache_folder, is_own, write_cached
 from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.limits import read_bounded
 from syclade.host.ground.spirv import is_spirv
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ from syclade.host.device.compile.kernel_sources import digest_of
 from syclade.host.device.compile.precompiled import find_shipped, is_shipped, own_processor
 from syclade.host.device.compile.requirements import require_current_folder
 from syclade.host.ground.cache import how_often, read_checked, write_checked
-from syclade.host.ground.distributions import version_of
 from syclade.host.ground.errors import DeviceError
-from syclade.host.ground.install import install_command
+from syclade.host.ground.packages import install_command, version_of
 from syclade.kernels.target.native.traits import TRAITS
 
 __all__ = ["is_compiled", "load_machine_code"]

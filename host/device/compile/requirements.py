@@ -7,10 +7,9 @@ from pathlib import Path
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.precompiled import shipped
-from syclade.host.ground.distributions import version_of
 from syclade.host.ground.errors import DeviceError
-from syclade.host.ground.install import COMPILER_PYTHON, sycl_hint
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.packages import COMPILER_PYTHON, sycl_hint, version_of
 
 __all__ = ["require_compiler", "require_current_folder"]
 

@@ -15,9 +15,8 @@ from syclade.host.device.compile.kernel_sources import digest_of
 from syclade.host.device.compile.requirements import require_compiler, require_current_folder
 from syclade.host.device.workarounds.compiler import dpnp_stand_in, register_numba_implementations
 from syclade.host.ground.cache import how_often
-from syclade.host.ground.distributions import version_of
 from syclade.host.ground.errors import DeviceError
-from syclade.host.ground.install import COMPILER_PYTHON, install_command
+from syclade.host.ground.packages import COMPILER_PYTHON, install_command, version_of
 from syclade.host.ground.spirv import declare_group_size
 
 __all__ = ["Spirv", "compiler_versions", "import_compiler", "translate", "translation"]

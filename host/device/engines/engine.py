@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.device import Device
 from syclade.host.ground.errors import DeviceMemoryError
-from syclade.host.ground.memory import require_memory
+from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
 from syclade.kernels.arguments import PROBLEM, Argument
 

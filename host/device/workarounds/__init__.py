@@ -22,9 +22,8 @@ from typing import Any
 
 from syclade.host.device.workarounds.stacks import installed_stack
 from syclade.host.device.workarounds.unknown_processor import name_an_older_processor
-from syclade.host.ground.distributions import files_of, version_of
 from syclade.host.ground.errors import DeviceError
-from syclade.host.ground.install import sycl_hint
+from syclade.host.ground.packages import files_of, sycl_hint, version_of
 
 __all__ = [
     "let_emulator_take_spirv",

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from syclade.host.ground.distributions import version_of
-from syclade.host.ground.install import COMPILER_PYTHON
+from syclade.host.ground.packages import COMPILER_PYTHON, version_of
 
 __all__ = ["CURRENT", "PINNED", "Stack", "installed_stack"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.install import install_command
+from syclade.host.ground.packages import install_command
 
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import Records

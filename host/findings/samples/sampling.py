@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from syclade.host.chains.recorders import Recorder, every
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.memory import require_memory
+from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import checked, flag_of
 from syclade.host.ground.supported import check_together
 

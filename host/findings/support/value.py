@@ -24,8 +24,7 @@ from syclade.host.findings.consensus.unplaced import UNPLACED, Unplaced
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.read_only import freeze_arrays
-from syclade.host.ground.values import short_repr
+from syclade.host.ground.values import freeze_arrays, short_repr
 
 __all__ = ["COLUMNS", "FILES", "SURE", "UNSURE", "Support"]
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.ground.atomic import passing_files
+from syclade.host.ground.atomic import temporary_files
 
 
 @pytest.mark.parametrize("sync", [True, False])
 def test_files_move_together(tmp_path: Path, sync: bool) -> None:
     (tmp_path / "a").write_text("old")
-    with passing_files(tmp_path, "ab") as files:
+    with temporary_files(tmp_path, "ab") as files:
         files.write(tmp_path / "a", "n\u00e8w\n", sync=sync)
         files.write(tmp_path / "b", b"\0\n", sync=sync)
         assert (tmp_path / "a").read_text() == "old"
@@ -27,7 +27,7 @@ def test_files_move_together(tmp_path: Path, sync: bool) -> None:
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, OSError, ValueError])
 def test_an_interruption_leaves_what_was_there(tmp_path: Path, interruption: type[BaseException]) -> None:
     def interrupted() -> None:
-        with passing_files(tmp_path, "a") as files:
+        with temporary_files(tmp_path, "a") as files:
             files.write(tmp_path / "a", "new", sync=False)
             raise interruption
 

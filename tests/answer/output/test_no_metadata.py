@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 import syclade
-from syclade.host.ground import distributions
+from syclade.host.ground import packages
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def no_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> NoReturn:
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(distributions, "_folders", lambda _places: {})
+    monkeypatch.setattr(packages, "_folders", lambda _places: {})
     monkeypatch.setattr(metadata, "version", absent)
     monkeypatch.delitem(vars(syclade), "__version__", raising=False)
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.ground import temporary
+from syclade.host.ground import atomic
+from syclade.host.ground.atomic import make_temporary, remove_stale, remove_temporary
 from syclade.host.ground.cache import cache_folder, write_cached
 from syclade.host.ground.files import write_files
 from syclade.host.ground.flock import has_locks
-from syclade.host.ground.temporary import make_temporary, remove_stale, remove_temporary
 
 pytestmark = pytest.mark.skipif(not has_locks(), reason="without locks nothing is removed")
 
@@ -108,16 +108,16 @@ def test_a_folder_that_is_taken_for_a_stale_one_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process looks for stale folders before this one has locked its own."""
-    before, turns = temporary._open, iter((True, True, False))
+    before, turns = atomic._open, iter((True, True, False))
 
     def open_late(path: Path) -> int:
         if next(turns):
-            monkeypatch.setattr(temporary, "_open", before)
+            monkeypatch.setattr(atomic, "_open", before)
             remove_stale(tmp_path, ["a"])
-            monkeypatch.setattr(temporary, "_open", open_late)
+            monkeypatch.setattr(atomic, "_open", open_late)
         return before(path)
 
-    monkeypatch.setattr(temporary, "_open", open_late)
+    monkeypatch.setattr(atomic, "_open", open_late)
     made = make_temporary(tmp_path)
     assert [*tmp_path.iterdir()] == [made.path]
     remove_temporary(made)
@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_opened_is_an_error(tmp_path: Path, monkeypatch:
     def refuse(_: Path) -> int:
         raise PermissionError
 
-    monkeypatch.setattr(temporary, "_open", refuse)
+    monkeypatch.setattr(atomic, "_open", refuse)
     with pytest.raises(PermissionError):
         make_temporary(tmp_path)
     assert not list(tmp_path.iterdir())

@@ -17,7 +17,7 @@ import pytest
 
 from syclade.host.ground.files import write_files
 from syclade.host.ground.output_folder import output_folder
-from syclade.host.ground.uninterrupted import uninterrupted
+from syclade.host.ground.signals import uninterrupted
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 

@@ -20,9 +20,9 @@ from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.data.trees.treefile import read_tree
 from syclade.host.device.compile.image import read_image
-from syclade.host.ground import bounded
-from syclade.host.ground.bounded import read_bounded
+from syclade.host.ground import limits
 from syclade.host.ground.errors import CheckpointError, DeviceError, MatrixError, SycladeError, TreeError
+from syclade.host.ground.limits import read_bounded
 from tests.support.backends import Case
 
 endless = pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no endless file here")
@@ -52,7 +52,7 @@ def test_a_file_of_zeros_without_an_end(what: str) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes have no names there")
 @pytest.mark.timeout(60)
 def test_a_text_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "MOST_BYTES", 2**23)
+    monkeypatch.setattr(limits, "MOST_BYTES", 2**23)
     os.mkfifo(tmp_path / "pipe")
     writes = ["sh", "-c", f"yes '0 1 0' > '{tmp_path / 'pipe'}'"]
     with (
@@ -70,7 +70,7 @@ def test_streams_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         read_matrix(zeros)
     with Path("/dev/zero").open(encoding="utf-8") as zeros, pytest.raises(MatrixError, match="binary"):
         read_matrix(zeros)
-    monkeypatch.setattr(bounded, "MOST_BYTES", 2**20)
+    monkeypatch.setattr(limits, "MOST_BYTES", 2**20)
     with pytest.raises(MatrixError, match=r"^<stream>: cannot be read: it has more than 1 MiB"):
         read_matrix(io.StringIO("0 1\n" * 2**20))
 

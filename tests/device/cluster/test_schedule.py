@@ -30,7 +30,7 @@ class SimulatedPlace:
 
 
 class SimulatedJobPool:
-    """A job_pool whose places work in simulated time; the interface is that of `JobPool`."""
+    """A job pool whose places work in simulated time; the interface is that of `JobPool`."""
 
     def __init__(self, speeds: Sequence[float], units: int) -> None:
         self.places = [SimulatedPlace(number, speed, units) for number, speed in enumerate(speeds)]
@@ -44,7 +44,7 @@ class SimulatedJobPool:
     def under_way(self) -> list[Any]:
         return []
 
-    def give(self, place: SimulatedPlace, _function: Any, segment: Segment, tag: Any) -> None:
+    def submit(self, place: SimulatedPlace, _function: Any, segment: Segment, tag: Any) -> None:
         steps = [state.step for state, _ in segment.chains]
         left, seconds = [to - at for at, to in zip(steps, segment.targets, strict=True)], segment.seconds
         each = place.speed / max(len(steps), place.units)  # steps per second of a chain

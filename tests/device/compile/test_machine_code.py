@@ -20,8 +20,8 @@ from syclade.host.device.compile import machine_code
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.machine_code import load_machine_code
 from syclade.host.ground.cache import read_checked
-from syclade.host.ground.distributions import version_of
 from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.packages import version_of
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.target.native.traits import TRAITS
 from tests.support.backends import Case

@@ -14,7 +14,7 @@ from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.requirements import require_compiler
 from syclade.host.device.compile.translate import translate
 from syclade.host.ground.errors import DeviceError
-from syclade.host.ground.install import sycl_hint
+from syclade.host.ground.packages import sycl_hint
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
 

@@ -20,8 +20,8 @@ from syclade.host.data.input.formats.lines import lines_of
 from syclade.host.data.input.formats.reads import called, require_depth
 from syclade.host.data.input.formats.vcf import Site
 from syclade.host.data.input.source import Source
-from syclade.host.ground.bounded import MOST_BYTES
 from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.limits import MOST_BYTES
 
 __all__ = ["read_cellsnp", "read_mquad"]
 

@@ -16,8 +16,8 @@ from syclade.host.data.input.formats.reads import called
 from syclade.host.data.input.formats.tabular import Table, fields_of, read_table
 from syclade.host.data.input.source import Source
 from syclade.host.data.input.textfile import excerpt
-from syclade.host.ground.bounded import MOST_BYTES
 from syclade.host.ground.errors import MatrixError, OptionError
+from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options import flag_of
 
 __all__ = ["of_pair", "read_long", "why_not_long"]

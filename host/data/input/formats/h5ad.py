@@ -28,8 +28,8 @@ from syclade.host.data.input.formats.hdf import (
 )
 from syclade.host.data.input.formats.reads import called, refuse_reads, require_depth
 from syclade.host.data.input.left_out import Marks
-from syclade.host.ground.bounded import MOST_BYTES
 from syclade.host.ground.errors import MatrixError, OptionError
+from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import listed
 

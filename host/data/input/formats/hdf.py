@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.textfile import GZIP, excerpt
-from syclade.host.ground.bounded import MOST_BYTES
 from syclade.host.ground.errors import MatrixError, OptionError, SycladeError
-from syclade.host.ground.install import install_command
+from syclade.host.ground.limits import MOST_BYTES
+from syclade.host.ground.packages import install_command
 
 __all__ = [
     "PLACE", "blocks", "coded", "counted", "flags", "hdf5_format", "opened", "places", "require", "shape_of",

@@ -1,14 +1,16 @@
-"""Delay of SIGINT and SIGTERM, for steps that must not stay half done."""
+"""Signals: SIGINT and SIGTERM are delayed for steps that must not stay half done, and contexts end in any
+case."""
 
 from __future__ import annotations
 
+import atexit
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
-__all__ = ["uninterrupted"]
+__all__ = ["closed_at_exit", "uninterrupted"]
 
 
 @contextmanager
@@ -34,3 +36,19 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, handler)
         for late in dict.fromkeys(seen):
             signal.raise_signal(late)
+
+
+@contextmanager
+def closed_at_exit() -> Iterator[ExitStack]:
+    """Yield a stack that is closed at the end of the context, and otherwise when the program ends.
+
+    A signal on the way into a context may skip its end.
+    """
+    stack = ExitStack()
+    try:
+        atexit.register(stack.close)
+        yield stack
+    finally:
+        with uninterrupted():
+            stack.close()
+            atexit.unregister(stack.close)
