@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CELLS",
     "MUTATIONS",
+    "RESULT",
     "Column",
     "Finding",
     "FindingKind",
@@ -36,7 +37,7 @@ __all__ = [
 MOST_ROWS = 200
 """Maximum number of rows of a table of the report; the files beside it have all rows."""
 
-CELLS, MUTATIONS = "cells", "mutations"
+CELLS, MUTATIONS, RESULT = "cells", "mutations", "result"
 """Items that a column can belong to."""
 
 
@@ -73,12 +74,12 @@ class Section(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column that a finding adds to the tables of an AnnData.
+    """A column that a finding adds to tables: those of an AnnData, or that of MultiQC with a row a result.
 
     Attributes:
-        of: CELLS or MUTATIONS.
+        of: CELLS, MUTATIONS or RESULT.
         name: name of the column.
-        values: a value for each cell or mutation, in the order of the matrix.
+        values: a value for each cell or mutation, in the order of the matrix; or one of the result.
         categories: the names that values may be; None for numbers.
     """
 
@@ -139,7 +140,7 @@ class Finding:
         return None
 
     def columns(self) -> list[Column]:
-        """Return what it adds to tables of cells and of mutations."""
+        """Return what it adds to tables of cells, of mutations and of results."""
         return []
 
 

@@ -22,6 +22,7 @@ from syclade.host.findings import registry
 from syclade.host.findings.draft import Draft
 from syclade.host.findings.finding import (
     MUTATIONS,
+    RESULT,
     Column,
     Finding,
     FindingKind,
@@ -67,7 +68,8 @@ class Parsimony(Finding):
         return Section("Parsimony", (), Table(("mutation", "entries"), rows))
 
     def columns(self) -> list[Column]:
-        return [Column(MUTATIONS, "parsimony", list(self.changes))]
+        of_mutations = Column(MUTATIONS, "parsimony", list(self.changes))
+        return [of_mutations, Column(RESULT, "changes", [sum(self.changes)])]
 
 
 def parsimony(draft: Draft) -> Parsimony:
@@ -89,7 +91,9 @@ def test_a_finding_is_in_every_output(tmp_path: Path) -> None:
     matrix, out = tmp_path / "m.csv", tmp_path / "out"
     matrix.write_text(format_matrix(SMALL.matrix.values))
     words = ["infer", str(matrix), "--fp-rate=0.01", "--fn-rate=0.1", "--device=native", f"--out={out}"]
-    done = CliRunner().invoke(cli, [*words, "--report", "--support=none"], catch_exceptions=False)
+    done = CliRunner().invoke(
+        cli, [*words, "--report", "--multiqc", "--support=none"], catch_exceptions=False
+    )
     rows = list(csv.reader(io.StringIO((out / "parsimony.tsv").read_text()), delimiter="\t"))
     total = sum(int(count) for _, count in rows)
     assert len(rows) == 6
@@ -98,6 +102,9 @@ def test_a_finding_is_in_every_output(tmp_path: Path) -> None:
     assert "warning: some entries contradict the tree" in done.stderr
     assert json.loads((out / "summary.json").read_text())["parsimony"] == total
     assert "parsimony.tsv" in json.loads((out / "run.json").read_text())["files"]
+    table = json.loads((out / "syclade_mqc.json").read_text())
+    assert table["data"]["out"]["changes"] == total
+    assert table["headers"]["changes"] == {"title": "Changes"}
     assert "<h2>Parsimony</h2>" in (out / "report.html").read_text()
     found = syclade.infer(SMALL.matrix, support="none", **RATES)
     assert found.to_anndata().var["parsimony"].sum() == total

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.findings.finding import RESULT
+
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
 
@@ -32,6 +34,12 @@ def multiqc_row(result: Result) -> dict[str, Any]:
         "agreeing": 100.0 * result.agreeing / found,
         "converged": "yes" if result.converged else "no",
         "missing": 100.0 * float((result.observed.values == 3).mean()),
+        **{
+            column.name: column.values[0]
+            for finding in result.findings
+            for column in finding.columns()
+            if column.of == RESULT
+        },
     }
 
 
@@ -42,7 +50,7 @@ def multiqc_table(rows: Mapping[str, Mapping[str, Any]], trees: str) -> str:
         rows: rows (`multiqc_row`) by their names.
         trees: kind of the trees, in the plural.
     """
-    headers = {
+    headers: dict[str, dict[str, Any]] = {
         "mutations": {"title": "Mutations", "format": "{:,.0f}"},
         "cells": {"title": "Cells", "format": "{:,.0f}"},
         "missing": {"title": "Missing", "suffix": " %", "max": 100, "min": 0, "format": "{:,.1f}"},
@@ -51,6 +59,8 @@ def multiqc_table(rows: Mapping[str, Mapping[str, Any]], trees: str) -> str:
                      "description": "searches, or chains, that found the best score"},
         "converged": {"title": "Converged", "description": "whether they agree"},
     }  # fmt: skip
+    for name in (name for row in rows.values() for name in row if name not in headers):
+        headers[name] = {"title": name.capitalize()}  # of a finding
     told = {
         "id": "syclade",
         "section_name": "syclade",

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,7 +95,7 @@ class Matrix:
         """Number of columns."""
         return int(self.values.shape[1])
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """SHA-256 of the text of ``format_matrix``, in hexadecimal; independent of the format of the file."""
         return hashlib.sha256(format_matrix(self.values).encode()).hexdigest()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut
+from syclade.host.findings.finding import RESULT, Column, Finding, FindingKind, Question, Section, cut
 
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
@@ -57,6 +57,10 @@ class ConsensusFinding(Finding):
         words = tuple(f"{one[0].upper()}{one[1:]}." for one in found.words)
         warnings = tuple(f"{one[0].upper()}{one[1:]}." for one in found.warnings)
         return Section("Clones of the consensus", words, cut(head, rows), warnings)
+
+    def columns(self) -> list[Column]:
+        """Return the number of clones."""
+        return [Column(RESULT, "clones", [self.consensus.tree.clones - 1])]
 
 
 def _make(draft: Draft) -> ConsensusFinding | None:

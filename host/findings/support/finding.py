@@ -14,6 +14,7 @@ from syclade.host.data.trees.tree import node_labels
 from syclade.host.findings.finding import (
     CELLS,
     MUTATIONS,
+    RESULT,
     Column,
     Finding,
     FindingKind,
@@ -106,8 +107,10 @@ class SupportFinding(Finding):
         return Section("Support", words, cut(head, rows), tuple(found.warnings))
 
     def columns(self) -> list[Column]:
-        """Return each cell's support, and that of each mutation's parent and clade."""
+        """Return each cell's support, that of each mutation's parent and clade, and the mean of the edges."""
+        sure = self.support.certainty
         return [
+            *([] if sure is None else [Column(RESULT, "certainty", [sure])]),
             Column(CELLS, "support", self.support.cells),
             Column(MUTATIONS, "p_parent", self.support.edges),
             Column(MUTATIONS, "p_clade", self.support.clades),
