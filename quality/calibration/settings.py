@@ -119,7 +119,7 @@ SHARED: Final = tuple(
 )
 """Settings with clones of many kinds of sizes, for the chains for support, which sample the shares."""
 
-WITH_DOUBLETS: Final = Setting("20 x 40, doublets", 20, 40, shares=0.3, missing=0.3, doublets=0.1)
+WITH_DOUBLETS: Final = Setting("20 x 40, doublets", 20, 40, shares=1.0, doublets=0.3)
 """A setting with doublets and clones of unequal sizes, for the chains for support."""
 
 CONTROL_OF: Final = {

@@ -32,8 +32,8 @@ _DOUBLETS_APART, _DOUBLETS_RENEWAL = 1024, (1.2e-3, 5e-7)
 """Steps between two Gibbs steps of the shares with doublets, and their time, in the same way, for all chains:
 about half of that of the steps."""
 
-_DOUBLETS_EXTRA = 2.5
-"""Additional time of quick support with doublets: 20 mutations in 40 cells take half a million steps."""
+_DOUBLETS_EXTRA = 5.0
+"""Additional time of quick support with doublets: at most about twice that without."""
 
 _FULL_SECONDS = 3600.0
 
