@@ -235,12 +235,15 @@ def _blocks(problem: Problem) -> Iterator[slice]:
 
 
 def _total(problem: Problem, scores: NDArray[np.int32], log_shares: NDArray[np.int32], spare: int) -> int:
-    """Return the score of a tree, in integers."""
+    """Return the score of a tree, in integers; powers are computed only where they are not 0."""
     fraction, bits, total = np.int32(problem.scale_bits), np.int64(problem.scale_bits), 0
     for block in _blocks(problem):
         worth = scores[:, block] + log_shares[:, None]
         octave = worth.max(axis=0) >> fraction
-        sums = power_of_two(worth, octave, fraction, np.int32(spare)).sum(axis=0, dtype=np.int32)
+        near = np.flatnonzero(worth >= (octave + np.int32(spare - MANTISSA_BITS)) << fraction)
+        of = near % worth.shape[1]
+        powers = power_of_two(worth.ravel()[near], octave[of], fraction, np.int32(spare))
+        sums = np.bincount(of, weights=powers).astype(np.int32)  # whole numbers: exact
         of_cells = ((octave.astype(np.int64) - (MANTISSA_BITS - spare)) << bits) + logarithm_of_two(
             sums, bits
         )

@@ -137,7 +137,9 @@ class Problem:
             int32, shape (n, distinct columns), in units of 2^-f nat.
         """
         weights = (self.rates if rates is None else rates).weights
-        return np.array(weights, dtype=np.int32)[self.observed]
+        return np.take(
+            np.array(weights, dtype=np.int32), self.observed, mode="clip"
+        )  # codes are in range: fast
 
     def most_positive(self, rates: SlotRates | None = None) -> NDArray[np.int64]:
         """Return an upper bound of each column's score: the sum of its positive weights.
