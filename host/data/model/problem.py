@@ -136,10 +136,8 @@ class Problem:
         Returns:
             int32, shape (n, distinct columns), in units of 2^-f nat.
         """
-        weights = (self.rates if rates is None else rates).weights
-        return np.take(
-            np.array(weights, dtype=np.int32), self.observed, mode="clip"
-        )  # codes are in range: fast
+        weights = np.array((self.rates if rates is None else rates).weights, dtype=np.int32)
+        return np.take(weights, self.observed, mode="clip")  # twice as fast as indexing: codes are in range
 
     def most_positive(self, rates: SlotRates | None = None) -> NDArray[np.int64]:
         """Return an upper bound of each column's score: the sum of its positive weights.
