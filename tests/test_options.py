@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import json
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+import numpy as np
 import pytest
 
 import syclade
 from syclade.host.commands.call import command as call_command
 from syclade.host.commands.infer import command
 from syclade.host.ground.errors import OptionError, RatesError
-from syclade.host.ground.options import DECIDE, OPTIONS, checked, command_of, flag_of
+from syclade.host.ground.options import DECIDE, OPTIONS, Options, checked, command_of, flag_of, given_of
 from syclade.host.ground.options.page import page
+from syclade.host.ground.options.types import AnyPath, Names, Option
 from syclade.host.ground.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
 from tests.conftest import ROOT
 
@@ -31,17 +35,75 @@ GIVEN: dict[str, Any] = {
 """A value for each type of option that is not its default."""
 
 
+TYPES: dict[str, Any] = {
+    "flag": bool,
+    "whole": int,
+    "number": float,
+    "choice": str,
+    "text": str,
+    "weights": Sequence[float],
+    "pair": tuple[int, int],
+    "file": AnyPath,
+    "output": AnyPath,
+    "names": Names,
+    "tree": object,
+}
+"""The type in Python of each type of option."""
+
+WIDER = {"recurrent": str | int | None, "total_reads": object, "ref_reads": object}
+"""Types of options that take objects in Python."""
+
+
+@pytest.mark.parametrize("option", OPTIONS.values(), ids=list(OPTIONS))
+def test_types(option: Option) -> None:
+    """Annotations are those of the types of the table; the default is a value of the type."""
+    annotation = get_type_hints(Options)[option.name]
+    if option.name in WIDER:
+        assert annotation == WIDER[option.name]
+        return
+    expected = TYPES[option.type.name]
+    if option.type.name == "number" and option.type.choices:
+        expected |= str
+    if option.default is None and expected is not object:
+        expected |= None
+    assert annotation == expected
+    assert option.default is None or isinstance(option.default, TYPES[option.type.name])
+
+
 @pytest.mark.parametrize("function", [syclade.infer, syclade.read_matrix])
 def test_signatures(function: Any) -> None:
     """Names and defaults of explicit signatures are those of the table."""
     own = {"infer": {"matrix", "executor", "stop", "progress"}, "read_matrix": {"source", "strict", "beside"}}
     found = {name: one.default for name, one in inspect.signature(function).parameters.items()}
     told = {
-        name: inspect.Parameter.empty if option.required else option.default
+        name: option.default
         for name, option in OPTIONS.items()
         if option.of == function.__name__ or (function is syclade.read_matrix and option.type.name == "names")
     }
     assert {name: found[name] for name in found.keys() - own[function.__name__]} == told
+
+
+def test_arguments_have_the_types_of_options() -> None:
+    """`infer` hands its arguments to `Options` by name, where mypy cannot follow."""
+    names = {"Executor": object, "Result": object, "Stop": object}
+    found = get_type_hints(syclade.infer, localns=names)
+    told = {name: one for name, one in get_type_hints(Options).items() if OPTIONS[name].of == "infer"}
+    assert {name: found[name] for name in told} == told
+
+
+def test_plain_values() -> None:
+    """JSON keeps given options, whatever objects they were."""
+    given = Options(
+        seed=7, attach=True, gamma=2, names=("a", "b"), image=Path("x"), true_tree=np.zeros(3),
+        unmutated_counts=(1, 2), move_probabilities=(1, 2, 3), doublets="learn",
+    )  # fmt: skip
+    told = {
+        "names": ["a", "b"], "doublets": "learn", "seed": 7, "gamma": 2.0, "image": "x", "attach": True,
+        "move_probabilities": [1.0, 2.0, 3.0], "unmutated_counts": [1, 2], "true_tree": None,
+    }  # fmt: skip
+    assert given_of(given) == json.loads(json.dumps(told))
+    assert isinstance(given_of(given)["gamma"], float)
+    assert given_of(Options(seed=1, method="auto")) == {}
 
 
 def test_the_command_has_all_options() -> None:
@@ -117,13 +179,13 @@ def test_the_command_that_repeats_a_run() -> None:
 # ---- what goes together
 
 
-def with_features(*features: str) -> dict[str, Any]:
+def with_features(*features: str) -> Options:
     """Return options that have these features."""
     options: dict[str, Any] = {}
     for feature in features:
         name, values = FEATURES.get(feature, (feature, ()))
         options[name] = values[0] if values else GIVEN.get(OPTIONS[name].type.name, "some file")
-    return options
+    return Options(**options)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +217,7 @@ def test_needs(need: Need) -> None:
 
 def test_pairs_without_a_rule_go_together() -> None:
     """No rule names a feature that does not exist, and none applies to options with their defaults."""
-    check_together({name: option.default for name, option in OPTIONS.items()})
+    check_together(Options())
     refused = {frozenset((rule.feature, other)) for rule in EXCLUSIONS for other in rule.others}
     needy = {need.feature for need in NEEDS}
     free = {name for name in (*FEATURES, *OPTIONS)} - needy - {name for name, _ in FEATURES.values()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,11 +15,11 @@ from syclade.host.chains.checkpoints.run_options import what_decides
 from syclade.host.chains.runs.outcome import RECURRENCE
 from syclade.host.chains.runs.task import Stop, Task
 from syclade.host.chains.sample_store import store_of
-from syclade.host.data.input.matrix import Names
 from syclade.host.device.choice import Several
 from syclade.host.ground.files import refuse_same
-from syclade.host.ground.options import checked, flag_of
+from syclade.host.ground.options import Options, checked, flag_of, options_of
 from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import AnyPath, Names
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.chains.runs.task import Stop
 
-__all__ = ["InferenceProgress", "infer", "infer_leaf", "progress_of"]
+__all__ = ["InferenceProgress", "infer", "infer_by", "infer_leaf", "progress_of"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class InferenceProgress:
 
 
 def infer(
-    matrix: Any,
+    matrix: object,
     *,
     fp_rate: float | None = None,
     fn_rate: float | None = None,
@@ -77,12 +76,12 @@ def infer(
     device: str = "auto",
     executor: Executor | None = None,
     encoding: str = "auto",
-    image: str | os.PathLike[str] | None = None,
+    image: AnyPath | None = None,
     slots: int | None = None,
     start: str = "random",
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: AnyPath | None = None,
     checkpoint_every: float = 60.0,
-    resume: str | os.PathLike[str] | None = None,
+    resume: AnyPath | None = None,
     force: bool = False,
     max_trees: int | None = None,
     samples: int | None = None,
@@ -99,9 +98,9 @@ def infer(
     learn_doublets: float | None = None,
     doublets_sd: float | None = None,
     doublets_step: float | None = None,
-    true_tree: Any = None,
+    true_tree: object = None,
     stages: str = "fused",
-    trace: str | os.PathLike[str] | None = None,
+    trace: AnyPath | None = None,
     stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> Result:
@@ -201,28 +200,49 @@ def infer(
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
-    given = dict(locals())  # all arguments by name, for what hands them on
+    options = options_of(locals())
+    return infer_by(options, matrix, executor=executor, stop=stop, progress=progress)
+
+
+def infer_by(
+    options: Options,
+    matrix: object,
+    *,
+    executor: Executor | None = None,
+    stop: Stop | None = None,
+    progress: Callable[[InferenceProgress], None] | None = None,
+) -> Result:
+    """Infer a tree by options as one value; see `infer`.
+
+    Args:
+        options: the options, with those of `read_matrix`; those that only commands have are not used.
+        matrix, executor, stop, progress: as for `infer`.
+    """
     begun = time.perf_counter()
-    _check_outputs(given)
+    _check_outputs(options, matrix)
     stop = stop or Stop()
+    if executor is not None and options.scheduler is None:
+        options = options._replace(scheduler="executor")  # what goes together is the same for any workers
 
     def show(state: Progress, to_nats: Callable[[int], float]) -> None:
         if progress is not None:
             progress(progress_of(state, to_nats))
 
-    asked = make_request(matrix, given, stop, show)
+    asked = make_request(matrix, options, executor, stop, show)
 
     def report(state: Progress) -> None:
         show(state, asked.plan.problem.to_nats)
 
-    decides = what_decides(asked.options, asked.observed.sha256)
+    decides = what_decides(asked.plain_options, asked.observed.sha256)
     try:
-        with checkpoint_in_use(checkpoint, resume):
-            keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
+        with checkpoint_in_use(options.checkpoint, options.resume):
+            keeper = make_keeper(
+                options.checkpoint, options.resume, options.checkpoint_every, decides, force=options.force
+            )
             draft = make_draft(asked, Task(report, keeper, stop))
-            if recurrent is not None and stop.wanted:
+            if options.recurrent is not None and stop.wanted:
                 draft.stop(RECURRENCE)
-            elif recurrent is not None:
+            elif options.recurrent is not None:
                 from syclade.host.answer.recurrence.comparison import add_recurrences
 
                 add_recurrences(asked, draft, Task(report, stop=stop))
@@ -232,19 +252,18 @@ def infer(
             asked.device.close()
 
 
-def _check_outputs(given: Mapping[str, Any]) -> None:
+def _check_outputs(options: Options, matrix: object) -> None:
     """Check that checkpoint and trace are no inputs; a checkpoint may replace the one that is resumed.
-
-    Args:
-        given: the arguments of `infer`, by name.
 
     Raises:
         OptionError: one of them is no path.
         OutputError: one of them is an input, or both are one file.
     """
-    kept, source, timeline = (checked(name, given[name]) for name in ("checkpoint", "resume", "trace"))
-    inputs = {flag_of(name): given[name] for name in ("names", "cell_names", "image", "true_tree")}
-    inputs["the matrix"] = getattr(given["matrix"], "source", given["matrix"])
+    kept, source, timeline = (
+        checked(name, getattr(options, name)) for name in ("checkpoint", "resume", "trace")
+    )
+    inputs = {flag_of(name): getattr(options, name) for name in ("names", "cell_names", "image", "true_tree")}
+    inputs["the matrix"] = getattr(matrix, "source", matrix)
     samples = {} if source is None else {f"the samples of {flag_of('resume')}": store_of(source)}
     if kept is not None:
         refuse_same([kept], {**inputs, flag_of("trace"): timeline, **samples})
@@ -253,7 +272,7 @@ def _check_outputs(given: Mapping[str, Any]) -> None:
         refuse_same([timeline], {**inputs, **samples, flag_of("resume"): source})
 
 
-def infer_leaf(matrix: Any, **options: Any) -> Result:
+def infer_leaf(matrix: object, **options: Any) -> Result:
     """Infer the maximum-likelihood cell tree: `infer` with tree="leaf".
 
     Args:

@@ -82,7 +82,7 @@ def finish(asked: Request, draft: Draft, total_seconds: float) -> Result:
         draft: what its stages found.
         total_seconds: its wall time.
     """
-    options = {**asked.options, **asked.estimated.as_asked}
+    options = {**asked.plain_options, **asked.estimated.as_asked}
     return make_result(draft, asked.plan, seed=asked.seed, options=options, total_seconds=total_seconds)
 
 

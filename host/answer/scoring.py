@@ -28,10 +28,10 @@ from syclade.host.data.model.recurrence import (
 from syclade.host.data.model.summed import log_likelihood_at_fitted_shares, summed_log_likelihood
 from syclade.host.data.trees.leaf_treefile import read_leaf_tree
 from syclade.host.data.trees.treefile import tree_of
-from syclade.host.ground.options import checked
+from syclade.host.ground.options import Options, checked
 from syclade.host.ground.supported import check_together
 
-__all__ = ["LIKELIHOODS", "score", "score_with_copy"]
+__all__ = ["LIKELIHOODS", "check_scored", "score", "score_with_copy"]
 
 
 LIKELIHOODS = {
@@ -43,7 +43,7 @@ LIKELIHOODS = {
 
 
 def score(
-    matrix: Any,
+    matrix: object,
     tree: Any,
     *,
     fp_rate: float,
@@ -77,10 +77,7 @@ def score(
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
-    given = {"tree": kind, "score": score, "doublets": doublets, "recurrent": recurrent}
-    for name, value in given.items():
-        checked(name, value)
-    check_together({**given, "steps": 1})  # a learned rate needs no chains here
+    check_scored(kind, score, doublets, recurrent)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     if kind == "leaf":
@@ -93,6 +90,14 @@ def score(
         rate = best_rate(observed, rates, parents) if isinstance(doublets, str) else doublets
         return doublet_log_likelihood(observed, rates, parents, rate)
     return LIKELIHOODS[score](observed, rates, parents)
+
+
+def check_scored(kind: str, score: str, doublets: float | str | None, recurrent: str | int | None) -> None:
+    """Check options of `score`, and that they go together; raise an OptionError if they do not."""
+    options = Options(tree=kind, score=score, doublets=doublets, recurrent=recurrent)
+    for name in ("tree", "score", "doublets", "recurrent"):
+        checked(name, getattr(options, name))
+    check_together(options._replace(steps=1))  # a learned rate needs no chains here
 
 
 class ScoredWithCopy(NamedTuple):
@@ -110,7 +115,12 @@ class ScoredWithCopy(NamedTuple):
 
 
 def score_with_copy(
-    observed: Matrix, rates: Rates, tree: Any, recurrent: str | int, name: str, doublets: float | str | None
+    observed: Matrix,
+    rates: Rates,
+    tree: object,
+    recurrent: str | int,
+    name: str,
+    doublets: float | str | None,
 ) -> ScoredWithCopy:
     """Return the score of a tree with a recurrent mutation.
 

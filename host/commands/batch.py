@@ -9,14 +9,14 @@ import click
 
 from syclade.host.commands import options
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options import OPTIONS, flag_of
+from syclade.host.ground.options import OPTIONS, Options, flag_of, options_of
 from syclade.host.ground.values import counted
 
 if TYPE_CHECKING:
     from syclade.host.answer.batch.folder import Batch
     from syclade.host.answer.batch.task import Task
 
-__all__ = ["JOBS", "PREPARE", "command", "plain", "run_here"]
+__all__ = ["JOBS", "PREPARE", "absolute", "command", "run_here"]
 
 _SINGLE = ("checkpoint", "checkpoint_every", "resume", "trace")
 """Options of single runs."""
@@ -51,7 +51,7 @@ def command(
     jobs: int | None,
     prepare: bool,
     scheduler: str | None,
-    **settings: Any,
+    **given: Any,
 ) -> int:
     """Infer the trees of many matrices, each as 'syclade infer' does, side by side.
 
@@ -68,8 +68,9 @@ def command(
     from syclade.host.answer.batch.folder import Batch
     from syclade.host.commands.infer import require_libraries
 
-    require_libraries({"report": settings["report"], "netcdf": settings["netcdf"]})
-    batch = Batch(out, tuple(_tasks(inputs, settings)), settings["report"], multiqc)
+    common = absolute(options.taken(given))
+    require_libraries({"report": common.report, "netcdf": common.netcdf})
+    batch = Batch(out, tuple(_tasks(inputs, common)), common.report, multiqc)
     return run_here(
         batch,
         scheduler=scheduler,
@@ -129,18 +130,16 @@ def run_here(
     return run.stop.status or ending(lines, batch.folder, quiet=quiet, as_json=as_json)
 
 
-def _tasks(inputs: tuple[str, ...], settings: dict[str, Any]) -> list[Task]:
+def _tasks(inputs: tuple[str, ...], common: Options) -> list[Task]:
     """Return the tasks of a table, or of matrices.
 
     Raises:
         TableError, OptionError: the table, an option or a name is invalid, or there are no such files.
     """
-    from syclade.host.answer.batch.checks import check_matrices, check_options
     from syclade.host.answer.batch.names import matrices_of, named
-    from syclade.host.answer.batch.table import is_table, read_table
-    from syclade.host.answer.batch.task import Task, given_only
+    from syclade.host.answer.batch.table import check_matrices, is_table, read_table
+    from syclade.host.answer.batch.task import Task, check_options
 
-    common = given_only({name: plain(value) for name, value in settings.items()})
     if len(inputs) == 1 and is_table(Path(inputs[0])):
         tasks = read_table(Path(inputs[0]), common)
         check_matrices(Path(inputs[0]), tasks)
@@ -149,8 +148,9 @@ def _tasks(inputs: tuple[str, ...], settings: dict[str, Any]) -> list[Task]:
     return [Task(name, str(path), common) for name, path in named(matrices_of(inputs)).items()]
 
 
-def plain(value: Any) -> Any:
-    """Return the value of an option as JSON has it; paths become absolute."""
-    if isinstance(value, Path):
-        return str(value.absolute())
-    return list(value) if isinstance(value, tuple) else value
+def absolute(given: Options) -> Options:
+    """Return options whose paths are absolute, since tasks may run in another folder."""
+    values = given._asdict().items()
+    return options_of(
+        {name: value.absolute() if isinstance(value, Path) else value for name, value in values}
+    )

@@ -9,7 +9,7 @@ import click
 
 from syclade.host.commands import options
 from syclade.host.commands.batch import JOBS, PREPARE, run_here
-from syclade.host.ground.options import OPTIONS
+from syclade.host.ground.options import CODING, OPTIONS
 
 __all__ = ["command"]
 
@@ -49,7 +49,7 @@ def command(
     jobs: int | None,
     prepare: bool,
     scheduler: str | None,
-    **settings: Any,
+    **given: Any,
 ) -> int:
     """Infer the tree of MATRIX and of N resampled matrices, and write how many of these have its edges.
 
@@ -60,25 +60,22 @@ def command(
     cells.tsv). --seed is also the seed of the draws.
     """
     from syclade.host.answer.batch.bootstrap import tasks_of_bootstrap
-    from syclade.host.answer.batch.checks import check_options
     from syclade.host.answer.batch.folder import Batch
     from syclade.host.answer.batch.resampling import Resampling
-    from syclade.host.answer.batch.task import CODING, given_only
-    from syclade.host.commands.batch import plain
+    from syclade.host.answer.batch.task import check_options
+    from syclade.host.commands.batch import absolute
     from syclade.host.commands.infer import require_libraries
     from syclade.host.data.input.read_matrix import read_matrix
 
-    report, seed = settings["report"], settings["seed"]
-    require_libraries({"report": report, "netcdf": False})
-    coding = {name: settings.pop(name) for name in CODING}
-    cell_names = settings.pop("cell_names")
-    common = given_only({name: plain(value) for name, value in settings.items()})
+    coding = {name: given.pop(name) for name in (*CODING, "cell_names")}
+    common = absolute(options.taken(given))
+    require_libraries({"report": common.report, "netcdf": False})
     check_options(common)
-    observed = read_matrix(matrix, names, cell_names=cell_names, **coding)
-    resampling = Resampling(resample, replicates, seed)
+    observed = read_matrix(matrix, names, **coding)
+    resampling = Resampling(resample, replicates, common.seed)
     tasks, made = tasks_of_bootstrap(observed, resampling, out, common)
     return run_here(
-        Batch(out, tasks, report, resampling=resampling, made=made),
+        Batch(out, tasks, common.report, resampling=resampling, made=made),
         scheduler=scheduler, jobs=jobs, prepare=prepare, force=force, as_json=as_json, quiet=quiet,
         verbose=verbose,
     )  # fmt: skip

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +13,7 @@ from syclade.host.commands.infer_text import doubt_of
 from syclade.host.commands.progress import progress_bar, show_log
 from syclade.host.commands.stopping import stopped_by_signals
 from syclade.host.commands.write_result import deliver
-from syclade.host.ground.options import OPTIONS
-from syclade.host.ground.supported import check_together
+from syclade.host.ground.options import OPTIONS, Options
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -31,22 +28,7 @@ __all__ = ["command", "require_libraries"]
 @click.command("infer")
 @click.argument("matrix", type=options.MATRIX)
 @options.take(*OPTIONS)
-def command(
-    matrix: Any,
-    names: Path | None,
-    move_probabilities: tuple[float, ...] | None,
-    report: bool,
-    netcdf: bool,
-    multiqc: bool,
-    out: Path | None,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-    tree: str,
-    scheduler: str | None,
-    **settings: Any,
-) -> int:
+def command(matrix: object, **given: Any) -> int:
     """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
 
     MATRIX is a path, or - for standard input. Its format is detected if --format is not given. SCITE's
@@ -57,58 +39,45 @@ def command(
     SIGTERM ends the run with the best tree so far. --tree leaf infers a cell tree instead and writes
     placements.tsv (the best edge of each mutation) in place of attachments.tsv.
     """
-    from syclade.host.answer.inference import infer
+    from syclade.host.answer.inference import infer_by
+    from syclade.host.answer.request.arguments import settled
     from syclade.host.chains.checkpoints.checkpoint_lock import checkpoint_in_use
     from syclade.host.findings.kinds.named import kind_named, weights_of
 
-    given = click.get_current_context().params
-    check_together(given)
-    also = {"report": report, "netcdf": netcdf, "multiqc": multiqc}
-    kind = kind_named(tree)
+    asked = settled(options.taken(given))
+    kind = kind_named(asked.tree)
+    asked = asked._replace(move_probabilities=weights_of(kind, asked.move_probabilities))
+    also = {"report": asked.report, "netcdf": asked.netcdf, "multiqc": asked.multiqc}
     require_libraries(also)
-    log = show_log(quiet, verbose)
+    log = show_log(asked.quiet, asked.verbose)
     with (
         stopped_by_signals() as stop,
-        _opened(out, _file_names(kind, also, given), given) as folder,
-        checkpoint_in_use(settings["checkpoint"], settings["resume"]),
-        _workers(scheduler) as executor,
+        _opened(asked, matrix, _file_names(kind, also, asked)) as folder,
+        checkpoint_in_use(asked.checkpoint, asked.resume),
+        _workers(asked.scheduler) as executor,
     ):
-        matrix, coding = options.coding_of(settings, matrix, names, settings["cell_names"])
-        with progress_bar(quiet, log) as progress:
-            if coding:  # the matrix was read with its names
-                names = settings["cell_names"] = None
-            result = infer(
-                matrix,
-                names=names,
-                tree=tree,
-                move_probabilities=weights_of(kind, move_probabilities),
-                executor=executor,
-                progress=progress,
-                stop=stop,
-                force=force,
-                **settings,
-            )
-        if coding:  # needed to repeat the run
-            result = replace(result, options={**coding, **result.options})
+        with progress_bar(asked.quiet, log) as progress:
+            result = infer_by(asked, matrix, executor=executor, progress=progress, stop=stop)
         for words in _warnings(result):
             click.echo(f"syclade: {words}", err=True)
-        deliver(result, folder, also, quiet=quiet, as_json=as_json)
+        deliver(result, folder, also, quiet=asked.quiet, as_json=asked.json)
     return stop.status
 
 
 @contextmanager
-def _opened(out: Path | None, names: list[str], given: Mapping[str, Any]) -> Iterator[OutputFolder | None]:
+def _opened(asked: Options, matrix: object, names: list[str]) -> Iterator[OutputFolder | None]:
     """Open the folder of the result, if there is one; say if an interrupted run has written nothing there.
 
     Raises:
         OutputError: the files cannot be written, or would overwrite a file of another option.
     """
+    out = asked.out
     if out is None:
         yield None
         return
     from syclade.host.answer.output.result_files import folder_of_result
 
-    with folder_of_result(out, names, force=given["force"], apart=options.files_of(given)) as folder:
+    with folder_of_result(out, names, force=asked.force, apart=options.files_of(asked, matrix)) as folder:
         try:
             yield folder
         except KeyboardInterrupt:
@@ -148,7 +117,7 @@ def require_libraries(also: Mapping[str, bool]) -> None:
         require_netcdf()
 
 
-def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, Any]) -> list[str]:
+def _file_names(kind: TreeKind, also: Mapping[str, bool], asked: Options) -> list[str]:
     """Return the names of the files that the run will write."""
     from syclade.host.answer.request.support import support_level
     from syclade.host.findings.finding import Question
@@ -156,4 +125,4 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, An
 
     besides = {"report": "report.html", "netcdf": "samples.nc", "multiqc": "syclade_mqc.json"}
     names = [*kind.file_names, *(name for option, name in besides.items() if also[option])]
-    return names + promised(Question(kind, given, support_level(given)))
+    return names + promised(Question(kind, asked, support_level(asked)))

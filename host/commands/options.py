@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from syclade.host.ground.options import CODING, OPTIONS, flag_of
+from syclade.host.ground.options import CODING, OPTIONS, Options, flag_of, options_of
 from syclade.host.ground.options.types import WEIGHTS_GIVEN, Type
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CODING", "INPUT_FILE", "MATRIX", "RATES", "Probability", "coding_of", "files_of", "rates_of", "take",
-    "take_rates",
+    "take_rates", "taken",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -130,7 +130,7 @@ def _option(name: str, changes: dict[str, Any]) -> Callable[[Command], Command]:
     parameter = changes.pop("parameter", {"json": "as_json"}.get(name, name))
     settings: dict[str, Any] = {
         "help": option.help,
-        "required": option.required,
+        "required": False,
         "default": option.default,
         "metavar": option.metavar,
     }
@@ -167,6 +167,11 @@ def _limit_threads(_context: click.Context, _option: click.Parameter, number: in
         os.environ["SYCLADE_THREADS"] = str(number)
 
 
+def taken(given: Mapping[str, Any]) -> Options:
+    """Return the options among the parameters of a command."""
+    return options_of({{"as_json": "json"}.get(name, name): value for name, value in given.items()})
+
+
 def rates_of(given: Mapping[str, Any]) -> Rates:
     """Return the error rates from the parameters of a command."""
     from syclade.host.data.model.rates import Rates
@@ -174,20 +179,25 @@ def rates_of(given: Mapping[str, Any]) -> Rates:
     return Rates(**{name: given[name] for name in RATES if name in given})
 
 
-def files_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def files_of(given: Options, matrix: object) -> dict[str, object]:
     """Return the files of a command besides its folder, by their names on the command line.
 
     Args:
-        given: the parameters of the command.
+        given: the options of the command.
+        matrix: its matrix.
     """
     from syclade.host.chains.sample_store import store_of
 
     kinds = ("file", "output", "names", "tree")
     names = [name for name, option in OPTIONS.items() if option.type.name in kinds and name != "out"]
-    files = {flag_of(name): given.get(name) for name in names}
-    stores = {f"the samples of {flag_of(name)}": given.get(name) for name in ("checkpoint", "resume")}
-    stores = {name: store_of(path) for name, path in stores.items() if path is not None}
-    return {**files, **stores, "MATRIX": given.get("matrix")}
+    files = {flag_of(name): getattr(given, name) for name in names}
+    kept = {"checkpoint": given.checkpoint, "resume": given.resume}
+    stores = {
+        f"the samples of {flag_of(name)}": store_of(Path(path))
+        for name, path in kept.items()
+        if path is not None
+    }
+    return {**files, **stores, "MATRIX": matrix}
 
 
 def coding_of(

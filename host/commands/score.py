@@ -57,20 +57,19 @@ def command(
     cells are ignored. With --tree leaf, TREE is a binary Newick tree whose leaves are the cells, and each
     mutation is at its best edge.
     """
-    from syclade.host.answer.scoring import LIKELIHOODS, score_with_copy
+    from syclade.host.answer.scoring import LIKELIHOODS, check_scored, score_with_copy
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.data.model.doublets import best_rate, call_doublets, doublet_log_likelihood
     from syclade.host.data.model.likelihood import event_counts, log_likelihood_of_counts
     from syclade.host.data.model.zygosity import HOMOZYGOUS, check_zygosity
     from syclade.host.data.trees.treefile import read_tree
-    from syclade.host.ground.supported import check_together
 
     show_log(quiet=False, verbose=False)
     matrix, _ = options.coding_of(given, matrix, names, cell_names)
     rates = options.rates_of(given)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     check_zygosity(observed, rates)  # reported before any error in the tree
-    check_together({"tree": kind, "score": score, "doublets": doublets, "recurrent": recurrent, "steps": 1})
+    check_scored(kind, score, doublets, recurrent)
     if kind == "leaf":
         _tell(syclade.score(observed, tree, kind=kind, **given), {}, observed, rates, as_json)
         return

@@ -6,7 +6,7 @@ files, lines of the command, report and AnnData are loops over the findings of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from syclade.host.findings.kinds.kind import TreeKind
     from syclade.host.findings.samples.diagnostics import Trust
     from syclade.host.ground.atomic import Content
+    from syclade.host.ground.options import Options
 
 __all__ = [
     "CELLS",
@@ -94,18 +95,18 @@ class Question(NamedTuple):
 
     Attributes:
         kind: kind of the trees.
-        options: the options, by name.
+        options: the options.
         support: level of support: quick, full or none.
     """
 
     kind: TreeKind
-    options: Mapping[str, Any]
+    options: Options
     support: str
 
     @property
     def samples_trees(self) -> bool:
         """Return whether trees are sampled, by the user's chains or for support."""
-        return self.options["samples"] is not None or self.support != "none"
+        return self.options.samples is not None or self.support != "none"
 
 
 class Finding:

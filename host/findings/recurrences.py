@@ -243,7 +243,7 @@ def _make(draft: Draft) -> RecurrencesFinding | None:
 
 
 def _names(question: Question) -> Iterable[str]:
-    return (FILE,) if question.options["recurrent"] == ALL_MUTATIONS else ()
+    return (FILE,) if question.options.recurrent == ALL_MUTATIONS else ()
 
 
 RECURRENCES = FindingKind(RecurrencesFinding.name, _make, _names)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.input.left_out import FILE, left_out_table
 from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut, no_files
-from syclade.host.ground.options import LEAVES_OUT
+from syclade.host.ground.options import LEAVES_OUT, is_given
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import LeftOut
@@ -85,7 +85,7 @@ def _left_out(draft: Draft) -> LeftOutFinding | None:
 
 
 def _names(question: Question) -> Iterable[str]:
-    return (FILE,) if any(question.options[name] not in (None, False) for name in LEAVES_OUT) else ()
+    return (FILE,) if any(is_given(question.options, name) for name in LEAVES_OUT) else ()
 
 
 UNPLACED = FindingKind(UnplacedFinding.name, _unplaced, no_files)

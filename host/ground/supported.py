@@ -7,12 +7,12 @@ code that opens it asks `refusal`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options import OPTIONS, flag_of
+from syclade.host.ground.options import Options, flag_of, is_given
 
 __all__ = [
     "EXCLUSIONS",
@@ -167,63 +167,64 @@ NEEDS = (
 # fmt: on
 
 
-def title_of(feature: str, given: Mapping[str, Any] | None = None) -> str:
+def title_of(feature: str, options: Options | None = None) -> str:
     """Return a feature as users give it, such as `--method search` or `--image`.
 
     Args:
         feature: the feature.
-        given: given options; without them, the first of the feature's values is taken.
+        options: options that have it; without them, the first of the feature's values is taken.
     """
     if feature not in FEATURES:
         return flag_of(feature)
     name, values = FEATURES[feature]
-    return flag_of(name, (given or {}).get(name, values[0]))
+    return flag_of(name, values[0] if options is None else getattr(options, name))
 
 
-def check_together(given: Mapping[str, Any], error: type[OptionError] = OptionError) -> None:
-    """Check that the given options go together.
+def check_together(options: Options, error: type[OptionError] = OptionError) -> None:
+    """Check that options go together.
 
     Args:
-        given: values by the names of the options; those that are missing are not given.
+        options: the options.
         error: the exception to raise.
 
     Raises:
         OptionError: two of them do not go together, or one that is needed is missing.
     """
     for rule in EXCLUSIONS:
-        for other in excluded_by(rule.feature, given) if _has(given, rule.feature) else ():
-            raise refusal(rule.feature, other, given, error)
+        for other in excluded_by(rule.feature, options) if _has(options, rule.feature) else ():
+            raise refusal(rule.feature, other, options, error)
     for need in NEEDS:
-        applies = _has(given, need.feature) and (not need.of or _has(given, need.of))
-        if applies and not _has(given, need.needed):
+        applies = _has(options, need.feature) and (not need.of or _has(options, need.of))
+        if applies and not _has(options, need.needed):
             raise error(f"{title_of(need.feature)} without {title_of(need.needed)}", hint=need.why)
 
 
-def excluded_by(feature: str, given: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the given features that do not go with a feature."""
+def excluded_by(feature: str, options: Options) -> Iterator[str]:
+    """Yield those features of options that do not go with a feature."""
     others = (other for rule in EXCLUSIONS if rule.feature == feature for other in rule.others)
-    return (other for other in others if _has(given, other))
+    return (other for other in others if _has(options, other))
 
 
 def refusal(
     feature: str,
     other: str,
-    given: Mapping[str, Any] | None = None,
+    options: Options | None = None,
     error: type[OptionError] = OptionError,
 ) -> OptionError:
     """Return the error for two features of EXCLUSIONS that do not go together."""
     rule = next(rule for rule in EXCLUSIONS if rule.feature == feature and other in rule.others)
-    title = title_of(other, given)
+    title = title_of(other, options)
     instead = f", or use {rule.instead}" if rule.instead else ""
     return error(
-        f"{title} does not go with {title_of(feature, given)}", hint=f"{rule.why}: leave out {title}{instead}"
+        f"{title} does not go with {title_of(feature, options)}",
+        hint=f"{rule.why}: leave out {title}{instead}",
     )
 
 
-def _has(given: Mapping[str, Any], feature: str) -> bool:
-    """Return whether the given options have a feature."""
-    if feature in FEATURES:
-        name, values = FEATURES[feature]
-        return isinstance(given.get(name), str) and any(fnmatchcase(given[name], one) for one in values)
-    value, default = given.get(feature), OPTIONS[feature].default
-    return value is not None and (value != default if isinstance(value, (bool, int, float, str)) else True)
+def _has(options: Options, feature: str) -> bool:
+    """Return whether options have a feature."""
+    if feature not in FEATURES:
+        return is_given(options, feature)
+    name, values = FEATURES[feature]
+    value = getattr(options, name)
+    return isinstance(value, str) and any(fnmatchcase(value, one) for one in values)

@@ -21,6 +21,7 @@ from syclade.host.chains.convergence import StoppingRule
 from syclade.host.commands import main as main_module
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.treefile import read_tree
+from syclade.host.ground.errors import OptionError
 from tests.conftest import ROOT
 from tests.test_inference import RUN_FIELDS, SUMMARY_FIELDS
 
@@ -215,6 +216,37 @@ def test_refused_settings(run: Any, change: list[str], words: str) -> None:
     assert "Traceback" not in told
     errors = [line for line in told.splitlines() if "rror: " in line]
     assert len(errors) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "words"),
+    [
+        (["--chains", "2", "--support", "quick"], {"chains": 2, "support": "quick"}, "--support quick"),
+        (
+            ["--fn-rate-hom", "0.1", "--hom-rate", "0.01", "--dropout", "per-mutation"],
+            {"fn_rate_hom": 0.1, "hom_rate": 0.01, "dropout": "per-mutation"},
+            "--dropout per-mutation",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_refused_alike(
+    run: Any, tmp_path: Path, given: list[str], asked: dict[str, Any], words: str
+) -> None:
+    """In Python as by the command, which leaves no folder."""
+    out = tmp_path / "out"
+    status, _, err = run("infer", MATRIX, *RATES, *given, "--out", out)
+    assert (status, out.exists()) == (2, False)
+    assert words in err
+    with pytest.raises(OptionError, match=words):
+        syclade.infer(MATRIX, fp_rate=0.001, fn_rate=0.2, **asked)
+
+
+def test_unknown_choices_are_refused() -> None:
+    """An option is checked even where the run would not use it."""
+    for name in ("dropout", "support", "start", "stages"):
+        asked: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.2, "support": "none", name: "other"}
+        with pytest.raises(OptionError, match=f"--{name} is 'other'"):
+            syclade.infer(MATRIX, **asked)
 
 
 def test_given_rates_that_the_matrix_contradicts(run: Any, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from syclade.host.findings.finding import (
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import OutputError
+from syclade.host.ground.options import Options
 
 SMALL = simulate(30, 6, 0.05, 0.25, 0.0, seed=4)
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "native"}
@@ -129,19 +130,11 @@ def test_a_result_keeps_the_promises_of_its_findings() -> None:
     assert [one.name for one in found.findings] == [
         "unplaced", "rates", "consensus", "support", "co_optimal", "true_tree",
     ]  # fmt: skip
-    options = dict.fromkeys(("samples", "dropout", "min_cells"))
-    question = Question(MUTATION, _Anything({**options, "max_trees": 3}), "quick")
+    question = Question(MUTATION, Options(max_trees=3), "quick")
     promised = registry.promised(question)
     written = [name for one in found.findings for name in one.files()]
     assert set(written) - {"tree_1.newick", "tree_1.gv", "tree_2.newick", "tree_2.gv"} <= set(promised)
     assert len(promised) == len(set(promised))
-
-
-class _Anything(dict[str, Any]):
-    """Options of which those that are missing were not given."""
-
-    def __missing__(self, name: str) -> None:
-        return None
 
 
 def test_findings_without_a_word_say_nothing() -> None:
@@ -149,7 +142,7 @@ def test_findings_without_a_word_say_nothing() -> None:
     assert (one.files(), one.summary(), one.lines, one.warnings, one.section(), one.columns()) == (
         {}, {}, [], [], None, [],
     )  # fmt: skip
-    assert no_files(Question(MUTATION, {}, "none")) == ()
+    assert no_files(Question(MUTATION, Options(), "none")) == ()
 
 
 def test_results_with_findings_can_be_pickled() -> None:

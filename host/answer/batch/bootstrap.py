@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from syclade.host.findings.consensus.consensus import find_consensus
 from syclade.host.findings.consensus.unplaced import unplaced_in
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.limits import require_memory
+from syclade.host.ground.options import Options
 
 __all__ = ["MATRICES", "ORIGINAL", "Support", "files_of_bootstrap", "support_of", "tasks_of_bootstrap"]
 
@@ -57,7 +58,7 @@ class Support(NamedTuple):
 
 
 def tasks_of_bootstrap(
-    matrix: Matrix, resampling: Resampling, folder: Path, options: Mapping[str, Any]
+    matrix: Matrix, resampling: Resampling, folder: Path, options: Options
 ) -> tuple[tuple[Task, ...], dict[str, str | Iterator[str]]]:
     """Return the tasks of a matrix and its replicates, and their files in `MATRICES`, in SCITE's format.
 
@@ -75,17 +76,18 @@ def tasks_of_bootstrap(
     number = resampling.replicates
     require_memory(_BYTES * number, f"{number} replicates", "draw fewer replicates")
     names = _names(".geneNames", matrix.mutations)
-    tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), dict(options))], dict[str, str | Iterator[str]]()
+    tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), options)], dict[str, str | Iterator[str]]()
     files |= {f"{ORIGINAL}.csv": format_matrix(matrix.values), f"{ORIGINAL}{names[0]}": names[1]}
     if matrix.cells is not None:
         files[f"{ORIGINAL}.cellNames"] = _names("", matrix.cells)[1]
+    options = options._replace(support=options.support or "none")
     width = len(str(resampling.replicates))
     for number in range(1, resampling.replicates + 1):
         name = f"replicate_{number:0{width}}"
         files[f"{name}.csv"] = _replicate(matrix, resampling, number)
         if resampling.axis == "cells":
             files[f"{name}{names[0]}"] = names[1]
-        tasks.append(Task(name, _path(folder, name), {"support": "none", **options}))
+        tasks.append(Task(name, _path(folder, name), options))
     return tuple(tasks), files
 
 

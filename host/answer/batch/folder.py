@@ -17,9 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from syclade.host.answer.batch.bootstrap import MATRICES, ORIGINAL, files_of_bootstrap
-from syclade.host.answer.batch.checks import check_options
 from syclade.host.answer.batch.executor_map import AHEAD, call_each
-from syclade.host.answer.batch.names import check_name
 from syclade.host.answer.batch.page import page_of
 from syclade.host.answer.batch.record import read_record
 from syclade.host.answer.batch.resampling import Resampling
@@ -164,7 +162,7 @@ def _write_tasks(batch: Batch) -> None:
         "report": batch.report,
         "multiqc": batch.multiqc,
         "resampling": None if batch.resampling is None else batch.resampling._asdict(),
-        "tasks": [task._asdict() for task in batch.tasks],
+        "tasks": [task.to_dict() for task in batch.tasks],
     }
     write_files(batch.folder, {TASKS: json.dumps(told, indent=1) + "\n"}, force=True, links=True)
     if batch.made:
@@ -183,14 +181,10 @@ def read_batch(folder: Path) -> Batch:
         told: Any = json.loads(text)
         if told["form"] != _FORM:
             raise TableError("this is of another version of syclade", path=path)
-        tasks = tuple(
-            Task(check_name(one["name"]), str(one["matrix"]), dict(one["options"])) for one in told["tasks"]
-        )
+        tasks = tuple(map(Task.of_dict, told["tasks"]))
         twice = [name for name, count in Counter(task.name.lower() for task in tasks).items() if count > 1]
         if twice:
             raise ValueError(f"the name {shown(twice[0])} is there twice")
-        for task in tasks:
-            check_options(task.options)
         drawn = told["resampling"]
         resampling = None if drawn is None else Resampling(**drawn)
         return Batch(folder, tasks, bool(told["report"]), bool(told["multiqc"]), resampling)

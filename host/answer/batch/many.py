@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from concurrent.futures import Executor
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.answer.batch.executor_map import AHEAD, call_each, jobs_for, own_threads
-from syclade.host.answer.batch.task import CODING, COLUMNS, FILES, Task
-from syclade.host.answer.inference import infer
+from syclade.host.answer.batch.task import COLUMNS, FILES, Task
+from syclade.host.answer.inference import infer_by
 from syclade.host.chains.runs.task import Stop
-from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
 from syclade.host.findings.kinds.named import kind_named, weights_of
 from syclade.host.ground.errors import OptionError, SycladeError
-from syclade.host.ground.options import OPTIONS
+from syclade.host.ground.options import options_of
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
@@ -92,28 +90,20 @@ def infer_task(task: Task, stop: Stop | None = None) -> Result:
     Raises:
         SycladeError: as for `infer` and `read_matrix`.
     """
-    options = {name: value for name, value in task.options.items() if name not in FILES}
-    coding = {name: options.pop(name) for name in CODING if name in options}
-    matrix = task.matrix
-    if coding:
-        matrix = read_matrix(
-            matrix, options.pop("names", None), cell_names=options.pop("cell_names", None), **coding
-        )
-    if "move_probabilities" in options:
-        kind = kind_named(options.get("tree", OPTIONS["tree"].default))
-        options["move_probabilities"] = weights_of(kind, options["move_probabilities"])
-    result = infer(matrix, stop=stop, **options)
-    return replace(result, options={**coding, **result.options}) if coding else result
+    weights = weights_of(kind_named(task.options.tree), task.options.move_probabilities)
+    options = task.options._replace(move_probabilities=weights, report=False, netcdf=False)
+    return infer_by(options, task.matrix, stop=stop)
 
 
-def _task_of(given: Any, options: dict[str, Any]) -> Task:
+def _task_of(given: object, options: dict[str, Any]) -> Task:
     """Return the task of an element of `inputs`."""
     if isinstance(given, Task):
         return given
-    paired = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
-    matrix, own = given if paired else (given, {})
+    if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)):
+        return Task("", given, options_of(options))
+    matrix, own = given
     _check_names(own)
-    return Task("", matrix, {**options, **own})
+    return Task("", matrix, options_of({**options, **own}))
 
 
 def _check_names(options: Mapping[str, Any]) -> None:

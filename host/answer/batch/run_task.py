@@ -127,7 +127,7 @@ def drop_old_lock(folder: Path) -> None:
 
 def _infer(place: Place, task: Task, folder: Path, digest: str) -> Line:
     """Infer the tree, and write its result; raise `_Stopped` if it was stopped before its end."""
-    inputs = {"the matrix": task.matrix, **{flag_of(name): task.options.get(name) for name in _INPUTS}}
+    inputs = {"the matrix": task.matrix, **{flag_of(name): getattr(task.options, name) for name in _INPUTS}}
     with folder_of_result(folder, (), force=place.force, apart=inputs) as opened:
         kept = _kept(folder, task, digest)  # another process may have ended meanwhile
         if kept is not None:
@@ -142,7 +142,7 @@ def _infer(place: Place, task: Task, folder: Path, digest: str) -> Line:
         result = infer_task(task, place.stop)
         if result.interrupted:
             raise _Stopped
-        also = {name: bool(task.options.get(name)) or file in same.files for name, file in FILES.items()}
+        also = {name: getattr(task.options, name) or file in same.files for name, file in FILES.items()}
         files = files_of(result, task.name, multiqc=False, **also)
         opened.write(files)
         line = line_of(task.name, result)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from syclade.host.answer.batch.cells import value_of
-from syclade.host.answer.batch.checks import check_options
-from syclade.host.answer.batch.names import check_name, stem_of
-from syclade.host.answer.batch.task import COLUMNS, Task, given_only
+from syclade.host.answer.batch.names import check_name, is_there, stem_of
+from syclade.host.answer.batch.task import COLUMNS, Task, check_options
 from syclade.host.data.input.textfile import read_text
 from syclade.host.ground.errors import OptionError, TableError
-from syclade.host.ground.options import flag_of
+from syclade.host.ground.options import Options, flag_of
 from syclade.host.ground.values import shown
 
-__all__ = ["is_table", "read_table"]
+__all__ = ["check_matrices", "is_table", "read_table"]
 
 _NAME, _MATRIX = "name", "matrix"
 _HEAD = 2**16
@@ -54,7 +53,7 @@ def _has_content(line: str) -> bool:
     return bool(line.strip()) and not line.startswith("#")
 
 
-def read_table(path: Path, common: dict[str, Any]) -> list[Task]:
+def read_table(path: Path, common: Options) -> list[Task]:
     """Return the tasks of a table; paths in it are relative to its folder, and lines with # are comments.
 
     An empty cell means the common option, or else the default.
@@ -98,6 +97,24 @@ def read_table(path: Path, common: dict[str, Any]) -> list[Task]:
     return tasks
 
 
+def check_matrices(table: Path, tasks: Sequence[Task]) -> None:
+    """Check that a matrix of a table exists; one that does not fails in its own line.
+
+    Args:
+        table: the table.
+        tasks: its tasks.
+
+    Raises:
+        TableError: none exists.
+    """
+    if not any(is_there(task.matrix) for task in tasks):
+        raise TableError(
+            f"none of its matrices exists, such as {tasks[0].matrix}",
+            path=table,
+            hint="paths in a table are relative to its folder",
+        )
+
+
 def _columns(path: Path, line: int, header: Sequence[_Cell]) -> list[str]:
     """Return what each column has: name, matrix, or an option.
 
@@ -120,13 +137,12 @@ def _columns(path: Path, line: int, header: Sequence[_Cell]) -> list[str]:
     return columns
 
 
-def _task(path: Path, line: int, row: dict[str, _Cell], common: dict[str, Any]) -> Task:
+def _task(path: Path, line: int, row: dict[str, _Cell], common: Options) -> Task:
     """Return the task of a line; raise a TableError if it is invalid."""
     matrix = row[_MATRIX]
     if not matrix.text:
         raise TableError("there is no matrix", path=path, line=line, column=matrix.column)
-    options = dict(common)
-    cell = matrix
+    options, cell = common, matrix
     try:
         if _NAME in row:
             cell = row[_NAME]
@@ -134,14 +150,15 @@ def _task(path: Path, line: int, row: dict[str, _Cell], common: dict[str, Any]) 
         for option in row.keys() - {_NAME, _MATRIX}:
             cell = row[option]
             if cell.text:
-                options[option] = value_of(option, cell.text, path.parent.absolute())
+                value = value_of(option, cell.text, path.parent.absolute())
+                options = options._replace(**{option: value})
     except OptionError as error:
         raise TableError(error.message, path=path, line=line, column=cell.column, hint=error.hint) from None
     try:
         check_options(options)
     except OptionError as error:
         raise TableError(error.message, path=path, line=line, hint=error.hint) from None
-    return Task(name, str(path.parent.absolute() / matrix.text), given_only(options))
+    return Task(name, str(path.parent.absolute() / matrix.text), options)
 
 
 def _cells(line: str, *, tabs: bool | None = None) -> Iterator[_Cell]:

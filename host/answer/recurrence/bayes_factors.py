@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,12 +76,14 @@ def plan_for(
         doublets: rate of doublets; by default that of the inference, or the mean of its prior.
         own: rates of false negatives of all mutations, without doublets; None for that of the model.
     """
-    given: Mapping[str, Any] = asked.options
-    if doublets is None:
-        doublets = given["doublets"] if model.doublets is None else model.doublets.prior.mean
-    scored = ScoreOptions(given["score"], doublets, mutation)
-    options = PlanOptions(scored, given["gamma"], given["move_probabilities"], (), 1)
-    plan = kind.make_plan(matrix, model, options)
+    given = asked.options
+    if doublets is None and model.doublets is not None:
+        doublets = model.doublets.prior.mean
+    elif doublets is None and not isinstance(given.doublets, str):
+        doublets = given.doublets
+    scored = ScoreOptions(given.score, doublets, mutation)
+    assert given.move_probabilities is not None
+    plan = kind.make_plan(matrix, model, PlanOptions(scored, given.gamma, given.move_probabilities, (), 1))
     if own is None:
         return plan
     groups = own.groups if mutation is None else np.append(own.groups, 0)  # the copy's row is missing
@@ -152,7 +153,7 @@ def _set_aside(
         support=None,
         max_trees=None,
         true_tree=None,
-        options={**asked.options, "recurrent": None, "samples": None},
+        options=asked.options._replace(recurrent=None, samples=None),
         estimated=asked.estimated._replace(work=(), tree=None),
     )
     found = make_draft(inner, task)
@@ -164,8 +165,8 @@ def _set_aside(
 
 def _chains(asked: Request) -> tuple[int, int]:
     """Return the number of chains for each mutation, and of their steps."""
-    steps = asked.options["steps"]
-    return asked.chains if asked.options["method"] == "chain" else CHAINS, STEPS if steps is None else steps
+    steps = asked.options.steps
+    return asked.chains if asked.options.method == "chain" else CHAINS, STEPS if steps is None else steps
 
 
 def _test_round(

@@ -26,7 +26,7 @@ def add_recurrences(asked: Request, draft: Draft, task: Task) -> None:
         draft: its answer so far.
         task: run context: progress callback, stop request.
     """
-    if asked.options["recurrent"] == ALL_MUTATIONS:
+    if asked.options.recurrent == ALL_MUTATIONS:
         work: list[WorkDone] = []
         draft.recurrences = tests_of_all(asked, draft.best, task, work)
         draft.work += tuple(work)
@@ -49,7 +49,7 @@ def _without_recurrence(asked: Request) -> Request:
     """Return the same inference for trees without a recurrence, and without samples."""
     assert isinstance(asked.observed, WithCopy)
     assert asked.observed.origin is not None
-    searches = asked.options["method"] == "anneal" and asked.plan.score.name == "max"
+    searches = asked.options.method == "anneal" and asked.plan.score.name == "max"
     return replace(
         asked,
         kind=MUTATION,
@@ -59,6 +59,6 @@ def _without_recurrence(asked: Request) -> Request:
         encoding="auto",
         sampling=None,
         true_tree=None,
-        options={**asked.options, "recurrent": None, "samples": None},
+        options=asked.options._replace(recurrent=None, samples=None),
         estimated=asked.estimated._replace(work=()),  # the result with the recurrence has it
     )

@@ -1,13 +1,12 @@
-"""Arguments of `infer`, checked and complete: a value that `host/answer/run.py` runs."""
+"""Options of `infer`, checked and complete: a value that `host/answer/run.py` runs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from syclade.host.answer.request.arguments import complete, fields_of, together
+from syclade.host.answer.request.arguments import asked_rates, complete, settled
 from syclade.host.answer.request.inputs import Inputs, read_inputs
 from syclade.host.answer.request.learning import Learning
 from syclade.host.answer.request.support import support_plan
@@ -19,9 +18,9 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import Several, where_of
 from syclade.host.findings.consensus.unplaced import Unplaced
-from syclade.host.findings.estimated_rates import AskedRates, Estimated, Report
+from syclade.host.findings.estimated_rates import Estimated, Report
 from syclade.host.findings.kinds.kind import PlanOptions
-from syclade.host.ground.options import OPTIONS, checked
+from syclade.host.ground.options import CODING, OPTIONS, Options, Plain, is_given, plain_of
 from syclade.host.ground.options.defaults import DEFAULT_CHAINS
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Request:
         true_tree: int32, shape (n + 1,): a parent vector to compare with; None for none.
         separate: options of separate stages; None for fused ones.
         support: chains that sample trees for support; None for none.
-        options: all of this by the names of `infer`'s arguments, as plain values.
+        options: the options by which the run is repeated, with those that were found; without the matrix.
         estimated: which of the rates were not given, but estimated, and how.
         unplaced: mutations and cells of which the matrix says nothing.
     """
@@ -83,63 +82,73 @@ class Request:
     true_tree: NDArray[np.int32] | None
     separate: Separate | None
     support: SupportPlan | None
-    options: Mapping[str, Any]
+    options: Options
     estimated: Estimated
     unplaced: Unplaced
 
+    @property
+    def plain_options(self) -> dict[str, Plain]:
+        """The options as plain values by name, in the order of the table."""
+        names = [name for name in CODING if is_given(self.options, name)]
+        names += [name for name, option in OPTIONS.items() if option.of == "infer" and name not in _OF_FILES]
+        return {name: plain_of(self.options, name) for name in names}
 
-def make_request(matrix: Any, given: Mapping[str, Any], stop: Stop, report: Report) -> Request:
-    """Check the arguments of `infer` and return them as a request; estimate rates that are not given.
+
+def make_request(
+    matrix: object, options: Options, executor: Executor | None, stop: Stop, report: Report
+) -> Request:
+    """Check options and return them as a request; estimate rates that are not given.
 
     Args:
-        matrix: as for `infer`.
-        given: the other arguments of `infer`, by name; more are ignored.
+        matrix, executor: as for `infer`.
+        options: the options, as given.
         stop, report: of the searches that estimate rates, as for `AskedRates.estimate`.
 
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
-    asked = together(given)
-    where = _where(asked["device"], asked["executor"])
-    rates = AskedRates(**fields_of(AskedRates, asked))
-    rates.first()  # refuses wrong rates before the matrix is read
-    rates.check(device=asked["device"])
-    separate = _separate(asked["trace"], asked["force"]) if asked["stages"] == "separate" else None
-    asked = complete(asked)
-    inputs = read_inputs(matrix, asked)
-    share, chained = asked["doublets"], asked["method"] == "chain"
+    options = complete(settled(options))
+    where = _where(options.device, executor)
+    separate = _separate(options.trace, options.force) if options.stages == "separate" else None
+    inputs = read_inputs(matrix, options)
+    rates, share, chained = asked_rates(options), options.doublets, options.method == "chain"
     share = None if chained and isinstance(share, str) and not rates.missing else share
-    estimated = rates.estimate(inputs.as_read, where, asked["seed"], stop, report, doublets=share)
+    estimated = rates.estimate(inputs.as_read, where, options.seed, stop, report, doublets=share)
     if chained:  # chains learn the rate of doublets themselves
         estimated = estimated._replace(names=rates.missing)
     else:
-        asked = {**asked, "doublets": estimated.doublets}
-    learning = Learning(**fields_of(Learning, asked))
-    doublets, learned = learning.with_rate(asked["doublets"])
-    sampling = _sampling(asked)
-    plan = _plan(inputs, learned.of(estimated.rates, doublets), doublets, sampling, asked)
-    support = support_plan(asked, inputs.observed, estimated.rates, doublets)
+        options = options._replace(doublets=estimated.doublets)
+    doublets, learned = Learning.of_options(options).with_rate(options.doublets)
+    sampling = _sampling(options)
+    plan = _plan(inputs, learned.of(estimated.rates, doublets), doublets, sampling, options)
+    support = support_plan(options, inputs.observed, estimated.rates, doublets)
     if separate is not None:
         from syclade.host.chains.backends.stages.options import check_plan
 
         check_plan(plan)
-    names = ("chains", "seed", "slots", "encoding", "image", "start", "max_trees")
+    assert options.chains is not None
     return Request(
         kind=inputs.kind,
         observed=inputs.observed,
         rates=estimated.rates,
         plan=plan,
-        by_search=asked["method"] == "search",
-        until=_until(asked, inputs.observed),
+        by_search=options.method == "search",
+        chains=options.chains,
+        until=_until(options, inputs.observed),
+        seed=options.seed,
+        slots=options.slots,
         device=where,
+        encoding=options.encoding,
+        image=options.image,
+        start=options.start,
         sampling=sampling,
+        max_trees=options.max_trees,
         true_tree=inputs.true_tree,
         separate=separate,
         support=support,
-        options=_told(asked, inputs, estimated.rates, learning),
+        options=_found(options, inputs, estimated.rates),
         estimated=estimated,
         unplaced=inputs.unplaced,
-        **{name: asked[name] for name in names},
     )
 
 
@@ -148,47 +157,42 @@ def _plan(
     model: RateModel,
     doublets: float | None,
     sampling: Sampling | None,
-    asked: Mapping[str, Any],
+    options: Options,
 ) -> Plan:
     """Return the plan of the chains."""
-    options = PlanOptions(
-        score=ScoreOptions(asked["score"], doublets, inputs.recurrent),
-        gamma=asked["gamma"],
-        move_probabilities=asked["move_probabilities"],
+    assert options.move_probabilities is not None
+    planned = PlanOptions(
+        score=ScoreOptions(options.score, doublets, inputs.recurrent),
+        gamma=options.gamma,
+        move_probabilities=options.move_probabilities,
         recorders=() if sampling is None else (sampling.recorder,),
         events=1 if sampling is None else sampling.events,
     )
-    return inputs.kind.make_plan(inputs.observed, model, options)
+    return inputs.kind.make_plan(inputs.observed, model, planned)
 
 
-def _until(asked: Mapping[str, Any], observed: Matrix) -> int | Rule:
+def _until(options: Options, observed: Matrix) -> int | Rule:
     """Return the steps of each chain, or the rule by which they stop."""
-    if asked["method"] == "anneal":
-        return annealing_for(asked["chains"], observed.n_cells, observed.n_mutations)
-    return StoppingRule() if asked["steps"] is None else int(asked["steps"])
+    if options.method == "anneal":
+        return annealing_for(options.chains or DEFAULT_CHAINS, observed.n_cells, observed.n_mutations)
+    return StoppingRule() if options.steps is None else options.steps
 
 
-def _told(asked: Mapping[str, Any], inputs: Inputs, rates: Rates, learning: Learning) -> dict[str, Any]:
-    """Return the options of the run as plain values, in the order of the table of options."""
-    true_tree, recurrent = asked["true_tree"], inputs.recurrent
-    plain = {
-        "tree": inputs.kind.name,
-        **{name: getattr(rates, name) for name in ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")},
-        "merge_homozygous": rates.merge_homozygous,
-        **inputs.names,
-        "attach": bool(asked["attach"]),
-        "recurrent": asked["recurrent"] if recurrent is None else inputs.as_read.mutations[recurrent],
-        "chains": None if asked["method"] == "search" else asked["chains"],
-        "gamma": float(asked["gamma"]),
-        "move_probabilities": [float(weight) for weight in asked["move_probabilities"]],
-        "image": None if asked["image"] is None else str(asked["image"]),
-        "burn_in": float(asked["burn_in"]),
-        **learning.to_dict(),
-        "true_tree": os.fspath(true_tree) if isinstance(true_tree, (str, os.PathLike)) else None,
-        "trace": None if asked["trace"] is None else os.fspath(asked["trace"]),
-    }
-    names = (name for name, option in OPTIONS.items() if option.of == "infer" and name not in _OF_FILES)
-    return {name: plain[name] if name in plain else asked[name] for name in names}
+def _found(options: Options, inputs: Inputs, rates: Rates) -> Options:
+    """Return the options with the rates, names and recurrent mutation that were found."""
+    recurrent = inputs.recurrent
+    return options._replace(
+        tree=inputs.kind.name,
+        fp_rate=rates.fp_rate,
+        fn_rate=rates.fn_rate,
+        fn_rate_hom=rates.fn_rate_hom,
+        hom_rate=rates.hom_rate,
+        merge_homozygous=rates.merge_homozygous,
+        names=inputs.names,
+        cell_names=inputs.cell_names,
+        recurrent=options.recurrent if recurrent is None else inputs.as_read.mutations[recurrent],
+        chains=None if options.method == "search" else options.chains,
+    )
 
 
 def _where(device: str, executor: Executor | None) -> str | Several:
@@ -207,11 +211,10 @@ def _separate(trace: str | os.PathLike[str] | None, force: bool) -> Separate:
     return separate_stages(trace, force)
 
 
-def _sampling(asked: dict[str, Any]) -> Sampling | None:
+def _sampling(options: Options) -> Sampling | None:
     """Return which states are samples; None for none. The code for samples is only loaded if needed."""
-    part = checked("burn_in", asked["burn_in"])
-    if asked["samples"] is None:
+    if options.samples is None:
         return None
     from syclade.host.findings.samples.sampling import make_sampling
 
-    return make_sampling(asked["samples"], part, asked["steps"], asked["chains"] or DEFAULT_CHAINS)
+    return make_sampling(options.samples, options.burn_in, options.steps, options.chains or DEFAULT_CHAINS)

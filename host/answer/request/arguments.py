@@ -1,69 +1,83 @@
-"""Arguments of `infer`: which go together, which method they select, and defaults of those not given."""
+"""Options of `infer`: which go together, which method they select, and defaults of those not given."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from syclade.host.device.choice import where_of
 from syclade.host.findings.estimated_rates import AskedRates
 from syclade.host.findings.kinds.named import kind_named
-from syclade.host.ground.options import checked
+from syclade.host.ground.options import Options, checked
 from syclade.host.ground.options.defaults import ALL_MUTATIONS, DEFAULT_CHAINS
 from syclade.host.ground.supported import check_together, excluded_by
 
-__all__ = ["complete", "fields_of", "has_copy", "method_of", "together"]
+__all__ = ["asked_rates", "complete", "has_copy", "method_of", "settled"]
 
-_CHOICES = ("tree", "score", "doublets", "method", "start", "stages", "support")
-_VALUES = ("chains", "steps", "seed", "slots", "max_trees", "image")
+_CHOICES = ("tree", "score", "doublets", "method", "start", "stages", "support", "dropout")
 
 
-def together(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments with the method that they select.
+def settled(options: Options) -> Options:
+    """Return options with the method that they select, checked as far as that needs no matrix.
 
     Raises:
-        OptionError: a choice is not among those there are, or two arguments do not go together.
+        OptionError: a choice is not among those there are, two options do not go together, or rates that
+            are not given cannot be estimated.
+        RatesError: a rate is invalid.
     """
-    asked = {**given, "scheduler": None if given["executor"] is None else "executor"}
     for name in _CHOICES:
-        checked(name, asked[name])
-    asked["method"] = method_of(asked)
-    rates = AskedRates.__annotations__  # they refuse each other themselves (`Rates`)
-    check_together({name: value for name, value in asked.items() if name not in rates})
-    return asked
+        checked(name, getattr(options, name))
+    rates = asked_rates(options)
+    rates.first()
+    check_together(options)
+    options = options._replace(method=method_of(options))
+    check_together(options)
+    where_of(options.device)
+    rates.check(device=options.device)
+    return options
 
 
-def complete(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments with checked numbers, and with the defaults that depend on other arguments.
+def complete(options: Options) -> Options:
+    """Return settled options with checked numbers, and with the defaults that depend on other options.
 
     Raises:
         OptionError: a number is invalid.
     """
-    method, start, weights = asked["method"], asked["start"], asked["move_probabilities"]
-    if method == "search" and (asked["tree"] == "leaf" or asked["doublets"] is not None or has_copy(asked)):
+    method, weights = options.method, options.move_probabilities
+    if method == "search" and (options.tree == "leaf" or options.doublets is not None or has_copy(options)):
         method = "anneal"  # searches find mutation trees by the maximum score only
-    if method == "anneal":
-        start = "search"
     if weights is None:
-        weights = kind_named(asked["tree"]).move_probabilities
+        weights = kind_named(options.tree).move_probabilities
     elif isinstance(weights, Iterator):  # an iterator can be read only once
         weights = tuple(weights)
-    chains = DEFAULT_CHAINS if asked["chains"] is None else asked["chains"]
-    values = {**asked, "chains": chains, "method": method, "start": start, "move_probabilities": weights}
-    return values | {name: checked(name, values[name]) for name in _VALUES}
+    return options._replace(
+        method=method,
+        start="search" if method == "anneal" else options.start,
+        move_probabilities=weights,
+        chains=checked("chains", DEFAULT_CHAINS if options.chains is None else options.chains),
+        steps=checked("steps", options.steps),
+        seed=checked("seed", options.seed),
+        slots=checked("slots", options.slots),
+        max_trees=checked("max_trees", options.max_trees),
+        image=checked("image", options.image),
+        burn_in=checked("burn_in", options.burn_in),
+        unmutated_counts=checked("unmutated_counts", options.unmutated_counts),
+    )
 
 
-def has_copy(given: Mapping[str, Any]) -> bool:
+def asked_rates(options: Options) -> AskedRates:
+    """Return the error rates of options, of which some may be missing."""
+    return AskedRates(
+        options.fp_rate, options.fn_rate, options.fn_rate_hom, options.hom_rate, options.merge_homozygous
+    )
+
+
+def has_copy(options: Options) -> bool:
     """Return whether one mutation is recurrent, so that the tree has a copy of it."""
-    return given["recurrent"] is not None and given["recurrent"] != ALL_MUTATIONS
+    return options.recurrent is not None and options.recurrent != ALL_MUTATIONS
 
 
-def method_of(given: Mapping[str, Any]) -> str:
-    """Return the method that given options select: `auto` is chains if one of them is of chains only."""
-    if given["method"] != "auto":
-        return str(given["method"])
-    return "chain" if any(excluded_by("search", given)) else "search"
-
-
-def fields_of(record: type, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that have the names of a record's fields."""
-    return {name: asked[name] for name in record.__annotations__}
+def method_of(options: Options) -> str:
+    """Return the method that options select: `auto` is chains if one of them is of chains only."""
+    if options.method != "auto":
+        return options.method
+    return "chain" if any(excluded_by("search", options)) else "search"

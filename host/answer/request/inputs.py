@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.answer.request.arguments import has_copy
 from syclade.host.data.input.matrix import Matrix, Names
@@ -15,7 +15,7 @@ from syclade.host.data.trees.cells import check_cell_names, default_cell_names
 from syclade.host.data.trees.treefile import tree_of
 from syclade.host.findings.consensus.unplaced import Unplaced, unplaced_in
 from syclade.host.findings.kinds.named import kind_named
-from syclade.host.ground.options import flag_of
+from syclade.host.ground.options import CODING, Options, flag_of, is_given
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ class Inputs(NamedTuple):
         as_read: the matrix without that copy.
         recurrent: number of the mutation that has a copy; None for none.
         true_tree: int32, shape (n + 1,): a parent vector to compare with; None for none.
-        names: the names of mutations and cells as plain values, by the names of the two options.
+        names, cell_names: the names of mutations and of cells as plain values: a file, or themselves.
         unplaced: mutations and cells of which the matrix says nothing; a warning has named them.
     """
 
@@ -46,56 +46,47 @@ class Inputs(NamedTuple):
     as_read: Matrix
     recurrent: int | None
     true_tree: NDArray[np.int32] | None
-    names: Mapping[str, str | list[str] | None]
+    names: str | list[str] | None
+    cell_names: str | list[str] | None
     unplaced: Unplaced
 
 
-def read_inputs(matrix: Any, asked: Mapping[str, Any]) -> Inputs:
+def read_inputs(matrix: object, options: Options) -> Inputs:
     """Read the matrix and the true tree.
 
     Args:
         matrix: as for `infer`.
-        asked: the other arguments of `infer`, by name.
+        options: the options.
 
     Raises:
         MatrixError: the matrix is malformed.
         OptionError: there is no such recurrent mutation.
         TreeError: the true tree is malformed, or names of cells cannot be written with the tree.
     """
-    names, cell_names, true_tree = asked["names"], asked["cell_names"], asked["true_tree"]
-    as_read = observed = read_matrix(matrix, names, cell_names=cell_names)
-    told = _names_told(names, cell_names, observed)
+    coding = {name: getattr(options, name) for name in CODING if is_given(options, name)}
+    as_read = observed = read_matrix(matrix, options.names, cell_names=options.cell_names, **coding)
+    names = _told(options.names, observed.mutations) or observed.names_from
+    cell_names = _told(options.cell_names, observed.cells) or observed.cell_names_from
     unplaced = unplaced_in(as_read)
     if unplaced:
         words = unplaced.words(as_read.mutations, as_read.cells or default_cell_names(as_read.n_cells))
         hint = f" ({flag_of('min_cells', 1)} leaves such mutations out)" if unplaced.mutations else ""
         logger.warning("%s: they say nothing of the tree%s", words, hint)
-    kind, recurrent = kind_named(asked["tree"]), None
-    if has_copy(asked):
+    kind, recurrent, true = kind_named(options.tree), None, None
+    if options.recurrent is not None and has_copy(options):
         from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
 
-        recurrent = recurrent_mutation(asked["recurrent"], observed.mutations)
+        recurrent = recurrent_mutation(options.recurrent, observed.mutations)
         kind, observed = recurrent_kind(recurrent), with_copy(observed, recurrent)
-    if asked["attach"]:
+    if options.attach:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
-    true = None if true_tree is None else tree_of(true_tree, observed.mutations, observed.cells or ())
-    return Inputs(kind, observed, as_read, recurrent, true, told, unplaced)
-
-
-def _names_told(names: Names, cell_names: Names, observed: Matrix) -> dict[str, str | list[str] | None]:
-    """Return the names of mutations and cells as the plain values of two options.
-
-    Args:
-        names, cell_names: as given; an iterator has already been consumed.
-        observed: the matrix; for names that were not given, it knows the file they come from, if any.
-    """
-    return {
-        "names": _told(names, observed.mutations) or observed.names_from,
-        "cell_names": _told(cell_names, observed.cells) or observed.cell_names_from,
-    }
+    if options.true_tree is not None:
+        true = tree_of(options.true_tree, observed.mutations, observed.cells or ())
+    return Inputs(kind, observed, as_read, recurrent, true, names, cell_names, unplaced)
 
 
 def _told(names: Names, found: Sequence[str] | None) -> str | list[str] | None:
+    """Return given names as plain values: a file, or those found; an iterator has been consumed."""
     if names is None:
         return None
     return os.fspath(names) if isinstance(names, (str, os.PathLike)) else list(found or ())

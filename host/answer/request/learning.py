@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from syclade.host.data.model.rate_model import (
     UNIFORM_DEVIATION,
@@ -12,7 +12,7 @@ from syclade.host.data.model.rate_model import (
     make_rate_model,
 )
 from syclade.host.data.model.rates import Rates
-from syclade.host.ground.options import checked
+from syclade.host.ground.options import Options
 
 __all__ = ["Learning"]
 
@@ -31,12 +31,10 @@ class Learning(NamedTuple):
     doublets_step: float | None = None
     unmutated_counts: tuple[int, int] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the given options as plain values."""
-        counts = checked("unmutated_counts", self.unmutated_counts)
-        rates = self._replace(unmutated_counts=None)._asdict()
-        told = {name: None if value is None else float(value) for name, value in rates.items()}
-        return {**told, "unmutated_counts": None if counts is None else list(counts)}
+    @classmethod
+    def of_options(cls, options: Options) -> Learning:
+        """Return those of all options."""
+        return cls(*(getattr(options, name) for name in cls._fields))
 
     def with_rate(self, doublets: float | str | None) -> tuple[float | None, Learning]:
         """Return the rate of doublets, and the options that learn it: a uniform prior if it is `learn`."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.names import check_names, default_names, match_names, read_names
 from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.options.types import Names
 from syclade.host.ground.values import short_repr, shown
 
 __all__ = [
@@ -99,10 +100,6 @@ class Matrix:
     def sha256(self) -> str:
         """SHA-256 of the text of ``format_matrix``, in hexadecimal; independent of the format of the file."""
         return hashlib.sha256(format_matrix(self.values).encode()).hexdigest()
-
-
-Names = str | os.PathLike[str] | Sequence[str] | None
-"""Names: a file with one name per line, or the names themselves; None for no names given."""
 
 
 def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:

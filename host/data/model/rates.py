@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.model.zygosity import log_table
 from syclade.host.ground.errors import RatesError
-from syclade.host.ground.options import checked, flag_of
+from syclade.host.ground.options import Options, checked, flag_of
 from syclade.host.ground.supported import check_together
 
 __all__ = ["Rates"]
@@ -58,7 +58,7 @@ class Rates:
 
     def _check_zygosity(self) -> None:
         """Check both rates for zygosity: a homozygous observation must be evidence for the mutation."""
-        check_together(asdict(self), RatesError)
+        check_together(Options(**asdict(self)), RatesError)
         for name in ("fn_rate_hom", "hom_rate"):
             object.__setattr__(self, name, checked(name, getattr(self, name), RatesError))
         assert self.fn_rate_hom is not None

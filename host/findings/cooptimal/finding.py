@@ -67,7 +67,7 @@ def _make(draft: Draft) -> CoOptimalFinding | None:
 
 
 def _names(question: Question) -> Iterable[str]:
-    if question.options["max_trees"] is None:
+    if question.options.max_trees is None:
         return ()
     return ("tree_0.newick", "tree_0.gv", "co_optimal.tsv", "co_optimal.gv")
 

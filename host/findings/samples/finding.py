@@ -66,7 +66,7 @@ def _make(draft: Draft) -> SamplesFinding | None:
 
 
 def _names(question: Question) -> Iterable[str]:
-    return () if question.options["samples"] is None else question.kind.sample_names
+    return () if question.options.samples is None else question.kind.sample_names
 
 
 SAMPLES = FindingKind(SamplesFinding.name, _make, _names)

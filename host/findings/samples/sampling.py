@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from syclade.host.chains.recorders import Recorder, every
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.limits import require_memory
-from syclade.host.ground.options import checked, flag_of
+from syclade.host.ground.options import Options, checked, flag_of
 from syclade.host.ground.supported import check_together
 
 __all__ = ["Sampling", "make_sampling"]
@@ -52,7 +52,7 @@ def make_sampling(samples: int, burn_in: float, steps: int | None, chains: int) 
         OptionError: `steps` is None, `samples` is not a whole number >= 1, `steps` leaves no sample, or the
             scores of all samples, which the diagnostics need, do not fit in memory.
     """
-    check_together({"samples": samples, "steps": steps})
+    check_together(Options(samples=samples, steps=steps))
     assert steps is not None
     samples = checked("samples", samples)
     first = int(burn_in * steps)

@@ -129,7 +129,7 @@ def _names(question: Question) -> Iterable[str]:
     from syclade.host.findings.support.value import FILES
 
     # With auto, dropout.tsv is written if the data show that dropout differs.
-    return FILES if question.options["dropout"] == SHARED_DROPOUT else (*FILES, DROPOUT_FILE)
+    return FILES if question.options.dropout == SHARED_DROPOUT else (*FILES, DROPOUT_FILE)
 
 
 SUPPORT = FindingKind(SupportFinding.name, _make, _names)

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import math
+import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options.table import GROUPS
+from syclade.host.ground.options.table import GROUPS, Options
 from syclade.host.ground.options.types import WEIGHTS, WEIGHTS_GIVEN, Type
 from syclade.host.ground.values import path_of, real, shown, whole
 
-__all__ = ["CODING", "DECIDE", "LEAVES_OUT", "OPTIONS", "checked", "command_of", "flag_of"]
+__all__ = [
+    "CODING",
+    "DECIDE",
+    "LEAVES_OUT",
+    "OPTIONS",
+    "Options",
+    "Plain",
+    "checked",
+    "command_of",
+    "flag_of",
+    "given_of",
+    "is_given",
+    "options_of",
+    "plain_of",
+]
+
+Plain = bool | int | float | str | list[int] | list[float] | list[str] | None
+"""Value of an option as JSON has it."""
 
 OPTIONS = {option.name: option for options in GROUPS.values() for option in options}
 """Options by name, in the order of the help."""
@@ -45,7 +63,7 @@ def checked(name: str, value: Any, error: type[OptionError] = OptionError) -> An
         OptionError: the value has another type, or is outside the limits.
     """
     option, flag = OPTIONS[name], flag_of(name)
-    if value is None and option.default is None and not option.required:
+    if value is None and option.default is None:
         return None
     kind = option.type
     if kind.name == "whole":
@@ -70,6 +88,38 @@ def _pair(flag: str, value: Any, kind: Type, error: type[OptionError]) -> tuple[
         raise error(f"{flag} is {shown(value)}", hint="give two whole numbers")
     first, second = (whole(flag, one, kind.low, kind.high) for one in values)
     return first, second
+
+
+def options_of(values: Mapping[str, Any]) -> Options:
+    """Return the options among values by name; all others, such as a matrix, are left out."""
+    return Options(**{name: value for name, value in values.items() if name in OPTIONS})
+
+
+def is_given(options: Options, name: str) -> bool:
+    """Return whether an option has another value than its default."""
+    value, default = getattr(options, name), OPTIONS[name].default
+    return value is not None and (value != default if isinstance(value, (bool, int, float, str)) else True)
+
+
+def given_of(options: Options) -> dict[str, Plain]:
+    """Return the options that do not have their default, as plain values."""
+    return {name: plain_of(options, name) for name in OPTIONS if is_given(options, name)}
+
+
+def plain_of(options: Options, name: str) -> Plain:
+    """Return the value of an option as JSON has it; None for an object, such as a tree that is no file."""
+    value, kind = getattr(options, name), OPTIONS[name].type.name
+    if value is None or isinstance(value, (str, os.PathLike)):
+        return None if value is None else str(os.fspath(value))
+    if kind == "flag":
+        return bool(value)
+    if kind == "number":
+        return float(value)
+    if kind == "weights":
+        return [float(weight) for weight in value]
+    if kind == "pair" or (kind == "names" and isinstance(value, Sequence)):
+        return list(value)
+    return int(value) if kind == "whole" else None
 
 
 def command_of(matrix: str, options: Mapping[str, Any]) -> str:

@@ -56,7 +56,7 @@ def _options() -> Iterator[str]:
 def _row(option: Option) -> str:
     star = "*" if option.decides else ""
     flag = flag_of(option.name, option.metavar).replace("|", "\\|")
-    default = "required" if option.required else _shown(option.default)
+    default = _shown(option.default)
     help = option.help.replace("|", "\\|")
     python = f"`{option.name}`" if option.of else ""
     return f"| `{flag}`{star} | {python} | {option.type} | {default} | {help} |"

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
     "COUNT", "FILE", "FLAG", "LEARN", "NAMES", "NUMBER", "OUTPUT", "PAIR", "PERCENT", "PROBABILITY", "RATE",
-    "TEXT", "TREE", "WEIGHTS", "WEIGHTS_GIVEN", "Option", "Type", "number", "one_of", "whole",
+    "TEXT", "TREE", "WEIGHTS", "WEIGHTS_GIVEN", "AnyPath", "Names", "Option", "Type", "number", "one_of",
+    "whole",
 ]  # fmt: skip
+
+AnyPath = str | os.PathLike[str]
+"""Path of a file or folder."""
+
+Names = AnyPath | Sequence[str] | None
+"""Names: a file with one name per line, or the names themselves; None for no names given."""
 
 
 class Type(NamedTuple):
@@ -82,26 +91,24 @@ PAIR = Type("pair", 0, 10**12)
 
 
 class Option(NamedTuple):
-    """An option of `syclade infer`.
+    """A row of the table: an option of `syclade infer`.
 
     Attributes:
-        name: argument in Python, and parameter of the command.
         type: type and limits.
-        default: default value.
         help: help text of the command.
         decides: whether it determines the result, so that it must match when a run is resumed.
         of: function that has it as an argument; empty if only commands have it.
         metavar: name of the value in the help.
         flag: flag of the command; empty for that of the name.
-        required: whether it must be given.
+        name: argument in Python, and parameter of the command; here and below, the table fills it in.
+        default: default value.
     """
 
-    name: str
     type: Type
-    default: Any
     help: str
     decides: bool = False
     of: str = "infer"
     metavar: str | None = None
     flag: str = ""
-    required: bool = False
+    name: str = ""
+    default: object = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,6 +12,7 @@ from syclade.host.answer.batch.folder import Batch, run_batch
 from syclade.host.answer.batch.run_task import Place
 from syclade.host.answer.batch.task import Task
 from syclade.host.chains.runs.task import Stop
+from syclade.host.ground.options import Options
 from tests.answer.batch.cohort import OPTIONS, batch, content_of, write_cohort
 from tests.golden.commands import call
 
@@ -20,7 +20,7 @@ from tests.golden.commands import call
 @pytest.mark.slow
 def test_processes(tmp_path: Path) -> None:
     paths = write_cohort(tmp_path / "in", 3)
-    options: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "support": "none", "device": "native"}
+    options = Options(fp_rate=0.02, fn_rate=0.2, support="none", device="native")
     tasks = tuple(Task(path.stem, str(path), options) for path in paths)
     ended: list[str] = []
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:

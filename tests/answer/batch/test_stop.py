@@ -20,6 +20,7 @@ from syclade.host.answer.output.compose import best_tree_of
 from syclade.host.answer.output.result import Result
 from syclade.host.chains.runs.task import Stop
 from syclade.host.findings.draft import BestTree
+from syclade.host.ground.options import Options
 from tests.answer.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort
 from tests.commands.test_signals import interrupted
 from tests.golden.commands import PROGRAM
@@ -58,10 +59,10 @@ def test_a_stop_while_a_file_is_added_keeps_the_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (path,) = write_cohort(tmp_path / "in", 1)
-    options: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "support": "none", "device": "native"}
+    options = Options(fp_rate=0.02, fn_rate=0.2, support="none", device="native")
     task, out = Task("m0", str(path), options), tmp_path / "out"
     assert run_task(Place(out, False, Stop()), task)["state"] == "done"
-    more, stop = task._replace(options={**options, "report": True}), Stop()
+    more, stop = task._replace(options=options._replace(report=True)), Stop()
 
     def stopped(task: Task, stop: Stop) -> Result:
         stop.wanted = True
@@ -139,7 +140,7 @@ def test_a_signal_once_the_run_is_open_is_a_stop(tmp_path: Path, place: str, com
 def test_a_stop_after_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, support: str) -> None:
     """The result is written only if nothing else was to follow."""
     (path,) = write_cohort(tmp_path / "in", 1)
-    options: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "support": support, "device": "native"}
+    options = Options(fp_rate=0.02, fn_rate=0.2, support=support, device="native")
     task, stop = Task("m0", str(path), options), Stop()
 
     def stopped_late(*given: Any, **named: Any) -> BestTree:

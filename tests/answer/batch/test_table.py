@@ -8,6 +8,7 @@ import pytest
 
 from syclade.host.answer.batch.table import is_table, read_table
 from syclade.host.ground.errors import TableError
+from syclade.host.ground.options import Options
 
 
 def table(folder: Path, text: str, name: str = "cohort.tsv") -> Path:
@@ -29,25 +30,23 @@ def table(folder: Path, text: str, name: str = "cohort.tsv") -> Path:
 def test_spellings(tmp_path: Path, text: str) -> None:
     path = table(tmp_path, text)
     assert is_table(path)
-    (task,) = read_table(path, {"fp_rate": 0.01})
+    (task,) = read_table(path, Options(fp_rate=0.01))
     assert task.name == "A"
     assert task.matrix == str(tmp_path / "in" / "a.csv")
-    assert task.options == {
-        "fp_rate": 0.01, "fn_rate": 0.3, "move_probabilities": [1.0, 2.0, 3.0], "attach": True,
-    }  # fmt: skip
+    assert task.options == Options(fp_rate=0.01, fn_rate=0.3, move_probabilities=[1.0, 2.0, 3.0], attach=True)
 
 
 def test_empty_cells_are_the_common_options_and_names_those_of_the_files(tmp_path: Path) -> None:
     path = table(tmp_path, "matrix\tseed\tnames\nx/a.csv.gz\t\tn.txt\n/b.vcf\t1\t\n")
-    first, second = read_table(path, {"seed": 7})
+    first, second = read_table(path, Options(seed=7))
     assert (first.name, second.name) == ("a", "b")
-    assert first.options == {"seed": 7, "names": str(tmp_path / "n.txt")}
+    assert first.options == Options(seed=7, names=str(tmp_path / "n.txt"))
     assert second.matrix == "/b.vcf"
-    assert second.options == {}  # 1 is the default
+    assert second.options == Options()  # 1 is the default
 
 
 def test_commas_and_quotes(tmp_path: Path) -> None:
-    (task,) = read_table(table(tmp_path, 'matrix,name\n"a,""b"".csv",x\n'), {})
+    (task,) = read_table(table(tmp_path, 'matrix,name\n"a,""b"".csv",x\n'), Options())
     assert task.matrix == str(tmp_path / 'a,"b".csv')
 
 
@@ -86,7 +85,7 @@ def test_commas_and_quotes(tmp_path: Path) -> None:
 def test_messages(tmp_path: Path, text: str, where: str, said: str) -> None:
     path = table(tmp_path, text)
     with pytest.raises(TableError) as caught:
-        read_table(path, {})
+        read_table(path, Options())
     assert caught.value.location() == ":".join((str(path), *filter(None, [where])))
     assert said in str(caught.value)
 

@@ -14,6 +14,7 @@ from syclade.host.answer.batch.task import Task
 from syclade.host.chains.runs.task import Stop
 from syclade.host.commands.main import main
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
+from syclade.host.ground.options import Options
 from tests.conftest import ROOT
 
 EXAMPLE = ROOT / "host" / "data" / "example" / "matrix.csv"
@@ -56,7 +57,7 @@ class Losing(Executor):
 
 
 def test_lost_workers_are_in_the_line_of_a_matrix(tmp_path: Path) -> None:
-    batch = Batch(tmp_path / "out", (Task("a", str(EXAMPLE), {"fp_rate": 0.1, "fn_rate": 0.1}),))
+    batch = Batch(tmp_path / "out", (Task("a", str(EXAMPLE), Options(fp_rate=0.1, fn_rate=0.1)),))
     with RetryingExecutor(Losing()) as lasting:
         (line,) = run_batch(batch, lasting, Place(batch.folder, False, Stop()), lambda _: None)
     assert line["state"] == "waiting"

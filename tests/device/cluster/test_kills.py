@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import time
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.answer.batch.folder import Batch, run_batch
+from syclade.host.answer.batch.folder import Batch, read_batch, run_batch
 from syclade.host.answer.batch.run_task import Place
 from syclade.host.answer.batch.task import Task
 from syclade.host.chains.runs.task import Stop
@@ -69,7 +68,7 @@ def _batches_with_kills(
     paths = write_cohort(folder / "in", matrices, cells=60, mutations=50)
     assert batch(*paths, "--out", folder / "whole").status == 0
     whole = content_of(folder / "whole")
-    options = dict(json.loads((folder / "whole" / "batch.json").read_text())["tasks"][0]["options"])
+    options = read_batch(folder / "whole").tasks[0].options
     tasks = tuple(Task(path.stem, str(path), options) for path in paths)
     batches = 0
     with workers() as executor, Killer(os.getpid(), kills, 3, SECONDS[workers]) as killer:
