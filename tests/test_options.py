@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -15,10 +16,12 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.calls.options import CallOptions
 from syclade.host.commands.call import command as call_command
 from syclade.host.commands.infer import command
 from syclade.host.ground.errors import OptionError, RatesError
 from syclade.host.ground.options import DECIDE, OPTIONS, Options, checked, command_of, flag_of, given_of
+from syclade.host.ground.options.calls import CALL_OPTIONS
 from syclade.host.ground.options.page import page
 from syclade.host.ground.options.types import AnyPath, Names, Option
 from syclade.host.ground.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
@@ -130,6 +133,13 @@ def test_the_page_has_all_options_of_call() -> None:
     assert len(visible) > 35
     for flag, is_visible in visible.items():
         assert re.search(rf"^\| `(-\w, )?{flag}[ `]", taken if is_visible else refused, re.M), flag
+
+
+def test_the_options_of_call_have_one_default() -> None:
+    """The command and Python agree; the number of tests is counted by default, which is None in Python."""
+    told = {name: option.default for name, option in CALL_OPTIONS.items()}
+    assert asdict(CallOptions()) == {**told, "bonf": None}
+    assert told["bonf"] == "dynamic"
 
 
 def test_options_that_determine_the_result() -> None:
