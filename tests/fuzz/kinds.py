@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.fuzz.archives import Archives
 from tests.fuzz.caches import Caches
 from tests.fuzz.checkpoints import Checkpoints
 from tests.fuzz.forms import Libraries, Pairs, Tables
@@ -19,5 +20,7 @@ __all__ = ["KINDS"]
 
 KINDS: dict[str, Callable[[Path], Kind]] = {
     kind.name: kind
-    for kind in (Matrices, Names, Trees, Images, Caches, Checkpoints, Tables, Pairs, Libraries, Reads, Places)
-}
+    for kind in (
+        Matrices, Names, Trees, Images, Archives, Caches, Checkpoints, Tables, Pairs, Libraries, Reads, Places
+    )
+}  # fmt: skip

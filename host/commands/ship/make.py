@@ -2,22 +2,19 @@
 
 Run as `python -m syclade.host.commands.ship.make [--all | --check]`. Each kernel is compiled in a subprocess,
 so that the same sources and versions always give the same bytes. Existing kernels of the same sources and
-versions are reused, unless `--all` is given. Each is written when it is compiled, so that an interrupted run
-can go on. `--check` compiles all kernels, compares them with the existing ones, and reports for which the
-code differs, for which only names differ, and for which only the key differs (their sources changed without
-effect).
+versions are reused, unless `--all` is given, and only archives with a changed kernel are written. Each new
+kernel is stored in the user's cache until then, so that an interrupted run can go on. `--check` compiles all
+kernels, compares them with the existing ones, and reports for which the code differs, for which only names
+differ, and for which only the key differs (their sources changed without effect).
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import lzma
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Collection
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
@@ -25,11 +22,13 @@ from typing import Any
 
 from llvmlite import binding
 
+from syclade.host.commands.ship.archives import Compiled, read_archives, write_archives
 from syclade.host.commands.ship.kernels import shipped_kernels
 from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.precompiled import MANIFEST, SPIRV, ship_key
+from syclade.host.device.compile.precompiled import SPIRV, ship_key
 from syclade.host.device.compile.translate import translate
 from syclade.host.device.cores import usable_cores
+from syclade.host.ground.cache import forget_cached, read_checked, write_checked
 from syclade.host.ground.spirv import header, instructions_without_names, is_spirv
 
 FOLDER = Path(__file__).parents[2] / "device" / "compile" / "kernels"
@@ -70,80 +69,76 @@ def compile_apart(name: str, made_for: str) -> tuple[str, bytes]:
     return entry_point.decode(), content
 
 
-def _make_all(
-    kept: dict[str, Any], keep: Callable[[dict[str, Any], bytes], None] | None = None
-) -> list[tuple[dict[str, Any], bytes]]:
-    """Return (entry of the manifest, content) of every kernel. One compiler runs per core.
+def _make_all(existing: Iterable[Compiled], *, resume: bool) -> list[Compiled]:
+    """Return every kernel of the package. One compiler runs per core.
 
     Args:
-        kept: a manifest, whose kernels are reused where they are up to date.
-        keep: called with each kernel that was compiled.
+        existing: kernels of the same versions, which are reused where their sources are the same.
+        resume: whether to reuse what an interrupted run has compiled, and to store what this one compiles.
     """
-    here = {entry["file"]: entry for entry in kept.get("kernels", []) if kept["versions"] == _versions()}
+    there = {(kernel.name, kernel.made_for): kernel for kernel in existing}
     wanted = [
         (name, shipped.kernel, made_for)
         for name, shipped in shipped_kernels().items()
         for made_for in shipped.made_for
     ]
+
+    def make(one: tuple[str, Kernel, str]) -> Compiled:
+        name, kernel, made_for = one
+        key, old = ship_key(kernel, made_for), there.get((name, made_for))
+        return old if old is not None and old.key == key else _compile(name, made_for, key, resume=resume)
+
     with ThreadPoolExecutor(usable_cores()) as pool:
-        return list(pool.map(lambda one: _make(one[0], one[1], one[2], here, keep), wanted))
+        return list(pool.map(make, wanted))
 
 
-def _make(
-    name: str,
-    kernel: Kernel,
-    made_for: str,
-    kept: dict[str, dict[str, Any]],
-    keep: Callable[[dict[str, Any], bytes], None] | None,
-) -> tuple[dict[str, Any], bytes]:
-    """Return (entry of the manifest, content) of a kernel; reuse that of `kept` for the same sources."""
-    file, key = f"{name}.{made_for}.xz", ship_key(kernel, made_for)
-    if file in kept and kept[file]["key"] == key:
-        there = FOLDER / file
-        content = lzma.decompress(there.read_bytes()) if there.exists() else b""
-        if hashlib.sha256(content).hexdigest() == kept[file]["sha256"]:
-            return kept[file], content
-    entry_point, content = compile_apart(name, made_for)
-    entry = {
-        "name": name,
-        "for": made_for,
-        "key": key,
-        "entry_point": entry_point,
-        "file": file,
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
-    print(f"{entry['file']}: {len(content)} bytes", flush=True)
-    if keep is not None:
-        keep(entry, content)
-    return entry, content
+def _compile(name: str, made_for: str, key: str, *, resume: bool) -> Compiled:
+    """Compile a kernel, or take it from the cache."""
+    stored = read_checked(_cache_name(name, made_for, key)) if resume else None
+    if stored is not None:
+        entry_point, _, content = stored.partition(b"\n")
+        return Compiled(name, made_for, key, entry_point.decode(), content)
+    made = Compiled(name, made_for, key, *compile_apart(name, made_for))
+    print(f"{made.title}: {len(made.content)} bytes", flush=True)
+    if resume:
+        write_checked(_cache_name(name, made_for, key), made.entry_point.encode() + b"\n" + made.content)
+    return made
+
+
+def _cache_name(name: str, made_for: str, key: str) -> str:
+    """Return the name in the cache of a kernel whose archive is not written yet: all that determines it."""
+    parts = (name, made_for, key, *_versions().items(), *_NUMBA.get(made_for, {}).items())
+    return f"made/{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 
 def differences(
-    there: dict[str, Any], made: dict[str, Any], renamed: Collection[str] = frozenset()
+    there: Iterable[Compiled],
+    made: Iterable[Compiled],
+    versions: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
 ) -> list[str]:
-    """Return the differences between the existing manifest and that of kernels compiled now, as messages.
+    """Return the differences between the existing kernels and those compiled now, as messages.
 
     Args:
-        there, made: the existing manifest and the new one.
-        renamed: files whose contents differ in names only.
+        there, made: the existing kernels, and those compiled now.
+        versions: of their compilers.
     """
     found = [
-        f"{name} is {version}, and was {there['versions'].get(name)}"
-        for name, version in made["versions"].items()
-        if version != there["versions"].get(name)
+        f"{name} is {version}, and was {versions[0].get(name)}"
+        for name, version in versions[1].items()
+        if version != versions[0].get(name)
     ]
-    old = {entry["file"]: entry for entry in there["kernels"]}
-    new = {entry["file"]: entry for entry in made["kernels"]}
-    for file in sorted(old.keys() | new.keys()):
-        if file not in new:
-            found.append(f"{file}: is not among them any more")
-        elif file not in old:
-            found.append(f"{file}: is not there")
-        elif old[file]["sha256"] != new[file]["sha256"]:
-            what = "names differ, its code does not" if file in renamed else "code differs"
-            found.append(f"{file}: its {what}")
-        elif old[file] != new[file]:
-            found.append(f"{file}: its key differs, its content does not")
+    old = {kernel.title: kernel for kernel in there}
+    new = {kernel.title: kernel for kernel in made}
+    for title in sorted(old.keys() | new.keys()):
+        if title not in new:
+            found.append(f"{title}: is not among them any more")
+        elif title not in old:
+            found.append(f"{title}: is not there")
+        elif old[title].content != new[title].content:
+            renamed = same_but_for_names(old[title].content, new[title].content)
+            found.append(f"{title}: its {'names differ, its code does not' if renamed else 'code differs'}")
+        elif old[title] != new[title]:
+            found.append(f"{title}: its key differs, its content does not")
     return found
 
 
@@ -164,10 +159,6 @@ def _code_of(content: bytes) -> list[Any]:
     return [(name, data) for name, data in found if name.startswith(_CODE_SECTIONS)]
 
 
-def _is_renamed(path: Path, content: bytes) -> bool:
-    return path.exists() and same_but_for_names(lzma.decompress(path.read_bytes()), content)
-
-
 def _versions() -> dict[str, str]:
     names = ("numba", "llvmlite", "numba-dpex", "dpcpp-llvm-spirv")
     return {name: metadata.version(name) for name in names}
@@ -182,60 +173,18 @@ def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--all"], ["--check"]):
         print("usage: python -m syclade.host.commands.ship.make [--all | --check]", file=sys.stderr)
         return 2
-    path = FOLDER / MANIFEST
-    nothing: dict[str, Any] = {"versions": {}, "kernels": []}
-    there = json.loads(path.read_text(encoding="utf-8")) if path.exists() else nothing
-    made = _make_all(nothing if arguments else there, None if arguments == ["--check"] else _keeper(there))
-    manifest = {"versions": _versions(), "kernels": [entry for entry, _ in made]}
+    versions, there = read_archives(FOLDER)
     if arguments == ["--check"]:
-        renamed = {entry["file"] for entry, content in made if _is_renamed(FOLDER / entry["file"], content)}
-        found = differences(there, manifest, renamed)
+        found = differences(there, _make_all([], resume=False), (versions, _versions()))
         print("\n".join(found) or "all are those of the sources")
         return int(bool(found))
-    _write(manifest, made)
+    is_reused = not arguments and versions == _versions()
+    made = _make_all(there if is_reused else [], resume=not arguments)
+    for archive in write_archives(FOLDER, _versions(), made):
+        print(f"{archive}: written")
+    for kernel in made:
+        forget_cached(_cache_name(kernel.name, kernel.made_for, kernel.key))
     return 0
-
-
-def _keeper(there: dict[str, Any]) -> Callable[[dict[str, Any], bytes], None]:
-    """Return a function, for threads, that writes a kernel and adds it to the manifest `there`."""
-    entries = {entry["file"]: entry for entry in there["kernels"]} if there["versions"] == _versions() else {}
-    one_at_a_time = threading.Lock()
-
-    def keep(entry: dict[str, Any], content: bytes) -> None:
-        with one_at_a_time:
-            entries[entry["file"]] = entry
-            _write_kernel(entry, content)
-            _write_manifest({"versions": _versions(), "kernels": list(entries.values())})
-
-    return keep
-
-
-def _write_kernel(entry: dict[str, Any], content: bytes) -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
-    _replace(FOLDER / entry["file"], packed)
-
-
-def _write_manifest(manifest: dict[str, Any]) -> None:
-    _replace(FOLDER / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Replace a file in one step, so that an interruption leaves the old one or the new one."""
-    passing = path.with_name(f".{path.name}.tmp")
-    passing.write_bytes(content)
-    passing.replace(path)
-
-
-def _write(manifest: dict[str, Any], made: list[tuple[dict[str, Any], bytes]]) -> None:
-    """Write the kernels, then the manifest, and delete files that it does not list."""
-    for entry, content in made:
-        _write_kernel(entry, content)
-    _write_manifest(manifest)
-    listed = {MANIFEST, *(entry["file"] for entry, _ in made)}
-    for path in FOLDER.iterdir():
-        if path.name not in listed:
-            path.unlink()
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def kernel_origin(device: Device) -> str:
         return "from an image (syclade export)"
     native = device.kind == "native"
     made_for = own_processor() if native else SPIRV
-    there = sum(entry["for"] == made_for for entry in shipped())
+    there = sum(entry.made_for == made_for for entry in shipped())
     compiler = "numba" if native else "numba-dpex"
     problem = native_problem() if native else sycl_compiler_problem()
     parts = [f"{there} with the package, for many sizes"] if there else []

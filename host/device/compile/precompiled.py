@@ -1,27 +1,34 @@
 """Precompiled kernels: part of the package, so that even the first run does not wait for a compiler.
 
 They serve many sizes (`host/chains/encodings/preorder_forms.py`). Each is looked up by a digest of its
-sources, so a kernel whose sources have changed since is never used. `host/commands/ship/` compiles them.
+sources, so a kernel whose sources have changed since is never used. `host/commands/ship/` compiles them, and
+packs those whose code is alike into one archive. An archive is decompressed only as far as a kernel needs.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import lzma
 import platform
 import sys
-from functools import cache
+import threading
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.kernel_sources import digest_of
+from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.packages import install_command
 
 __all__ = [
     "MAKERS",
     "MANIFEST",
     "PROCESSORS",
     "SPIRV",
+    "Precompiled",
     "find_shipped",
     "is_shipped",
     "own_processor",
@@ -47,18 +54,58 @@ MAKERS = {SPIRV: "syclade.kernels.target.sycl"} | dict.fromkeys(
 """Module that compiles the kernels, by target."""
 
 
+_OPEN_ARCHIVES = 2
+"""Archives kept open: kernels of searches come from one, those of chains from another."""
+
+_reading = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Precompiled:
+    """Entry of the manifest: a precompiled kernel, and where it is stored.
+
+    Attributes:
+        name: its name in the list of precompiled kernels.
+        made_for: SPIRV or one of PROCESSORS.
+        key: digest of its sources (`ship_key`).
+        entry_point: name of its function.
+        archive: name of the file that has it, among others.
+        offset, size: position and length in the decompressed archive, in bytes.
+        sha256: digest of its SPIR-V or object file.
+    """
+
+    name: str
+    made_for: str
+    key: str
+    entry_point: str
+    archive: str
+    offset: int
+    size: int
+    sha256: str
+
+
 def find_shipped(kernel: Kernel, made_for: str) -> tuple[str, bytes] | None:
     """Return (entry point, SPIR-V or object file); None if no precompiled kernel has these sources.
 
     Args:
         kernel: the kernel.
         made_for: SPIRV or one of PROCESSORS.
+
+    Raises:
+        DeviceError: the archive is missing or damaged.
     """
     entry = _by_key().get((ship_key(kernel, made_for), made_for))
     if entry is None:
         return None
-    content = (_folder() / entry["file"]).read_bytes()
-    return entry["entry_point"], lzma.decompress(content)
+    path = _folder() / entry.archive
+    try:
+        with _reading:
+            content = _archive(path).part(entry.offset, entry.size)
+    except OSError as error:
+        raise _unreadable(path, str(error)) from error
+    if hashlib.sha256(content).hexdigest() != entry.sha256:
+        raise _unreadable(path, "it is damaged")
+    return entry.entry_point, content
 
 
 def is_shipped(kernel: Kernel, made_for: str) -> bool:
@@ -66,14 +113,13 @@ def is_shipped(kernel: Kernel, made_for: str) -> bool:
     return (ship_key(kernel, made_for), made_for) in _by_key()
 
 
-def shipped() -> list[dict[str, Any]]:
+def shipped() -> list[Precompiled]:
     """Return the manifest's entries of all precompiled kernels; empty if there is no readable manifest."""
     try:
-        told = json.loads((_folder() / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        manifest = json.loads((_folder() / MANIFEST).read_text(encoding="utf-8"))
+        return [Precompiled(**entry) for entry in manifest["kernels"]]
+    except (OSError, ValueError, KeyError, TypeError):
         return []
-    found: list[dict[str, Any]] = told["kernels"]
-    return found
 
 
 def ship_key(kernel: Kernel, made_for: str) -> str:
@@ -99,9 +145,43 @@ def own_processor() -> str | None:
 
 
 @cache
-def _by_key() -> dict[tuple[str, str], dict[str, Any]]:
-    return {(entry["key"], entry["for"]): entry for entry in shipped()}
+def _by_key() -> dict[tuple[str, str], Precompiled]:
+    return {(entry.key, entry.made_for): entry for entry in shipped()}
 
 
 def _folder() -> Path:
     return Path(__file__).resolve().parent / "kernels"
+
+
+@lru_cache(maxsize=_OPEN_ARCHIVES)
+def _archive(path: Path) -> _Archive:
+    return _Archive(path.read_bytes())
+
+
+class _Archive:
+    """An archive, decompressed as far as its kernels have been needed."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._decompressor = lzma.LZMADecompressor()
+        self._waiting = packed
+        self._content = bytearray()
+
+    def part(self, offset: int, size: int) -> bytes:
+        """Return bytes of the decompressed content; fewer if the archive is damaged before their end."""
+        missing = offset + size - len(self._content)
+        with contextlib.suppress(lzma.LZMAError):
+            while missing > 0 and not self._decompressor.eof:
+                found = self._decompressor.decompress(self._waiting, max_length=missing)
+                self._waiting = b""
+                if not found and self._decompressor.needs_input:
+                    break
+                self._content += found
+                missing -= len(found)
+        return bytes(self._content[offset : offset + size])
+
+
+def _unreadable(path: Path, reason: str) -> DeviceError:
+    return DeviceError(
+        f"{path}: the precompiled kernels in it cannot be read: {reason}",
+        hint=f"install it anew: {install_command(anew=True)}",
+    )
