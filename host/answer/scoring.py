@@ -26,7 +26,7 @@ from syclade.host.data.model.recurrence import (
     with_copy,
 )
 from syclade.host.data.model.summed import log_likelihood_at_fitted_shares, summed_log_likelihood
-from syclade.host.data.trees.leaf_treefile import read_leaf_tree
+from syclade.host.data.trees.leaf_formats import read_leaf_tree
 from syclade.host.data.trees.treefile import tree_of
 from syclade.host.ground.options import Options, checked
 from syclade.host.ground.supported import check_together

@@ -21,7 +21,7 @@ class Event(NamedTuple):
         step: steps that the chain had done.
         score: integer score of the tree, in units of 2^-f nat.
         why: bit r is set if the plan's r-th recorder selected the state.
-        key: key of the tree (`host.data.trees.key`).
+        key: key of the tree (`host.data.trees.tree`).
         parents: int32, shape (n + 1,): the tree.
         rate_at: grid indices of the learned rates.
     """

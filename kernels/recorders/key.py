@@ -2,7 +2,7 @@
 
 It is the sum over all mutations of a hash of (mutation, parent). So it changes only by the hashes of the
 parents that change. The hash is the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable
-pseudorandom number generators", OOPSLA 2014); `host.data.trees.key` is the same in numpy.
+pseudorandom number generators", OOPSLA 2014); `host.data.trees.tree` is the same in numpy.
 """
 
 import numpy as np

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from syclade.host.answer.batch.names import check_name
 from syclade.host.answer.request.arguments import settled
 from syclade.host.data.input.formats import format_for
-from syclade.host.data.input.name_files import beside
+from syclade.host.data.input.names import beside
 from syclade.host.data.input.source import Source
 from syclade.host.findings.kinds.named import kind_named, weights_of
 from syclade.host.ground.errors import MatrixError, OptionError

@@ -25,7 +25,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, problem_at
 from syclade.host.data.model.rate_model import Places
 from syclade.host.data.model.recurrence import with_copy
-from syclade.host.data.trees.key import tree_key
+from syclade.host.data.trees.tree import tree_key
 from syclade.host.data.trees.treefile import read_tree
 from syclade.host.device.work import WorkDone
 from syclade.host.findings.kinds.cell_trees import CELL

@@ -56,7 +56,7 @@ class Matrix:
         file_sha256: SHA-256 of the bytes of the file, in hexadecimal; None if there is no file.
         cells: names of the columns; None if none were given.
         names_from: the file with the names of the rows, which was given or is beside the matrix
-            (`syclade.host.data.input.name_files`); None if there is none.
+            (`syclade.host.data.input.names`); None if there is none.
         cell_names_from: the same for the columns.
         left_out: mutations and cells that options have left out.
         annotated: the AnnData that the matrix is from, with what it has besides (`Result.to_anndata`); None

@@ -10,7 +10,8 @@ from syclade.host.ground.errors import MatrixError, TableError, TreeError
 from syclade.host.ground.limits import chunks
 from syclade.host.ground.values import path_of
 
-__all__ = ["GZIP", "as_lf", "excerpt", "read_bytes", "read_stream", "read_text", "text_of"]
+__all__ = ["GZIP", "as_lf", "excerpt", "lines_of", "read_bytes", "read_stream", "read_text", "text_of"]
+
 
 GZIP = b"\x1f\x8b"
 """First bytes of gzip and bgzip files."""
@@ -125,3 +126,16 @@ def _read_text_bytes(stream: IO[Any], path: str | os.PathLike[str], error: FileE
                 hint="is this the file that you mean, and does it have line ends?",
             )
     return bytes(data)
+
+
+def lines_of(data: bytes, path: str) -> list[str]:
+    """Return the lines of a UTF-8 file, without blank lines at its end.
+
+    Raises:
+        MatrixError: the file is empty or not text.
+    """
+    # Strip only blanks and line ends: tabs at the end of a row separate empty values.
+    text = text_of(data, path, MatrixError).rstrip("\n ")
+    if not text.strip():
+        raise MatrixError("the file is empty", path=path)
+    return text.split("\n")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from syclade.fallback.recorders.key import tree_keys
 from syclade.host.data.input.names import default_names
 from syclade.host.data.trees import levels
 from syclade.host.ground.errors import TreeError
@@ -30,8 +31,10 @@ __all__ = [
     "preorder",
     "root_label",
     "to_networkx",
+    "tree_key",
     "validate_parents",
 ]
+
 
 Parents = NDArray[np.int32]
 
@@ -202,3 +205,12 @@ def to_networkx(parents: Parents, labels: Sequence[str]) -> networkx.DiGraph[str
     for node in preorder(parents).tolist()[1:]:
         graph.add_edge(labels[parents[node]], labels[node])
     return graph
+
+
+def tree_key(parents: NDArray[np.int32]) -> int:
+    """Return the key of a tree: the sum over all mutations of a hash of (mutation, parent), 0 … 2^64-1.
+
+    Args:
+        parents: int32, shape (n + 1,); the root n is its own parent.
+    """
+    return int(tree_keys(np.asarray(parents)[None])[0])

@@ -25,10 +25,9 @@ from syclade.host.chains.starts import initial_state
 from syclade.host.commands.main import cli
 from syclade.host.data.diagnostics.trees import clade_ess, spread_of
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.key import tree_key
 from syclade.host.data.trees.leaf import canonical, clades
-from syclade.host.data.trees.leaf_formats import leaf_newick
-from syclade.host.data.trees.leaf_treefile import read_leaf_tree
+from syclade.host.data.trees.leaf_formats import leaf_newick, read_leaf_tree
+from syclade.host.data.trees.tree import tree_key
 from syclade.host.data.trees.uniform import initial_leaf_parents
 from syclade.host.findings.samples import clades as clades_module
 from syclade.host.findings.samples.cell_trees import SampledCellTrees, majority_newick

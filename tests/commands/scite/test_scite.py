@@ -27,7 +27,7 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.summed import summed_log_likelihood
-from syclade.host.data.trees.key import tree_key
+from syclade.host.data.trees.tree import tree_key
 from syclade.host.data.trees.treefile import read_tree
 from syclade.host.findings.samples.lines import sample_line
 from tests.conftest import ROOT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from syclade.host.data.trees.key import tree_key
+from syclade.host.data.trees.tree import tree_key
 from syclade.quality.oracle.trees import ParentVector, all_trees
 from tests.support import tree_strategies
 from tests.support.keys import slow_key, split_mix

@@ -16,8 +16,8 @@ from syclade.host.data.input.formats.grid import (
     refuse_rows,
     with_two,
 )
-from syclade.host.data.input.formats.lines import lines_of
 from syclade.host.data.input.reader import values_of
+from syclade.host.data.input.textfile import lines_of
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 

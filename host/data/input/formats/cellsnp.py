@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.data.input.formats.hdf import require
-from syclade.host.data.input.formats.lines import lines_of
 from syclade.host.data.input.formats.reads import called, require_depth
 from syclade.host.data.input.formats.vcf import Site
 from syclade.host.data.input.source import Source
+from syclade.host.data.input.textfile import lines_of
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.limits import MOST_BYTES
 

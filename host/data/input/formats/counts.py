@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.formats.grid import MISSING, Asked, Grid, named_grid
-from syclade.host.data.input.formats.lines import lines_of
 from syclade.host.data.input.formats.reads import called
 from syclade.host.data.input.formats.tabular import Table, fields_of, read_table
 from syclade.host.data.input.source import Source
-from syclade.host.data.input.textfile import excerpt
+from syclade.host.data.input.textfile import excerpt, lines_of
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options import flag_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from syclade.host.data.input.formats.grid import Asked, Grid, named_grid, refuse_two
-from syclade.host.data.input.formats.lines import lines_of
-from syclade.host.data.input.textfile import excerpt
+from syclade.host.data.input.textfile import excerpt, lines_of
 from syclade.host.ground.errors import MatrixError
 
 __all__ = ["read_scistree"]

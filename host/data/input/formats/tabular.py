@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syclade.host.data.input.formats.grid import is_symbol
-from syclade.host.data.input.formats.lines import lines_of
+from syclade.host.data.input.textfile import lines_of
 from syclade.host.ground.errors import MatrixError
 
 __all__ = ["Table", "by_commas", "fields_of", "read_table", "separator_of", "why_no_table"]

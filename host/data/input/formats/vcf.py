@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.formats.grid import Asked, Grid, named_grid, refuse_two
-from syclade.host.data.input.formats.lines import lines_of
 from syclade.host.data.input.formats.reads import Numbers, wants_share
-from syclade.host.data.input.textfile import excerpt
+from syclade.host.data.input.textfile import excerpt, lines_of
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 
