@@ -40,7 +40,7 @@ def test_hints_name_the_whole_install(
     where = "in the folder of syclade's clone"
     assert install_command(*missing) == f"{command} {where}"
     again = command.replace("install", "install --force-reinstall", 1)
-    assert install_command(*missing, anew=True) == f"{again} {where}"
+    assert install_command(*missing, reinstall=True) == f"{again} {where}"
 
 
 def test_the_hint_for_sycl_says_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from syclade.host.calls.pysam_loader import pysam_of, quiet_finalizers
-from syclade.host.calls.read_filter import Intake
+from syclade.host.calls.read_filter import ReadFilter
 from syclade.host.calls.reference import Reference
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.files import problem_of
@@ -185,15 +185,21 @@ class RawRecords:
         alignments: the file, used by nothing else meanwhile.
         contig: name of the contig.
         begin, end: the region, from 0, without `end`.
-        intake: counts the reads, and changes some.
+        read_filter: counts the reads, and changes some.
         since: reads that begin before this position have been counted elsewhere.
     """
 
     def __init__(
-        self, alignments: Alignments, contig: str, begin: int, end: int, intake: Intake, since: int = 0
+        self,
+        alignments: Alignments,
+        contig: str,
+        begin: int,
+        end: int,
+        read_filter: ReadFilter,
+        since: int = 0,
     ) -> None:
         self._alignments = alignments
-        self._intake, self._since = intake, since
+        self._read_filter, self._since = read_filter, since
         length = alignments.contigs[contig]
         self._beyond = length if length - end < _FAR else None
         self._region = (contig, begin, end)
@@ -256,7 +262,7 @@ class RawRecords:
                     if not reads:
                         self._ended = True
                         break
-                    self._intake.take(reads, self._since, self._beyond)
+                    self._read_filter.take(reads, self._since, self._beyond)
                     for read in reads:
                         write(read)
         except (OSError, ValueError) as problem:

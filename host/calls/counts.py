@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.indel_counts import IndelCounts
-from syclade.host.calls.kernels import Compiled, grown
+from syclade.host.calls.kernels import HostKernel, grow_table
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.record_parser import Reads
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT, RULES
@@ -63,7 +63,7 @@ class Counter:
         begin, end: the window, from 0, without `end`.
     """
 
-    def __init__(self, columns: Compiled, options: CallOptions, begin: int, end: int) -> None:
+    def __init__(self, columns: HostKernel, options: CallOptions, begin: int, end: int) -> None:
         self._columns, self._options = columns, options
         self._begin, self._number = begin, end - begin
         self._table = np.zeros((self._number, 0, 2), dtype=np.uint32)
@@ -116,7 +116,7 @@ class Counter:
             self._columns(arrays)
             first = int(arrays["next"][0])
             if first < end or 4 * int(self._filled.max()) >= 3 * self._table.shape[1]:
-                self._table = grown(self._table, self._begin)
+                self._table = grow_table(self._table, self._begin)
 
     def counts(self) -> Counts:
         """Return what has been counted."""

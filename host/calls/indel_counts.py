@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.error_probabilities import DINDEL, indel_qualities
 from syclade.host.calls.gap_quality import GapQuality
-from syclade.host.calls.kernels import Compiled, grown
+from syclade.host.calls.kernels import HostKernel, grow_table
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.record_parser import Reads, ReadTags
 from syclade.kernels.pileup.indel_arguments import (
@@ -127,7 +127,7 @@ class IndelCounter:
     """
 
     def __init__(
-        self, compiled: Compiled, quality: GapQuality, options: CallOptions, begin: int, end: int
+        self, compiled: HostKernel, quality: GapQuality, options: CallOptions, begin: int, end: int
     ) -> None:
         self._compiled, self._quality, self._options = compiled, quality, options
         self._begin, self._number = begin, end - begin
@@ -179,7 +179,7 @@ class IndelCounter:
                 reads, self._kept(reads, arrays["gaps"][:found], arrays["by_position"], origin), reference
             )
             if first < len(reads) or 4 * int(self._filled.max()) >= 3 * self._table.shape[1]:
-                self._table = grown(self._table, self._begin)
+                self._table = grow_table(self._table, self._begin)
 
     def counts(self) -> IndelCounts:
         """Return what has been counted."""

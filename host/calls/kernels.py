@@ -21,7 +21,7 @@ from syclade.kernels.pileup.indel_arguments import INDEL_ARGUMENTS
 from syclade.kernels.pileup.tag_arguments import STORED, TAG_ARGUMENTS
 from syclade.kernels.target.native.traits import TRAITS
 
-__all__ = ["HOST_KERNELS", "Compiled", "Place", "compiled", "grown", "here", "place_of"]
+__all__ = ["HOST_KERNELS", "HostKernel", "Place", "grow_table", "here", "load_host_kernel", "place_of"]
 
 
 def _kernel(name: str, arguments: tuple[Argument, ...]) -> Kernel:
@@ -44,7 +44,7 @@ HOST_KERNELS = {name: _kernel(name, arguments) for name, arguments in _ARGUMENTS
 counts into a larger one, find tags, take stored base alignment qualities, and count indels by column."""
 
 
-class Compiled:
+class HostKernel:
     """A kernel of one slot, compiled for this processor.
 
     Args:
@@ -74,19 +74,19 @@ class Compiled:
         self._run(0, 1, *[array.ctypes.data for array in given])
 
 
-def compiled(name: str) -> Compiled:
+def load_host_kernel(name: str) -> HostKernel:
     """Return one of `HOST_KERNELS`, compiled.
 
     Raises:
         DeviceError: numba cannot compile the kernel.
     """
-    return Compiled(HOST_KERNELS[name])
+    return HostKernel(HOST_KERNELS[name])
 
 
 _LAST_STRIDE = 1 << 17
 
 
-def grown(table: NDArray[np.uint32], begin: int) -> NDArray[np.uint32]:
+def grow_table(table: NDArray[np.uint32], begin: int) -> NDArray[np.uint32]:
     """Return a table with the same keys and counts, and twice the space.
 
     Args:
@@ -100,7 +100,7 @@ def grown(table: NDArray[np.uint32], begin: int) -> NDArray[np.uint32]:
     if 2 * stride > _LAST_STRIDE:
         raise ReadsError(f"a column after position {begin} has more than {_LAST_STRIDE} different qualities")
     larger = np.zeros((columns, 2 * stride, 2), dtype=np.uint32)
-    compiled("growth")(
+    load_host_kernel("growth")(
         {
             "columns": np.array([columns]),
             "old_stride": np.array([stride]),

@@ -115,7 +115,7 @@ def fisher_p(a: int, b: int, c: int, d: int) -> float:
     """Return the two-sided p-value of Fisher's exact test as htslib computes it.
 
     The probability of a table follows from that of the one before it, from both ends inwards, and is
-    computed anew at each multiple of 11. So where the tables at an end have probabilities below 10^-308,
+    computed again at each multiple of 11. So where the tables at an end have probabilities below 10^-308,
     those that follow count as 0 until the next multiple, and the p-value may be too small, or 0.
     """
     table = _Margins(a + b, a + c, a + b + c + d)

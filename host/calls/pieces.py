@@ -37,7 +37,7 @@ class Seen(NamedTuple):
     """Reads seen and work done so far.
 
     Attributes:
-        reads: numbers of reads, by sample; see `Intake`.
+        reads: numbers of reads, by sample; see `ReadFilter`.
         work: reads and gaps aligned, and columns tested.
     """
 
@@ -171,7 +171,7 @@ class CallsToOpen:
         paths: the samples' files, which workers read.
         reference: the reference's file, likewise.
         options: what decides the records.
-        versions: size and time of each file, so that a worker opens a changed file anew.
+        versions: size and time of each file, so that a worker opens a changed file again.
     """
 
     paths: tuple[Path, ...]

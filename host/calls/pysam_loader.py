@@ -33,7 +33,7 @@ def pysam_of() -> Any:
     except ImportError as error:
         missing = getattr(error, "name", None) == "pysam"
         what = "reading BAM and CRAM needs pysam" if missing else f"pysam does not import: {error}"
-        raise ReadsError(what, hint=install_command("calls", anew=not missing)) from error
+        raise ReadsError(what, hint=install_command("calls", reinstall=not missing)) from error
     pysam.set_verbosity(0)
     return pysam
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from syclade.host.calls.options import CallOptions
 from syclade.host.ground.options.calls import call_flag
 
-__all__ = ["REASONS", "Intake", "ReadCounts", "Reason", "clipped_cigar", "reason_of"]
+__all__ = ["REASONS", "ReadCounts", "ReadFilter", "Reason", "clipped_cigar", "reason_of"]
 
 
 class Reason(NamedTuple):
@@ -72,7 +72,7 @@ class ReadCounts:
 
     @classmethod
     def of(cls, counts: Mapping[str, int], unplaced: int = 0) -> ReadCounts:
-        """Return the numbers from the counts of `Intake`.
+        """Return the numbers from the counts of `ReadFilter`.
 
         Args:
             counts: the counts.
@@ -116,7 +116,7 @@ def reason_of(flag: int, mapping: int, options: CallOptions) -> str | None:
     return None
 
 
-class Intake:
+class ReadFilter:
     """Counts reads, and changes those that could not be used otherwise; for use by one thread.
 
     Attributes:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.kernels import Compiled, compiled
+from syclade.host.calls.kernels import HostKernel, load_host_kernel
 from syclade.host.calls.options import CallOptions
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.options.calls import call_flag
@@ -29,7 +29,7 @@ from syclade.kernels.pileup.arguments import (
 )
 from syclade.kernels.pileup.tag_arguments import FOUND, NO_TAG, TAGS, WRONG_TAG
 
-__all__ = ["RAW_BYTES", "ReadTags", "Reads", "TagReader", "Taker", "error_of_read"]
+__all__ = ["RAW_BYTES", "ReadTags", "Reads", "RecordParser", "TagReader", "error_of_read"]
 
 
 RAW_BYTES = 1 << 22
@@ -41,7 +41,7 @@ _PROBLEMS = {
         f"align FASTQ, not FASTA; or give a quality for all of them: {call_flag('assume_quality')} 30",
     ),
     UNSORTED: ("begins before the one before it", "sort the reads by position: samtools sort"),
-    OTHER_CONTIG: ("is of another contig than the index says", "make the index anew: samtools index"),
+    OTHER_CONTIG: ("is of another contig than the index says", "make the index again: samtools index"),
     WRONG_CIGAR: ("has a CIGAR that does not fit its bases", "the file is damaged: samtools quickcheck"),
     BEYOND: ("ends beyond the end of its contig", "give the reference that the reads were aligned to"),
     DAMAGED: ("is damaged", "the file is damaged: samtools quickcheck"),
@@ -78,8 +78,8 @@ class Reads:
         return self.fields[:, FIELDS.index(name)]
 
 
-class Taker:
-    """Takes reads apart by compiled code, with buffers that are used again.
+class RecordParser:
+    """Parses records by compiled code, with buffers that are reused.
 
     Args:
         compiled: the kernel of records.
@@ -87,7 +87,7 @@ class Taker:
         widest: largest half width of a band; reads that need a wider one get no base alignment quality.
     """
 
-    def __init__(self, compiled: Compiled, options: CallOptions, widest: int) -> None:
+    def __init__(self, compiled: HostKernel, options: CallOptions, widest: int) -> None:
         self._compiled, self._widest = compiled, widest
         self._options = options
         self._grow(RAW_BYTES)
@@ -204,8 +204,8 @@ class TagReader:
             "lb": not options.no_baq and not options.del_baq,
         }
         self._wanted = [tag for tag in TAGS if wanted[tag]]
-        self._tags: Compiled | None = None
-        self._stored: Compiled | None = None
+        self._tags: HostKernel | None = None
+        self._stored: HostKernel | None = None
 
     def find(self, path: Path, raw: bytes, reads: Reads, contig: str) -> ReadTags:
         """Return where the tags are that are used.
@@ -222,7 +222,7 @@ class TagReader:
         at = np.full((len(reads), len(TAGS)), NO_TAG, dtype=np.int64)
         if not any(f"{tag}Z".encode() in raw for tag in self._wanted):
             return ReadTags(at)
-        self._tags = self._tags or compiled("tags")
+        self._tags = self._tags or load_host_kernel("tags")
         found = np.zeros(len(FOUND), dtype=np.int64)
         arrays: dict[str, NDArray[Any]] = {
             "raw": reads.raw,
@@ -244,7 +244,7 @@ class TagReader:
             for read in np.flatnonzero(at[:, number] == WRONG_TAG)[:1].tolist():
                 record = int(reads.field("record")[read])
                 what = f"has a tag {tag} with another number of letters than there are bases"
-                hint = "remove the tag (samtools view -x), or write it anew with the program that made it"
+                hint = "remove the tag (samtools view -x), or write it again with the program that made it"
                 raise error_of_read(path, raw, record, contig, what, hint)
         return ReadTags(at)
 
@@ -252,7 +252,7 @@ class TagReader:
         self, reads: Reads, tags: ReadTags, states: NDArray[np.int32], confidence: NDArray[np.uint8]
     ) -> None:
         """Write stored BAQ to the states and qualities of the reads that have some, as if computed."""
-        self._stored = self._stored or compiled("stored")
+        self._stored = self._stored or load_host_kernel("stored")
         self._stored(
             {
                 "raw": reads.raw,

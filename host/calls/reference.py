@@ -30,7 +30,7 @@ for _number, _letter in enumerate(BASES):
     _CODES[[ord(_letter), ord(_letter.lower())]] = _number
 
 
-_ANEW = "make the index anew: samtools faidx"
+_REMAKE = "make the index again: samtools faidx"
 
 _LETTERS = b"ABCDGHKMNRSTUVWXY-.*"
 """Letters of a sequence, in capitals: bases, IUPAC's codes of several, masked ones and gaps."""
@@ -107,11 +107,11 @@ class Reference:
             raise ReadsError(
                 f"{contig} has {len(letters)} bases, and its index says {self.lengths[contig]}",
                 path=self.path,
-                hint=_ANEW,
+                hint=_REMAKE,
             )
         if others := letters.translate(None, _LETTERS):
             at, letter = letters.index(others[:1]) + 1, chr(others[0])
-            hint = "the index may be of another file, or the sequences are not of DNA: " + _ANEW
+            hint = "the index may be of another file, or the sequences are not of DNA: " + _REMAKE
             raise ReadsError(
                 f"{contig} has the letter {letter!r} at position {at}, which is no base",
                 path=self.path,

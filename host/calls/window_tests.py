@@ -103,8 +103,8 @@ class Worker:
 
     @property
     def reads(self) -> tuple[Counter[str], ...]:
-        """Numbers of reads, by sample; see `Intake`."""
-        return tuple(counter.intake.counts for counter in self._counters)
+        """Numbers of reads, by sample; see `ReadFilter`."""
+        return tuple(counter.read_filter.counts for counter in self._counters)
 
     @property
     def work(self) -> tuple[WorkDone, ...]:

@@ -16,11 +16,11 @@ from syclade.host.calls.banded import BANDS, banded_kernel
 from syclade.host.calls.counts import Counter, Counts
 from syclade.host.calls.gap_quality import GAPS_OF_READS, GapQuality
 from syclade.host.calls.indel_counts import IndelCounter
-from syclade.host.calls.kernels import HOST_KERNELS, Compiled, Place, compiled
+from syclade.host.calls.kernels import HOST_KERNELS, HostKernel, Place, load_host_kernel
 from syclade.host.calls.lofreq_compat import DepthLimit, place_states
 from syclade.host.calls.options import CallOptions
-from syclade.host.calls.read_filter import Intake
-from syclade.host.calls.record_parser import RAW_BYTES, Reads, ReadTags, TagReader, Taker
+from syclade.host.calls.read_filter import ReadFilter
+from syclade.host.calls.record_parser import RAW_BYTES, Reads, ReadTags, RecordParser, TagReader
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.work import WorkDone, merged_work
 from syclade.kernels.pileup.arguments import FIELDS
@@ -46,7 +46,7 @@ class WindowCounter:
     """Counts the reads of windows by compiled code; for use by one thread.
 
     Attributes:
-        intake: numbers of reads.
+        read_filter: numbers of reads.
         stopped: set by another thread to leave out all further reads, when the result is not wanted any more.
 
     Args:
@@ -57,14 +57,14 @@ class WindowCounter:
     def __init__(self, options: CallOptions, place: Place | None = None) -> None:
         self._options = options
         self.stopped = False
-        self._taker = Taker(compiled("records"), options, BANDS[-1])
-        self._columns = compiled("columns")
+        self._parser = RecordParser(load_host_kernel("records"), options, BANDS[-1])
+        self._columns = load_host_kernel("columns")
         certain = 0 if options.compat else 99
         self._quality = None if options.no_baq else AlignmentQuality(certain=certain, place=place)
         self._tags = TagReader(options)
         self._gaps = GapQuality(place)
-        self._indels: Compiled | None = None
-        self.intake = Intake(options)
+        self._indels: HostKernel | None = None
+        self.read_filter = ReadFilter(options)
 
     @property
     def work(self) -> tuple[WorkDone, ...]:
@@ -94,7 +94,7 @@ class WindowCounter:
             DeviceError: a kernel cannot be compiled.
         """
         place = (alignments.file.get_tid(contig), contig, len(reference))
-        with RawRecords(alignments, contig, begin, end, self.intake, since) as stream:
+        with RawRecords(alignments, contig, begin, end, self.read_filter, since) as stream:
             carried: list[bytes] = []
             previous = -1
             limit = DepthLimit(self._options.max_depth) if self._options.compat else None
@@ -104,11 +104,11 @@ class WindowCounter:
                     self._count_indels(counter)
                 pieces, carried = carried, []
                 for piece in pieces:
-                    reads = self._taker.take(alignments.path, piece, place, last, -1)
+                    reads = self._parser.take(alignments.path, piece, place, last, -1)
                     carried.append(self._add(counter, alignments, reads, reference, piece, contig))
                 while not self.stopped:
                     raw = stream.chunk(RAW_BYTES)
-                    reads = self._taker.take(alignments.path, raw, place, last, previous)
+                    reads = self._parser.take(alignments.path, raw, place, last, previous)
                     stream.consume(reads.consumed)
                     previous = reads.previous
                     used, those = (raw, reads) if limit is None else self._kept(limit, raw, reads, place)
@@ -126,7 +126,7 @@ class WindowCounter:
         if kept.all():
             return raw, reads
         fewer = _records(raw, reads, np.flatnonzero(kept))
-        return fewer, self._taker.take(Path(), fewer, contig, contig[2] + 1, -1)
+        return fewer, self._parser.take(Path(), fewer, contig, contig[2] + 1, -1)
 
     def _add(
         self,
@@ -166,7 +166,7 @@ class WindowCounter:
     def _count_indels(self, counters: _Counters) -> None:
         """Count indels in a window from now on."""
         if counters.indels is None:
-            self._indels = self._indels or compiled("indels")
+            self._indels = self._indels or load_host_kernel("indels")
             counters.indels = IndelCounter(
                 self._indels, self._gaps, self._options, counters.begin, counters.end
             )

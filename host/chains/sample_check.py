@@ -43,7 +43,7 @@ class ExpectedSamples:
         if ((records["rate_at"] < 0) | (records["rate_at"] >= self._points)).any():
             raise ValueError("the rates of a sample are not on their grids")
         if not self._are_trees(records["parents"]):
-            raise ValueError("a sample there is no tree")
+            raise ValueError("a stored sample is not a tree")
 
     def end(self) -> None:
         """Check that there are no more samples to come.

@@ -320,4 +320,4 @@ def _temporary_file() -> Any:
 
 def _check_trees(_: int, records: Records) -> None:
     if not are_trees(records["parents"]):
-        raise ValueError("a sample there is no tree")
+        raise ValueError("a stored sample is not a tree")

@@ -1,4 +1,4 @@
-"""Rates that nobody gave: estimated from the matrix, by searches and fits in turns.
+"""Rates that were not given: estimated from the matrix, by searches and fits in turns.
 
 With doublets, short chains take the place of the searches, which do not know doublets.
 """

@@ -53,9 +53,9 @@ def available_memory(root: Path = Path("/")) -> int:
 
 
 def _limits(root: Path) -> Iterator[int]:
-    told = _FREE.findall(_text(root / "proc" / "meminfo"))
-    if told:
-        yield 1024 * sum(map(int, told))
+    free = _FREE.findall(_text(root / "proc" / "meminfo"))
+    if free:
+        yield 1024 * sum(map(int, free))
     elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     groups = root / "sys" / "fs" / "cgroup"

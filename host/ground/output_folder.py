@@ -136,11 +136,11 @@ def _remove_empty(made: Iterable[Path]) -> None:
 def _names_in(record: bytes) -> list[str]:
     """Return the names in a record, without those in other folders; none if it is of another program."""
     try:
-        told = json.loads(record)
+        content = json.loads(record)
     except (ValueError, RecursionError):
         return []
-    if not isinstance(told, dict) or not {"options", "work", "version"} <= told.keys():
+    if not isinstance(content, dict) or not {"options", "work", "version"} <= content.keys():
         return []
-    names = told.get("files")
+    names = content.get("files")
     plain = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     return [name for name in dict.fromkeys(plain) if name == Path(name).name]

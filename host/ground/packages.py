@@ -92,18 +92,18 @@ _EXTRAS = {
 """Extras of syclade, each with a package that is present if the extra is installed."""
 
 
-def install_command(*extras: str, anew: bool = False) -> str:
+def install_command(*extras: str, reinstall: bool = False) -> str:
     """Return the command that installs syclade with missing extras and with those already installed.
 
     It is for the folder of a clone, from which syclade is installed: no registry has the package.
 
     Args:
         extras: the missing extras: sycl, quality, io, report, samples, calls, cluster.
-        anew: whether installed packages are broken and must be replaced.
+        reinstall: whether installed packages are broken and must be replaced.
     """
     wanted = [name for name, package in _EXTRAS.items() if name in extras or _is_installed(package)]
     what = f"'.[{','.join(wanted)}]'" if wanted else "."
-    return f"pip install {'--force-reinstall ' if anew else ''}{what} {WHERE}"
+    return f"pip install {'--force-reinstall ' if reinstall else ''}{what} {WHERE}"
 
 
 def sycl_hint() -> str:

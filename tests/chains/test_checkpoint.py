@@ -163,7 +163,7 @@ def plus_one(array: Any) -> Any:
         ({"about": lambda _: b"[1]"}, "no checkpoint"),
         ({"about": lambda _: b"[" * 2**17}, "no checkpoint"),
         ({"about": lambda _: b'{"syclade_checkpoint": 5}'}, "has format 5, this syclade reads 6"),
-        ({"about": lambda _: b'{"syclade_checkpoint": 6}'}, "does not tell"),
+        ({"about": lambda _: b'{"syclade_checkpoint": 6}'}, "does not describe its chains"),
     ],
 )
 def test_what_was_changed_is_refused(file: Path, changes: dict[str, Any], words: str) -> None:

@@ -193,7 +193,7 @@ def _digest(problem: Problem) -> str:
 
 def _check_plan(path: Path, told: Any, wanted: dict[str, Any]) -> None:
     if not isinstance(told, dict):
-        raise damaged(path, "at byte 0: it does not tell what its chains are made of")
+        raise damaged(path, "at byte 0: it does not describe its chains")
     other = [name for name, value in wanted.items() if told.get(name) != value]
     if other:
         raise CheckpointError(

@@ -27,7 +27,7 @@ def check_asked(path: Path, told: Any, asked: Mapping[str, Any]) -> None:
         CheckpointError: an option differs; the message names it.
     """
     if not isinstance(told, Mapping):
-        raise CheckpointError("the checkpoint does not tell what its run was asked", path=path)
+        raise CheckpointError("the checkpoint lacks the options of its run", path=path)
     for name, value in asked.items():
         if told.get(name) == value:
             continue

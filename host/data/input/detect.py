@@ -143,5 +143,5 @@ def detect_folder(name: str) -> str:
     raise MatrixError(
         "this is a directory, not a file",
         path=name,
-        hint="of folders, those of cellsnp-lite and of MQuad are read",
+        hint="only folders of cellsnp-lite and of MQuad can be read",
     )

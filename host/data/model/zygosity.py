@@ -152,5 +152,5 @@ def _refuse_homozygous(values: NDArray[np.uint8], path: str | os.PathLike[str] |
         path=path,
         line=None if path is None else row + 1,
         hint=f"give the rates of homozygous observations ({flag_of('fn_rate_hom')}, SCITE's second -ad, with "
-        f"{flag_of('hom_rate')}, its -cc), or take 2 for 1 ({flag_of('merge_homozygous')})",
+        f"{flag_of('hom_rate')}, its -cc), or treat 2 as 1 ({flag_of('merge_homozygous')})",
     )

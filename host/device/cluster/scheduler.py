@@ -236,10 +236,12 @@ def _not_queued(jobs: Mapping[str, Any]) -> list[str]:
     """Return the jobs that SLURM did not take, or no longer has in its queue; none if it does not answer."""
     command = ["squeue", "-h", "-o", "%i", "-u", str(os.getuid())]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
+        queued = subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=60
+        ).stdout.split()
     except (OSError, subprocess.SubprocessError):
         return []
-    return [name for name, job in jobs.items() if str(job.job_id) not in told]
+    return [name for name, job in jobs.items() if str(job.job_id) not in queued]
 
 
 class _Started(NamedTuple):

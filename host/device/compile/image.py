@@ -234,19 +234,19 @@ def make_image(queue: Any, kind: str, encoding: str, kernel: Kernel, module: byt
     return packed(line, binary)
 
 
-def packed(told: Mapping[str, Any], binary: bytes) -> bytes:
+def packed(description: Mapping[str, Any], binary: bytes) -> bytes:
     """Return the content of an image.
 
     Args:
-        told: the fields of its JSON line, without the digest.
+        description: the fields of its JSON line, without the digest.
         binary: the driver's binary.
     """
-    return json.dumps({**told, "sha256": _digest(told, binary)}).encode() + b"\n" + binary
+    return json.dumps({**description, "sha256": _digest(description, binary)}).encode() + b"\n" + binary
 
 
-def _digest(told: Mapping[str, Any], binary: bytes) -> str:
+def _digest(description: Mapping[str, Any], binary: bytes) -> str:
     """Return the digest of an image's binary and of the fields of its line, without the digest itself."""
-    described = {name: value for name, value in told.items() if name != "sha256"}
+    described = {name: value for name, value in description.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode() + b"\n" + binary).hexdigest()
 
 
@@ -271,11 +271,11 @@ def read_image(path: Path) -> Image:
         raise DeviceError(f"{path}: this is no image", hint=_EXPORT_HINT)
     line, _, binary = content.partition(b"\n")
     try:
-        told = json.loads(line)
-        if told["sha256"] != _digest(told, binary):
+        description = json.loads(line)
+        if description["sha256"] != _digest(description, binary):
             raise ValueError("its content is not what it was")
-        identity = {str(part): str(value) for part, value in told["identity"].items()}
-        return _image(path, told, told["kind"], told["sources"], identity, binary)
+        identity = {str(part): str(value) for part, value in description["identity"].items()}
+        return _image(path, description, description["kind"], description["sources"], identity, binary)
     except _UNREADABLE as error:
         raise DeviceError(f"{path}: the image is damaged: {_reason(error)}", hint=_EXPORT_HINT) from error
 
@@ -284,11 +284,13 @@ def _vendor_image(path: Path, content: bytes) -> Image:
     """Return the image in a vendor's file, described by the manifest of the export that it was made from."""
     manifest = path.parent / MANIFEST
     try:
-        told = json.loads(manifest.read_text(encoding="utf-8"))
-        (kernel,) = (one for one in told["kernels"] if one["name"] == "chain_steps")
+        description = json.loads(manifest.read_text(encoding="utf-8"))
+        (kernel,) = (one for one in description["kernels"] if one["name"] == "chain_steps")
         arguments = [[argument["name"], argument["type"]] for argument in kernel["arguments"]]
-        described = {**kernel, "encoding": told["encoding"], "constants": told["constants"]}
-        return _image(path, described | {"arguments": arguments}, "fpga", told["sources"], None, content)
+        described = {**kernel, "encoding": description["encoding"], "constants": description["constants"]}
+        return _image(
+            path, described | {"arguments": arguments}, "fpga", description["sources"], None, content
+        )
     except (OSError, *_UNREADABLE) as error:
         raise DeviceError(
             f"{path}: a vendor's image needs the manifest.json of its export beside it: {_reason(error)}",
@@ -298,24 +300,24 @@ def _vendor_image(path: Path, content: bytes) -> Image:
 
 def _reason(error: Exception) -> str:
     """Return what is wrong with a description."""
-    return f"it does not tell {error.args[0]}" if isinstance(error, KeyError) else str(error)
+    return f"it lacks {error.args[0]}" if isinstance(error, KeyError) else str(error)
 
 
 def _image(
     path: Path,
-    told: dict[str, Any],
+    description: dict[str, Any],
     kind: str,
     sources: str,
     identity: Mapping[str, str] | None,
     binary: bytes,
 ) -> Image:
-    constants = {str(name): int(value) for name, value in told["constants"].items()}
-    needed = set() if told["encoding"] == TAILS else {*_CAPACITIES, "lanes", "values"}
+    constants = {str(name): int(value) for name, value in description["constants"].items()}
+    needed = set() if description["encoding"] == TAILS else {*_CAPACITIES, "lanes", "values"}
     missing = needed - set(constants)
     if missing:
-        raise ValueError(f"it does not tell {', '.join(sorted(missing))}")
-    arguments = tuple((str(name), str(dtype)) for name, dtype in told["arguments"])
-    entry_point, encoding = str(told["entry_point"]), str(told["encoding"])
+        raise ValueError(f"it lacks {', '.join(sorted(missing))}")
+    arguments = tuple((str(name), str(dtype)) for name, dtype in description["arguments"])
+    entry_point, encoding = str(description["entry_point"]), str(description["encoding"])
     return Image(path, str(kind), entry_point, encoding, constants, arguments, str(sources), identity, binary)
 
 

@@ -111,7 +111,7 @@ def _compile(kernel: Kernel) -> tuple[str, bytes]:
 
 def _broken(name: str, error: Exception) -> DeviceError:
     return DeviceError(
-        f"{name} does not import: {error}", hint=f"install it anew: {install_command(anew=True)}"
+        f"{name} does not import: {error}", hint=f"reinstall it: {install_command(reinstall=True)}"
     )
 
 

@@ -106,5 +106,7 @@ def _processor() -> str | None:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
-    told = sorted({line for line in lines if line.split("\t")[0] in ("vendor_id", "model name", "flags")})
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16] if told else None
+    described = sorted(
+        {line for line in lines if line.split("\t")[0] in ("vendor_id", "model name", "flags")}
+    )
+    return hashlib.sha256("\n".join(described).encode()).hexdigest()[:16] if described else None

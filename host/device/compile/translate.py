@@ -68,7 +68,7 @@ def import_compiler() -> Any:
     except Exception as error:  # with unsupported versions of other packages it may fail in any way
         raise DeviceError(
             f"numba-dpex does not import: {error}",
-            hint=f"install the SYCL stack anew: {install_command('sycl', anew=True)} ({COMPILER_PYTHON})",
+            hint=f"reinstall the SYCL stack: {install_command('sycl', reinstall=True)} ({COMPILER_PYTHON})",
         ) from error
     return compile_kernel
 

@@ -78,9 +78,9 @@ def _ask_devices(loader: ctypes.CDLL, platform: int) -> None:
     loader.clGetDeviceIDs(place, _ALL_DEVICES, count, devices, None)
     text = ctypes.create_string_buffer(2**14)
     for device in devices:
-        for asked in (_DEVICE_NAME, _DEVICE_EXTENSIONS):
+        for parameter in (_DEVICE_NAME, _DEVICE_EXTENSIONS):
             size = ctypes.c_size_t(len(text))
-            loader.clGetDeviceInfo(ctypes.c_void_p(device), asked, size, text, None)
+            loader.clGetDeviceInfo(ctypes.c_void_p(device), parameter, size, text, None)
 
 
 @contextlib.contextmanager
@@ -111,8 +111,8 @@ def _complaints() -> Iterator[Callable[[], bytes]]:
 def _processor() -> dict[str, str]:
     """Return what /proc/cpuinfo says about the first processor."""
     try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
+        first = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
     except OSError:
         return {}
-    pairs = (line.partition(":") for line in told.splitlines())
+    pairs = (line.partition(":") for line in first.splitlines())
     return {name.strip(): value.strip() for name, _, value in pairs}

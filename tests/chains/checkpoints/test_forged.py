@@ -270,7 +270,7 @@ def doubled(blocks: Samples) -> Samples:
         (lambda blocks: [(chain + 1, records) for chain, records in blocks], "the run has no chain 3"),
         (lambda _: [], "chain 0 has 0 samples of"),
         (to_grid, "are not on their grids"),
-        (to_no_tree, "a sample there is no tree"),
+        (to_no_tree, "a stored sample is not a tree"),
     ],
 )
 def test_samples(
@@ -299,7 +299,7 @@ def test_cell_trees_of_samples_are_binary(tmp_path: Path, files: dict[str, tuple
     chain, records = blocks[0][0], np.frombuffer(blocks[0][1], record).copy()
     records["parents"][-1] = NODES["leaf"] - 1
     forged = packed_samples(state, [(chain, records.tobytes()), *blocks[1:]], record.itemsize)
-    assert "a sample there is no tree" in refusal(tmp_path, "leaf", *forged)
+    assert "a stored sample is not a tree" in refusal(tmp_path, "leaf", *forged)
 
 
 @pytest.mark.parametrize(

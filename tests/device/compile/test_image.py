@@ -147,7 +147,7 @@ def test_an_image_from_other_sources_is_warned_of(
         (b'{"some": "json"}\n', "this is no image"),
         (probe_spirv(), "this is SPIR-V"),
         (b'{"syclade_image": 1', "the image is damaged"),
-        (b'{"syclade_image": 1}\n', "it does not tell sha256"),
+        (b'{"syclade_image": 1}\n', "it lacks sha256"),
         (b'{"syclade_image": 1, "sha256": 0}\n', "its content is not what it was"),
         (b'{"syclade_image": 1, "x": ' + b"[" * 100_000, "the image is damaged"),
         (packed(UNBOUNDED, b""), "cannot convert float infinity"),
@@ -190,9 +190,9 @@ def test_a_damaged_image_never_reaches_the_driver(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"constants": {"nodes": 64}}, "it does not tell cells, lanes, values, words"),
+        ({"constants": {"nodes": 64}}, "it lacks cells, lanes, values, words"),
         ({"constants": {"nodes": "many", "words": 1, "cells": 64, "lanes": 16, "values": 2}}, "damaged"),
-        ({"constants": None}, "it does not tell constants"),
+        ({"constants": None}, "it lacks constants"),
         ({"identity": "a card"}, "damaged"),
         ({"arguments": 7}, "damaged"),
         ({"arguments": [["ones", "uint32"]]}, "not the one that this syclade runs"),

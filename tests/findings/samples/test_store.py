@@ -178,7 +178,7 @@ def test_samples_that_are_no_trees_are_refused(tmp_path: Path, tree: list[int]) 
     """Nobody shall climb such a tree: the digests fit, so somebody made them for it."""
     no_tree = Event(0, 4, 0, 1, 0, np.array(tree, np.int32))
     path, length, digest = closed(tmp_path, [*some(3), no_tree])
-    with pytest.raises(CheckpointError, match="a sample there is no tree"):
+    with pytest.raises(CheckpointError, match="a stored sample is not a tree"):
         resumed(path, length, digest)
 
 
