@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.answer.request import make_request
 from syclade.host.answer.run import finish, make_draft
-from syclade.host.chains.checkpoints.checkpoint_lock import checkpoint_in_use
-from syclade.host.chains.checkpoints.checkpoint_writer import make_keeper
-from syclade.host.chains.checkpoints.run_options import what_decides
+from syclade.host.chains.checkpoints.checkpoint_writer import checkpoint_in_use, make_keeper, what_decides
 from syclade.host.chains.runs.outcome import RECURRENCE
 from syclade.host.chains.runs.task import Stop, Task
 from syclade.host.chains.sample_store import store_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from syclade.host.chains.moves import Move
 from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_plan
 from syclade.host.chains.recorders import Recorder
-from syclade.host.chains.scores.best_placement import BEST_PLACEMENT
+from syclade.host.chains.scores.best_attachment import BEST_PLACEMENT
 from syclade.host.chains.space import CELL_LEAF_TREES
 from syclade.host.data.model.leaf_problem import LeafProblem
 from syclade.host.ground.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES

@@ -1,11 +1,17 @@
-"""Recorders: which states a chain emits while it runs. Names and implementations."""
+"""Recorders: which states a chain emits while it runs; events: the emitted states."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
-__all__ = ["EQUAL_BEST", "NEW_BEST", "Recorder", "every"]
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.model.rate_model import NOWHERE, Places
+
+__all__ = ["EQUAL_BEST", "NEW_BEST", "Event", "Recorder", "Sink", "every"]
 
 
 @dataclass(frozen=True)
@@ -40,3 +46,32 @@ def every(steps: int, first: int = 0) -> Recorder:
 
 NEW_BEST = _own("new best", "new_best")
 EQUAL_BEST = _own("equal to the best", "equal_best")
+
+
+class Event(NamedTuple):
+    """A state that a recorder selected.
+
+    Attributes:
+        chain: number of the chain.
+        step: steps that the chain had done.
+        score: integer score of the tree, in units of 2^-f nat.
+        why: bit r is set if the plan's r-th recorder selected the state.
+        key: key of the tree (`host.data.trees.tree`).
+        parents: int32, shape (n + 1,): the tree.
+        rate_at: grid indices of the learned rates.
+    """
+
+    chain: int
+    step: int
+    score: int
+    why: int
+    key: int
+    parents: NDArray[np.int32]
+    rate_at: Places = NOWHERE
+
+
+class Sink(Protocol):
+    """A consumer of events. It receives the events of each chain in the order of the chain's steps."""
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Take the events of a launch."""

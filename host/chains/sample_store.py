@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.checkpoints.archive import damaged
 from syclade.host.chains.checkpoints.blocks import NO_DIGEST, Block, DamagedError, make_block, read_block
-from syclade.host.chains.events import Event
+from syclade.host.chains.recorders import Event
 from syclade.host.data.trees.tree import are_trees
 from syclade.host.ground.errors import CheckpointError, OutputError
 from syclade.host.ground.options import flag_of

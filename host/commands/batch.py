@@ -109,8 +109,7 @@ def run_here(
     from syclade.host.answer.batch.folder import check_earlier, run_batch, write_batch
     from syclade.host.answer.batch.names import MATRICES
     from syclade.host.answer.batch.run_task import Place
-    from syclade.host.commands.batch_run import running
-    from syclade.host.commands.batch_text import ending
+    from syclade.host.commands.batch_run import ending, running
 
     if scheduler and jobs:
         raise OptionError(

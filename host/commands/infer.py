@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.commands import options
-from syclade.host.commands.infer_text import doubt_of
 from syclade.host.commands.progress import progress_bar, show_log
 from syclade.host.commands.stopping import stopped_by_signals
-from syclade.host.commands.write_result import deliver
+from syclade.host.commands.write_result import deliver, doubt_of
 from syclade.host.ground.options import OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def command(matrix: object, **given: Any) -> int:
     """
     from syclade.host.answer.inference import infer_by
     from syclade.host.answer.request.arguments import settled
-    from syclade.host.chains.checkpoints.checkpoint_lock import checkpoint_in_use
+    from syclade.host.chains.checkpoints.checkpoint_writer import checkpoint_in_use
     from syclade.host.findings.kinds.named import kind_named, weights_of
 
     asked = settled(options.taken(given))

@@ -14,11 +14,10 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.device.choice import choose_device
-from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.findings.consensus.clone_tree import CloneTree, agreement_with, clone_tree_of
 from syclade.host.findings.consensus.consensus import find_consensus
 from syclade.host.findings.consensus.gains import THRESHOLDS, Thresholds
 from syclade.host.findings.consensus.relations import Relations
-from syclade.host.findings.consensus.truth import agreement_with
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.ground.options.defaults import DEFAULT_SEED
 from syclade.quality.consensus.result import ConsensusStudy, Found

@@ -17,7 +17,7 @@ from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import node_labels
 from syclade.host.data.trees.treefile import read_tree
-from syclade.host.findings.kinds.attachments import format_attachments
+from syclade.host.findings.kinds.mutation_trees import format_attachments
 from tests.fuzz.damage import damaged, soup
 
 __all__ = ["Names"]

@@ -10,9 +10,8 @@ import pytest
 
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.encodings import choose_encoding
-from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, every
+from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Event, every
 from syclade.host.chains.starts import initial_state
 from syclade.host.device.choice import choose_device
 from syclade.host.ground.errors import OptionError

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import NEW_BEST, every
+from syclade.host.chains.recorders import NEW_BEST, Event, every
 from syclade.host.chains.starts import initial_state
 from syclade.kernels.target.python import TRAITS
 from tests.answer.recurrence.cases import plan_of as recurrent_plan

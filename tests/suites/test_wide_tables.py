@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.chains.encodings.column_order import MOST_CLUSTERED, like_columns_together
-from syclade.host.chains.encodings.preorder import PreorderEncoding
+from syclade.host.chains.encodings.preorder import MOST_CLUSTERED, PreorderEncoding, like_columns_together
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.matrix import matrix_from_array

@@ -380,13 +380,13 @@ class Result(WithWork):
 
     def summary(self) -> dict[str, Any]:
         """Return the content of summary.json as plain values: the same for equal runs on any device."""
-        from syclade.host.answer.output.summary import summary_of
+        from syclade.host.answer.output.result_files import summary_of
 
         return summary_of(self)
 
     def run(self) -> dict[str, Any]:
         """Return the content of run.json as plain values: device, times, versions and options."""
-        from syclade.host.answer.output.summary import run_of
+        from syclade.host.answer.output.result_files import run_of
 
         return run_of(self)
 

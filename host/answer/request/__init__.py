@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from syclade.host.chains.backends.stages.options import Separate
+    from syclade.host.chains.backends.stages.opening import Separate
     from syclade.host.chains.plan import Plan
     from syclade.host.data.model.rate_model import RateModel
     from syclade.host.findings.kinds.kind import TreeKind
@@ -123,7 +123,7 @@ def make_request(
     plan = _plan(inputs, learned.of(estimated.rates, doublets), doublets, sampling, options)
     support = support_plan(options, inputs.observed, estimated.rates, doublets)
     if separate is not None:
-        from syclade.host.chains.backends.stages.options import check_plan
+        from syclade.host.chains.backends.stages.opening import check_plan
 
         check_plan(plan)
     assert options.chains is not None
@@ -206,7 +206,7 @@ def _where(device: str, executor: Executor | None) -> str | Several:
 
 def _separate(trace: str | os.PathLike[str] | None, force: bool) -> Separate:
     """Return the options of separate stages; their code is only loaded if needed."""
-    from syclade.host.chains.backends.stages.options import separate_stages
+    from syclade.host.chains.backends.stages.opening import separate_stages
 
     return separate_stages(trace, force)
 

@@ -65,7 +65,7 @@ def open_runner(
     """
     where = where_of(wanted)
     if isinstance(where, Several):
-        from syclade.host.chains.backends.shared.opening import open_shared
+        from syclade.host.chains.backends.shared.runner import open_shared
 
         return open_shared(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     return open_one(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)

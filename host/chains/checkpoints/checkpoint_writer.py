@@ -1,21 +1,25 @@
-"""When and where to write checkpoints of a run, and with which options; used by chains and by searches."""
+"""Checkpoints of a run: when and where they are written, with which options; locks of the file."""
 
 from __future__ import annotations
 
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from syclade.host.chains.checkpoints.run_options import check_asked
 from syclade.host.chains.sample_store import store_of
 from syclade.host.ground.errors import CheckpointError, OutputError
 from syclade.host.ground.files import check_file
-from syclade.host.ground.options import checked, flag_of
+from syclade.host.ground.lock import is_locked, locked
+from syclade.host.ground.options import DECIDE, checked, flag_of
+from syclade.host.ground.signals import closed_at_exit, uninterrupted
 
-__all__ = ["Keeper", "make_keeper", "same_file"]
+__all__ = ["Keeper", "check_asked", "checkpoint_in_use", "make_keeper", "same_file", "what_decides"]
+
 
 logger = logging.getLogger("syclade.checkpoints")
 
@@ -25,7 +29,7 @@ class Keeper:
 
     Attributes:
         every: seconds between two checkpoints; 0: as often as possible.
-        asked: options that determine the result (`run_options.py`).
+        asked: options that determine the result (`what_decides`).
         resumed: the checkpoint that the run resumes from; None for a new run.
     """
 
@@ -156,3 +160,91 @@ def same_file(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:
         return False
+
+
+def what_decides(options: Mapping[str, Any], matrix_sha256: str) -> dict[str, Any]:
+    """Return those of the given options that determine the result, and the SHA-256 of the matrix."""
+    told = {name: options.get(name) for name in DECIDE}
+    if told["samples"] is None:
+        told["burn_in"] = None
+    return {"matrix": matrix_sha256, **told}
+
+
+def check_asked(path: Path, told: Any, asked: Mapping[str, Any]) -> None:
+    """Check that the options of a checkpoint's run match the options of this run.
+
+    Raises:
+        CheckpointError: an option differs; the message names it.
+    """
+    if not isinstance(told, Mapping):
+        raise CheckpointError("the checkpoint lacks the options of its run", path=path)
+    for name, value in asked.items():
+        if told.get(name) == value:
+            continue
+        if name == "matrix":
+            raise CheckpointError(
+                "the checkpoint is of another matrix",
+                path=path,
+                hint="give the matrix of the run that wrote it",
+            )
+        option = flag_of(name)
+        raise CheckpointError(
+            f"the checkpoint's run had {option} {_shown(told.get(name))}, and this one has {_shown(value)}",
+            path=path,
+            hint=f"give {option} as it was, or start again without {flag_of('resume')}",
+        )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(str(one) for one in value)
+    return "not given" if value is None else str(value)
+
+
+_held: ContextVar[Path | None] = ContextVar("held", default=None)
+"""The checkpoint that an outer context has locked."""
+
+
+@contextmanager
+def checkpoint_in_use(path: Any, resumed: Any) -> Iterator[None]:
+    """Lock the checkpoint of a run in the context; within it, a context for the same one does nothing.
+
+    The samples are in a file beside the checkpoint, so the context must last until they have been read.
+
+    Args:
+        path: the checkpoint to write; None for none.
+        resumed: the checkpoint to resume from; None for a new run.
+
+    Raises:
+        CheckpointError: another run writes one of them now.
+        OptionError: one of them is no path.
+        OutputError: the folder of `path` does not exist, or cannot be written to.
+    """
+    place, source = checked("checkpoint", path), checked("resume", resumed)
+    if place is not None and place == _held.get():
+        yield
+        return
+    if source is not None and is_locked(_lock_of(source)):
+        raise _busy(source)
+    if place is None:
+        yield
+        return
+    with closed_at_exit() as stack:
+        with uninterrupted():
+            check_file(place, force=True)
+            stack.enter_context(locked(_lock_of(place), _busy(place)))
+            token = _held.set(place)
+            stack.callback(_held.reset, token)
+        yield
+
+
+def _lock_of(checkpoint: Path) -> Path:
+    return checkpoint.with_name(f".{checkpoint.name}.lock")
+
+
+def _busy(path: Path) -> CheckpointError:
+    return CheckpointError(
+        "another run is writing this checkpoint",
+        path=path,
+        hint=f"wait for its end, or choose another {flag_of('checkpoint')}",
+    )

@@ -36,7 +36,7 @@ ENCODINGS = {
 OF_OTHER_TREES = {
     "clade": ("syclade.host.chains.encodings.clade:CladeEncoding", "cell trees", "cell trees"),
     "parities": (
-        "syclade.host.chains.encodings.parities:ParitiesEncoding",
+        "syclade.host.chains.encodings.sums:ParitiesEncoding",
         "recurrent",
         "trees with a recurrent mutation",
     ),

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.encodings.base import Encoding, round_up
-from syclade.host.chains.encodings.column_order import like_columns_together
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.trees.tree import preorder
 from syclade.kernels.arguments import Argument
@@ -20,7 +19,7 @@ from syclade.kernels.preorder.sizes import make_variant
 from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
 from syclade.kernels.target.traits import Traits
 
-__all__ = ["PreorderEncoding", "is_wide", "shape_of"]
+__all__ = ["PreorderEncoding", "is_wide", "like_columns_together", "shape_of"]
 
 
 class PreorderEncoding(Encoding):
@@ -195,3 +194,43 @@ def _block_for(nodes: int, sketches: bool) -> int:
     if sketches:
         return 16 if nodes <= 1000 else 32
     return 8 if nodes <= 112 else 16 if nodes <= 400 else 32
+
+
+MOST_CLUSTERED = 4096
+"""Maximum number of columns to cluster, as memory grows with its square.
+
+Further columns are placed beside the most similar clustered one.
+"""
+
+
+def like_columns_together(observed_ones: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return a permutation of the columns that places those with common mutations next to each other.
+
+    The order is that of the leaves of Ward's hierarchical clustering, with the cosine of the observed
+    mutations as similarity.
+
+    Args:
+        observed_ones: bool, shape (mutations, columns): True where the observation supports the mutation.
+
+    Returns:
+        int64, shape (columns,): the column at each position.
+    """
+    from scipy.cluster.hierarchy import leaves_list, ward
+    from scipy.spatial.distance import squareform
+
+    observed = observed_ones.T.astype(np.float32)
+    observed /= np.maximum(np.linalg.norm(observed, axis=1, keepdims=True), 1)
+    width = len(observed)
+    if width < 3:
+        return np.arange(width)
+    chosen = np.unique(np.linspace(0, width - 1, min(width, MOST_CLUSTERED)).astype(np.int64))
+    distances = 1 - observed[chosen] @ observed[chosen].T
+    np.fill_diagonal(distances, 0)
+    distances = np.maximum(distances, 0)
+    leaves = leaves_list(ward(squareform((distances + distances.T) / 2, checks=False)))
+    place = np.empty(len(chosen), dtype=np.int64)
+    place[leaves] = np.arange(len(chosen))
+    parts = np.array_split(observed, -(-width // MOST_CLUSTERED))  # products are no larger than the one above
+    near = place[np.concatenate([(part @ observed[chosen].T).argmax(axis=1) for part in parts])]
+    near[chosen] = place
+    return np.argsort(near, kind="stable")

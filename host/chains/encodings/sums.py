@@ -1,4 +1,4 @@
-"""Sums over subtrees: each node has rows of the cells' sums below it (kernels/sums)."""
+"""Sums over subtrees (kernels/sums) and parities of copies (kernels/parities): rows for what is below."""
 
 from __future__ import annotations
 
@@ -14,13 +14,22 @@ from syclade.host.chains.scores.doublets import root_powers, shares_of
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import children
 from syclade.kernels.arguments import Argument
+from syclade.kernels.parities import maxima, sums
 from syclade.kernels.sums import rates
 from syclade.kernels.sums.arguments import ARGUMENTS, ROOTS, SHARES
 from syclade.kernels.sums.rows import ROWS
 from syclade.kernels.sums.sizes import SIZES, Sizes
 from syclade.kernels.target.traits import Traits
 
-__all__ = ["GeneralSumsEncoding", "SpecialisedSumsEncoding", "SumsEncoding"]
+__all__ = [
+    "GeneralParitiesEncoding",
+    "GeneralSumsEncoding",
+    "ParitiesEncoding",
+    "SpecialisedParitiesEncoding",
+    "SpecialisedSumsEncoding",
+    "SumsEncoding",
+]
+
 
 ROUNDS = 2
 """Cells of a panel per lane: what fits in registers."""
@@ -166,3 +175,30 @@ class GeneralSumsEncoding(ReadsSizes, _FormEncoding):
     """Sums for kernels that read their sizes from an argument."""
 
     _sizes_argument = SIZES
+
+
+class ParitiesEncoding(SumsEncoding):
+    """Parents and sorted children; the device computes the rows of a tree."""
+
+    name = "parities"
+    has_shares = False
+    _fixed = ("syclade.kernels.parities.encoding", ARGUMENTS)
+    _learned = ("syclade.kernels.parities.learned", (*ARGUMENTS, *rates.ARGUMENTS))
+
+    @staticmethod
+    def _rows(problem: Problem) -> int:
+        """Return the rows of a node: those of the maximum score, or of scores that add up powers."""
+        return sums.COUNT if problem.octaves else maxima.COUNT
+
+    @classmethod
+    def _forms(cls) -> tuple[type[SumsEncoding], type[SumsEncoding]]:
+        """See `SumsEncoding._forms`."""
+        return SpecialisedParitiesEncoding, GeneralParitiesEncoding
+
+
+class SpecialisedParitiesEncoding(ParitiesEncoding, SpecialisedSumsEncoding):
+    """Parities for kernels whose sizes are specialisation constants."""
+
+
+class GeneralParitiesEncoding(ParitiesEncoding, GeneralSumsEncoding):
+    """Parities for kernels that read their sizes from an argument."""

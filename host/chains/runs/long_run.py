@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from syclade.host.chains.backends.slots import Slots
 from syclade.host.chains.convergence import Rule, StoppingRule
-from syclade.host.chains.events import Sink
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.recorders import Sink
 from syclade.host.chains.runs.pipeline import Clock, Outcome
 from syclade.host.chains.runs.resumed import KIND, open_store, resumed_chains
 from syclade.host.chains.runs.rounds import Rounds

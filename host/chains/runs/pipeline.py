@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.slots import Slots
-from syclade.host.chains.events import Sink
+from syclade.host.chains.recorders import Sink
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.backends.slots import Slots
 from syclade.host.chains.convergence import Change
-from syclade.host.chains.events import Sink
+from syclade.host.chains.recorders import Sink
 from syclade.host.chains.runs.pipeline import Clock, Collector, Outcome, Start, run_round
 from syclade.host.chains.runs.task import Stopped
 from syclade.host.chains.schedule import SlotSchedule

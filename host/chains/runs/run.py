@@ -11,8 +11,8 @@ from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.backends.opening import Opened, open_runner
 from syclade.host.chains.backends.slots import Slots
 from syclade.host.chains.convergence import Rule
-from syclade.host.chains.events import Sink
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.recorders import Sink
 from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.runs.outcome import Found
 from syclade.host.chains.runs.task import Task
@@ -25,7 +25,7 @@ from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
 
 if TYPE_CHECKING:
-    from syclade.host.chains.backends.stages.options import Separate
+    from syclade.host.chains.backends.stages.opening import Separate
     from syclade.host.chains.runs.outcome import Found
 
 __all__ = ["run_plan"]

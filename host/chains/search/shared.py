@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from syclade.host.chains.runs.task import Stopped
-from syclade.host.chains.search.phase import Leg
+from syclade.host.chains.search.phase import Leg, LegStopped
 from syclade.host.chains.search.problem import SearchProblem
-from syclade.host.chains.search.run_phase import LegStopped
 from syclade.host.chains.search.runner import SearchRunner, device_for_search, make_search_runner
 from syclade.host.chains.search.work import NO_SCORE, SearchState
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first

@@ -1,4 +1,4 @@
-"""Write the folder of an export."""
+"""Write the folder of an export: SPIR-V modules, a manifest, a loader and a test vector."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.plan import make_plan
@@ -13,22 +14,25 @@ from syclade.host.chains.state import bytes_of_states
 from syclade.host.commands.export import loader
 from syclade.host.commands.export.kernels import STAGES, ExportedKernel, exported_kernels, symbol_values
 from syclade.host.commands.export.manifest import make_manifest
-from syclade.host.commands.export.modules import exported_module
 from syclade.host.commands.export.vector import Vector, describe_vector, vector_file
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.image import IMAGE_KINDS, make_image
+from syclade.host.device.compile.program import spirv_of
 from syclade.host.device.device import Device
 from syclade.host.device.queue import open_queue
+from syclade.host.device.workarounds.compiler import with_listed_variables, without_stray_variables
 from syclade.host.ground.errors import DeviceError, OptionError
 from syclade.host.ground.files import write_files
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.spirv import rename_entry_point
 from syclade.kernels.target.sycl_traits import TRAITS
 
-__all__ = ["FILES", "check_image_kinds", "compiling_device", "export_folder", "image_name"]
+__all__ = ["FILES", "check_image_kinds", "compiling_device", "export_folder", "exported_module", "image_name"]
+
 
 FILES = (
     "chain_steps.spv",
@@ -145,3 +149,18 @@ def _images(kinds: Sequence[str], exported: ExportedKernel, module: bytes) -> di
         queue = open_queue(compiling_device(kind).filter)
         made[image_name(kind)] = make_image(queue, kind, "ancestor", exported.kernel, module)
     return made
+
+
+def exported_module(queue: Any, kernel: ExportedKernel) -> bytes:
+    """Return the SPIR-V of a kernel: valid under spirv-val, with `kernel.entry_point` as its one entry point.
+
+    Args:
+        queue: a SYCL queue of any device; the result does not depend on it.
+        kernel: the kernel to compile, unless it is cached.
+
+    Raises:
+        DeviceError: the kernel cannot be compiled.
+    """
+    module = spirv_of(queue, kernel.kernel).module
+    valid = with_listed_variables(without_stray_variables(module))
+    return rename_entry_point(valid, kernel.entry_point)

@@ -1,20 +1,22 @@
-"""The dialect of ∞SCITE: its model, and its files."""
+"""The dialect of ∞SCITE: its model, its files, and figures of a tree with doublets."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.commands.infscite.arguments import InfsciteCall
-from syclade.host.commands.infscite.doublets import figures_of
-from syclade.host.commands.infscite.samples import lines_of_samples
 from syclade.host.commands.scite.dialect import Best, Dialect, score_of
 from syclade.host.commands.scite.problem import rates_of
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.copy_scores import mixture_with_copy
+from syclade.host.data.model.doublets import fitted_rate, mixture_of
 from syclade.host.data.model.rate_model import (
     UNIFORM_DEVIATION,
     UNIFORM_LEARN,
@@ -24,9 +26,11 @@ from syclade.host.data.model.rate_model import (
     make_rate_model,
 )
 from syclade.host.data.model.rates import Rates
+from syclade.host.findings.samples.lines import sample_line
 from syclade.host.ground.errors import OptionError
 
-__all__ = ["dialect_of", "graphviz_text"]
+__all__ = ["Figures", "dialect_of", "figures_of", "graphviz_text", "lines_of_samples"]
+
 
 _HEAD = "digraph g{\nnode [color=deeppink4, style=filled, fontcolor=white];\t\n"
 _CELLS = "node [color=lightgrey, style=filled, fontcolor=black, shape=circle, fixedsize=true];  \n"
@@ -112,3 +116,89 @@ def graphviz_text(
 
 def _escaped(label: str) -> str:
     return label.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def lines_of_samples(call: InfsciteCall, matrix: Matrix, plan: Plan, samples: SampleStore) -> Iterator[str]:
+    """Yield the lines of all samples, chain by chain.
+
+    Columns are log-likelihood, leaves and parents; with -e, between leaves and parents β, α, the score with
+    the priors, the rate of relevant doublets, and the rate of doublets. A rate that -d leaves open is fitted
+    to each tree.
+
+    Args:
+        call: ∞SCITE's arguments.
+        matrix: the matrix.
+        plan: plan of the chains.
+        samples: the samples.
+    """
+    model = plan.problem.rate_tables.model
+    last: tuple[bytes, Figures] | None = None
+    for chain in samples.chains:
+        for records in samples.of_chain(chain):
+            for record in records:
+                fn, fp, pairs = record["rate_at"].tolist()
+                places: Places = (fn, fp, pairs)
+                state = record["rate_at"][:2].tobytes() + record["parents"].tobytes()
+                if last is None or last[0] != state:
+                    last = (
+                        state,
+                        _figures(call, matrix, plan, record["parents"], places, int(record["score"])),
+                    )
+                figures = last[1]
+                rates = model.at(places)
+                beta = rates.fn_rate + (rates.fn_rate_hom or 0.0)
+                both = figures.log_likelihood + model.log_prior(places)
+                more = (beta, rates.fp_rate, both, *figures.doublets.values())
+                yield sample_line(figures.log_likelihood, record["parents"], more if call.learn > 0.0 else ())
+
+
+def _figures(
+    call: InfsciteCall, matrix: Matrix, plan: Plan, parents: NDArray[np.int32], places: Places, units: int
+) -> Figures:
+    """Return the figures of a sample; without doublets, its log-likelihood follows from the chain's score."""
+    if call.doublets:
+        return figures_of(call, matrix, plan, parents, places)
+    model = plan.problem.rate_tables.model
+    log_likelihood = plan.problem.to_nats(units) - model.log_prior(places)
+    return Figures(log_likelihood, model.values(places), {"relevant": 0.0, "doublets": 0.0})
+
+
+class Figures(NamedTuple):
+    """Figures of a tree.
+
+    Attributes:
+        log_likelihood: natural log, float64.
+        rates: learned error rates, by name.
+        doublets: rates of doublets: `relevant`, those of different branches, and `doublets`, all.
+    """
+
+    log_likelihood: float
+    rates: Mapping[str, float]
+    doublets: Mapping[str, float]
+
+
+def figures_of(
+    call: InfsciteCall, matrix: Matrix, plan: Plan, parents: NDArray[np.int32], places: Places
+) -> Figures:
+    """Return the figures of a tree.
+
+    Args:
+        call: ∞SCITE's arguments. Without a rate of doublets, it is the one that makes the tree most likely.
+        matrix: the matrix; with -rec, the copy is its last mutation.
+        plan: plan of the chains.
+        parents: int32, shape (n + 1,): the tree.
+        places: grid points of its rates; that of the rate of doublets is not used.
+    """
+    model = plan.problem.rate_tables.model
+    rates = model.at(places)
+    if call.recurrent is None:
+        mixture = mixture_of(matrix, rates, parents)
+    else:
+        mixture = mixture_with_copy(matrix, rates, parents, call.recurrent)
+    found = fitted_rate(mixture) if call.doublet_rate is None else call.doublet_rate
+    learned = {name: value for name, value in model.values(places).items() if name != "doublets"}
+    return Figures(
+        float(mixture.log_likelihoods(found).sum()),
+        learned,
+        {"relevant": mixture.relevant_rate(found), "doublets": found},
+    )

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
+from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Event, Recorder, every
 from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.runs.task import Stop, Task
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.commands.scite.arguments import SciteCall
 from syclade.host.commands.scite.dialect import Best, Dialect, scites_dialect
-from syclade.host.commands.scite.files import best_nodes, newick_text
-from syclade.host.commands.scite.folder import scite_folder
+from syclade.host.commands.scite.files import best_nodes, newick_text, scite_folder
 from syclade.host.commands.scite.problem import matrix_of, refuse_what_is_missing
-from syclade.host.commands.scite.sinks import OptimalTrees
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, problem_at
 from syclade.host.data.model.rate_model import Places
@@ -33,7 +31,8 @@ from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
 
-__all__ = ["SciteOutcome", "burn_in_of", "run_scite"]
+__all__ = ["OptimalTrees", "SciteOutcome", "burn_in_of", "run_scite"]
+
 
 _NEVER = 2**62
 """More steps than a chain can have."""
@@ -215,3 +214,41 @@ def _trees_texts(
         attached = best_nodes(problem, parents, mutation) if call.attach else None
         texts[f"{base}.gv"] = dialect.graphviz(parents, names, attached)
     return texts
+
+
+class OptimalTrees:
+    """Collects the distinct trees with the best score of all chains.
+
+    They are returned in the order of chains and steps, whatever the order of events.
+
+    Args:
+        why: bits of the recorders of new and equal bests.
+    """
+
+    def __init__(self, why: int) -> None:
+        self._why = why
+        self._score: int | None = None
+        self._found: dict[int, tuple[int, int, NDArray[np.int32]]] = {}
+
+    def take(self, events: Sequence[Event]) -> None:
+        """See `Sink.take`."""
+        for event in events:
+            if not event.why & self._why or (self._score is not None and event.score < self._score):
+                continue
+            if self._score is None or event.score > self._score:
+                self._score = event.score
+                self._found.clear()
+            known = self._found.get(event.key)
+            if known is None or (event.chain, event.step) < known[:2]:
+                self._found[event.key] = (event.chain, event.step, event.parents)
+
+    def trees(self, best: NDArray[np.int32], key: int) -> list[NDArray[np.int32]]:
+        """Return all of them, including the best tree: no event reports a tree that a chain has started with.
+
+        Args:
+            best: int32, shape (n + 1,): the tree with the best score.
+            key: its key.
+        """
+        found = sorted(self._found.values(), key=lambda one: one[:2])
+        known = [] if key in self._found else [best]
+        return [*known, *(parents for _, _, parents in found)]

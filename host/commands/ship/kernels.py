@@ -25,10 +25,9 @@ from syclade.host.chains.backends.stages.kernels import stage_kernels
 from syclade.host.chains.encodings.ancestor import SpecialisedAncestorEncoding
 from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.encodings.clade import FORM_ROUNDS, CladeEncoding
-from syclade.host.chains.encodings.parities import ParitiesEncoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS, SUM_FORM
-from syclade.host.chains.encodings.sums import SumsEncoding
+from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES, Move

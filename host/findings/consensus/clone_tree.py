@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.trees.distances import Agreement
 from syclade.host.ground.values import short_repr
 
-__all__ = ["CloneTree", "clone_tree_of", "make_clone_tree"]
+__all__ = ["CloneTree", "agreement_with", "clone_tree_of", "make_clone_tree"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,3 +117,25 @@ def clone_tree_of(parents: NDArray[np.int32]) -> CloneTree:
     n = len(parents) - 1
     above = [0 if parent == n else parent + 1 for parent in parents[:n].tolist()]
     return make_clone_tree(range(1, n + 1), [0, *above])
+
+
+def agreement_with(tree: CloneTree, true: NDArray[np.int32]) -> dict[str, Agreement]:
+    """Compare the claims of a clone tree with the true tree; pairs in one clone are no claims.
+
+    Args:
+        tree: the clone tree.
+        true: parent vector of the true tree, int32, shape (n + 1,).
+
+    Returns:
+        The agreement on `ancestors`, ordered pairs (ancestor, descendant), and on `lineages`, unordered pairs
+        of mutations of which neither is an ancestor of the other.
+    """
+    other = clone_tree_of(true)
+    pairs = {
+        "ancestors": (tree.before, other.before),
+        "lineages": (np.triu(tree.apart), np.triu(other.apart)),
+    }
+    return {
+        name: Agreement(int((one & two).sum()), int(one.sum()), int(two.sum()))
+        for name, (one, two) in pairs.items()
+    }

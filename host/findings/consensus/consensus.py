@@ -14,9 +14,9 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.data.trees.distances import Agreement
-from syclade.host.findings.consensus.cells import CloneCells, cells_on
+from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
 from syclade.host.findings.consensus.clades import clone_support, spaced_trees
-from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.findings.consensus.clone_tree import CloneTree, agreement_with, clone_tree_of
 from syclade.host.findings.consensus.evidence import (
     CLAIMED,
     Conflict,
@@ -31,9 +31,7 @@ from syclade.host.findings.consensus.gains import THRESHOLDS, Gains, Thresholds,
 from syclade.host.findings.consensus.newick import clone_newick
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks, count_relations
 from syclade.host.findings.consensus.search import find_clone_tree
-from syclade.host.findings.consensus.seeding import seeding_probabilities
 from syclade.host.findings.consensus.tables import cells_table, clones_table, relations_table
-from syclade.host.findings.consensus.truth import agreement_with
 from syclade.host.findings.consensus.unplaced import UNPLACED, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError

@@ -1,15 +1,18 @@
-"""Co-optimal trees as a finding."""
+"""Co-optimal trees as a finding, and their files: each tree in both formats, and their consensus."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from syclade.host.data.trees.graphviz import to_graphviz
+from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import node_labels
 from syclade.host.findings.cooptimal.consensus import consensus_of
+from syclade.host.findings.cooptimal.plateau import CoOptimal
 from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from syclade.host.findings.draft import Draft
     from syclade.host.ground.atomic import Content
 
-__all__ = ["CO_OPTIMAL", "CoOptimalFinding"]
+__all__ = ["CO_OPTIMAL", "CoOptimalFinding", "files_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +38,7 @@ class CoOptimalFinding(Finding):
 
     def files(self) -> dict[str, Content]:
         """Return each tree in both formats, and what they share."""
-        from syclade.host.findings.cooptimal.files import files_of
+        from syclade.host.findings.cooptimal.finding import files_of
 
         return {**files_of(self.found, self.mutations)}
 
@@ -73,3 +76,20 @@ def _names(question: Question) -> Iterable[str]:
 
 
 CO_OPTIMAL = FindingKind(CoOptimalFinding.name, _make, _names)
+
+
+def files_of(found: CoOptimal, mutations: Sequence[str]) -> dict[str, str]:
+    """Return the texts of the files, by file name.
+
+    Args:
+        found: the co-optimal trees.
+        mutations: the n names.
+    """
+    files = {}
+    for number, tree in enumerate(found.trees):
+        files[f"tree_{number}.newick"] = to_newick(tree, mutations)
+        files[f"tree_{number}.gv"] = to_graphviz(tree, mutations)
+    shared = consensus_of(found.trees)
+    files["co_optimal.tsv"] = shared.to_table(mutations)
+    files["co_optimal.gv"] = shared.to_graphviz(mutations)
+    return files

@@ -1,7 +1,9 @@
-"""Cell trees: binary trees whose leaves are the cells, and each mutation is on its best edge."""
+"""Cell trees: the leaves are the cells, each mutation is on its best edge; the file of placements."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,6 @@ from syclade.host.data.trees.leaf import canonical, clades, leaf_tree_of
 from syclade.host.data.trees.leaf_formats import leaf_labels, to_leaf_graphviz, to_leaf_newick
 from syclade.host.data.trees.tree import preorder
 from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind, no_consensus
-from syclade.host.findings.kinds.placements import format_placements
 from syclade.host.ground.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.findings.samples.sampling import Sampling
 
-__all__ = ["CELL"]
+__all__ = ["CELL", "COLUMNS", "format_placements"]
 
 
 def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
@@ -116,3 +117,39 @@ CELL = TreeKind(
     consensus=no_consensus,
 )
 """Binary trees whose leaves are the cells (SCITE's -transpose)."""
+
+
+COLUMNS = ("mutation", "row", "edge", "cells", "ties", "log_likelihood")
+"""Columns of placements.tsv: name of the mutation, and its row in the matrix, from 1; the label of the node
+below its edge, and the number of cells below; the number of equally good edges, including this one; the
+log-likelihood of the row (natural log)."""
+
+
+def format_placements(
+    placements: Assignment, below: NDArray[np.bool_], mutations: Sequence[str], cells: Sequence[str]
+) -> str:
+    """Return the text of ``placements.tsv``: a line with ``COLUMNS``, then one line per mutation.
+
+    The mutations are in the order of the matrix.
+
+    Args:
+        placements: placements of all mutations.
+        below: bool, shape (2m - 1, m): the cells below each node.
+        mutations, cells: names.
+    """
+    labels = leaf_labels(cells)
+    text = io.StringIO()
+    table = csv.writer(text, delimiter="\t", lineterminator="\n")
+    table.writerow(COLUMNS)
+    table.writerows(
+        zip(
+            mutations,
+            range(1, len(mutations) + 1),
+            (labels[node] for node in placements.node.tolist()),
+            below[placements.node].sum(axis=1).tolist(),
+            placements.ties.tolist(),
+            placements.log_likelihood.tolist(),
+            strict=True,
+        )
+    )
+    return text.getvalue()

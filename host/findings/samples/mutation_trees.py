@@ -22,8 +22,7 @@ from syclade.host.findings.cooptimal.consensus import Consensus
 from syclade.host.findings.samples.diagnostics import judged
 from syclade.host.findings.samples.features import Features, leaves_of
 from syclade.host.findings.samples.lines import sample_lines
-from syclade.host.findings.samples.rates import sampled_rates
-from syclade.host.findings.samples.sampled import Sampled
+from syclade.host.findings.samples.sampled import Sampled, sampled_rates
 from syclade.host.findings.samples.sampling import Sampling
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.values import short_repr

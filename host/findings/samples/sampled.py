@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.data.diagnostics.numbers import bulk_ess, split_rhat
+from syclade.host.data.model.rate_model import RateModel
 from syclade.host.findings.samples.diagnostics import Trust, finite, rhat_warnings
 from syclade.host.ground.atomic import Content
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from syclade.host.data.trees.clones import Clone
     from syclade.host.findings.consensus.unplaced import Unplaced
 
-__all__ = ["Sampled"]
+__all__ = ["Sampled", "sampled_rates"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -100,3 +101,29 @@ def rate_told(values: NDArray[np.float64]) -> dict[str, float | None]:
         "rhat": split_rhat(values),
     }
     return finite(numbers)
+
+
+def sampled_rates(store: SampleStore, model: RateModel) -> dict[str, NDArray[np.float64]]:
+    """Return the learned rates of all samples, by name, cut to the shortest chain.
+
+    Args:
+        store: the samples.
+        model: the rates of the chains.
+
+    Returns:
+        float64, shape (chains, samples) each; nothing if no rate is learned.
+    """
+    grids = [(at, grid) for at, grid in enumerate(model.grids) if grid is not None]
+    if not grids:
+        return {}
+    places = [
+        np.concatenate(
+            [np.zeros((0, len(model.grids)), np.int64), *(one["rate_at"] for one in store.of_chain(chain))]
+        )
+        for chain in store.chains
+    ]
+    shortest = min((len(one) for one in places), default=0)
+    all_places = np.array([one[:shortest] for one in places], dtype=np.int64).reshape(
+        len(places), shortest, len(model.grids)
+    )
+    return {grid.prior.name: grid.rates[all_places[:, :, at]] for at, grid in grids}

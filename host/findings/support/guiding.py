@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from syclade.host.chains.guide import guide_from
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.sample_store import SampleStore
-from syclade.host.findings.support.slow_mutations import proposal_weights
+from syclade.host.data.trees.levels import depths
 
-__all__ = ["GUIDED_PROBABILITIES", "MOST_GUIDED", "learned_guide"]
+__all__ = ["GUIDED_PROBABILITIES", "MOST_GUIDED", "learned_guide", "proposal_weights"]
+
 
 GUIDED_PROBABILITIES = (0.08, 0.04, 0.03, 0.5, 0.35)
 """Probabilities of `GUIDED_MOVES`: most effective samples per second in measurements (docs/samples.md)."""
@@ -38,3 +39,38 @@ def _edges(trees: NDArray[np.int32]) -> NDArray[np.int64]:
     mutations = trees.shape[1] - 1
     pairs = np.arange(mutations) * (mutations + 1) + trees[:, :mutations]
     return np.bincount(pairs.ravel(), minlength=mutations * (mutations + 1)).reshape(mutations, -1)
+
+
+_BATCHES = 16
+"""Batches of each chain."""
+
+_TREES = 512
+"""Most trees of each chain, evenly spaced."""
+
+_UNIT = 4
+"""Weight of a mutation whose depth differs independently from tree to tree."""
+
+
+def proposal_weights(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int64]:
+    """Return how often to propose each mutation: in proportion to the root of its time, at least `_UNIT`.
+
+    Args:
+        chains: sampled trees of each chain, int32, shape (trees, n + 1).
+
+    Returns:
+        int64, shape (n,): all `_UNIT` if a chain has fewer than 16 trees.
+    """
+    length = min(len(trees) for trees in chains)
+    step = max(1, length // _TREES)
+    batch = length // step // _BATCHES
+    if batch == 0:
+        return np.full(chains[0].shape[1] - 1, _UNIT)
+    found = np.stack([depths(trees[: step * batch * _BATCHES : step]) for trees in chains])
+    sums = found.reshape(-1, batch, found.shape[2]).sum(axis=1)
+    total = sums.sum(axis=0)
+    of_mean = total * total / found[..., 0].size
+    between = (sums * sums).sum(axis=0) / batch - of_mean
+    among = (found * found).sum(axis=(0, 1)) - of_mean
+    time = np.divide(batch * between, among, out=np.ones_like(among), where=among > 0)
+    weights = np.rint(_UNIT * np.sqrt(np.maximum(time, 1)))
+    return np.asarray(weights, dtype=np.int64)

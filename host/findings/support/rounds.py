@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.convergence import Change
-from syclade.host.chains.events import Event
+from syclade.host.chains.recorders import Event
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.state import ChainState
 from syclade.host.data.diagnostics.numbers import Kept, bulk_ess, likely_chains, split_rhat

@@ -2,7 +2,7 @@
 
 One pass over the sketches of four to six rows finds the groups of cells, one cell per lane, in which a best
 score may change; only these are read further. If cells with similar columns are side by side
-(`host/chains/encodings/column_order.py`), there are few.
+(`host/chains/encodings/preorder.py`), there are few.
 """
 
 from typing import Any

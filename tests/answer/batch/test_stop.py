@@ -98,7 +98,7 @@ def words_of(command: str, paths: Sequence[Path], out: Path) -> list[str]:
     ("command", "place"),
     [
         ("batch", "syclade.host.commands.stopping:stopped_by_signals"),
-        ("batch", "syclade.host.commands.batch_text:progress_of_batch"),
+        ("batch", "syclade.host.commands.batch_run:progress_of_batch"),
         ("batch", "syclade.host.answer.batch.executor_map:own_threads"),
         ("batch", "syclade.host.device.cluster.scheduler:open_scheduler"),
         ("run", "syclade.host.answer.batch.executor_map:own_threads"),

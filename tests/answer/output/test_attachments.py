@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.trees.tree import node_labels
-from syclade.host.findings.kinds.attachments import format_attachments
+from syclade.host.findings.kinds.mutation_trees import format_attachments
 from tests.support.tree_strategies import names
 
 

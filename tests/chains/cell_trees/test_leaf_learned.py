@@ -10,9 +10,8 @@ import pytest
 
 from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.backends import Runner
-from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import every
+from syclade.host.chains.recorders import Event, every
 from syclade.host.chains.starts import initial_state
 from syclade.host.data.model.rate_model import Places
 from syclade.quality.oracle.acceptance import Tables, accepts

@@ -230,7 +230,7 @@ def test_a_chain_that_stands_still_is_told_of() -> None:
 
 
 def test_rare_clades_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    from syclade.host.chains.events import Event
+    from syclade.host.chains.recorders import Event
 
     monkeypatch.setattr(clades_module, "MOST_CLADES", 50)
     store = SampleStore(19)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.chains.checkpoints.checkpoint_lock import checkpoint_in_use
+from syclade.host.chains.checkpoints.checkpoint_writer import checkpoint_in_use
 from syclade.host.chains.sample_store import store_of
 from syclade.host.ground.errors import CheckpointError, OutputError
 from syclade.host.ground.flock import has_locks
@@ -122,7 +122,7 @@ def test_the_program_says_it_once(tmp_path: Path) -> None:
     """A real process has the checkpoint; the program ends with one message, and leaves no folder."""
     holder = (
         "import sys, time\n"
-        "from syclade.host.chains.checkpoints.checkpoint_lock import checkpoint_in_use\n"
+        "from syclade.host.chains.checkpoints.checkpoint_writer import checkpoint_in_use\n"
         "with checkpoint_in_use(sys.argv[1], None):\n"
         "    print('held', flush=True)\n"
         "    time.sleep(600)\n"

@@ -16,8 +16,8 @@ import syclade
 from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.chains.runs.task import Stop
 from syclade.host.commands.infscite.arguments import parse_arguments
+from syclade.host.commands.infscite.command import run_infscite
 from syclade.host.commands.infscite.dialect import dialect_of, graphviz_text
-from syclade.host.commands.infscite.run import run_infscite
 from syclade.host.commands.scite.files import best_nodes, newick_text
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.input.read_matrix import read_matrix

@@ -16,9 +16,9 @@ import pytest
 import syclade
 from syclade.host.chains.backends import images as precompiled
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.commands.export.folder import exported_module
 from syclade.host.commands.export.kernels import ExportedKernel, exported_kernels
 from syclade.host.commands.export.manifest import make_manifest
-from syclade.host.commands.export.modules import exported_module
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import program
 from syclade.host.device.compile.image import cached_images, make_image, packed, read_image

@@ -11,7 +11,7 @@ import syclade
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.consensus.seeding import seeding_probabilities
+from syclade.host.findings.consensus.cells import seeding_probabilities
 from syclade.host.ground.errors import MatrixError
 from syclade.quality.oracle.trees import all_trees
 

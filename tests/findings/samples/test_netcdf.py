@@ -12,7 +12,7 @@ import xarray
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.chains.events import Event
+from syclade.host.chains.recorders import Event
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import Matrix

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.chains import sample_store as store_module
-from syclade.host.chains.events import Event
+from syclade.host.chains.recorders import Event
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.ground.errors import CheckpointError, OutputError
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.chains.events import Event
+from syclade.host.chains.recorders import Event
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.starts import initial_state
 from syclade.host.data.diagnostics.numbers import Kept

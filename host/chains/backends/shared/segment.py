@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends.fast_start import prompt_device
 from syclade.host.chains.backends.opening import open_one
 from syclade.host.chains.backends.slots import Slots
-from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.recorders import Event
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.device.cluster.jobs import IsWanted, named_by_host, work_since
 from syclade.host.device.work import WorkDone

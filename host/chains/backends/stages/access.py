@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.backends.stages.kernels import FIXED, DescribedKernel, stage_kernels
 from syclade.host.chains.backends.stages.kernels import stage_kernel as describe_stage
-from syclade.host.chains.backends.stages.opening import stage_arrays
-from syclade.host.chains.backends.stages.options import BEST_ATTACHMENT
+from syclade.host.chains.backends.stages.opening import BEST_ATTACHMENT, stage_arrays
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.moves import MOVES
 from syclade.host.chains.plan import make_plan
