@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from syclade.fallback.scores.powers import logarithm_of_two
 from syclade.fallback.sums.numbers import MANTISSA_BITS, Numbers, powers_of_two, product, total
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.shares import draw_shares, generator_of, uniform_log_shares, uniform_numbers
+from syclade.host.chains.shares import (
+    draw_shares,
+    generator_of,
+    rescored,
+    uniform_log_shares,
+    uniform_numbers,
+)
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem
@@ -57,13 +63,10 @@ def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) ->
     counts = _counts(problem, forest, log_shares, rate, generators)
     drawn = [draw_shares(problem, *one) for one in zip(counts, generators, strict=True)]
     scores = scores_with_doublets(plan, forest, np.array(drawn, dtype=np.int64)).tolist()
-    renewed = []
-    for state, score, shares in zip(states, scores, drawn, strict=True):
-        rates = replace(state.rates, log_shares=tuple(shares.tolist()))
-        now = replace(state, score=score, rates=rates)
-        is_best = score > state.best_score
-        renewed.append(replace(now, best_parents=state.parents, best_score=score) if is_best else now)
-    return renewed
+    return [
+        rescored(state, score, replace(state.rates, log_shares=tuple(shares.tolist())))
+        for state, score, shares in zip(states, scores, drawn, strict=True)
+    ]
 
 
 def _rate_of(plan: Plan) -> float:

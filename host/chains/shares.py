@@ -37,6 +37,7 @@ __all__ = [
     "log2_gamma",
     "renew_shares",
     "renewal_steps",
+    "rescored",
     "sampled_nodes",
     "score_with_shares",
     "state_with_even_shares",
@@ -171,10 +172,14 @@ def renew_shares(
         rates = replace(rates, weights=draw(state, nodes, generator))
         scores = _scores(problem, state.parents, rates)
     score = _total(problem, scores, log_shares, spare)
-    rates = replace(rates, log_shares=tuple(log_shares.tolist()))
-    renewed = replace(state, score=score, rates=rates)
+    return rescored(state, score, replace(rates, log_shares=tuple(log_shares.tolist())))
+
+
+def rescored(state: ChainState, score: int, rates: SlotRates) -> ChainState:
+    """Return a state with other rates and shares, and the score of its tree under these."""
+    now = replace(state, score=score, rates=rates)
     is_best = score > state.best_score
-    return replace(renewed, best_parents=state.parents, best_score=score) if is_best else renewed
+    return replace(now, best_parents=state.parents, best_score=score) if is_best else now
 
 
 def generator_of(state: ChainState, seed: int, use: int = 0) -> np.random.Philox:

@@ -33,6 +33,7 @@ __all__ = [
     "Table",
     "cut",
     "no_files",
+    "sentence",
 ]
 
 MOST_ROWS = 200
@@ -163,6 +164,11 @@ class FindingKind:
 def no_files(_question: Question) -> tuple[str, ...]:
     """Return no names: the finding writes no files."""
     return ()
+
+
+def sentence(words: str) -> str:
+    """Return a line or a warning as a sentence of the report."""
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def cut(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:

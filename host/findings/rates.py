@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from syclade.host.data.model.rate_fit import PRIORS, advised_rates, fit_rates, misfit
 from syclade.host.data.model.zygosity import scored_values
 from syclade.host.findings.doublets import genotypes_of
-from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files
+from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files, sentence
 from syclade.host.ground.options import flag_of
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class RatesFinding(Finding):
             for name, value in self.best.rates.to_dict().items()
             if isinstance(value, (int, float))
         ]
-        warnings = tuple(f"{words[0].upper()}{words[1:]}." for words in self.warnings)
+        warnings = tuple(map(sentence, self.warnings))
         return Section("Error rates", self._errors, Table(("rate", "value", ""), rows), warnings)
 
     @property

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.findings.finding import RESULT, Column, Finding, FindingKind, Question, Section, cut
+from syclade.host.findings.finding import (
+    RESULT,
+    Column,
+    Finding,
+    FindingKind,
+    Question,
+    Section,
+    cut,
+    sentence,
+)
 
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
@@ -54,8 +63,8 @@ class ConsensusFinding(Finding):
             for clone in range(1, found.tree.clones)
         ]
         head = ("clone", "mutations", "share of the samples", "cells of the clone itself")
-        words = tuple(f"{one[0].upper()}{one[1:]}." for one in found.words)
-        warnings = tuple(f"{one[0].upper()}{one[1:]}." for one in found.warnings)
+        words = tuple(map(sentence, found.words))
+        warnings = tuple(map(sentence, found.warnings))
         return Section("Clones of the consensus", words, cut(head, rows), warnings)
 
     def columns(self) -> list[Column]:

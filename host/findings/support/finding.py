@@ -21,6 +21,7 @@ from syclade.host.findings.finding import (
     Question,
     Section,
     cut,
+    sentence,
 )
 from syclade.host.ground.options.defaults import SHARED_DROPOUT
 
@@ -86,7 +87,7 @@ class SupportFinding(Finding):
         ]
         chains, samples = found.sampled.log_likelihoods.shape
         words: tuple[str, ...] = (
-            f"{found.words[0].upper()}{found.words[1:]}.",
+            sentence(found.words),
             f"Shares of {chains * samples} trees, sampled by {chains} chains after the search. The least "
             "sure edges come first.",
         )
@@ -102,7 +103,7 @@ class SupportFinding(Finding):
             "transfer support of the clade",
         )
         if found.dropout is not None:
-            words += (f"{found.dropout.words[0].upper()}{found.dropout.words[1:]}.",)
+            words += (sentence(found.dropout.words),)
             head = (*head, "false negatives")
         return Section("Support", words, cut(head, rows), tuple(found.warnings))
 
