@@ -75,7 +75,7 @@ MODULES = {
     "host.device.queue": "SYCL devices",
     "host.chains.encodings.preorder_forms": "subclasses, whose module imports their base class",
     "host.device.engines.sycl": "SYCL devices",
-    "host.data.input.array": "arrays",
+    "host.data.input.matrix": "arrays",
     "host.data.input.tables": "data frames",
     "host.findings.kinds.cell_trees": "cell trees",
     "host.findings.kinds.recurrent_trees": "recurrent mutations",

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.assignment import place
 from syclade.host.data.model.copy_scores import (
     call_doublets_with_copy,
     log_likelihood_with_copy,
@@ -14,9 +15,12 @@ from syclade.host.data.model.copy_scores import (
     summed_log_likelihood_with_copy,
 )
 from syclade.host.data.model.doublets import Doublets, best_rate, doublet_log_likelihood, fitted_rate
-from syclade.host.data.model.leaf_problem import make_leaf_problem
-from syclade.host.data.model.likelihood import log_likelihood
-from syclade.host.data.model.placement import place
+from syclade.host.data.model.likelihood import (
+    log_likelihood,
+    log_likelihood_at_fitted_shares,
+    summed_log_likelihood,
+)
+from syclade.host.data.model.problem import make_leaf_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.recurrence import (
     Recurrence,
@@ -25,7 +29,6 @@ from syclade.host.data.model.recurrence import (
     recurrent_mutation,
     with_copy,
 )
-from syclade.host.data.model.summed import log_likelihood_at_fitted_shares, summed_log_likelihood
 from syclade.host.data.trees.leaf_formats import read_leaf_tree
 from syclade.host.data.trees.treefile import tree_of
 from syclade.host.ground.options import Options, checked

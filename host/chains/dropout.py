@@ -24,7 +24,7 @@ from syclade.host.chains.shares import (
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.dropout import beta_posteriors, slot_rates
 from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.host.data.trees.levels import levels_of
+from syclade.host.data.trees.tree import levels_of
 
 __all__ = ["make_draw", "sampled_counts", "with_rates"]
 

@@ -9,7 +9,7 @@ from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_plan
 from syclade.host.chains.recorders import Recorder
 from syclade.host.chains.scores.best_attachment import BEST_PLACEMENT
 from syclade.host.chains.space import CELL_LEAF_TREES
-from syclade.host.data.model.leaf_problem import LeafProblem
+from syclade.host.data.model.problem import LeafProblem
 from syclade.host.ground.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
 
 __all__ = ["LEAF_MOVES", "make_leaf_plan"]

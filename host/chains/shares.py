@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from syclade.fallback.scores.powers import MANTISSA_BITS, logarithm_of_two, power_of_two
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
+from syclade.host.data.model.likelihood import fitted_shares
 from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.host.data.model.summed import fitted_shares
-from syclade.host.data.trees.levels import levels_of
+from syclade.host.data.trees.tree import levels_of
 
 __all__ = [
     "CONCENTRATIONS",

@@ -23,7 +23,7 @@ def command(tree: Path, true: Path, as_json: bool) -> None:
     ignored. Precision is the share of TREE's pairs that TRUE also has; recall is the share of TRUE's pairs
     that TREE also has.
     """
-    from syclade.host.data.trees.truth import compare_files
+    from syclade.host.data.trees.distances import compare_files
     from syclade.host.findings.truth import comparison_lines
 
     told = compare_files(tree, true)

@@ -79,7 +79,7 @@ def _told(matrix: Matrix) -> dict[str, Any]:
 def _files(matrix: Matrix, to: str) -> dict[str, str]:
     """Return the texts of the files by file name."""
     from syclade.host.data.input.matrix import format_matrix
-    from syclade.host.data.trees.cells import default_cell_names
+    from syclade.host.data.trees.clones import default_cell_names
 
     cells = matrix.cells or default_cell_names(matrix.n_cells)
     if to == "sc":

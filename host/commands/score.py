@@ -61,7 +61,7 @@ def command(
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.data.model.doublets import best_rate, call_doublets, doublet_log_likelihood
     from syclade.host.data.model.likelihood import event_counts, log_likelihood_of_counts
-    from syclade.host.data.model.zygosity import HOMOZYGOUS, check_zygosity
+    from syclade.host.data.model.rates import HOMOZYGOUS, check_zygosity
     from syclade.host.data.trees.treefile import read_tree
 
     show_log(quiet=False, verbose=False)

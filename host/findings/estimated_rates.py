@@ -20,8 +20,7 @@ from syclade.host.chains.starts import state_at
 from syclade.host.data.model.doublet_fit import FittedRates, fit_with_doublets
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rate_fit import PRIORS, fit_rates
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import MISSING
+from syclade.host.data.model.rates import MISSING, Rates
 from syclade.host.ground.errors import OptionError, RatesError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.options.types import LEARN

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.model.rate_fit import PRIORS, advised_rates, fit_rates, misfit
-from syclade.host.data.model.zygosity import scored_values
+from syclade.host.data.model.rates import scored_values
 from syclade.host.findings.doublets import genotypes_of
 from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files, sentence
 from syclade.host.ground.options import flag_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.data.trees.truth import compare
+from syclade.host.data.trees.distances import compare
 from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files
 
 if TYPE_CHECKING:

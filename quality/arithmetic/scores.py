@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from syclade.host.chains.scores.named import score_named
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.doublets import doublet_log_likelihood
+from syclade.host.data.model.likelihood import summed_log_likelihood
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.model.summed import summed_log_likelihood
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.kernels.scores.powers import FRACTION_BITS
 from syclade.quality.arithmetic.powers import POWERS, Power

@@ -26,8 +26,7 @@ from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.pipeline import LAUNCH_SECONDS
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at
-from syclade.host.data.model.leaf_problem import make_leaf_problem
-from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.model.summed import summed_log_likelihood
+from syclade.host.data.model.likelihood import summed_log_likelihood
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.samples.features import leaves_of
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees

@@ -11,7 +11,7 @@ from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.task import Task
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.chains.search.find_tree import find
-from syclade.host.data.diagnostics.pairs import pair_sizes
+from syclade.host.data.diagnostics.numbers import pair_sizes
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rates import MISSING
 from syclade.host.data.model.simulate import EQUAL, Simulation
-from syclade.host.data.model.zygosity import MISSING
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.ground.errors import OptionError
 from syclade.quality.peers.judged import StudyInput

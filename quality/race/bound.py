@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import scored_values
+from syclade.host.data.model.rates import Rates, scored_values
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
 

@@ -10,13 +10,13 @@ import pytest
 
 import syclade
 from syclade.host.chains.shares import renewal_steps
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.simulate import simulate
-from syclade.host.data.model.summed import (
+from syclade.host.data.model.likelihood import (
     fitted_shares,
     log_likelihood_at_fitted_shares,
     summed_log_likelihood,
 )
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
 from syclade.host.ground.errors import OptionError
 from syclade.quality.oracle.trees import all_trees
 from tests.suites.test_shares import log_posterior_weights, p_value, small_matrix, small_plan

@@ -13,9 +13,9 @@ from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.all_attachments import all_attachments
 from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.likelihood import attachment_posteriors, summed_log_likelihood
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.summed import attachment_posteriors, summed_log_likelihood
 from syclade.host.data.trees.tree import ancestor_matrix
 from tests.support.backends import (
     NUMPY,

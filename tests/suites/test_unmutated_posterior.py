@@ -15,8 +15,8 @@ import syclade
 from syclade.host.chains.plan import Plan
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.doublets import doublet_log_likelihood
+from syclade.host.data.model.likelihood import summed_log_likelihood
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.model.summed import summed_log_likelihood
 from syclade.host.device.choice import choose_device
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.learned_target import places_of

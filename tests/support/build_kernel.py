@@ -72,7 +72,7 @@ def main(arguments: list[str]) -> None:
         if encoding == "clade":
             from syclade.host.chains.encodings.clade import CladeEncoding
             from syclade.host.chains.leaf_plan import make_leaf_plan
-            from syclade.host.data.model.leaf_problem import make_leaf_problem
+            from syclade.host.data.model.problem import make_leaf_problem
 
             leaf = make_leaf_problem(matrix, Rates(1e-6, 0.25))
             kernel = chain_kernel(make_leaf_plan(leaf), for_device(device, CladeEncoding(leaf, TRAITS)))

@@ -16,7 +16,7 @@ from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import DEFAULT_EVENTS, Plan
 from syclade.host.chains.recorders import Recorder
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
-from syclade.host.data.model.leaf_problem import LeafProblem, make_leaf_problem
+from syclade.host.data.model.problem import LeafProblem, make_leaf_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device

@@ -15,7 +15,7 @@ from syclade.host.chains.runs.outcome import Found
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.trees.cells import default_cell_names
+from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.findings.draft import BestTree, Draft
 from syclade.host.findings.kinds.kind import TreeKind
 from syclade.host.findings.registry import findings_of

@@ -30,6 +30,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.dropout import EVIDENT, problem_of_groups
 from syclade.host.data.model.problem import SlotRates
 from syclade.host.data.model.rate_model import RateModel
+from syclade.host.data.model.rates import scored_values
 from syclade.host.data.model.recurrence import (
     genotypes_of,
     kind_of,
@@ -37,7 +38,6 @@ from syclade.host.data.model.recurrence import (
     with_copy,
 )
 from syclade.host.data.model.recurrence_rates import Fit, OwnRates, fit_own_rates
-from syclade.host.data.model.zygosity import scored_values
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.choice import first_of
 from syclade.host.device.work import WorkDone

@@ -16,9 +16,8 @@ from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.copy_factors import SampledCells, log_ratios
 from syclade.host.data.model.problem import Problem
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import Rates, scored_values
 from syclade.host.data.model.recurrence_rates import OwnRates
-from syclade.host.data.model.zygosity import scored_values
 from syclade.host.device.work import WorkDone
 from syclade.host.findings.consensus.unplaced import unplaced_in
 from syclade.host.findings.draft import BestTree

@@ -11,7 +11,7 @@ from syclade.host.answer.request.arguments import has_copy
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
-from syclade.host.data.trees.cells import check_cell_names, default_cell_names
+from syclade.host.data.trees.clones import check_cell_names, default_cell_names
 from syclade.host.data.trees.treefile import tree_of
 from syclade.host.findings.consensus.unplaced import Unplaced, unplaced_in
 from syclade.host.findings.kinds.named import kind_named

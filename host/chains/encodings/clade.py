@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.encodings.base import MADE_FOR, Encoding, round_up
 from syclade.host.chains.encodings.reads_sizes import ReadsSizes
-from syclade.host.data.model.leaf_problem import LeafProblem
-from syclade.host.data.model.problem import Problem
+from syclade.host.data.model.problem import LeafProblem, Problem
 from syclade.host.data.trees.leaf import leaf_children
 from syclade.kernels.arguments import Argument
 from syclade.kernels.clade.arguments import ARGUMENTS, LEARNED

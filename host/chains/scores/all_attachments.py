@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from syclade.host.chains.scores.base import Score
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
-from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.summed import (
+from syclade.host.data.model.likelihood import (
     attachment_posteriors,
     log_likelihood_at_fitted_shares,
     shared_attachment_posteriors,
     summed_log_likelihood,
 )
+from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.model.rates import Rates
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 from syclade.kernels.scores.powers import (

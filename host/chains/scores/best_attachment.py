@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.scores.base import Score
-from syclade.host.data.model.leaf_problem import LeafProblem
-from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.model.problem import LeafProblem, Problem, SlotRates
 from syclade.host.data.trees.leaf import sums_below
 
 __all__ = ["BEST_ATTACHMENT", "BEST_PLACEMENT"]

@@ -6,8 +6,7 @@ from syclade.host.commands.scite.arguments import SciteCall
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.rate_model import RateModel, make_rate_model
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import HOMOZYGOUS
+from syclade.host.data.model.rates import HOMOZYGOUS, Rates
 from syclade.host.ground.errors import MatrixError, OptionError
 
 __all__ = ["matrix_of", "rate_model_of", "rates_of", "refuse_what_is_missing"]

@@ -38,8 +38,7 @@ from syclade.host.chains.search.kernel import search_kernel
 from syclade.host.chains.search.work import STAGES
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.leaf_problem import make_leaf_problem
-from syclade.host.data.model.problem import Problem, make_problem
+from syclade.host.data.model.problem import Problem, make_leaf_problem, make_problem
 from syclade.host.data.model.rate_model import RateModel, make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate

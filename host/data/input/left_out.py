@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import LeftOut, Matrix
-from syclade.host.data.trees.cells import default_cell_names
+from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.values import counted, listed
 

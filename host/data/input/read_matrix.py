@@ -15,8 +15,7 @@ from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.input.left_out import Limits, Marks, left_out_words, limited
 from syclade.host.data.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
 from syclade.host.data.input.names import default_names, names_beside
-from syclade.host.data.input.source import Source
-from syclade.host.data.input.subprocess_reader import read_apart
+from syclade.host.data.input.source import Source, read_apart
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import checked, flag_of
 from syclade.host.ground.values import shown

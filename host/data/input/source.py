@@ -1,4 +1,9 @@
-"""Source of a matrix: a file, a folder, or a stream, which can be read only once."""
+"""Source of a matrix: a file, a folder, or a stream, which can be read only once.
+
+Files that a C library opens are read in a subprocess with limits of time and memory, because damaged files
+can crash or hang the library: on files with a few bytes changed, libhdf5 2.0.0 hangs and scipy 1.17.1
+(mmread) crashes. The subprocess returns the data, or the error as a message.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +11,24 @@ import gzip
 import hashlib
 import io
 import os
+import pickle
 import re
+import subprocess
+import sys
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 
 from syclade.host.data.input.textfile import GZIP, MOST_LINE, read_bytes, read_stream
-from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.errors import MatrixError, SycladeError
 from syclade.host.ground.files import is_file, is_folder, problem_of
 from syclade.host.ground.values import path_of
 
-__all__ = ["Source"]
+__all__ = ["Source", "answer", "read_apart"]
+
 
 _PIECE = 2**16
 """Bytes of the beginning that are read at once."""
@@ -137,3 +147,87 @@ def _digest(path: Path) -> str:
         if os.fstat(stream.fileno()).st_size > MOST_WHOLE:
             raise MatrixError(f"the file has more than {MOST_WHOLE // 2**30} GiB", path=str(path))
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+LEAST_SECONDS = 60.0
+"""Time limit in seconds for an empty file; the limit grows with the size of the file."""
+
+BYTES_A_SECOND = 2**20
+"""A tenth of the rate of a slow disk and a decompressing reader."""
+
+MOST_MEMORY = 2**33
+"""Limit of the address space of the subprocess in bytes, on systems that enforce it."""
+
+
+def read_apart(reader: Callable[..., Any], path: Path, *rest: Any, seconds: float | None = None) -> Any:
+    """Call a function in a subprocess and return its result.
+
+    Args:
+        reader: a function at module level; it takes a path and the further arguments.
+        path: the file or folder.
+        rest: further arguments, which can be pickled.
+        seconds: time limit; None derives it from the size of the file.
+
+    Raises:
+        SycladeError: raised by the function.
+        MatrixError: the subprocess crashed, exceeded the time limit, or needed too much memory.
+    """
+    if seconds is None:
+        size = path.stat().st_size if is_file(path) else 0
+        seconds = LEAST_SECONDS + size / BYTES_A_SECOND
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(one for one in sys.path if one))
+    process = subprocess.Popen(
+        # -P: files in the current folder must not be imported as modules.
+        [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,  # Ctrl-C is handled by this process alone
+    )
+    try:
+        told, noise = process.communicate(pickle.dumps((reader, path, rest)), timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise MatrixError(
+            f"the library that reads it did not end within {seconds:.0f} s",
+            path=str(path),
+            hint="is the file whole? Fetch it again, or give it in another format",
+        ) from None
+    except BaseException:  # Ctrl-C
+        process.kill()
+        process.communicate()
+        raise
+    if process.returncode or not told:
+        raise MatrixError(
+            f"the library that reads it crashed: {_last_line(noise) or f'exit {process.returncode}'}",
+            path=str(path),
+            hint="is the file whole? Fetch it again, or give it in another format",
+        )
+    result = pickle.loads(told)
+    if isinstance(result, SycladeError):
+        raise result
+    return result
+
+
+def _last_line(noise: bytes) -> str:
+    lines = noise.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1].strip() if lines else ""
+
+
+def answer() -> None:
+    """Run in the subprocess: receive a function, call it, and send back its result or error."""
+    reader, path, rest = pickle.load(sys.stdin.buffer)
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # output printed by a library must not mix with the result
+    with suppress(ImportError, OSError, ValueError):  # Windows has no limits; the limit may already be lower
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    try:
+        result = reader(path, *rest)
+    except SycladeError as problem:
+        result = problem
+    with out:
+        pickle.dump(result, out, protocol=pickle.HIGHEST_PROTOCOL)

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.array import values_from_array
 from syclade.host.data.input.formats.grid import Asked
 from syclade.host.data.input.formats.h5ad import CODINGS, refuse_together
 from syclade.host.data.input.formats.hdf import PLACE
 from syclade.host.data.input.formats.reads import SHARES, called, refuse_reads
 from syclade.host.data.input.left_out import Marks
-from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.input.matrix import Matrix, values_from_array
 from syclade.host.data.input.names import check_names, distinct_names
 from syclade.host.ground.errors import MatrixError, OptionError
 

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import scored_values
+from syclade.host.data.model.rates import Rates, scored_values
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.data.trees.uniform import parents_from_pruefer
 from syclade.host.ground.errors import OptionError

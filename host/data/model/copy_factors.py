@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.trees.levels import depths
+from syclade.host.data.trees.tree import depths_of_trees
 
 __all__ = ["SampledCells", "log_ratios"]
 
@@ -107,7 +107,8 @@ def _sums_over_places(
     divided += (gammaln(cells + 2 * alpha) - gammaln(2 * alpha))[..., None]
     beside = np.zeros((samples, nodes, 2, len(tables)))
     beside[:, :, 1] = -np.inf
-    order = np.argsort(-np.pad(depths(trees), ((0, 0), (0, 1))), axis=1, kind="stable")  # the root is last
+    # The root comes last.
+    order = np.argsort(-np.pad(depths_of_trees(trees), ((0, 0), (0, 1))), axis=1, kind="stable")
     for node in order.T:
         sums = of[each, node]
         for places in (1, 2):

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import tree_of_matrix
 from syclade.host.data.model.pairs import fit_shares
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import distinct_columns
+from syclade.host.data.model.rates import Rates, distinct_columns
 from syclade.host.data.trees.tree import children, preorder
 from syclade.host.ground.values import short_repr
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.trees.levels import levels_of
+from syclade.host.data.trees.tree import levels_of
 
 __all__ = ["Forest", "Kinds", "PairTerms", "draw_counts", "fit_shares", "kinds_of", "pair_terms"]
 

@@ -2,7 +2,8 @@
 
 A problem is made once, immutable, and independent of devices. Weights are scaled by 2^f and rounded once, so
 that every score is an exact integer sum, the same on every device (docs/model.md, "Integer scores"). The
-chain is then exact for error rates that differ by about 2^-f.
+chain is then exact for error rates that differ by about 2^-f. The problem of cell trees has the same numbers,
+in a unit in which sums over cells fit in 32 bits.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rate_tables import RateTables, greatest_weights, make_rate_tables
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import HOMOZYGOUS, distinct_columns, scored_values
+from syclade.host.data.model.rates import HOMOZYGOUS, Rates, distinct_columns, scored_values
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import short_repr
 
-__all__ = ["Problem", "SlotRates", "make_problem", "problem_at"]
+__all__ = ["LeafProblem", "Problem", "SlotRates", "make_leaf_problem", "make_problem", "problem_at"]
+
 
 MAX_SCALE_BITS = 20
 """Finest unit of a score: 2^-20 nat. A finer unit would not change which tree wins, only overflow sooner."""
@@ -271,3 +274,58 @@ def _choose_scale(columns: NDArray[np.uint8], weights: NDArray[np.float64]) -> i
     sums = sum((columns == value).sum(axis=0) * float(weights[value]) for value in _WITH_ZYGOSITY)
     bound = float(np.max(sums, initial=0.0)) + 1.0
     return min(MAX_SCALE_BITS, CELL_BITS - math.ceil(math.log2(bound)))
+
+
+@dataclass(frozen=True, eq=False)
+class LeafProblem(Problem):
+    """A `Problem` in which each mutation's scores, over all cells, stay below 2^CELL_BITS."""
+
+    of_cells: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells. Equal cells count separately: each is a leaf."""
+        return len(self.column_of)
+
+    def cell_rows(self, rates: SlotRates | None = None) -> NDArray[np.int64]:
+        """Return what each cell adds to each mutation's score on an edge above it: int64, shape (cells, n).
+
+        Args:
+            rates: None for the problem's own rates.
+        """
+        return self.weight_rows(rates).astype(np.int64)[:, self.column_of].T
+
+    def can_score(self, rates: SlotRates) -> str | None:
+        """See `Problem.can_score`."""
+        reason = super().can_score(rates)
+        if reason is not None:
+            return reason
+        most = int(np.abs(self.cell_rows(rates)).sum(axis=0).max())
+        return (
+            None if most < 2**CELL_BITS else f"a mutation's score could reach {most}, 2^{CELL_BITS} and more"
+        )
+
+
+def make_leaf_problem(matrix: Matrix, rates: Rates, *, model: RateModel | None = None) -> LeafProblem:
+    """Reduce a matrix and rates to what chains of cell trees need.
+
+    Args:
+        matrix: n mutations x m cells, m >= 2.
+        rates: error rates.
+        model: which of the rates are learned, made from `rates`; None if all are fixed.
+
+    Raises:
+        MatrixError: the matrix has only one cell, or as for `make_problem`.
+    """
+    if matrix.n_cells < 2:
+        raise MatrixError(
+            "one cell makes no tree of cells",
+            path=matrix.source,
+            hint=f"use a matrix of two cells or more, or {flag_of('tree')} mutation",
+        )
+    made = make_problem(matrix, rates, model=model, of_cells=True)
+    return LeafProblem(**{field.name: getattr(made, field.name) for field in fields(Problem)})

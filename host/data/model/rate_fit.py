@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.likelihood import tree_of_matrix
-from syclade.host.data.model.path_counts import path_counts
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import scored_values
+from syclade.host.data.model.likelihood import path_counts, tree_of_matrix
+from syclade.host.data.model.rates import Rates, scored_values
 
 __all__ = [
     "CHANCE",

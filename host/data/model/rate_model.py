@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import log_absent, log_present
+from syclade.host.data.model.rates import Rates, log_absent, log_present
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import checked, flag_of
 from syclade.kernels.rates.arguments import FN, FP, JUMPS

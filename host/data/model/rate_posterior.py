@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.path_counts import path_counts
+from syclade.host.data.model.likelihood import path_counts
 from syclade.host.data.model.rate_fit import PRIORS, expected_counts, largest_sum
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import scored_values
+from syclade.host.data.model.rates import Rates, scored_values
 from syclade.host.data.trees.tree import preorder
 
 __all__ = ["RateInterval", "RatePosterior", "rate_posterior"]

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.copies import Copy, random_parents_with_copies, states_of
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import HOMOZYGOUS, MISSING
+from syclade.host.data.model.rates import HOMOZYGOUS, MISSING, Rates
 from syclade.host.data.trees.uniform import parents_from_pruefer
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.limits import require_memory

@@ -1,4 +1,4 @@
-"""Clonal trees, of mutation trees and of cell trees.
+"""Clones and cells of trees.
 
 In a mutation tree, mutations without a branch or a cell between them form one clone. In a cell tree, each
 edge with mutations begins a clone.
@@ -6,15 +6,22 @@ edge with mutations begins a clone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.leaf import clades
-from syclade.host.data.trees.tree import children, preorder
+from syclade.host.data.trees.tree import children, node_labels, preorder
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.options import flag_of
 
-__all__ = ["Clone", "clones_of", "clones_of_cell_tree"]
+__all__ = [
+    "Clone", "attached_cells", "check_cell_names", "clones_of", "clones_of_cell_tree",
+    "default_cell_names",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -89,3 +96,42 @@ def clones_of_cell_tree(parents: NDArray[np.int32], placement: NDArray[np.int32]
         Clone(node, parent, depth, tuple(own[node]) if at else (), int(leaves[at]), int(sizes[node]))
         for at, (node, parent, depth) in enumerate(heads)
     ]
+
+
+def default_cell_names(n_cells: int) -> tuple[str, ...]:
+    """Return ``"s0"`` to ``"s<m-1>"``, the names of the cells in SCITE's trees."""
+    return tuple(f"s{number}" for number in range(n_cells))
+
+
+def check_cell_names(cells: Sequence[str], mutations: Sequence[str]) -> None:
+    """Check that the names of cells differ from the labels of nodes in a tree.
+
+    Raises:
+        MatrixError: a cell has the name of a mutation or the root.
+    """
+    both = set(cells) & set(node_labels(mutations))
+    if both:
+        name = next(cell for cell in cells if cell in both)
+        raise MatrixError(
+            f"{excerpt(name)} is the name of a cell and of a node, so that trees cannot have both",
+            hint=f"give the cells other names ({flag_of('cell_names')}), or leave them out of the trees "
+            f"(no {flag_of('attach')})",
+        )
+
+
+def attached_cells(nodes: Sequence[int], cells: Sequence[str], mutations: Sequence[str]) -> list[list[str]]:
+    """Return the names of the cells at each of the n + 1 nodes, in the matrix's order.
+
+    Args:
+        nodes: the node of every cell.
+        cells: names of the cells.
+        mutations: the n names of the mutations.
+
+    Raises:
+        MatrixError: a cell has the label of a node.
+    """
+    check_cell_names(cells, mutations)
+    hanging: list[list[str]] = [[] for _ in range(len(mutations) + 1)]
+    for node, cell in zip(nodes, cells, strict=True):
+        hanging[node].append(cell)
+    return hanging

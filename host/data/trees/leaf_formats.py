@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.textfile import excerpt, read_text
-from syclade.host.data.trees.cells import default_cell_names
+from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.data.trees.graphviz import quoted
 from syclade.host.data.trees.labelled import LabelledEdge
 from syclade.host.data.trees.leaf import canonical, validate_leaf_parents

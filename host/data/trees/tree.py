@@ -1,4 +1,4 @@
-"""Mutation trees as parent vectors.
+"""Mutation trees as parent vectors, one or many at once.
 
 Nodes 0 to n-1 are the mutations and node n is the root. A parent vector is int32, shape (n + 1,), with
 ``parents[n] == n``. No function here is recursive, so trees can have any depth.
@@ -6,34 +6,24 @@ Nodes 0 to n-1 are the mutations and node n is the root. A parent vector is int3
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.fallback.recorders.key import tree_keys
 from syclade.host.data.input.names import default_names
-from syclade.host.data.trees import levels
 from syclade.host.ground.errors import TreeError
 
 if TYPE_CHECKING:
     import networkx
 
 __all__ = [
-    "ancestor_matrix",
-    "are_trees",
-    "children",
-    "cycle_text",
-    "depths",
-    "find_cycle",
-    "node_labels",
-    "preorder",
-    "root_label",
-    "to_networkx",
-    "tree_key",
+    "Level", "ancestor_matrix", "are_trees", "children", "cycle_text", "depths", "depths_of_trees",
+    "find_cycle", "levels_of", "node_labels", "preorder", "root_label", "to_networkx", "tree_key",
     "validate_parents",
-]
+]  # fmt: skip
 
 
 Parents = NDArray[np.int32]
@@ -150,7 +140,7 @@ def preorder(parents: Parents) -> NDArray[np.int32]:
 
 def depths(parents: Parents) -> NDArray[np.int32]:
     """Return the number of edges between each node and the root: int32, shape (n + 1,)."""
-    return np.append(levels.depths(parents[None])[0], 0).astype(np.int32)
+    return np.append(depths_of_trees(parents[None])[0], 0).astype(np.int32)
 
 
 def ancestor_matrix(parents: Parents) -> NDArray[np.bool_]:
@@ -214,3 +204,47 @@ def tree_key(parents: NDArray[np.int32]) -> int:
         parents: int32, shape (n + 1,); the root n is its own parent.
     """
     return int(tree_keys(np.asarray(parents)[None])[0])
+
+
+class Level(NamedTuple):
+    """All nodes at one depth, of all trees.
+
+    Attributes:
+        trees: int64, shape (nodes,): number of the tree of each node.
+        nodes, parents: int64, shape (nodes,): the nodes, and their parents.
+    """
+
+    trees: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    parents: NDArray[np.int64]
+
+
+def levels_of(trees: NDArray[np.int32]) -> Iterator[Level]:
+    """Yield the nodes at depth 1, at depth 2, and so on; the root, at depth 0, is left out.
+
+    Args:
+        trees: int32, shape (trees, n + 1): valid parent vectors.
+    """
+    n = trees.shape[1] - 1
+    depth = depths_of_trees(trees)
+    order = np.argsort(depth.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(depth.ravel()))
+    for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        of, nodes = np.divmod(order[start:end], n)
+        yield Level(of, nodes, trees[of, nodes].astype(np.int64))
+
+
+def depths_of_trees(trees: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the number of edges from the root to each other node: int64, shape (trees, n).
+
+    Args:
+        trees: int32, shape (trees, n + 1): valid parent vectors.
+    """
+    n = trees.shape[1] - 1
+    above = trees.astype(np.int64)
+    above[:, n] = n
+    found = (above != n).astype(np.int64)
+    while (above != n).any():  # each turn doubles the length of the jumps
+        found += np.take_along_axis(found, above, axis=1)
+        above = np.take_along_axis(above, above, axis=1)
+    return np.asarray(found[:, :n] + 1, dtype=np.int64)

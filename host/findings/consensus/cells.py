@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.doublets import best_pairs
 from syclade.host.data.model.dropout import mutation_weights
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import MISSING, scored_values
+from syclade.host.data.model.rates import MISSING, Rates, scored_values
 from syclade.host.data.trees.tree import preorder
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.prevalence import Mixture, mixture_of, mixture_with_doublets

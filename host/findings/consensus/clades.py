@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.trees.levels import levels_of
+from syclade.host.data.trees.tree import levels_of
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.relations import TreeBlocks
 

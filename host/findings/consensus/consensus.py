@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.trees.cells import default_cell_names
+from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
 from syclade.host.findings.consensus.clades import clone_support, spaced_trees

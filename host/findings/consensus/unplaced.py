@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.zygosity import MISSING
-from syclade.host.data.trees.cells import default_cell_names
+from syclade.host.data.model.rates import MISSING
+from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
 from syclade.host.ground.values import counted, listed, short_repr
 

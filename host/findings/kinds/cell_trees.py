@@ -14,10 +14,8 @@ from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores import Score
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.assignment import Assignment, attach
-from syclade.host.data.model.leaf_problem import LeafProblem, make_leaf_problem
-from syclade.host.data.model.placement import place
-from syclade.host.data.model.problem import Problem, problem_at
+from syclade.host.data.model.assignment import Assignment, attach, place
+from syclade.host.data.model.problem import LeafProblem, Problem, make_leaf_problem, problem_at
 from syclade.host.data.model.rate_model import RateModel
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.clones import Clone, clones_of_cell_tree

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from syclade.host.data.model.dropout import mutation_weights
 from syclade.host.data.model.pairs import Forest, kinds_of
 from syclade.host.data.model.problem import Problem
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.zygosity import MISSING
+from syclade.host.data.model.rates import MISSING, Rates
 from syclade.host.data.trees.clones import clones_of
-from syclade.host.data.trees.levels import levels_of
+from syclade.host.data.trees.tree import levels_of
 from syclade.host.findings.consensus.unplaced import Unplaced
 
 __all__ = ["MOST_TREES", "cell_shares", "doublet_shares"]

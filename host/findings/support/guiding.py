@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.guide import guide_from
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.sample_store import SampleStore
-from syclade.host.data.trees.levels import depths
+from syclade.host.data.trees.tree import depths_of_trees
 
 __all__ = ["GUIDED_PROBABILITIES", "MOST_GUIDED", "learned_guide", "proposal_weights"]
 
@@ -65,7 +65,7 @@ def proposal_weights(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int64]:
     batch = length // step // _BATCHES
     if batch == 0:
         return np.full(chains[0].shape[1] - 1, _UNIT)
-    found = np.stack([depths(trees[: step * batch * _BATCHES : step]) for trees in chains])
+    found = np.stack([depths_of_trees(trees[: step * batch * _BATCHES : step]) for trees in chains])
     sums = found.reshape(-1, batch, found.shape[2]).sum(axis=1)
     total = sums.sum(axis=0)
     of_mean = total * total / found[..., 0].size

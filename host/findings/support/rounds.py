@@ -18,8 +18,14 @@ from syclade.host.chains.convergence import Change
 from syclade.host.chains.recorders import Event
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.state import ChainState
-from syclade.host.data.diagnostics.numbers import Kept, bulk_ess, likely_chains, split_rhat
-from syclade.host.data.diagnostics.pairs import PairSizes, pair_sizes
+from syclade.host.data.diagnostics.numbers import (
+    Kept,
+    PairSizes,
+    bulk_ess,
+    likely_chains,
+    pair_sizes,
+    split_rhat,
+)
 from syclade.host.findings.consensus.unplaced import Unplaced
 from syclade.host.findings.samples.diagnostics import ESS, RHAT, SPREAD
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.diagnostics.numbers import Kept
-from syclade.host.data.diagnostics.pairs import ROUGH, PairSizes
+from syclade.host.data.diagnostics.numbers import ROUGH, Kept, PairSizes
 from syclade.host.data.model.doublets import Doublets
 from syclade.host.data.model.dropout import FILE as DROPOUT_FILE
 from syclade.host.data.model.dropout import Dropout

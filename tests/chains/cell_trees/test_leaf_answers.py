@@ -16,8 +16,7 @@ import syclade
 from syclade.host.answer.report.figure import support_of
 from syclade.host.chains.scores.best_attachment import BEST_PLACEMENT
 from syclade.host.commands.main import cli
-from syclade.host.data.model.leaf_problem import make_leaf_problem
-from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.clones import clones_of_cell_tree

@@ -165,7 +165,7 @@ def test_clades_have_the_posterior_of_four_cells() -> None:
     found = syclade.infer_leaf(
         matrix, fp_rate=0.1, fn_rate=0.3, chains=8, steps=40_000, samples=10, device="native", seed=3
     )
-    from syclade.host.data.model.leaf_problem import make_leaf_problem
+    from syclade.host.data.model.problem import make_leaf_problem
     from syclade.host.data.model.rates import Rates
 
     plan = make_leaf_plan(make_leaf_problem(matrix, Rates(0.1, 0.3)))

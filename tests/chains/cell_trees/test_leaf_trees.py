@@ -13,9 +13,8 @@ from scipy import stats
 
 from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.data.input.matrix import matrix_from_array
-from syclade.host.data.model.leaf_problem import make_leaf_problem
-from syclade.host.data.model.placement import place
-from syclade.host.data.model.problem import CELL_BITS, SlotRates
+from syclade.host.data.model.assignment import place
+from syclade.host.data.model.problem import CELL_BITS, SlotRates, make_leaf_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.leaf import (

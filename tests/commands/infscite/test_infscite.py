@@ -23,10 +23,10 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.copy_scores import mixture_with_copy
 from syclade.host.data.model.doublets import doublet_log_likelihood, fitted_rate, mixture_of
+from syclade.host.data.model.likelihood import summed_log_likelihood
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.recurrence import is_allowed, with_copy
-from syclade.host.data.model.summed import summed_log_likelihood
 from syclade.host.data.trees.treefile import read_tree
 from syclade.host.findings.samples.lines import sample_line
 from tests.conftest import ROOT

@@ -22,11 +22,10 @@ from syclade.host.commands.scite.problem import rates_of
 from syclade.host.commands.scite.run import SciteOutcome, run_scite
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.input.read_matrix import read_matrix
-from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.likelihood import log_likelihood, summed_log_likelihood
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.summed import summed_log_likelihood
 from syclade.host.data.trees.tree import tree_key
 from syclade.host.data.trees.treefile import read_tree
 from syclade.host.findings.samples.lines import sample_line

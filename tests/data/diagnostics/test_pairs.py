@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.data.diagnostics.numbers import bulk_ess, indicator_ess
-from syclade.host.data.diagnostics.pairs import ROUGH, _is_above, pair_sizes
+from syclade.host.data.diagnostics.numbers import ROUGH, _is_above, bulk_ess, indicator_ess, pair_sizes
 
 SAMPLES = 1000
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.data.input.subprocess_reader import read_apart
+from syclade.host.data.input.source import read_apart
 from syclade.host.ground.errors import MatrixError, OptionError
 
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.likelihood import summed_log_likelihood
 from syclade.host.data.model.rate_fit import PRIORS
 from syclade.host.data.model.rate_posterior import RatePosterior, rate_posterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.model.summed import summed_log_likelihood
 from syclade.host.data.trees.uniform import parents_from_pruefer
 from tests.support.commands import status_of
 

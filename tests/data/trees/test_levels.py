@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.data.trees.levels import depths, levels_of
+from syclade.host.data.trees.tree import depths_of_trees, levels_of
 
 
 def random_trees(generator: np.random.Generator, trees: int, mutations: int) -> NDArray[np.int32]:
@@ -19,7 +19,7 @@ def random_trees(generator: np.random.Generator, trees: int, mutations: int) -> 
 @pytest.mark.parametrize("mutations", [1, 2, 30])
 def test_depths_are_those_of_walks(mutations: int) -> None:
     trees = random_trees(np.random.default_rng(1), 20, mutations)
-    for tree, found in zip(trees, depths(trees), strict=True):
+    for tree, found in zip(trees, depths_of_trees(trees), strict=True):
         for v in range(mutations):
             steps, above = 1, tree[v]
             while above != mutations:
@@ -35,4 +35,4 @@ def test_levels_have_every_node_once_at_its_depth(mutations: int) -> None:
         assert (found[level.trees, level.nodes] == 0).all()
         found[level.trees, level.nodes] = depth
         np.testing.assert_array_equal(level.parents, trees[level.trees, level.nodes])
-    np.testing.assert_array_equal(found, depths(trees))
+    np.testing.assert_array_equal(found, depths_of_trees(trees))

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.commands.main import cli
 from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.distances import compare
 from syclade.host.data.trees.newick import to_newick
-from syclade.host.data.trees.truth import compare
 from syclade.host.ground.errors import TreeError
 
 FP_RATE, FN_RATE = 0.001, 0.2

@@ -14,10 +14,9 @@ from scipy.special import gammaln
 
 import syclade
 from syclade.host.chains.shares import CONCENTRATIONS
-from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.likelihood import attachment_posteriors, log_likelihood, summed_log_likelihood
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.model.summed import attachment_posteriors, summed_log_likelihood
 from syclade.host.data.trees.clones import clones_of
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.support import rounds

@@ -7,13 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.data.model.assignment import attach
+from syclade.host.data.model.likelihood import attachment_posteriors
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.model.summed import attachment_posteriors
 from syclade.host.data.trees.clones import clones_of
-from syclade.host.data.trees.levels import levels_of
-from syclade.host.data.trees.tree import ancestor_matrix, depths
+from syclade.host.data.trees.tree import ancestor_matrix, depths, levels_of
 from syclade.host.data.trees.uniform import initial_parents
 from syclade.host.findings.consensus.clades import clade_support
 from syclade.host.findings.support.cells import cell_shares

@@ -47,7 +47,7 @@ _CALLS = ("min_depth", "min_gq", "min_vaf", "vaf_ref", "vaf_het", "vaf_hom")
 _RECORDS = (*_CALLS, "name_by", "filter")
 
 FORMATS = {
-    "scite": Format("SCITE, BnpC: rows are mutations, values between blanks, no names", "bare:read_scite"),
+    "scite": Format("SCITE, BnpC: rows are mutations, values between blanks, no names", "plain:read_scite"),
     "sc": Format("scphylo, PhISCS: a table with tabs, rows are cells", "table:read_sc"),
     "tsv": Format(f"a table with tabs or blanks and names; needs {flag_of('rows')}", "table:read_tsv", _PAIR),
     "csv": Format(
@@ -59,17 +59,17 @@ FORMATS = {
         (*_READS, "columns"),
     ),
     "condor": Format("ConDoR: commas, rows are cells, a column cluster_id", "table:read_condor"),
-    "sifit": Format("SiFit: rows are mutations, each behind its number", "bare:read_sifit"),
-    "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "bare:read_sphyr"),
-    "sasc": Format("SASC: rows are cells, 2 is missing, no names", "bare:read_sasc"),
+    "sifit": Format("SiFit: rows are mutations, each behind its number", "plain:read_sifit"),
+    "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "plain:read_sphyr"),
+    "sasc": Format("SASC: rows are cells, 2 is missing, no names", "plain:read_sasc"),
     "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_RECORDS),
-    "bcf": Format("BCF: as VCF", "bcf:read_bcf", whole=True, apart=True, takes=_RECORDS),
+    "bcf": Format("BCF: as VCF", "vcf:read_bcf", whole=True, apart=True, takes=_RECORDS),
     "compass": Format(
         f"COMPASS: ref:alt:genotype; {flag_of('min_depth')} without genotypes",
-        "compass:read_compass",
+        "table:read_compass",
         (*_READS, "vaf_het"),
     ),
-    "scistree2": Format("ScisTree2: HAPLOID, probabilities of the wild type", "scistree:read_scistree"),
+    "scistree2": Format("ScisTree2: HAPLOID, probabilities of the wild type", "plain:read_scistree"),
     "h5ad": Format(
         f"AnnData: rows are cells; X or {flag_of('layer')}",
         "h5ad:read_h5ad",

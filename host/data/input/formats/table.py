@@ -1,8 +1,12 @@
-"""Formats that are tables with names."""
+"""Formats that are tables with names: separated by tabs or commas, scphylo's, ConDoR's and COMPASS'."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from syclade.host.data.input.formats.counts import of_pair
 from syclade.host.data.input.formats.grid import (
@@ -13,14 +17,17 @@ from syclade.host.data.input.formats.grid import (
     code,
     named_grid,
     refuse_rows,
+    refuse_two,
     with_two,
 )
-from syclade.host.data.input.formats.reads import refuse_reads
-from syclade.host.data.input.formats.tabular import Table, read_table
+from syclade.host.data.input.formats.reads import called, filtered, percent, refuse_reads, require_depth
+from syclade.host.data.input.formats.tabular import Table, by_commas, read_table
+from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 
-__all__ = ["read_condor", "read_csv", "read_sc", "read_tsv"]
+__all__ = ["read_compass", "read_condor", "read_csv", "read_sc", "read_tsv"]
+
 
 _CLUSTER = "cluster_id"
 
@@ -91,3 +98,73 @@ def _read(table: Table, asked: Asked, path: str, form: str) -> Grid:
     if asked.rows == "cells":
         return named_grid(values.T, table.columns, table.names)
     return named_grid(values, table.names, table.columns)
+
+
+_PLACE = ("CHR", "POS", "REF", "ALT")
+_ABOUT = (*_PLACE, "REGION", "NAME", "FREQ")
+_NO_GENOTYPE = -1
+_READS = re.compile(r"([0-9]{1,9}):([0-9]{1,9})(?::([0-3]))?")
+
+
+def read_compass(data: bytes, path: str, asked: Asked) -> Grid:
+    """Read COMPASS' `*_variants.csv` (Sollier et al. 2023): rows are mutations; ref:alt or ref:alt:genotype.
+
+    Genotypes are filtered by their reads, and entries without a genotype are called from their reads
+    (`called`). Variants of one NAME are distinguished by their positions and alleles.
+
+    Raises:
+        MatrixError: an error in the file, with the line; no genotypes, and ``min_depth`` is not given, or 0.
+    """
+    refuse_two(asked, "mutations", path)
+    rows = by_commas(data, path)
+    header = [name.strip() for name in rows[0]]
+    if "NAME" not in header:
+        raise MatrixError("the table has no column NAME", path=path, line=1)
+    place = [header.index(name) for name in _PLACE] if set(_PLACE) <= set(header) else []
+    columns = [column for column, name in enumerate(header) if name not in _ABOUT]
+    cells = [header[column] for column in columns]
+    names, places, entries = [], [], []
+    for number, row in enumerate(rows[1:], 2):
+        if len(row) != len(header):
+            raise MatrixError(
+                f"the row has {len(row)} fields, but the header {len(header)}", path=path, line=number
+            )
+        names.append(row[header.index("NAME")].strip())
+        if place:
+            chrom, position, ref, alt = (row[column].strip() for column in place)
+            places.append(f"{chrom}:{position}:{ref}/{alt}")
+        entries.append([_entry(row[column], asked, path, number) for column in columns])
+    if not entries or not cells:
+        missing = "cells" if entries else "rows of variants"
+        raise MatrixError(f"the table has a header, but no {missing}", path=path, line=1)
+    values, notes = _values(np.array(entries, np.int64), asked, path)
+    grid = named_grid(values, names, cells, places)
+    return replace(grid, notes=(*notes, *grid.notes))
+
+
+def _values(entries: NDArray[np.int64], asked: Asked, path: str) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+    """Return the genotypes, filtered or called, and lines for the log.
+
+    Args:
+        entries: shape (mutations, cells, 3): reference reads, alternate reads, and the genotype, or -1.
+        asked: the options.
+        path: the file, for messages.
+    """
+    reference, alternate, genotypes = np.moveaxis(entries, 2, 0)
+    depth = reference + alternate
+    values = filtered(genotypes.astype(np.uint8), asked, depth, share=percent(alternate, depth))
+    without = genotypes == _NO_GENOTYPE
+    if not without.any():
+        return values, ()
+    calls, note = called(alternate, depth, asked, path)
+    return np.where(without, calls, values), (note,)
+
+
+def _entry(text: str, asked: Asked, path: str, line: int) -> tuple[int, int, int]:
+    """Return the reference reads, the alternate reads and the genotype of an entry."""
+    said = _READS.fullmatch(text.strip())
+    if said is None:
+        raise MatrixError(f"{excerpt(text)} is not ref:alt or ref:alt:genotype", path=path, line=line)
+    if said[3] is None:
+        require_depth(asked, path, line)
+    return int(said[1]), int(said[2]), _NO_GENOTYPE if said[3] is None else int(said[3])
