@@ -16,6 +16,7 @@ FOLDERS = ("fallback", "host", "quality", "src")
 ENTRY_POINTS = {
     "host/commands": "help and usage errors appear before anything is loaded",
     "quality/cli": "likewise",
+    "quality/studies/cli": "likewise",
     "quality/posterior/api.py": "loaded with syclade.quality",
     "quality/tost/api.py": "loaded with syclade.quality",
     "src/syclade": "the import of syclade loads nothing",

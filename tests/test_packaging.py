@@ -21,6 +21,8 @@ from syclade.host.ground.packages import COMPILER_PYTHON, SYCL_PLATFORM
 from tests.conftest import ROOT
 
 FOLDERS = ["fallback", "host", "kernels", "quality", "src/syclade"]
+STUDIES = ROOT / "quality" / "studies"
+"""Run from a clone; no part of the package."""
 # Markers of the extra `sycl`: the pinned stack with a compiler, and the stack for newer Pythons.
 SYCL_FOR = "sys_platform == 'linux' and platform_machine == 'x86_64' and "
 PINNED_FOR = SYCL_FOR + "python_version == '3.11'"
@@ -35,10 +37,15 @@ ADDRESS = re.compile(r"\b(?:https?|ftp|file|git\+ssh|ssh)://\S+")
 MACHINE_PATH = re.compile(r"(?<![\w.$}~*/-])/(?:home|root|work|Users|mnt|srv|tmp/\w)\b")
 
 
+def files_of_package(pattern: str = "*") -> list[Path]:
+    """Return the files of the package, which has all of its folders but the studies."""
+    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob(pattern) if file.is_file()]
+    return [file for file in files if STUDIES not in file.parents and "__pycache__" not in file.parts]
+
+
 def folders_with_python() -> list[Path]:
     """Return every folder of the package that has a Python file."""
-    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")]
-    return sorted({file.parent for file in files})
+    return sorted({file.parent for file in files_of_package("*.py")})
 
 
 def package_of(folder: Path) -> str:
@@ -107,15 +114,12 @@ def built_wheel(folder: Path) -> Path:
 @pytest.mark.slow
 def test_the_wheel_has_every_module_and_data_file(tmp_path: Path) -> None:
     wheel = built_wheel(tmp_path)
-    expected = set()
-    for folder in FOLDERS:
-        package = package_of(ROOT / folder).replace(".", "/")
-        for file in (ROOT / folder).rglob("*"):
-            if file.is_file() and "__pycache__" not in file.parts:
-                expected.add(f"{package}/{file.relative_to(ROOT / folder).as_posix()}")
+    expected = {f"{package_of(file.parent).replace('.', '/')}/{file.name}" for file in files_of_package()}
     with zipfile.ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert packed == expected
+    assert STUDIES.is_dir()
+    assert not [name for name in packed if "studies" in name]
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -156,7 +160,7 @@ def test_the_pythons_of_the_extra_are_those_that_messages_name() -> None:
 
 def test_every_dependency_is_imported() -> None:
     """A package that only tests import belongs to the extra `test`; otherwise every user would install it."""
-    sources = [path.read_text() for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    sources = [path.read_text() for path in files_of_package("*.py")]
     for entry in PROJECT["project"]["dependencies"]:
         name = re.split(r"[^\w-]", entry)[0]
         wanted = re.compile(rf"^\s*(?:import|from) {name}\b", re.MULTILINE)

@@ -7,7 +7,8 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -15,9 +16,8 @@ import syclade
 from syclade.host.commands.interrupts import end_at_once, interrupted
 from syclade.host.ground.errors import SycladeError
 
-__all__ = ["cli", "main"]
+__all__ = ["LazyGroup", "cli", "main"]
 
-# A command's module is imported only when the command runs, so that help and errors appear quickly.
 _COMMANDS = {
     "infer": ("syclade.host.commands.infer", "Infer the maximum-likelihood mutation tree of a matrix."),
     "batch": ("syclade.host.commands.batch", "Infer the trees of many matrices, side by side."),
@@ -55,22 +55,30 @@ EXIT_BROKEN_PIPE = 1
 """The status that click uses when it detects the broken pipe itself."""
 
 
-class _LazyGroup(click.Group):
-    """A group that lists its commands without importing their modules."""
+class LazyGroup(click.Group):
+    """Command group that imports the module of a command only when it runs: help appears quickly."""
+
+    def __init__(self, *, modules: Mapping[str, tuple[str, str]], **settings: Any) -> None:
+        """Take module and summary of each command, by name; the module has it as `command`."""
+        super().__init__(**settings)
+        self._modules = modules
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        """Return the names, in the order given."""
+        return list(self._modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        """Import a command; None if there is none of that name."""
+        if cmd_name not in self._modules:
             return None
-        command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        command = importlib.import_module(self._modules[cmd_name][0]).command
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List names and summaries."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in self._modules.items()])
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -79,7 +87,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
         ctx.exit()
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, modules=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,
@@ -95,8 +103,8 @@ def cli() -> None:
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit.
+def main(arguments: Sequence[str] | None = None, group: click.Group = cli, name: str = "syclade") -> None:
+    """Run a command line and exit.
 
     The exit status is 0 on success, 1 if some matrices of a batch have no result, 2 for an error (reported
     on standard error), 130 after Ctrl-C and 143 after SIGTERM. An interrupted run that returned the best
@@ -104,18 +112,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     Args:
         arguments: the arguments after the program's name; None takes those of the process.
+        group, name: the commands, and the program's name in usage messages.
     """
     try:
-        status = _run(arguments)
+        status = _run(arguments, group, name)
         end_at_once()
     except KeyboardInterrupt:  # while an error was being reported
         status = _interrupted_status()
     sys.exit(status)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, group: click.Group, name: str) -> int:
     try:
-        status = cli.main(arguments, prog_name="syclade", standalone_mode=False)
+        status = group.main(arguments, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:

@@ -1,1 +1,1 @@
-"""Checks of variant calls: reads simulated from known variants, recall and false calls."""
+"""Comparison of variant calls with a LoFreq program, on random reads or a user's own."""

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import BASES
-from syclade.quality.calls.indels import random_indels, repetitive_reference
 
-__all__ = ["CONTIGS", "write_random_reads"]
+__all__ = ["CONTIGS", "SimulatedIndel", "random_indels", "repetitive_reference", "write_random_reads"]
 
 CONTIGS = {"first": 700, "second": 400}
 READS_PER_BASE = 1.2
@@ -25,9 +24,52 @@ _FREQUENCIES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.0)
 _GAPS = (0.05, 0.1, 0.2, 0.5, 0.9)
 _QUALITIES = np.array([2, 5, 6, 12, 20, 23, 30, 32, 37, 40, 41])
 _CHANCES = np.array([0.02, 0.02, 0.02, 0.05, 0.06, 0.08, 0.15, 0.2, 0.2, 0.1, 0.1])
+_RUNS = (1, 1, 1, 1, 1, 2, 2, 3, 4, 6)
 _MAPPING = (0, 3, 20, 40, 60, 60, 60, 60, 255)
 _FLAGS = {0x0: 40, 0x10: 40, 0x63: 20, 0x93: 20, 0x41: 3, 0x91: 3, 0x100: 1, 0x210: 1, 0x400: 1, 0x800: 2}
 """Flags and how often they come: single reads, proper and improper pairs, reads that are left out."""
+
+
+@dataclass(frozen=True)
+class SimulatedIndel:
+    """An indel.
+
+    Attributes:
+        position: position of the base before it, from 0.
+        deleted: number of deleted bases.
+        inserted: inserted bases by number; empty for a deletion.
+        frequency: its part of the molecules.
+    """
+
+    position: int
+    deleted: int
+    inserted: tuple[int, ...]
+    frequency: float
+
+
+def repetitive_reference(length: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Return random bases with homopolymers of up to six bases, uint8, (length,)."""
+    bases = rng.integers(0, 4, length)
+    return np.repeat(bases, rng.choice(_RUNS, length))[:length].astype(np.uint8)
+
+
+def random_indels(
+    reference: NDArray[np.uint8], frequencies: Sequence[float], rng: np.random.Generator
+) -> tuple[SimulatedIndel, ...]:
+    """Return insertions and deletions of one to six bases in turns, none of which could be further left."""
+    places = np.linspace(0, len(reference), len(frequencies) + 2).astype(int)[1:-1]
+    found = []
+    for number, (place, frequency) in enumerate(zip(places.tolist(), frequencies, strict=True)):
+        position, size = place, int(rng.integers(1, 7))
+        gap: tuple[int, ...] = (int(reference[position]),)
+        while gap[-1] == reference[position]:
+            position += 1
+            gap = tuple(rng.integers(0, 4, size).tolist())
+            if number % 2:
+                gap = tuple(reference[position + 1 : position + 1 + size].tolist())
+        inserted = () if number % 2 else gap
+        found.append(SimulatedIndel(position, size if number % 2 else 0, inserted, frequency))
+    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from syclade.host.answer.inference import infer
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.consensus.clone_tree import clone_tree_of
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.findings.consensus.consensus import find_consensus
+from syclade.host.findings.consensus.gains import THRESHOLDS, Thresholds
 from syclade.host.ground.errors import RatesError
 from syclade.quality.calibration.sampling import with_equal_nodes
-from syclade.quality.consensus.api import consensus_of_all
 from syclade.quality.peers.claims import Claims, claims_of_shares, claims_of_tree, without_ties
 from syclade.quality.peers.judged import StudyInput
 from syclade.quality.peers.result import EQUAL_NODES, ESTIMATED, OURS, Found
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
     from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
     from syclade.host.findings.support.value import Support
 
-__all__ = ["equal_nodes", "rates_given", "rates_not_given"]
+__all__ = ["consensus_of_all", "equal_nodes", "rates_given", "rates_not_given"]
 
 
 def rates_given(one: StudyInput, support: str, device: str) -> Iterator[Found]:
@@ -106,6 +112,28 @@ def _of_consensus(one: StudyInput, method: str, result: Result, seconds: float) 
 def _consensus_claims(one: StudyInput, result: Result, sampled: SampledMutationTrees) -> Claims:
     tree = consensus_of_all(sampled, result.parents, one.simulation.matrix, result.rates)
     return claims_of_tree(tree)
+
+
+def consensus_of_all(
+    samples: SampledMutationTrees,
+    best: NDArray[np.int32],
+    matrix: Matrix,
+    rates: Rates,
+    thresholds: Thresholds = THRESHOLDS,
+) -> CloneTree:
+    """Return the consensus as `infer` makes it, but of all mutations, also of unplaced ones.
+
+    Args:
+        samples: the samples.
+        best: int32, shape (n + 1,): the most likely tree.
+        matrix, rates: the observed values, and the error rates.
+        thresholds: the least probabilities of claims that pay.
+    """
+    made = find_consensus(
+        samples.store.trees, best, matrix, rates, thresholds=thresholds, relations=samples.relations
+    )
+    assert made is not None
+    return made.tree
 
 
 def _support_of(result: Result) -> Support:

@@ -11,12 +11,11 @@ import numpy as np
 from syclade.host.data.model.simulate import EQUAL
 from syclade.host.data.trees.distances import Agreement
 from syclade.quality.calibration.reliability import Reliability, together
-from syclade.quality.consensus.result import f1_of
 from syclade.quality.peers.ahead import Ahead, ahead_by
 from syclade.quality.peers.claims import RELATIONS, SHARES
 from syclade.quality.text_table import text_table
 
-__all__ = ["EQUAL_NODES", "ESTIMATED", "OURS", "Found", "PeersStudy", "found_of"]
+__all__ = ["EQUAL_NODES", "ESTIMATED", "OURS", "Found", "PeersStudy", "f1_of", "found_of"]
 
 OURS = ("most likely tree", "the same, ties open", "consensus", f"pairs ≥ {SHARES}")
 """Names of our methods."""
@@ -38,6 +37,12 @@ MOST_ERROR = 0.03
 
 MOST_LOSS = 0.01
 """Largest loss of mean F1 without given rates with which the check holds."""
+
+
+def f1_of(agreement: Agreement) -> float:
+    """Return the harmonic mean of precision and recall; 1 if there are neither pairs found nor true ones."""
+    pairs = agreement.found + agreement.true
+    return 2.0 * agreement.shared / pairs if pairs else 1.0
 
 
 @dataclass(frozen=True)

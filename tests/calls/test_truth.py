@@ -11,8 +11,9 @@ from click.testing import CliRunner
 
 from syclade.host.calls.reference import BASES
 from syclade.host.commands.main import cli
-from syclade.quality.calls.indels import random_indels, repetitive_reference, write_indel_reads
-from syclade.quality.calls.simulation import Simulated, simulate_reads, write_reads
+from syclade.quality.calls.random_reads import random_indels, repetitive_reference
+from syclade.quality.studies.calls.indels import write_indel_reads
+from syclade.quality.studies.calls.simulation import Simulated, simulate_reads, write_reads
 
 
 def called(folder: Path, *options: str) -> dict[tuple[int, str], tuple[float, str]]:

@@ -18,7 +18,6 @@ from syclade.host.commands.main import main
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clone_tree import clone_tree_of
 from syclade.host.ground.errors import MatrixError, OptionError
-from syclade.quality.consensus.result import f1_of
 from syclade.quality.peers.ahead import LEVEL, ahead_by
 from syclade.quality.peers.answers import BOOTSTRAP, COMPASS, Answers, Programs
 from syclade.quality.peers.bootstrap import cells_on_tree, resampled, shares_of_trees
@@ -29,7 +28,7 @@ from syclade.quality.peers.claims import (
     claims_of_tree,
     without_ties,
 )
-from syclade.quality.peers.result import EQUAL_NODES, ESTIMATED, OURS, Found, PeersStudy
+from syclade.quality.peers.result import EQUAL_NODES, ESTIMATED, OURS, Found, PeersStudy, f1_of
 from syclade.quality.peers.simulators import Simulator, from_model, from_reads, scsim
 from syclade.quality.peers.stored import stored_or_new
 from syclade.quality.race import peers

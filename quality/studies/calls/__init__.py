@@ -1,0 +1,1 @@
+"""Simulated reads with known variants: the bundled example, and what `call` finds."""
