@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.columns import ColumnsToTest
+from syclade.host.calls.counts import ColumnsToTest
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.p_values import ExactTails, may_be_significant
 from syclade.host.calls.reference import BASES

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.calls.p_values import ONE_STRAND
 from syclade.host.calls.record_parser import Reads
-from syclade.host.calls.strand_bias import ONE_STRAND
 
 __all__ = ["DepthLimit", "fisher_p", "is_one_sided", "phred_of_log", "place_states"]
 

@@ -21,8 +21,7 @@ from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.kernels import Place, place_of
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import Reference
-from syclade.host.calls.regions import Piece
-from syclade.host.calls.sites import Here, Site, Sites
+from syclade.host.calls.regions import Here, Piece, Site, Sites
 from syclade.host.calls.window_tests import WindowResult, Worker
 from syclade.host.device.cluster.job_pool import JobPool
 from syclade.host.device.cluster.jobs import IsWanted, Opening, named_by_host, work_since

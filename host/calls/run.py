@@ -15,8 +15,7 @@ from syclade.host.calls.options import DEFAULTS, CallOptions
 from syclade.host.calls.pieces import Pieces, SharedPieces, Threads
 from syclade.host.calls.read_filter import ReadCounts
 from syclade.host.calls.reference import Reference
-from syclade.host.calls.regions import Interval, tiles, whole
-from syclade.host.calls.sites import Here, Site, Sites
+from syclade.host.calls.regions import Here, Interval, Site, Sites, tiles, whole
 from syclade.host.calls.window_tests import ColumnCounts, WindowResult
 from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.cores import usable_cores

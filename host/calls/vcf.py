@@ -1,9 +1,14 @@
-"""VCF of calls: LoFreq's columns, or one with samples that other tools take. Source: VCF 4.2
-specification."""
+"""VCF of calls: LoFreq's columns, or one with samples that other tools take; text, or bgzip with an index.
+
+Source: VCF 4.2 specification.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +16,15 @@ import syclade
 from syclade.host.calls.alleles import INDEL, Allele, kinds_of
 from syclade.host.calls.decisions import MIN_DEPTH, Call, pooled_bias
 from syclade.host.calls.options import CallOptions
+from syclade.host.calls.p_values import ALPHA
+from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.run import Called, Variant
-from syclade.host.calls.strand_bias import ALPHA
+from syclade.host.ground.errors import OutputError
+from syclade.host.ground.files import check_file, refuse_same, write_file, write_files
 from syclade.host.ground.options.calls import call_flag
 
-__all__ = ["vcf_lines"]
+__all__ = ["check_vcf", "index_of", "inputs_of", "vcf_lines", "write_vcf"]
+
 
 HOMOZYGOUS = 0.95
 """From this part of the reads on, the genotype has no reference allele."""
@@ -237,3 +246,117 @@ def _part(count: int, total: int) -> str:
 
 def _joined(numbers: Iterable[int]) -> str:
     return ",".join(map(str, numbers))
+
+
+_TABIX_LENGTH = 2**29
+"""Positions that an index of tabix (.tbi) can hold; longer contigs need another one (.csi)."""
+
+
+_INDEXES = (".bai", ".csi", ".crai", ".fai", ".gzi", ".tbi")
+"""Endings of indexes of BAM, CRAM, FASTA and VCF."""
+
+
+def index_of(path: Path, longest: int) -> Path | None:
+    """Return the file of the index; None for a plain VCF, which has none.
+
+    Args:
+        path: the VCF.
+        longest: length of the longest contig.
+    """
+    if path.suffix != ".gz":
+        return None
+    return path.with_name(path.name + (".tbi" if longest < _TABIX_LENGTH else ".csi"))
+
+
+def inputs_of(reads: Sequence[Path], reference: Path, **others: Path | None) -> dict[str, Path]:
+    """Return the inputs and their indexes, which may not exist, by the user's names for them.
+
+    Args:
+        reads: the files of reads.
+        reference: the reference.
+        others: other files that are read, by name; None for one that is not given.
+    """
+    files = {"the reference": reference, **{f"the reads {path}": path for path in reads}}
+    files |= {f"the {name}": path for name, path in others.items() if path is not None}
+    indexes = {}
+    for name, path in files.items():
+        for ending in _INDEXES:
+            indexes[f"the index ({ending}) of {name}"] = path.with_name(path.name + ending)
+            if path.suffix in (".bam", ".cram"):  # samtools also finds reads.bai
+                indexes[f"the index ({ending}) of {name}, by its short name,"] = path.with_suffix(ending)
+    return indexes | files
+
+
+def check_vcf(path: Path, longest: int, force: bool, apart: Mapping[str, Any]) -> None:
+    """Check that a VCF and its index can be written, before anything is computed.
+
+    Args:
+        path: the VCF, compressed if its name ends in .gz.
+        longest: length of the longest contig.
+        force: whether existing files may be replaced.
+        apart: the inputs, by `inputs_of`; they are never overwritten.
+
+    Raises:
+        OutputError: they cannot be written, are inputs, or exist already.
+    """
+    if path.suffix == ".bcf":
+        raise OutputError(
+            f"{path} would be BCF, which is not written", hint="end the name in .vcf or .vcf.gz"
+        )
+    names = _names(path, longest)
+    refuse_same([path.with_name(name) for name in names], apart)
+    check_file(path, force, names[1:])
+
+
+def write_vcf(
+    path: Path, text: str, longest: int, *, force: bool, apart: Mapping[str, Any] | None = None
+) -> list[Path]:
+    """Write a VCF, and its index if it is compressed; return the files.
+
+    Args:
+        path: the VCF, compressed if its name ends in .gz.
+        text: its lines.
+        longest: length of the longest contig.
+        force: whether existing files may be replaced.
+        apart: the inputs, by `inputs_of`; they are never overwritten.
+
+    Raises:
+        OutputError: as for `write_files`.
+    """
+    names = _names(path, longest)
+    if len(names) == 1:
+        write_file(path, text, force, apart)
+        return [path]
+    with tempfile.TemporaryDirectory() as folder:
+        packed = Path(folder) / "calls.vcf.gz"
+        index = _compressed(packed, text, csi=names[1].endswith(".csi"))
+        files: dict[str, Callable[[Path], None]] = {
+            names[0]: lambda place: _copy(packed, place),
+            names[1]: lambda place: _copy(index, place),
+        }
+        write_files(path.parent, files, force, apart, links=True)
+    return [path.with_name(name) for name in names]
+
+
+def _names(path: Path, longest: int) -> list[str]:
+    index = index_of(path, longest)
+    return [path.name] if index is None else [path.name, index.name]
+
+
+def _compressed(path: Path, text: str, *, csi: bool) -> Path:
+    """Write a compressed VCF and its index; return the index."""
+    pysam = pysam_of()
+    try:
+        with pysam.BGZFile(str(path), "wb") as file:
+            file.write(text.encode("utf-8"))
+        pysam.tabix_index(str(path), preset="vcf", force=True, csi=csi)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise OutputError(
+            f"the temporary file {path} cannot be written: {reason}", hint="free some space, or set TMPDIR"
+        ) from problem
+    return path.with_name(path.name + (".csi" if csi else ".tbi"))
+
+
+def _copy(source: Path, place: Path) -> None:
+    place.write_bytes(source.read_bytes())

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from syclade.host.calls.options import CallOptions
     from syclade.host.calls.read_filter import ReadCounts
     from syclade.host.calls.reference import Reference
-    from syclade.host.calls.regions import Interval
+    from syclade.host.calls.regions import Interval, Sites
     from syclade.host.calls.run import Progress
-    from syclade.host.calls.sites import Sites
     from syclade.host.device.cluster.workers import Workers
 
 __all__ = ["command"]
@@ -122,8 +121,7 @@ def command(
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.run import call_variants, samples_of
     from syclade.host.calls.summary import summary_of, warnings_of
-    from syclade.host.calls.vcf import vcf_lines
-    from syclade.host.calls.vcf_file import check_vcf, inputs_of, write_vcf
+    from syclade.host.calls.vcf import check_vcf, inputs_of, vcf_lines, write_vcf
 
     chosen = _options_of(given, len(reads), sites)
     log = show_log(quiet, verbose)
@@ -219,7 +217,7 @@ def _sites_of(
     tell: Callable[[str], None],
 ) -> Sites:
     """Return the sites in the regions; warn of alleles that are left out."""
-    from syclade.host.calls.sites import read_sites
+    from syclade.host.calls.regions import read_sites
 
     wanted = {"single bases": not chosen.only_indels, "indels": chosen.call_indels}
     sites, others = read_sites(path, reference, bases=wanted["single bases"], indels=wanted["indels"])

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from syclade.host.calls.alleles import INDEL, SNV, Allele, Kind, kinds_of, number_of_tests, run_tests
-from syclade.host.calls.columns import columns_to_test
-from syclade.host.calls.counts import Counts
+from syclade.host.calls.counts import Counts, columns_to_test
 from syclade.host.calls.decisions import Call, limits_of, may_be_called, sample_calls, thresholds_of
 from syclade.host.calls.error_probabilities import joint_errors
 from syclade.host.calls.options import CallOptions

@@ -17,9 +17,8 @@ import pytest
 from syclade.host.calls.alleles import KINDS
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import Reference
-from syclade.host.calls.regions import whole
+from syclade.host.calls.regions import Site, Sites, whole
 from syclade.host.calls.run import Called, call_variants, samples_of
-from syclade.host.calls.sites import Site, Sites
 from syclade.host.calls.vcf import vcf_lines
 from syclade.host.device.choice import choose_device
 from syclade.host.device.cluster.job_pool import JobPool

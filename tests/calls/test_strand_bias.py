@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, fisher_exact
 
-from syclade.host.calls.strand_bias import fisher_log_p, is_one_sided, rejected
+from syclade.host.calls.p_values import fisher_log_p, is_one_sided, rejected
 
 COUNT = st.integers(0, 60)
 

@@ -13,9 +13,8 @@ import pysam
 
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import Reference
-from syclade.host.calls.regions import merged, read_bed, whole
+from syclade.host.calls.regions import merged, read_bed, read_sites, whole
 from syclade.host.calls.run import call_variants, samples_of
-from syclade.host.calls.sites import read_sites
 from syclade.host.calls.vcf import vcf_lines
 from tests.calls.support import EXAMPLE
 from tests.fuzz.damage import damaged, soup
