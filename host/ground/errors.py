@@ -17,6 +17,7 @@ __all__ = [
     "OutputError",
     "RatesError",
     "ReadsError",
+    "SourceError",
     "SycladeError",
     "TableError",
     "TreeError",
@@ -99,6 +100,16 @@ class TreeError(_FileError):
 
 class ReadsError(_FileError):
     """Aligned reads, their reference, or a list of regions or sites cannot be used.
+
+    Attributes:
+        path: the file.
+        line: line of the file, from 1, or None.
+        column: column of the text in that line (characters, from 1), or None.
+    """
+
+
+class SourceError(_FileError):
+    """Device code in Python cannot be translated to another language.
 
     Attributes:
         path: the file.

@@ -1,0 +1,1 @@
+"""Projects for high-level synthesis: the stages of the macro-pipeline in C, from their Python sources."""

@@ -1,0 +1,1 @@
+"""Projects for high-level synthesis."""
