@@ -74,7 +74,6 @@ MODULES = {
     "host.findings.cooptimal.finding": "co-optimal trees",
     "host.findings.cooptimal.plateau": "co-optimal trees",
     "host.device.queue": "SYCL devices",
-    "host.chains.encodings.preorder_forms": "subclasses, whose module imports their base class",
     "host.device.engines.sycl": "SYCL devices",
     "host.data.input.matrix": "arrays",
     "host.data.input.tables": "data frames",

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from syclade.host.chains.moves import MOVES, Move, cumulative, kinds_of, with_jumps
 from syclade.host.chains.recorders import Recorder
 from syclade.host.chains.scores import BEST_ATTACHMENT, Score
-from syclade.host.chains.space import MUTATION_TREES, Space
-from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.chains.scores.base import BEST_PLACEMENT
+from syclade.host.chains.space import CELL_LEAF_TREES, MUTATION_TREES, Space
+from syclade.host.data.model.problem import LeafProblem, Problem, SlotRates
 from syclade.host.data.model.rate_model import Places
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import checked
-from syclade.host.ground.options.defaults import DEFAULT_MOVE_PROBABILITIES
+from syclade.host.ground.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES, DEFAULT_MOVE_PROBABILITIES
 from syclade.kernels.recorders.arguments import MOST_RECORDERS
 
-__all__ = ["DEFAULT_EVENTS", "Plan", "make_plan"]
+__all__ = ["DEFAULT_EVENTS", "LEAF_MOVES", "Plan", "make_leaf_plan", "make_plan"]
+
 
 DEFAULT_EVENTS = 64
 """Default number of events that a slot stores until the host takes them."""
@@ -133,3 +135,38 @@ def make_plan(
     priors = problem.rate_tables.model.priors
     moves, below = with_jumps(moves, below, priors, space.jumps, every=space.every_jump)
     return Plan(problem, space, tuple(moves), below, score, gamma, tuple(recorders), events)
+
+
+def _own(module: str) -> Move:
+    name = module.replace("_", " ")
+    return Move(
+        name,
+        (name,),
+        f"syclade.kernels.clade.moves.{module}:MOVE",
+        f"syclade.fallback.leaf.{module}:MOVE",
+    )
+
+
+LEAF_MOVES = (_own("prune_and_reattach"), _own("swap_leaves"))
+"""SCITE's moves on cell trees."""
+
+
+def make_leaf_plan(
+    problem: LeafProblem,
+    *,
+    gamma: float = 1.0,
+    move_probabilities: Sequence[float] = DEFAULT_LEAF_MOVE_PROBABILITIES,
+    recorders: Sequence[Recorder] = (),
+    events: int = DEFAULT_EVENTS,
+) -> Plan:
+    """Build the plan of a chain over cell trees; arguments and errors are those of `make_plan`."""
+    return make_plan(
+        problem,
+        gamma=gamma,
+        move_probabilities=move_probabilities,
+        moves=LEAF_MOVES,
+        score=BEST_PLACEMENT,
+        recorders=recorders,
+        events=events,
+        space=CELL_LEAF_TREES,
+    )

@@ -17,8 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.checkpoints.archive import damaged
-from syclade.host.chains.checkpoints.blocks import NO_DIGEST, Block, DamagedError, make_block, read_block
+from syclade.host.chains.checkpoints.archive import (
+    NO_DIGEST,
+    Block,
+    DamagedError,
+    damaged,
+    make_block,
+    read_block,
+)
 from syclade.host.chains.recorders import Event
 from syclade.host.data.trees.tree import are_trees
 from syclade.host.ground.errors import CheckpointError, OutputError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from syclade.host.chains.backends.fast_start import prompt_device
+from syclade.host.chains.backends.opening import prompt_device
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.task import Stop, Task
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of

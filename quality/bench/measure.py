@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.encodings import choose_encoding
-from syclade.host.chains.leaf_plan import make_leaf_plan
-from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
 from syclade.host.chains.runs.pipeline import LAUNCH_SECONDS
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends import make_runner
-from syclade.host.chains.backends.kernel_choice import choose_kernel
+from syclade.host.chains.backends.opening import choose_kernel
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.starts import initial_state
 from syclade.host.device.device import Device

@@ -14,8 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.leaf_plan import make_leaf_plan
-from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rates import Rates

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.chains.checkpoints.blocks import NO_DIGEST, make_block
+from syclade.host.chains.checkpoints.archive import NO_DIGEST, make_block
 from syclade.host.chains.checkpoints.chains import Checkpoint, _layout, read_checkpoint, write_checkpoint
 from syclade.host.chains.moves import MOVES
 from syclade.host.chains.plan import Plan

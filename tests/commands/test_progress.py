@@ -20,7 +20,7 @@ import syclade
 from syclade.host.answer.inference import InferenceProgress
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.encodings.preorder_forms import GeneralPreorderEncoding
+from syclade.host.chains.encodings.preorder import GeneralPreorderEncoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.runs import pipeline
 from syclade.host.chains.runs.long_run import run_long

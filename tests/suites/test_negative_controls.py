@@ -18,7 +18,7 @@ from syclade.fallback.chain.parts import TURN_OVER, Draws, Proposals, Relations
 from syclade.fallback.chain.philox import philox_4x32_10
 from syclade.fallback.moves import prune_and_reattach, swap_subtrees
 from syclade.fallback.moves.words import draw_below
-from syclade.host.chains import acceptance
+from syclade.host.chains import kernel as chain_kernels
 from syclade.host.chains.backends import runner as chain_runner
 from syclade.host.commands import main as main_module
 from syclade.host.device.device import NUMPY
@@ -83,7 +83,7 @@ def no_correction(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def unscaled_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the tables of logarithms undivided by gamma, so that the chain runs at gamma 1."""
-    right = acceptance.log_tables
+    right = chain_kernels.log_tables
     monkeypatch.setattr(
         chain_runner, "log_tables", lambda mutations, bits, _gamma: right(mutations, bits, 1.0)
     )

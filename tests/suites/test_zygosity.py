@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.chains.search.work import Work
+from syclade.host.chains.search.kernel import Work
 from syclade.host.commands.main import main
 from syclade.host.data.model.rate_tables import fixed_tables
 from syclade.host.device.choice import choose_device

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.backends import Runner, make_runner
 from syclade.host.chains.encodings import ENCODINGS, for_device, make_encoding
 from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
+from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainInfo, ChainState

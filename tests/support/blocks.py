@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.chains.checkpoints.blocks import NO_DIGEST, make_block, read_block
+from syclade.host.chains.checkpoints.archive import NO_DIGEST, make_block, read_block
 
 __all__ = ["blocks_of", "contents_of", "packed", "packed_blocks", "packed_samples", "sample_type"]
 

@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> None:
         matrix = simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix
         if encoding == "clade":
             from syclade.host.chains.encodings.clade import CladeEncoding
-            from syclade.host.chains.leaf_plan import make_leaf_plan
+            from syclade.host.chains.plan import make_leaf_plan
             from syclade.host.data.model.problem import make_leaf_problem
 
             leaf = make_leaf_problem(matrix, Rates(1e-6, 0.25))

@@ -12,8 +12,7 @@ import pytest
 
 from syclade.host.chains.backends import Runner, make_runner
 from syclade.host.chains.encodings import choose_encoding
-from syclade.host.chains.leaf_plan import make_leaf_plan
-from syclade.host.chains.plan import DEFAULT_EVENTS, Plan
+from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_leaf_plan
 from syclade.host.chains.recorders import Recorder
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import LeafProblem, make_leaf_problem

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from syclade.host.chains.search.kernel import SearchState, Work, fresh_state
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import SearchRunner, make_search_runner
-from syclade.host.chains.search.work import SearchState, Work, fresh_state
 from syclade.host.device.choice import choose_device
 from tests.support.backends import Case
 from tests.support.did_all import assert_did_all
@@ -31,7 +31,7 @@ CLIMB = (Work("estimated", 20), Work("subtrees", 20), Work("regraft", 20), Work(
 
 def shorten_chains(monkeypatch: pytest.MonkeyPatch, steps: int = 10_000) -> None:
     """Let searches begin with chains of two launches; numpy takes ten seconds for those of ten."""
-    for module in ("chain_starts", "search_checkpoint", "find_tree"):
+    for module in ("policy", "search_checkpoint", "find_tree"):
         monkeypatch.setattr(f"syclade.host.chains.search.{module}.CHAIN_STEPS", steps)
 
 

@@ -1,19 +1,108 @@
-"""Opening of runners on the requested device, with the kernel that suits the run."""
+"""Opening of runners on the requested device, and the choice of a run's kernel.
+
+A run uses the same kernel from its first step to its last.
+
+SYCL devices run kernels with specialisation constants. Their driver translates such a kernel for every new
+size, which takes up to two seconds. A short run that would have to wait for the translation uses the general
+kernel instead, if that one is precompiled or cached.
+
+This processor runs the kernel for the size if that one is precompiled or cached; otherwise the general
+kernel, if that one is. numba compiles a kernel for the size, which takes about ten seconds, only if the run
+is long enough to gain by it or the general kernel would have to be compiled, too.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from syclade.host.chains.backends import Runner, default_slots, make_runner
-from syclade.host.chains.backends.kernel_choice import choose_kernel
-from syclade.host.chains.backends.slots import Slots
+from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.encodings import Encoding, choose_encoding
+from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.device.choice import Several, choose_device, open_first, where_of
-from syclade.host.device.device import Device
+from syclade.host.device.compile import machine_code, program
+from syclade.host.device.device import NUMPY, Device, native_device
+from syclade.host.device.work import GENERAL, SPECIALISED
 
-__all__ = ["Opened", "open_on", "open_one", "open_runner"]
+__all__ = ["Choice", "Opened", "choose_kernel", "open_on", "open_one", "open_runner", "prompt_device"]
+
+
+SHORT_SECONDS = 3.0
+"""Shorter runs use the general kernel: it is a third slower, but it needs no translation by the driver."""
+
+LONG_SECONDS = 80.0
+"""Longer runs save more time by a kernel for their size than numba takes to compile it."""
+
+_STEP_NANOSECONDS, _CELL_NANOSECONDS = 30.0, 1.4
+"""Approximate time of a chain step on one core, and the additional time per distinct column."""
+
+
+class Choice(NamedTuple):
+    """Kernel of a run.
+
+    Attributes:
+        encoding: how trees are stored for the kernel.
+        kernel: SPECIALISED, GENERAL, or numpy.
+    """
+
+    encoding: Encoding
+    kernel: str
+
+
+def choose_kernel(device: Device, plan: Plan, encoding: Encoding, steps: int | None) -> Choice:
+    """Choose the kernel of a run.
+
+    Args:
+        device: a usable device.
+        plan: the parts of the chains.
+        encoding: from `choose_encoding`.
+        steps: steps of all chains together; None if the chains run until they agree.
+    """
+    if device.kind == NUMPY.kind:
+        return Choice(encoding, NUMPY.kind)
+    if device.kind == "native":
+        return _native_choice(device, plan, encoding, steps)
+    if device.takes_spirv:
+        return _sycl_choice(device, plan, encoding, steps)
+    return Choice(encoding, SPECIALISED)
+
+
+def _sycl_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | None) -> Choice:
+    """Choose the kernel of a run on a SYCL device; see `choose_kernel`."""
+    from syclade.host.device.queue import open_queue
+
+    general = encoding.general()
+    seconds = _seconds(device, plan, steps)
+    if general is None or seconds is None or seconds >= SHORT_SECONDS:
+        return Choice(encoding, SPECIALISED)
+    if program.is_translated(open_queue(device.filter), chain_kernel(plan, encoding)):
+        return Choice(encoding, SPECIALISED)
+    if not program.is_compiled(chain_kernel(plan, general)):
+        return Choice(encoding, SPECIALISED)
+    return Choice(general, GENERAL)
+
+
+def _native_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | None) -> Choice:
+    """Choose the kernel of a run on this processor; see `choose_kernel`."""
+    general = encoding.general()
+    if general is None or not machine_code.is_compiled(chain_kernel(plan, general)):
+        return Choice(encoding, SPECIALISED)
+    if machine_code.is_compiled(chain_kernel(plan, encoding)):
+        return Choice(encoding, SPECIALISED)
+    seconds = _seconds(device, plan, steps)
+    if seconds is not None and seconds > LONG_SECONDS:
+        return Choice(encoding, SPECIALISED)
+    return Choice(general, GENERAL)
+
+
+def _seconds(device: Device, plan: Plan, steps: int | None) -> float | None:
+    """Estimate how long a run takes, in seconds; None if it ends when the chains agree."""
+    if steps is None:
+        return None
+    step = _STEP_NANOSECONDS + _CELL_NANOSECONDS * plan.problem.columns
+    return steps * step * 1e-9 / max(device.units, 1)
 
 
 R = TypeVar("R", bound=Slots, covariant=True)
@@ -106,3 +195,18 @@ def open_on(
     made, kernel = choose_kernel(device, plan, chosen, total)
     count = slots if slots is not None else default_slots(device, plan, made, chains)
     return Opened(make_runner(device, plan, made, count, seed, kernel=kernel), device, made, count)
+
+
+def prompt_device(plan: Plan) -> Device | None:
+    """Return this processor if `auto` would choose a CPU device and the machine code is there; else None.
+
+    The driver of a CPU device would have to translate the kernel for the sizes of the matrix first.
+    """
+    if choose_device().kind != "cpu":
+        return None
+    native = native_device()
+    general = choose_encoding(
+        "auto", native, plan.problem, plan.space.encoding, shares=plan.score.shares
+    ).general()
+    ready = general is not None and machine_code.is_compiled(chain_kernel(plan, general))
+    return native if ready else None

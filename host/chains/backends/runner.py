@@ -1,17 +1,20 @@
-"""Runner: chain states in the slots of an engine, converted to the arrays that its kernel works on."""
+"""Runner: chain states in the slots of an engine, converted to the arrays that its kernel works on.
+
+`Slots` is the protocol of a runner on one device and of chains that several places share.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.encodings.base import Encoding
+from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import Event
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
@@ -21,7 +24,7 @@ from syclade.host.device.work import SPECIALISED, STEPS, WorkDone, WorkLog
 from syclade.host.ground.options import checked
 from syclade.kernels.arguments import STATE
 
-__all__ = ["Advanced", "Runner"]
+__all__ = ["Advanced", "Runner", "Slots"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,3 +292,47 @@ def _places(array: NDArray[np.int64]) -> Places:
     """Return the grid indices of the rates; kernels without a learned rate of doublets have none of it."""
     fn, fp, *doublets = array.tolist()
     return fn, fp, *(doublets or (0,))
+
+
+class Slots(Protocol):
+    """Slots of chain states, for one plan and seed; the methods are those of `Runner`.
+
+    Attributes:
+        plan: the parts of the chains.
+        seed: seed of the random numbers.
+        slots: number of chain states.
+        returns_early: whether `advance` returns before all slots are at their targets, to report progress.
+            It is then called again with the same targets.
+        round_seconds: target length of a round between whose ends checkpoints are written.
+    """
+
+    plan: Plan
+    seed: int
+    slots: int
+    returns_early: bool
+    round_seconds: float
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """The steps so far."""
+
+    def put(self, slot: int, state: ChainState, info: ChainInfo | None = None) -> None:
+        """See `Runner.put`."""
+
+    def put_all(self, states: Sequence[ChainState]) -> None:
+        """See `Runner.put_all`."""
+
+    def get(self, slot: int) -> ChainState:
+        """See `Runner.get`."""
+
+    def info(self, slot: int) -> ChainInfo:
+        """See `Runner.info`."""
+
+    def advance(self, targets: NDArray[np.int64]) -> Advanced:
+        """See `Runner.advance`."""
+
+    def best_scores(self) -> NDArray[np.int64]:
+        """See `Runner.best_scores`."""
+
+    def close(self) -> None:
+        """See `Runner.close`."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from syclade.host.chains.encodings.base import Encoding
-from syclade.host.chains.encodings.plain import PlainEncoding
+from syclade.host.chains.encodings.base import Encoding, PlainEncoding
 from syclade.host.data.model.problem import Problem
 from syclade.host.device.compile.kernel import load_part
 from syclade.host.device.device import Device

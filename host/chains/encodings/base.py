@@ -1,4 +1,4 @@
-"""Interface of an encoding: all that the rest of the host uses of it."""
+"""Interface of an encoding; base class of encodings that serve many sizes; numpy's parent vectors."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.kernels.arguments import Argument
+from syclade.kernels.arguments import STATE, Argument
+from syclade.kernels.chain.arguments import WEIGHTS
+from syclade.kernels.preorder.screened.arguments import LOG_SHARES
 from syclade.kernels.rates.arguments import EVENT_RATES, RATES
+from syclade.kernels.sums import rates as sums_rates
 from syclade.kernels.target.sycl_traits import TRAITS as SYCL
 from syclade.kernels.target.traits import Traits
 
-Choice = TypeVar("Choice")
+__all__ = ["MADE_FOR", "Encoding", "PlainEncoding", "ReadsSizes", "round_up"]
 
-__all__ = ["MADE_FOR", "Encoding", "round_up"]
+
+Choice = TypeVar("Choice")
 
 MADE_FOR = SYCL
 """Traits that precompiled kernels are compiled for. Native has the same; other targets cannot use them."""
@@ -127,3 +131,66 @@ class Encoding(ABC):
     def lanes(self) -> int:
         """Number of lanes per slot."""
         return self.constants["lanes"]
+
+
+class ReadsSizes(Encoding):
+    """First base of an encoding whose kernel serves all sizes, and reads them."""
+
+    _kernel: ClassVar[str] = "GENERAL"
+    _sizes_argument: ClassVar[Argument]
+
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        super().__init__(problem, traits)
+        self.arguments = (*self.arguments, self._sizes_argument)
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """See `Encoding.sizes`."""
+        return {**super().sizes, "sizes": len(self._sizes())}
+
+    def general(self) -> Encoding | None:
+        """Return this encoding itself."""
+        return self
+
+    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+        """See `Encoding.problem_arrays`."""
+        return super().problem_arrays() | {"sizes": np.array(self._sizes(), dtype=np.int64)}  # type: ignore[safe-super]
+
+
+_NO_TARGET = Traits(lanes=1, panel_rounds=1, sketches_beyond=0)
+
+
+class PlainEncoding(Encoding):
+    """Parent of each node. There is no kernel: `fallback.chain.steps` takes the problem itself."""
+
+    name = "plain"
+    has_shares = True
+    group = "none"
+    device = ""
+    event_rates = sums_rates.EVENT_RATES
+    learned_rates = sums_rates.RATES
+    arguments: tuple[Argument, ...] = (
+        WEIGHTS,
+        Argument("parent", STATE, "int32", ("slots", "nodes"), "parent of each node"),
+        Argument("best_parent", STATE, "int32", ("slots", "nodes"), "parents in the best tree yet"),
+        *sums_rates.PLACES,
+    )
+
+    def __init__(self, problem: Problem, traits: Traits = _NO_TARGET, nodes: int | None = None) -> None:
+        super().__init__(problem, traits)
+        nodes = problem.nodes if nodes is None else nodes
+        if problem.octaves and not problem.learns:
+            self.arguments = (*self.arguments, LOG_SHARES)
+        self.constants = {"nodes": nodes, "classes": problem.classes, "lanes": 1}
+
+    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return no arrays."""
+        return {}
+
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+        """Return the parents as `parent`."""
+        return {"parent": parents}
+
+    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+        """Return the parents, int32, shape (nodes,)."""
+        return arrays["parent"].astype(np.int32)

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.encodings.base import MADE_FOR, Encoding, round_up
-from syclade.host.chains.encodings.reads_sizes import ReadsSizes
+from syclade.host.chains.encodings.base import MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.data.model.problem import LeafProblem, Problem
 from syclade.host.data.trees.leaf import leaf_children
 from syclade.kernels.arguments import Argument

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.backends.slots import Slots
+from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.recorders import Sink
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.starts import initial_state

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from syclade.host.chains.backends.slots import Slots
+from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.checkpoints.archive import damaged
 from syclade.host.chains.checkpoints.checkpoint_writer import Keeper, same_file
 from syclade.host.chains.convergence import Rule

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.backends.opening import Opened, open_runner
-from syclade.host.chains.backends.slots import Slots
+from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.convergence import Rule
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import Sink

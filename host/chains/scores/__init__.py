@@ -1,6 +1,5 @@
 """Scores of a tree, one per file: a slow, obviously correct definition, and names of the implementations."""
 
-from syclade.host.chains.scores.base import Score
-from syclade.host.chains.scores.best_attachment import BEST_ATTACHMENT
+from syclade.host.chains.scores.base import BEST_ATTACHMENT, Score
 
 __all__ = ["BEST_ATTACHMENT", "Score"]

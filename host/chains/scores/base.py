@@ -1,4 +1,4 @@
-"""Description of a score on the host."""
+"""Description of a score on the host, and the maximum scores (docs/model.md, "Scores" and "Cell trees")."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.likelihood import log_likelihood
-from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.model.problem import LeafProblem, Problem, SlotRates
 from syclade.host.data.model.rate_model import Places
 from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.leaf import sums_below
 
-__all__ = ["Score"]
+__all__ = ["BEST_ATTACHMENT", "BEST_PLACEMENT", "Score"]
 
 
 def _no_detail(
@@ -54,3 +55,33 @@ class Score:
     exact: bool = True
     shares: bool = False
     defaults: Mapping[str, int] = field(default_factory=dict)
+
+
+def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, _settings: Mapping[str, int]) -> int:
+    """Return the sum over all cells of the score at the best node, relative to the root's score."""
+    return int(problem.best_attachments(parents, rates) @ problem.multiplicity)
+
+
+BEST_ATTACHMENT = Score(
+    name="max",
+    of=_of,
+    device="syclade.kernels.scores.best_attachment:SCORE",
+    numpy="syclade.fallback.scores.best_attachment:SCORE",
+)
+
+
+def _of_placements(
+    problem: Problem, parents: NDArray[np.int32], rates: SlotRates, _settings: Mapping[str, int]
+) -> int:
+    """Return the sum over all mutations of the best sum of weights over the cells below one edge."""
+    assert isinstance(problem, LeafProblem)
+    return int(sums_below(parents, problem.cell_rows(rates)).max(axis=0).sum())
+
+
+BEST_PLACEMENT = Score(
+    name="max",
+    of=_of_placements,
+    device="syclade.kernels.scores.best_attachment:SCORE",
+    numpy="syclade.fallback.scores.best_attachment:SCORE",
+)
+"""A mutation's score depends only on its best edge, as a cell's does on its best node."""

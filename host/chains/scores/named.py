@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from syclade.host.chains.scores.base import Score
-from syclade.host.chains.scores.best_attachment import BEST_ATTACHMENT
+from syclade.host.chains.scores.base import BEST_ATTACHMENT, Score
 from syclade.host.chains.space import MUTATION_TREES, SUMMED_TREES, Space, recurrent_trees
 from syclade.host.data.model.problem import Problem
 

@@ -18,13 +18,18 @@ from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.outcome import Found, Search, ShortChains
 from syclade.host.chains.runs.pipeline import Outcome, Progress
 from syclade.host.chains.runs.task import Stopped, Task
-from syclade.host.chains.search.chain_starts import CHAIN_STEPS, run_short_chains
-from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy, policy_for
+from syclade.host.chains.search.kernel import NO_SCORE, fresh_state, state_from
+from syclade.host.chains.search.policy import (
+    BY_CHAIN,
+    CHAIN_STEPS,
+    SearchPolicy,
+    policy_for,
+    run_short_chains,
+)
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import device_for_search, make_search_runner
 from syclade.host.chains.search.search import Searches, SearchOutcome, SearchProgress, run_search, stages_left
 from syclade.host.chains.search.search_checkpoint import Standing, keep_searches, resumed_searches
-from syclade.host.chains.search.work import NO_SCORE, fresh_state, state_from
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first, where_of

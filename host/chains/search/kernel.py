@@ -1,23 +1,96 @@
-"""Kernels of the stages of searches, and the arrays that they work on."""
+"""Stages of searches: the work of a search, its state, their kernels, and the arrays that they work on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.encodings.base import MADE_FOR, round_up
+from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.search.problem import SearchProblem
-from syclade.host.chains.search.work import STAGES, Work
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.kernels.search.arguments import ARGUMENTS
 from syclade.kernels.target.traits import Traits
 
-__all__ = ["noise_of", "search_arrays", "search_kernel", "search_log_table", "search_sizes"]
+__all__ = [
+    "NO_SCORE",
+    "STAGES",
+    "SearchState",
+    "Work",
+    "fresh_state",
+    "noise_of",
+    "search_arrays",
+    "search_kernel",
+    "search_log_table",
+    "search_sizes",
+    "state_from",
+]
+
+
+NO_SCORE = -(2**62)
+"""Score of a search that has no tree yet, or whose tree has not been scored."""
+
+STAGES = {
+    "estimated": "syclade.kernels.search.estimated_move:ESTIMATED",
+    "subtrees": "syclade.kernels.search.subtree_move:SUBTREES",
+    "regraft": "syclade.kernels.search.regraft_move:REGRAFT",
+    "exact": "syclade.kernels.search.exact_move:EXACT",
+    "by-mutations": "syclade.kernels.search.starts:BY_MUTATIONS",
+    "by-columns": "syclade.kernels.search.starts:BY_COLUMNS",
+}
+"""All stages, with their device code (`kernels.search.stages.Stage`)."""
+
+
+class Work(NamedTuple):
+    """One stage to run.
+
+    Attributes:
+        stage: one of STAGES.
+        sweeps: maximum number of sweeps; a sweep that changes nothing is the last one.
+        gamma: exponent of the likelihood by which places are drawn; None to always take the best place.
+    """
+
+    stage: str
+    sweeps: int = 1
+    gamma: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SearchState:
+    """State of a search between two stages: all that the next stage needs.
+
+    Attributes:
+        search: number of the search, which determines its random numbers.
+        sweep: number of sweeps done.
+        parents: int32, shape (n + 1,): parent vector of its tree.
+        score: score of the tree, in the problem's units.
+        best_parents: int32, shape (n + 1,): parent vector of the best tree so far.
+        best_score: score of the best tree.
+    """
+
+    search: int
+    sweep: int
+    parents: NDArray[np.int32]
+    score: int
+    best_parents: NDArray[np.int32]
+    best_score: int
+
+
+def fresh_state(search: int, mutations: int) -> SearchState:
+    """Return a search that has done nothing yet; its tree is a star without a score."""
+    star = np.full(mutations + 1, mutations, dtype=np.int32)
+    return SearchState(search, 0, star, NO_SCORE, star, NO_SCORE)
+
+
+def state_from(state: SearchState, parents: NDArray[np.int32]) -> SearchState:
+    """Return the same search with another tree, which the next stage will score."""
+    return SearchState(state.search, state.sweep, parents, NO_SCORE, state.best_parents, state.best_score)
+
 
 NOISE_SCALE = 16
 """2^20 / 2^16: keys are scores times 2^20, and Gumbel noise is in units of 2^-16 nat."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.chains.runs.task import Stopped
-from syclade.host.chains.search.work import NO_SCORE, SearchState, Work, state_from
+from syclade.host.chains.search.kernel import NO_SCORE, SearchState, Work, state_from
 
 if TYPE_CHECKING:
     from syclade.host.chains.search.runner import SearchRunner

@@ -2,16 +2,25 @@
 
 The policy depends only on the sizes of the problem and on the scores after each phase, so one seed gives one
 result on every device. Its constants were tuned on simulated and real matrices (docs/search.md).
+
+Some searches start from the best trees of short chains, which estimate where the probability mass is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from syclade.host.chains.search.phase import Leg
+import numpy as np
 
-__all__ = ["SearchPolicy", "policy_for"]
+from syclade.host.chains.backends import Runner
+from syclade.host.chains.runs.task import Stopped
+from syclade.host.chains.search.phase import Leg
+from syclade.host.chains.starts import initial_state
+from syclade.host.chains.state import ChainInfo, ChainState
+
+__all__ = ["CHAIN_STEPS", "SearchPolicy", "policy_for", "run_short_chains"]
+
 
 _ROUNDS = (
     Leg(sweeps=10, softest=1.0, hardest=5.0, from_best=True),
@@ -23,6 +32,7 @@ _ROUNDS = (
 """Short rounds first, then long and slow ones, which noisy data need."""
 
 _HOT, _HOT_FROM = 0.3, 20
+
 """First exponent of hotter rounds, and the number of sweeps from which rounds are hotter.
 
 Odd-numbered searches do such rounds, to escape the deep local optima of misspecified rates.
@@ -56,6 +66,7 @@ _TALL = 10
 """Columns per mutation from which the start by columns takes longer than everything else."""
 
 BY_CHAIN = "by-chain"
+
 """Start from the best tree of a short chain.
 
 Chains leave local optima that climbs do not leave, and climbs reach optima that chains do not reach.
@@ -149,3 +160,43 @@ def _rounds_for(left: float) -> tuple[Leg, ...]:
         rounds.append(leg._replace(sweeps=fitting) if rounds else leg)
         left -= leg.sweeps
     return tuple(rounds)
+
+
+CHAIN_STEPS = 50_000
+"""Steps per chain; on hgsoc1, every climb from a chain of 20,000 steps reaches the best known tree."""
+
+_LAUNCH = 5_000
+
+
+def run_short_chains(
+    runner: Runner, chains: int, launched: Callable[[int], None]
+) -> list[tuple[ChainState, ChainInfo]]:
+    """Run chains 0 ... chains-1 of a runner's plan for CHAIN_STEPS steps; return their states and infos.
+
+    Args:
+        runner: runner of the chains; its slots are overwritten.
+        chains: number of chains.
+        launched: called after every launch with the number of steps done so far, over all chains. If it
+            raises `Stopped`, the chains that have begun are returned as they are.
+    """
+    ended: list[tuple[ChainState, ChainInfo]] = []
+    done = 0
+    for first in range(0, chains, runner.slots):
+        numbers = range(first, min(first + runner.slots, chains))
+        for slot, chain in enumerate(numbers):
+            runner.put(slot, initial_state(runner.plan, runner.seed, chain))
+        stopped = False
+        for target in range(_LAUNCH, CHAIN_STEPS + 1, _LAUNCH):
+            targets = np.zeros(runner.slots, dtype=np.int64)
+            targets[: len(numbers)] = target
+            runner.advance(targets)
+            done += _LAUNCH * len(numbers)
+            try:
+                launched(done)
+            except Stopped:
+                stopped = True
+                break
+        ended += [(runner.get(slot), runner.info(slot)) for slot in range(len(numbers))]
+        if stopped:
+            break
+    return ended

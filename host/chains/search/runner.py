@@ -9,10 +9,17 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.search.kernel import noise_of, search_arrays, search_kernel, search_sizes
+from syclade.host.chains.search.kernel import (
+    STAGES,
+    SearchState,
+    Work,
+    noise_of,
+    search_arrays,
+    search_kernel,
+    search_sizes,
+)
 from syclade.host.chains.search.phase import Leg, run_leg
 from syclade.host.chains.search.problem import SearchProblem
-from syclade.host.chains.search.work import STAGES, SearchState, Work
 from syclade.host.device.compile import machine_code
 from syclade.host.device.device import NUMPY, Device, native_device
 from syclade.host.device.engines import Allocation, open_engine, traits_of

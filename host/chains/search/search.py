@@ -10,10 +10,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.search.kernel import NO_SCORE, SearchState, fresh_state, state_from
 from syclade.host.chains.search.phase import CLIMB, CLIMB_STAGES, Leg, LegStopped
 from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy
 from syclade.host.chains.search.problem import SearchProblem
-from syclade.host.chains.search.work import NO_SCORE, SearchState, fresh_state, state_from
 from syclade.host.device.work import WorkDone
 
 __all__ = ["Legs", "SearchOutcome", "SearchProgress", "Searches", "run_search", "stages_left"]

@@ -14,11 +14,10 @@ from syclade.host.chains.checkpoints.archive import Layout, damaged, read_archiv
 from syclade.host.chains.checkpoints.checkpoint_writer import Keeper
 from syclade.host.chains.encodings import make_encoding
 from syclade.host.chains.runs.outcome import ShortChains
-from syclade.host.chains.search.chain_starts import CHAIN_STEPS
-from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy
+from syclade.host.chains.search.kernel import SearchState
+from syclade.host.chains.search.policy import BY_CHAIN, CHAIN_STEPS, SearchPolicy
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.chains.search.search import Legs
-from syclade.host.chains.search.work import SearchState
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.ground.errors import SycladeError
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from syclade.host.chains.runs.task import Stopped
+from syclade.host.chains.search.kernel import NO_SCORE, SearchState
 from syclade.host.chains.search.phase import Leg, LegStopped
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.chains.search.runner import SearchRunner, device_for_search, make_search_runner
-from syclade.host.chains.search.work import NO_SCORE, SearchState
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first
 from syclade.host.device.cluster.job_pool import JobPool, Place
 from syclade.host.device.cluster.jobs import IsWanted, Opening, divided, named_by_host, work_since

@@ -25,17 +25,14 @@ from syclade.host.chains.backends.stages.kernels import stage_kernels
 from syclade.host.chains.encodings.ancestor import SpecialisedAncestorEncoding
 from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.encodings.clade import FORM_ROUNDS, CladeEncoding
-from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS, SUM_FORM
+from syclade.host.chains.encodings.preorder import FORMS, MORE_PANELS_FORMS, SUM_FORM, PreorderEncoding
 from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES, Move
-from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
-from syclade.host.chains.search.kernel import search_kernel
-from syclade.host.chains.search.work import STAGES
+from syclade.host.chains.search.kernel import STAGES, search_kernel
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, make_leaf_problem, make_problem

@@ -1,6 +1,6 @@
 """Precompiled kernels: part of the package, so that even the first run does not wait for a compiler.
 
-They serve many sizes (`host/chains/encodings/preorder_forms.py`). Each is looked up by a digest of its
+They serve many sizes (`host/chains/encodings/preorder.py`). Each is looked up by a digest of its
 sources, so a kernel whose sources have changed since is never used. `host/commands/ship/` compiles them, and
 packs those whose code is alike into one archive. An archive is decompressed only as far as a kernel needs.
 """

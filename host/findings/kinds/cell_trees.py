@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.leaf_plan import make_leaf_plan
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.plan import Plan, make_leaf_plan
 from syclade.host.chains.scores import Score
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment, attach, place

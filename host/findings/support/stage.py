@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.backends.fast_start import prompt_device
+from syclade.host.chains.backends.opening import prompt_device
 from syclade.host.chains.doublet_shares import renew_doublet_shares
 from syclade.host.chains.dropout import make_draw, sampled_counts, with_rates
 from syclade.host.chains.guide import uniform_guide

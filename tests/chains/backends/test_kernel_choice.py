@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.chains.backends import Runner, kernel_choice, make_runner, opening
-from syclade.host.chains.backends.kernel_choice import LONG_SECONDS, SHORT_SECONDS, choose_kernel
-from syclade.host.chains.backends.opening import Opened, open_one
+from syclade.host.chains.backends import Runner, make_runner, opening
+from syclade.host.chains.backends.opening import LONG_SECONDS, SHORT_SECONDS, Opened, choose_kernel, open_one
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
@@ -119,13 +118,13 @@ def test_numpy_has_no_kernel() -> None:
 def test_runs_take_about_as_long_as_is_thought(steps: int, case: Case) -> None:
     """The estimated time grows with steps and columns, and falls with the number of cores."""
     plan, native = case.plan(), choose_device("native")
-    seconds = kernel_choice._seconds(native, plan, steps)
+    seconds = opening._seconds(native, plan, steps)
     assert seconds is not None
     assert seconds == pytest.approx(steps * (30 + 1.4 * plan.problem.columns) * 1e-9 / native.units)
     assert SHORT_SECONDS < LONG_SECONDS
-    assert kernel_choice._seconds(replace(native, units=4 * native.units), plan, 8 * steps) == 2 * seconds
+    assert opening._seconds(replace(native, units=4 * native.units), plan, 8 * steps) == 2 * seconds
     wider = Case(case.n, case.m + 100).plan()
-    assert (kernel_choice._seconds(native, wider, steps) or 0.0) > seconds
+    assert (opening._seconds(native, wider, steps) or 0.0) > seconds
 
 
 @on_devices

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.answer.report.figure import support_of
-from syclade.host.chains.scores.best_attachment import BEST_PLACEMENT
+from syclade.host.chains.scores.base import BEST_PLACEMENT
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rates import Rates

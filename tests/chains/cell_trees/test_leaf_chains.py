@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.checkpoints.chains import Checkpoint, read_checkpoint, write_checkpoint
+from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.pipeline import run_chains
 from syclade.host.chains.starts import initial_state

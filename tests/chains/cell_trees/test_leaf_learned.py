@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.backends import Runner
+from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import Event, every
 from syclade.host.chains.starts import initial_state

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.chains.leaf_plan import make_leaf_plan
+from syclade.host.chains.plan import make_leaf_plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.starts import initial_state

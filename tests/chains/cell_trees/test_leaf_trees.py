@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from syclade.host.chains.leaf_plan import make_leaf_plan
+from syclade.host.chains.plan import make_leaf_plan
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.assignment import place
 from syclade.host.data.model.problem import CELL_BITS, SlotRates, make_leaf_problem

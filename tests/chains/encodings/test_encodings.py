@@ -14,8 +14,7 @@ from syclade.host.chains.encodings import (
     make_encoding,
 )
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.encodings.base import MADE_FOR
-from syclade.host.chains.encodings.plain import PlainEncoding
+from syclade.host.chains.encodings.base import MADE_FOR, PlainEncoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import make_plan

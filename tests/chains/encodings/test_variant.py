@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.encodings.preorder_forms import SpecialisedPreorderEncoding
+from syclade.host.chains.encodings.preorder import PreorderEncoding, SpecialisedPreorderEncoding
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import Rates

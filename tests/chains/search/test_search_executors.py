@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import syclade
+from syclade.host.chains.search.kernel import STAGES
 from syclade.host.chains.search.runner import device_for_search
-from syclade.host.chains.search.work import STAGES
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import machine_code, program

@@ -5,10 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from syclade.host.chains.search.kernel import search_arrays, search_kernel, search_sizes
+from syclade.host.chains.search.kernel import (
+    STAGES,
+    SearchState,
+    Work,
+    fresh_state,
+    search_arrays,
+    search_kernel,
+    search_sizes,
+)
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import SearchRunner, make_search_runner
-from syclade.host.chains.search.work import STAGES, SearchState, Work, fresh_state
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syclade.host.chains.search.kernel import STAGES, Work, fresh_state
 from syclade.host.chains.search.phase import CLIMB, Leg, Works, works_of
 from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import make_search_runner
 from syclade.host.chains.search.search import SearchOutcome, run_search
-from syclade.host.chains.search.work import STAGES, Work, fresh_state
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

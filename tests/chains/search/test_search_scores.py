@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from syclade.fallback.search.conversions import to_cell_tree, to_mutation_tree
 from syclade.fallback.search.draws import Draws
 from syclade.fallback.search.mutation_tree import MutationTree
-from syclade.host.chains.search.kernel import search_log_table
+from syclade.host.chains.search.kernel import SearchState, Work, search_log_table, state_from
 from syclade.host.chains.search.problem import SearchProblem
-from syclade.host.chains.search.work import SearchState, Work, state_from
 from syclade.quality.oracle.trees import all_trees
 from tests.chains.search.test_search_stages import CASES, WORKS
 from tests.support import tree_strategies

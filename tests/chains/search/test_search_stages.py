@@ -7,8 +7,8 @@ from types import ModuleType
 import pytest
 
 from syclade.fallback.search import conversions, draws, estimated_move, exact_move, regraft_move, subtree_move
+from syclade.host.chains.search.kernel import STAGES, Work, fresh_state
 from syclade.host.chains.search.numpy_stages import NUMPY_STAGES
-from syclade.host.chains.search.work import STAGES, Work, fresh_state
 from tests.support.backends import Case
 from tests.support.searches import (
     assert_equal_searches,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syclade.host.chains.backends.stages.schedule import fill, ticks
+from syclade.host.chains.backends.stages.launcher import fill, ticks
 from syclade.kernels.ancestor.stage_arguments import STAGES
 from syclade.quality.design.equal_stages import equal_stages
 from syclade.quality.design.simulation import simulate

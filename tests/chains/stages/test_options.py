@@ -13,8 +13,8 @@ import pytest
 
 import syclade
 from syclade.host.chains.backends.stages.kernels import stage_kernels
+from syclade.host.chains.backends.stages.launcher import TIMED_STEPS
 from syclade.host.chains.backends.stages.opening import check_plan
-from syclade.host.chains.backends.stages.timeline import TIMED_STEPS
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.moves import MOVES
 from syclade.host.chains.runs.task import Stop

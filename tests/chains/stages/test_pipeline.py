@@ -12,8 +12,7 @@ import pytest
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.stages import launcher as launching
 from syclade.host.chains.backends.stages.launcher import Launcher, run_pipeline
-from syclade.host.chains.backends.stages.opening import open_stages
-from syclade.host.chains.backends.stages.runner import StagedRunner
+from syclade.host.chains.backends.stages.opening import StagedRunner, open_stages
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.pipeline import Outcome, run_chains
 from syclade.host.chains.starts import initial_state

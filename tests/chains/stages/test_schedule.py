@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.chains.backends.stages.schedule import InStage, fill, ticks
+from syclade.host.chains.backends.stages.launcher import InStage, fill, ticks
 
 STAGES = 5
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.chains.backends.stages.opening import open_stages
-from syclade.host.chains.backends.stages.runner import StagedRunner
-from syclade.host.chains.backends.stages.timeline import Timeline
+from syclade.host.chains.backends.stages.launcher import Timeline
+from syclade.host.chains.backends.stages.opening import StagedRunner, open_stages
 from syclade.host.chains.starts import initial_state
 from tests.support.backends import Case
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from syclade.host.chains.backends.shared import runner as shared
-from syclade.host.chains.backends.shared.schedule import ELSEWHERE, HERE, choose, seconds_of
+from syclade.host.chains.backends.shared.runner import ELSEWHERE, HERE, choose, seconds_of
 from syclade.host.chains.backends.shared.segment import Segment, SegmentDone
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.device.cluster.job_pool import Finished

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from syclade.host.chains.backends.shared import runner as shared_chains
-from syclade.host.chains.backends.shared.schedule import Pace
+from syclade.host.chains.backends.shared.runner import Pace
 from syclade.host.chains.backends.shared.segment import OpenChains, Segment, SegmentDone, advance_segment
 from syclade.host.chains.search import shared as shared_searches
 from syclade.host.chains.search.shared import LegsDone, OpenSearches, do_legs

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.chains.search.kernel import search_kernel
-from syclade.host.chains.search.work import STAGES
+from syclade.host.chains.search.kernel import STAGES, search_kernel
 from syclade.host.device.compile import parallel_translation
 from syclade.host.device.compile.parallel_translation import ParallelTranslation
 from syclade.host.device.device import Device

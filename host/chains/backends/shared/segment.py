@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.backends.fast_start import prompt_device
-from syclade.host.chains.backends.opening import open_one
-from syclade.host.chains.backends.slots import Slots
+from syclade.host.chains.backends.opening import open_one, prompt_device
+from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import Event
 from syclade.host.chains.state import ChainInfo, ChainState

@@ -1,15 +1,65 @@
-"""The macro-pipeline on an engine: each launch runs one stage on one chain state."""
+"""The macro-pipeline on an engine: each launch runs one stage on one chain state.
+
+Its schedule counts time in ticks: in a tick every stage works on at most one state. A state passes the stages
+in order, one per tick. A state that leaves the last stage queues for the first one again until its steps are
+done (the thesis's IO kernel, algorithm 3.10). States with fewer steps than others leave earlier, and the next
+states in the queue move up. The timeline records when each stage worked on which state, for a limited number
+of steps.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from syclade.host.chains.backends.stages.schedule import InStage, ticks
 from syclade.host.device.engines.engine import Engine
 
-__all__ = ["Launcher", "run_pipeline"]
+__all__ = ["TIMED_STEPS", "InStage", "Interval", "Launcher", "Timeline", "fill", "run_pipeline", "ticks"]
+
+
+class InStage(NamedTuple):
+    """A chain state in a stage.
+
+    Attributes:
+        slot: slot of the state.
+        step: step in this run of the pipeline, counted from 0 for every slot.
+    """
+
+    slot: int
+    step: int
+
+
+def ticks(steps: Sequence[int], stages: int) -> Iterator[tuple[InStage | None, ...]]:
+    """Yield the pipeline's contents tick by tick until every state has done its steps.
+
+    Args:
+        steps: number of steps that each slot has to do, 0 or more.
+        stages: number of stages in the pipeline, at least 1.
+
+    Yields:
+        The state in each stage, or None where the stage is empty.
+    """
+    queue = deque(InStage(slot, 0) for slot, wanted in enumerate(steps) if wanted > 0)
+    inside: deque[InStage | None] = deque([None] * stages)
+    left = len(queue)
+    while left:
+        done = inside.pop()
+        if done is not None and done.step + 1 < steps[done.slot]:
+            queue.append(InStage(done.slot, done.step + 1))
+        elif done is not None:
+            left -= 1
+        inside.appendleft(queue.popleft() if queue else None)
+        if left:
+            yield tuple(inside)
+
+
+def fill(steps: Sequence[int], stages: int) -> float:
+    """Return the share of stages that have a state, over all ticks."""
+    count = sum(1 for _ in ticks(steps, stages))
+    return sum(steps) / count if count else 0.0
+
 
 IN_FLIGHT = 128
 """Launches in flight before the host waits: enough for any device. More would cost memory for events."""
@@ -67,3 +117,119 @@ def run_pipeline(
     for token in under_way:
         launcher.engine.wait(token)
     return count
+
+
+TIMED_STEPS = 1000
+"""Number of chain steps, over all chains, whose stages are timed. Their trace takes about 1.5 MB."""
+
+
+class Interval(NamedTuple):
+    """Time during which a stage worked on a state.
+
+    Attributes:
+        stage: number of the stage.
+        slot, chain: slot and chain of the state.
+        step: number of the step in its chain.
+        start, end: times in ns since the start of the first interval.
+    """
+
+    stage: int
+    slot: int
+    chain: int
+    step: int
+    start: int
+    end: int
+
+
+class Timeline:
+    """Record of the times of the stages in the first steps.
+
+    Args:
+        launcher: provides the stages and the clock.
+        most: number of chain steps to time.
+    """
+
+    def __init__(self, launcher: Launcher, most: int = TIMED_STEPS) -> None:
+        self._launcher = launcher
+        self._most = most
+        self._waiting: list[tuple[int, int, int, int, Any]] = []
+        self._timed: set[int] = set()
+        self._steps = 0
+        self._span = 0
+        self._origin: int | None = None
+        self.intervals: list[Interval] = []
+
+    @property
+    def steps(self) -> int:
+        """Number of chain steps timed."""
+        return self._steps
+
+    def see(self, stage: int, state: InStage, chain: int, step: int, token: Any) -> None:
+        """Note a launch if its step is among the first."""
+        if stage == 0 and self._steps < self._most:
+            self._steps += 1
+            self._timed.add(state.slot)
+        if state.slot in self._timed:
+            self._waiting.append((stage, state.slot, chain, step, token))
+        if stage == len(self._launcher.stages) - 1:
+            self._timed.discard(state.slot)
+
+    def settle(self) -> None:
+        """Record the times of all noted launches, which must have ended."""
+        if not self._waiting:
+            return
+        timed = [(*one[:4], *self._launcher.engine.times(one[4])) for one in self._waiting]
+        self._waiting.clear()
+        first = min(one[4] for one in timed)
+        self._span += max(one[5] for one in timed) - first
+        self._origin = first if self._origin is None else self._origin
+        self.intervals += [Interval(*one[:4], one[4] - self._origin, one[5] - self._origin) for one in timed]
+
+    def busy(self) -> dict[str, float]:
+        """Return the share of the time that each stage worked, by name; empty if none was timed.
+
+        The time is counted from the first launch to the end of the last one, without the pauses between two
+        runs of the pipeline.
+        """
+        if not self._span:
+            return {}
+        worked = [0] * len(self._launcher.stages)
+        for one in self.intervals:
+            worked[one.stage] += one.end - one.start
+        return {name: time / self._span for name, time in zip(self._launcher.stages, worked, strict=True)}
+
+    def chrome_trace(self, about: Mapping[str, Any]) -> str:
+        """Return JSON in Chrome's trace format: one row per stage, and one row per slot.
+
+        Args:
+            about: plain values for `otherData`.
+
+        Source: Trace Event Format, complete events ("X") and metadata events ("M"); times in µs.
+        """
+        names = [name.replace("_", " ") for name in self._launcher.stages]
+        slots = sorted({one.slot for one in self.intervals})
+        events = _rows(_STAGES, "stages", list(enumerate(names)))
+        events += _rows(_SLOTS, "chain states", [(slot, f"slot {slot}") for slot in slots])
+        for one in self.intervals:
+            times = {"ph": "X", "ts": one.start / 1e3, "dur": (one.end - one.start) / 1e3}
+            state = {"slot": one.slot, "chain": one.chain, "step": one.step}
+            events.append(
+                {"name": f"chain {one.chain}", **times, "pid": _STAGES, "tid": one.stage, "args": state}
+            )
+            events.append({"name": names[one.stage], **times, "pid": _SLOTS, "tid": one.slot, "args": state})
+        other = {**about, "clock": self._launcher.engine.clock, "timed_steps": self._steps}
+        made = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": other}
+        return json.dumps(made, separators=(",", ":")) + "\n"
+
+
+_STAGES, _SLOTS = 1, 2
+
+
+def _rows(process: int, name: str, rows: Sequence[tuple[int, str]]) -> list[dict[str, Any]]:
+    """Return events that name a process and its threads; a viewer shows them as a group of rows."""
+    made: list[dict[str, Any]] = [{"name": "process_name", "ph": "M", "pid": process, "args": {"name": name}}]
+    for number, label in rows:
+        row = {"ph": "M", "pid": process, "tid": number}
+        made.append({"name": "thread_name", **row, "args": {"name": label}})
+        made.append({"name": "thread_sort_index", **row, "args": {"sort_index": number}})
+    return made

@@ -1,4 +1,4 @@
-"""Opening of the macro-pipeline on the requested device: options, and the plans that it can run."""
+"""Macro-pipeline on the requested device: options, the plans that it can run, and its runner."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.backends.stages.kernels import DescribedKernel, all_arguments, stage_kernels
-from syclade.host.chains.backends.stages.launcher import Launcher
-from syclade.host.chains.backends.stages.runner import StagedRunner
+from syclade.host.chains.backends.stages.launcher import InStage, Launcher, Timeline, run_pipeline
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.kernel import chain_allocation
 from syclade.host.chains.plan import Plan
 from syclade.host.device.choice import choose_device
@@ -21,25 +22,75 @@ from syclade.host.device.compile.kernel import load_part
 from syclade.host.device.device import NUMPY, Device
 from syclade.host.device.engines import open_engine, traits_of
 from syclade.host.device.engines.local import NumpyCode, NumpyEngine
+from syclade.host.device.work import STAGES as STAGES_KERNEL
 from syclade.host.ground.errors import OptionError, OutputError
 from syclade.host.ground.files import check_file, write_file
 from syclade.host.ground.options import checked, flag_of
 from syclade.host.ground.supported import refusal
 from syclade.kernels.ancestor.stage_arguments import STAGES
 
-if TYPE_CHECKING:
-    from syclade.host.chains.backends.stages.runner import StagedRunner
-    from syclade.host.chains.plan import Plan
-
 __all__ = [
     "DEFAULT_SLOTS",
     "Separate",
+    "StagedRunner",
     "check_plan",
     "make_launcher",
     "open_stages",
     "separate_stages",
     "stage_arrays",
 ]
+
+
+class StagedRunner(Runner):
+    """A runner that keeps the pipeline full during a launch: each stage works on one of c states at a time.
+
+    Attributes:
+        timeline: timeline of the first steps.
+    """
+
+    def __init__(self, plan: Plan, encoding: Encoding, seed: int, launcher: Launcher) -> None:
+        super().__init__(plan, encoding, seed, launcher.engine, launcher.kernels[0], STAGES_KERNEL)
+        self._launcher = launcher
+        self._ticks = 0
+        self._steps = 0
+        self.timeline = Timeline(launcher)
+
+    def _launch(self) -> None:
+        first = self._engine.read("step")
+        steps = (self._engine.read("last_step") - first).clip(0).tolist()
+        started = first.tolist()
+
+        def seen(stage: int, state: InStage, token: Any) -> None:
+            chain = self._put[state.slot].chain
+            self.timeline.see(stage, state, chain, started[state.slot] + state.step, token)
+
+        self._ticks += run_pipeline(self._launcher, steps, seen)
+        self._steps += sum(steps)
+        self.timeline.settle()
+
+    def report(self) -> dict[str, Any]:
+        """Return how full the pipeline was, as plain values.
+
+        `fill_by_tick` is the share of stages that have a state, over all ticks of the schedule. `busy` is the
+        share of the time during which each stage worked, over the first `timed_steps` chain steps.
+        `fill_by_time` is the mean of `busy` over the stages; None if nothing was timed.
+        """
+        busy = self.timeline.busy()
+        return {
+            "stages": list(self._launcher.stages),
+            "slots": self.slots,
+            "ticks": self._ticks,
+            "steps": self._steps,
+            "fill_by_tick": self._steps / self._ticks if self._ticks else 0.0,
+            "fill_by_time": sum(busy.values()) / len(busy) if busy else None,
+            "busy": busy,
+            "timed_steps": self.timeline.steps,
+            "clock": self._engine.clock,
+        }
+
+    def trace(self) -> str:
+        """Return the first steps in Chrome's trace format."""
+        return self.timeline.chrome_trace(self.report())
 
 
 DEFAULT_SLOTS = 24
