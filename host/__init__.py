@@ -32,9 +32,9 @@ if getattr(syclade, "__file__", None) is None:
 
 _MOVED = {
     "syclade.host.consensus": "syclade.host.findings.consensus",
-    "syclade.host.consensus.newick": "syclade.host.findings.consensus.newick",
+    "syclade.host.consensus.newick": "syclade.host.findings.consensus.tables",
     "syclade.host.cooptimal": "syclade.host.findings.cooptimal",
-    "syclade.host.cooptimal.consensus": "syclade.host.findings.cooptimal.consensus",
+    "syclade.host.cooptimal.consensus": "syclade.host.findings.cooptimal.finding",
     "syclade.host.tails": "syclade.host.calls.tails",
 }
 """Modules that the docs of 0.1 named, by their old names; removed with 0.3."""

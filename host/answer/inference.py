@@ -241,7 +241,7 @@ def infer_by(
             if options.recurrent is not None and stop.wanted:
                 draft.stop(RECURRENCE)
             elif options.recurrent is not None:
-                from syclade.host.answer.recurrence.comparison import add_recurrences
+                from syclade.host.answer.recurrence.bayes_factors import add_recurrences
 
                 add_recurrences(asked, draft, Task(report, stop=stop))
             return finish(asked, draft, time.perf_counter() - begun)

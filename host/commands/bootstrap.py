@@ -59,9 +59,8 @@ def command(
     if cells are drawn, the consensus of the replicates (consensus.newick, clones.tsv, relations.tsv,
     cells.tsv). --seed is also the seed of the draws.
     """
-    from syclade.host.answer.batch.bootstrap import tasks_of_bootstrap
+    from syclade.host.answer.batch.bootstrap import Resampling, tasks_of_bootstrap
     from syclade.host.answer.batch.folder import Batch
-    from syclade.host.answer.batch.resampling import Resampling
     from syclade.host.answer.batch.task import check_options
     from syclade.host.commands.batch import absolute
     from syclade.host.commands.infer import require_libraries

@@ -20,6 +20,6 @@ def command(folder: Path, as_json: bool, quiet: bool) -> int:
     The exit status is 0 if all matrices have a result, 1 if some have none.
     """
     from syclade.host.answer.batch.folder import gather, read_batch
-    from syclade.host.commands.batch_run import ending
+    from syclade.host.commands.batch import ending
 
     return ending(gather(read_batch(folder)), folder, quiet=quiet, as_json=as_json)

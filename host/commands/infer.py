@@ -41,7 +41,7 @@ def command(matrix: object, **given: Any) -> int:
     from syclade.host.answer.inference import infer_by
     from syclade.host.answer.request.arguments import settled
     from syclade.host.chains.checkpoints.checkpoint_writer import checkpoint_in_use
-    from syclade.host.findings.kinds.named import kind_named, weights_of
+    from syclade.host.findings.kinds import kind_named, weights_of
 
     asked = settled(options.taken(given))
     kind = kind_named(asked.tree)
@@ -111,14 +111,14 @@ def require_libraries(also: Mapping[str, bool]) -> None:
 
         require_report()
     if also["netcdf"]:
-        from syclade.host.findings.samples.netcdf import require_netcdf
+        from syclade.host.findings.samples.finding import require_netcdf
 
         require_netcdf()
 
 
 def _file_names(kind: TreeKind, also: Mapping[str, bool], asked: Options) -> list[str]:
     """Return the names of the files that the run will write."""
-    from syclade.host.answer.request.support import support_level
+    from syclade.host.answer.request.arguments import support_level
     from syclade.host.findings.finding import Question
     from syclade.host.findings.registry import promised
 

@@ -56,7 +56,7 @@ def command(
     """
     from syclade.host.answer.batch.folder import part_of, read_batch, run_tasks
     from syclade.host.answer.batch.run_task import Place
-    from syclade.host.commands.batch_run import ending, running
+    from syclade.host.commands.batch import ending, running
 
     tasks = part_of(read_batch(folder), *part)
     with running(len(tasks), jobs, quiet=quiet, verbose=verbose) as run:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from syclade.host.answer.output.rescue import Rescued, rescued
-from syclade.host.answer.output.result_files import files_of
+from syclade.host.answer.output.result_files import Rescued, files_of, rescued
 from syclade.host.ground.errors import OutputError
 
 if TYPE_CHECKING:

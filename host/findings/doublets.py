@@ -12,7 +12,7 @@ from syclade.host.findings.finding import CELLS, Column, Finding, FindingKind, S
 
 if TYPE_CHECKING:
     from syclade.host.data.model.doublets import Doublets as Calls
-    from syclade.host.findings.draft import Draft
+    from syclade.host.findings.finding import Draft
     from syclade.host.findings.kinds.kind import Tree, TreeKind
 
 __all__ = ["DOUBLETS", "LIKELY", "DoubletsFinding", "genotypes_of"]

@@ -15,7 +15,7 @@ from syclade.host.ground.options import flag_of
 if TYPE_CHECKING:
     from syclade.host.data.model.rate_posterior import RatePosterior
     from syclade.host.data.model.rates import Rates
-    from syclade.host.findings.draft import BestTree, Draft
+    from syclade.host.findings.finding import BestTree, Draft
 
 __all__ = ["RATES", "RatesFinding"]
 

@@ -18,7 +18,7 @@ from syclade.host.ground.options.defaults import ALL_MUTATIONS
 from syclade.host.ground.values import short_repr
 
 if TYPE_CHECKING:
-    from syclade.host.findings.draft import Draft
+    from syclade.host.findings.finding import Draft
     from syclade.host.ground.atomic import Content
 
 __all__ = ["COLUMNS", "EVIDENCE", "RECURRENCES", "Recurrences", "RecurrencesFinding", "Tested"]

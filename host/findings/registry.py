@@ -15,8 +15,7 @@ from syclade.host.findings.truth import TRUTH
 from syclade.host.findings.unplaced import LEFT_OUT, UNPLACED
 
 if TYPE_CHECKING:
-    from syclade.host.findings.draft import Draft
-    from syclade.host.findings.finding import Finding, FindingKind, Question
+    from syclade.host.findings.finding import Draft, Finding, FindingKind, Question
 
 __all__ = ["FINDINGS", "findings_of", "promised"]
 

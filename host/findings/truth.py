@@ -10,7 +10,7 @@ from syclade.host.data.trees.distances import compare
 from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files
 
 if TYPE_CHECKING:
-    from syclade.host.findings.draft import Draft
+    from syclade.host.findings.finding import Draft
 
 __all__ = ["TRUTH", "TruthFinding", "comparison_lines"]
 

@@ -1,22 +1,274 @@
-"""Unplaced mutations and cells, and those that options leave out, as findings."""
+"""Unplaced mutations and cells: the data say nothing of their place in a tree, or too little.
+
+A tree has a node for every mutation, but the place of an unplaced one is arbitrary. So support and consensus
+are of the trees without them: a node below an unplaced mutation is a child of the nearest placed one above.
+
+They are a finding, and so are the mutations and cells that options leave out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from syclade.host.data.input.left_out import FILE, left_out_table
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rates import MISSING
+from syclade.host.data.trees.clones import default_cell_names
+from syclade.host.findings.consensus.relations import Relations, TreeBlocks
 from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut, no_files
 from syclade.host.ground.options import LEAVES_OUT, is_given
+from syclade.host.ground.values import counted, listed, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import LeftOut
-    from syclade.host.findings.consensus.unplaced import Unplaced
-    from syclade.host.findings.draft import Draft
+    from syclade.host.findings.finding import Draft
     from syclade.host.ground.atomic import Content
 
-__all__ = ["LEFT_OUT", "UNPLACED", "LeftOutFinding", "UnplacedFinding"]
+__all__ = [
+    "LEFT_OUT",
+    "NEVER_SEEN",
+    "NO_OBSERVATION",
+    "NO_OTHER",
+    "UNCERTAIN",
+    "UNPLACED",
+    "UNPLACED_MARK",
+    "LeftOutFinding",
+    "Unplaced",
+    "UnplacedFinding",
+    "unplaced_in",
+]
+
+
+UNPLACED_MARK = "unplaced"
+"""Mark of unplaced mutations and cells in tables."""
+
+NO_OBSERVATION = "without an observation"
+NEVER_SEEN = "seen in no cell"
+NO_OTHER = "observed only at unplaced mutations"
+UNCERTAIN = "without a sure place"
+"""Reasons, to follow "1 mutation" or "2 cells"."""
+
+
+@dataclass(frozen=True)
+class Unplaced:
+    """Unplaced mutations and cells of a matrix, by their numbers, each with its reason.
+
+    Attributes:
+        mutations: reasons by the row of the mutation, ascending.
+        cells: reasons by the column of the cell, ascending.
+        best_place: probability of the best place of each mutation that is `UNCERTAIN`, by its row.
+    """
+
+    mutations: Mapping[int, str] = field(default_factory=dict)
+    cells: Mapping[int, str] = field(default_factory=dict)
+    best_place: Mapping[int, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return the fields in a line."""
+        return short_repr(self)
+
+    def __bool__(self) -> bool:
+        """Return whether there are any."""
+        return bool(self.mutations or self.cells)
+
+    def joined(self, mutations: Mapping[int, str]) -> Unplaced:
+        """Return these with further mutations; those that were unplaced before keep their reason."""
+        return replace(self, mutations=dict(sorted({**mutations, **self.mutations}.items())))
+
+    def with_uncertain(self, best_place: Mapping[int, float]) -> Unplaced:
+        """Return these with mutations of uncertain place, by the probability of their best one."""
+        found = self.joined(dict.fromkeys(best_place, UNCERTAIN))
+        return replace(found, best_place={**self.best_place, **best_place})
+
+    @property
+    def uncertain(self) -> Unplaced:
+        """Those of uncertain place alone."""
+        return Unplaced(dict.fromkeys(self.best_place, UNCERTAIN), {}, self.best_place)
+
+    @property
+    def silent(self) -> Unplaced:
+        """Those of which the data say nothing."""
+        known = {row: reason for row, reason in self.mutations.items() if row not in self.best_place}
+        return Unplaced(known, self.cells)
+
+    def placed_mutations(self, count: int) -> NDArray[np.int64]:
+        """Return the rows of the other mutations, of so many in all."""
+        return _others(count, self.mutations)
+
+    def placed_cells(self, count: int) -> NDArray[np.int64]:
+        """Return the columns of the other cells, of so many in all."""
+        return _others(count, self.cells)
+
+    def first_placed(self, mutations: Sequence[int]) -> int | None:
+        """Return the first of some mutations that is placed; None if there is none."""
+        return next((one for one in mutations if one not in self.mutations), None)
+
+    def of_matrix(self, matrix: Matrix) -> Matrix:
+        """Return the matrix of the placed mutations and cells, with their names."""
+        if not self:
+            return matrix
+        rows, columns = self.placed_mutations(matrix.n_mutations), self.placed_cells(matrix.n_cells)
+        cells = matrix.cells or default_cell_names(matrix.n_cells)
+        return replace(
+            matrix,
+            values=np.ascontiguousarray(matrix.values[np.ix_(rows, columns)]),
+            mutations=tuple(matrix.mutations[row] for row in rows.tolist()),
+            cells=tuple(cells[column] for column in columns.tolist()),
+        )
+
+    def of_trees(self, trees: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return mutation trees without the unplaced mutations, whose children go to the node above.
+
+        Args:
+            trees: int32, shape (trees, n + 1): parent vectors.
+
+        Returns:
+            int32, shape (trees, placed + 1); mutations are numbered anew.
+        """
+        if not self.mutations:
+            return trees
+        number, above = self._numbers(trees.shape[1]), self._placed_parents(trees)
+        return np.asarray(number[above[:, number >= 0]])
+
+    def of_tree(self, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return one mutation tree without the unplaced mutations: int32, shape (placed + 1,)."""
+        return np.asarray(self.of_trees(parents[np.newaxis])[0])
+
+    def of_shares(self, trees: NDArray[np.int32], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the shares of the placed nodes of mutation trees; those of the others go to the node above.
+
+        Args:
+            trees: int32, shape (trees, n + 1): parent vectors.
+            shares: float64, of the same shape: part of the cells at each node.
+
+        Returns:
+            float64, shape (trees, placed + 1).
+        """
+        if not self.mutations:
+            return shares
+        found, above, rows = shares.copy(), self._placed_parents(trees), np.arange(len(trees))
+        for gone in self.mutations:
+            found[rows, above[:, gone]] += shares[:, gone]
+        return found[:, self._numbers(trees.shape[1]) >= 0]
+
+    def of_blocks(self, blocks: TreeBlocks) -> TreeBlocks:
+        """Return sampled trees without the unplaced mutations."""
+        return partial(self._of_blocks, blocks) if self.mutations else blocks
+
+    def _of_blocks(self, blocks: TreeBlocks) -> Iterator[NDArray[np.int32]]:
+        return map(self.of_trees, blocks())
+
+    def of_relations(self, relations: Relations) -> Relations:
+        """Return the relations of the placed mutations, which do not depend on the others."""
+        if not self.mutations:
+            return relations
+        rows = self.placed_mutations(len(relations.above))
+        pairs, few = np.ix_(rows, rows), relations.unseparated
+        return replace(
+            relations, above=relations.above[pairs], unseparated=None if few is None else few[pairs]
+        )
+
+    def ancestors_of_placed(self, ancestors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return probabilities of ancestor relations, (n, n), with NaN for those of unplaced mutations."""
+        if not self.mutations:
+            return ancestors
+        found, gone = ancestors.copy(), list(self.mutations)
+        found[gone] = found[:, gone] = np.nan
+        return found
+
+    def parents_of(self, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the nearest placed node above each node of a mutation tree: int32, shape (n + 1,)."""
+        return np.asarray(self._placed_parents(parents[np.newaxis])[0])
+
+    def nodes_of(self, parents: NDArray[np.int32], nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the nearest placed node at or above some nodes, as it is numbered in `of_tree`.
+
+        Args:
+            parents: int32, shape (n + 1,): the tree.
+            nodes: int32: nodes of it.
+        """
+        number = self._numbers(len(parents))
+        return np.asarray(number[np.where(number[nodes] >= 0, nodes, self.parents_of(parents)[nodes])])
+
+    def _numbers(self, nodes: int) -> NDArray[np.int32]:
+        """Return the number of each node among the placed ones, and -1 for the others: int32, (n + 1,)."""
+        number = np.full(nodes, -1, dtype=np.int32)
+        placed = _others(nodes, self.mutations)
+        number[placed] = np.arange(len(placed))
+        return number
+
+    def _placed_parents(self, trees: NDArray[np.int32]) -> NDArray[np.int32]:
+        gone = self._numbers(trees.shape[1]) < 0
+        while gone[trees].any():  # each turn doubles the length of the jumps
+            trees = np.where(gone[trees], np.take_along_axis(trees, trees, axis=1), trees)
+        return trees
+
+    def words(self, mutations: Sequence[str], cells: Sequence[str]) -> str:
+        """Return the counts and some names for each reason as text.
+
+        Args:
+            mutations, cells: names, in the order of the matrix.
+        """
+        return ", ".join(
+            f"{counted(len(names), what, f'{what}s')} {reason} ({listed(names)})"
+            for what, unplaced, all_names in (
+                ("mutation", self.mutations, mutations),
+                ("cell", self.cells, cells),
+            )
+            for reason, names in _by_reason(unplaced, all_names).items()
+        )
+
+    def to_dict(self, mutations: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
+        """Return the names of the mutations and cells by their reasons, as plain values.
+
+        Args:
+            mutations, cells: as for `words`.
+        """
+        return {
+            "mutations": _by_reason(self.mutations, mutations),
+            "cells": _by_reason(self.cells, cells),
+            **(
+                {"best_place": {mutations[row]: share for row, share in self.best_place.items()}}
+                if self.best_place
+                else {}
+            ),
+        }
+
+
+def unplaced_in(matrix: Matrix) -> Unplaced:
+    """Return the mutations and cells of which a matrix says nothing.
+
+    These are mutations without an observation, or observed, but in no cell; and cells without an observation
+    of any other mutation.
+    """
+    known, seen = matrix.values != MISSING, (matrix.values == 1) | (matrix.values == 2)
+    mutations = {
+        row: NEVER_SEEN if known[row].any() else NO_OBSERVATION
+        for row in np.flatnonzero(~seen.any(axis=1)).tolist()
+    }
+    informative = known[_others(matrix.n_mutations, mutations)].any(axis=0)
+    cells = {
+        column: NO_OTHER if known[:, column].any() else NO_OBSERVATION
+        for column in np.flatnonzero(~informative).tolist()
+    }
+    return Unplaced(mutations, cells)
+
+
+def _others(count: int, some: Collection[int]) -> NDArray[np.int64]:
+    return np.setdiff1d(np.arange(count), np.fromiter(some, np.int64, len(some)), assume_unique=True)
+
+
+def _by_reason(unplaced: Mapping[int, str], names: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for number, reason in unplaced.items():
+        found.setdefault(reason, []).append(names[number])
+    return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)

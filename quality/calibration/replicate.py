@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.model.likelihood import summed_log_likelihood
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.samples.features import leaves_of
-from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, leaves_of
 from syclade.quality.calibration.credible import Covered, parent_sets
 from syclade.quality.calibration.inputs import Drawn, draw
 from syclade.quality.calibration.ranks import rank_of, spread_out

@@ -51,12 +51,12 @@ from syclade.__main__ import main
 main()
 """
 BEFORE = "syclade.host.data.input.read_matrix:read_matrix"
-JUDGED = "syclade.host.answer.output.compose:best_tree_of"
+JUDGED = "syclade.host.answer.run:best_tree_of"
 REPORT = "syclade.host.answer.report.page:report_of"
 WRITTEN = "os:fsync"
 MOVED = "syclade.host.ground.atomic:TemporaryFiles.move"
 PRINTED = "syclade.host.commands.write_result:_pace"
-SAMPLED = "syclade.host.findings.support.starts:spread_out"
+SAMPLED = "syclade.host.findings.support.guiding:spread_out"
 
 
 def interrupted(

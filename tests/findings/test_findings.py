@@ -19,11 +19,11 @@ from syclade.host.data.input.matrix import format_matrix
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings import registry
-from syclade.host.findings.draft import Draft
 from syclade.host.findings.finding import (
     MUTATIONS,
     RESULT,
     Column,
+    Draft,
     Finding,
     FindingKind,
     Question,

@@ -16,15 +16,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from syclade.host.answer.batch.bootstrap import MATRICES, ORIGINAL, files_of_bootstrap
-from syclade.host.answer.batch.executor_map import AHEAD, call_each
+from syclade.host.answer.batch.bootstrap import MATRICES, ORIGINAL, Resampling, files_of_bootstrap
+from syclade.host.answer.batch.many import AHEAD, call_each
 from syclade.host.answer.batch.page import page_of
-from syclade.host.answer.batch.record import read_record
-from syclade.host.answer.batch.resampling import Resampling
-from syclade.host.answer.batch.result_row import Line, failed_line, table_of
+from syclade.host.answer.batch.result_row import Line, failed_line, read_record, table_of
 from syclade.host.answer.batch.run_task import INCOMPLETE, Place, drop_old_lock, known_line, run_task
 from syclade.host.answer.batch.task import FILES, Task, deciding, digest_of
-from syclade.host.answer.output.multiqc import multiqc_table
+from syclade.host.answer.output.result_files import multiqc_table
 from syclade.host.data.input.textfile import read_text
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import (

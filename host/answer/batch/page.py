@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from syclade.host.answer.batch.names import MATRICES
 from syclade.host.answer.batch.result_row import Line
+from syclade.host.answer.batch.task import MATRICES
 from syclade.host.answer.report.page import require_report, template
 from syclade.host.ground.values import counted
 

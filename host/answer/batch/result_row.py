@@ -1,17 +1,38 @@
-"""Line of results.tsv: what a batch reports of each matrix, as plain values."""
+"""Row of results.tsv: what a batch reports of each matrix; and the record of a task, in its folder.
+
+The record says whether the results are complete, and of which options and input. It is written before the
+other files, as begun, and once more when all of them are there. So a killed process leaves no files that the
+next one takes for complete, or for a user's own.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from syclade.host.answer.output.multiqc import multiqc_row
+from syclade.host.answer.output.result_files import multiqc_row
 from syclade.host.device.work import STEPS, SWEEPS
+from syclade.host.ground.files import is_file, write_files
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
 
-__all__ = ["COLUMNS", "TIMES", "Line", "failed_line", "line_of", "table_of"]
+__all__ = [
+    "COLUMNS",
+    "RECORD",
+    "TIMES",
+    "Line",
+    "Record",
+    "failed_line",
+    "is_complete",
+    "line_of",
+    "read_record",
+    "table_of",
+    "write_record",
+]
+
 
 COLUMNS = (
     "name", "state", "mutations", "cells", "log_likelihood", "fp_rate", "fn_rate", "agreeing", "runs",
@@ -70,3 +91,52 @@ def table_of(lines: Iterable[Line]) -> str:
 
 def _text(value: Any) -> str:
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+
+
+RECORD = "task.json"
+
+
+class Record(NamedTuple):
+    """State of a task.
+
+    Attributes:
+        digest: digest of the options and inputs (`digest_of`); None if they could not be read.
+        line: its line of results.tsv; None while it runs.
+        files: names of the files of its result.
+    """
+
+    digest: str | None
+    line: Line | None = None
+    files: tuple[str, ...] = ()
+
+
+def read_record(folder: Path) -> Record | None:
+    """Return the record in a folder; None if there is none, or it is damaged."""
+    try:
+        told: Any = json.loads((folder / RECORD).read_text("utf-8"))
+        return Record(told["digest"], told["line"], tuple(told["files"]))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Write a record in place of the earlier one.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    text = json.dumps(record._asdict(), indent=2) + "\n"
+    write_files(folder, {RECORD: text}, force=True, links=True)
+
+
+def is_complete(folder: Path, record: Record | None, besides: Iterable[str] = ()) -> bool:
+    """Return whether a record is of a result, all of whose files are there.
+
+    Args:
+        folder: the folder of the result.
+        record: its record.
+        besides: files that must be among them.
+    """
+    if record is None or record.line is None or record.line.get("state") != "done":
+        return False
+    return {*besides} <= {*record.files} and all(is_file(folder / name) for name in record.files)

@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from syclade.host.answer.batch.many import infer_task
-from syclade.host.answer.batch.record import Record, is_complete, read_record, write_record
-from syclade.host.answer.batch.result_row import Line, failed_line, line_of
+from syclade.host.answer.batch.result_row import (
+    Line,
+    Record,
+    failed_line,
+    is_complete,
+    line_of,
+    read_record,
+    write_record,
+)
 from syclade.host.answer.batch.task import FILES, Task, digest_of, files_besides
 from syclade.host.answer.output.result_files import RECORD, files_of, folder_of_result
 from syclade.host.chains.runs.task import Stop

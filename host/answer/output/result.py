@@ -17,7 +17,6 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import to_networkx
 from syclade.host.device.work import WithWork, WorkDone, executed_on
 from syclade.host.findings.consensus.finding import ConsensusFinding
-from syclade.host.findings.consensus.unplaced import Unplaced
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import Finding
 from syclade.host.findings.kinds.kind import Tree, TreeKind
@@ -26,7 +25,7 @@ from syclade.host.findings.recurrences import RecurrencesFinding
 from syclade.host.findings.samples.finding import SamplesFinding
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.findings.truth import TruthFinding
-from syclade.host.findings.unplaced import UnplacedFinding
+from syclade.host.findings.unplaced import Unplaced, UnplacedFinding
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import write_file
 from syclade.host.ground.values import freeze_arrays, path_of

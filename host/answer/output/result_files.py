@@ -1,17 +1,26 @@
-"""The files of a result, and the plain values of summary.json and run.json."""
+"""Files of a result: summary.json, run.json, the table for MultiQC; and a folder if the given one fails.
+
+MultiQC reads files named ``*_mqc.json`` (see "Custom content" in its docs).
+"""
 
 from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+import secrets
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import work_dicts
+from syclade.host.findings.finding import RESULT
+from syclade.host.findings.samples.finding import require_netcdf, write_netcdf
 from syclade.host.ground.atomic import Content
-from syclade.host.ground.errors import OptionError
+from syclade.host.ground.errors import OptionError, OutputError
 from syclade.host.ground.options import OPTIONS, flag_of
 from syclade.host.ground.output_folder import output_folder
 from syclade.host.ground.packages import version_of
@@ -19,7 +28,20 @@ from syclade.host.ground.packages import version_of
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
 
-__all__ = ["RECORD", "files_of", "folder_of_result", "inputs_of", "netcdf_of", "run_of", "summary_of"]
+__all__ = [
+    "RECORD",
+    "Rescued",
+    "files_of",
+    "folder_of_result",
+    "inputs_of",
+    "multiqc_of",
+    "multiqc_row",
+    "multiqc_table",
+    "netcdf_of",
+    "rescued",
+    "run_of",
+    "summary_of",
+]
 
 
 RECORD = "run.json"
@@ -56,8 +78,6 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
     if netcdf:
         files["samples.nc"] = netcdf_of(result)
     if multiqc:
-        from syclade.host.answer.output.multiqc import multiqc_of
-
         files["syclade_mqc.json"] = multiqc_of(result, title)
     for finding in result.findings:
         files |= finding.files()
@@ -82,8 +102,6 @@ def netcdf_of(result: Result) -> Content:
     Raises:
         OptionError: there are no samples, or h5netcdf and h5py (the extra `samples`) are not installed.
     """
-    from syclade.host.findings.samples.netcdf import require_netcdf, write_netcdf
-
     if result.samples is None:
         raise OptionError(
             "there are no samples to write as netCDF",
@@ -157,3 +175,97 @@ def run_of(result: Result) -> dict[str, Any]:
 def _versions() -> dict[str, str]:
     """Return the versions of the installed packages by name."""
     return {name: version for name in _PACKAGES if (version := version_of(name)) is not None}
+
+
+class Rescued(OutputError):
+    """A result could not be written as requested, and is in another folder, which the hint names."""
+
+
+def rescued(error: OutputError, write: Callable[[Path], object]) -> OutputError:
+    """Write a result to a new folder in the user's state directory, or else in the temporary directory.
+
+    Args:
+        error: the reason why it cannot be written as requested.
+        write: function that writes the result to a folder that does not exist yet, or raises an OutputError.
+
+    Returns:
+        The error to raise: a `Rescued` that says where the result is; `error` if it cannot be written there
+        either.
+    """
+    for folder in _places():
+        try:
+            write(folder)
+        except OutputError:
+            continue
+        return Rescued(error.message, hint=f"the result is not lost: it is in {folder}")
+    return error
+
+
+def _places() -> Iterator[Path]:
+    import platformdirs
+
+    name = f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}-{secrets.token_hex(3)}"
+    yield Path(platformdirs.user_state_dir("syclade", appauthor=False)) / "results" / name
+    try:
+        yield Path(tempfile.gettempdir()) / f"syclade-{name}"
+    except FileNotFoundError:  # no temporary directory is writable
+        return
+
+
+def multiqc_of(result: Result, sample: str) -> str:
+    """Return the text of the file: a table with one row.
+
+    Args:
+        result: the result of an inference.
+        sample: name of the row; "syclade" if empty.
+    """
+    return multiqc_table({sample or "syclade": multiqc_row(result)}, result.kind.title)
+
+
+def multiqc_row(result: Result) -> dict[str, Any]:
+    """Return the row of a result, by the names of the columns."""
+    found = len(result.searches) or result.chains
+    return {
+        "mutations": len(result.mutations),
+        "cells": result.n_cells,
+        "log_likelihood": result.log_likelihood,
+        "agreeing": 100.0 * result.agreeing / found,
+        "converged": "yes" if result.converged else "no",
+        "missing": 100.0 * float((result.observed.values == 3).mean()),
+        **{
+            column.name: column.values[0]
+            for finding in result.findings
+            for column in finding.columns()
+            if column.of == RESULT
+        },
+    }
+
+
+def multiqc_table(rows: Mapping[str, Mapping[str, Any]], trees: str) -> str:
+    """Return the text of the file.
+
+    Args:
+        rows: rows (`multiqc_row`) by their names.
+        trees: kind of the trees, in the plural.
+    """
+    headers: dict[str, dict[str, Any]] = {
+        "mutations": {"title": "Mutations", "format": "{:,.0f}"},
+        "cells": {"title": "Cells", "format": "{:,.0f}"},
+        "missing": {"title": "Missing", "suffix": " %", "max": 100, "min": 0, "format": "{:,.1f}"},
+        "log_likelihood": {"title": "Log-likelihood", "description": "of the best tree, natural log"},
+        "agreeing": {"title": "Agreeing", "suffix": " %", "max": 100, "min": 0, "format": "{:,.0f}",
+                     "description": "searches, or chains, that found the best score"},
+        "converged": {"title": "Converged", "description": "whether they agree"},
+    }  # fmt: skip
+    for name in (name for row in rows.values() for name in row if name not in headers):
+        headers[name] = {"title": name.capitalize()}  # of a finding
+    told = {
+        "id": "syclade",
+        "section_name": "syclade",
+        "description": f"{trees.capitalize()} of single cells, the most likely ones that were found.",
+        "plot_type": "table",
+        "pconfig": {"id": "syclade_table", "title": f"syclade: {trees}"},
+        "headers": headers,
+        "data": dict(rows),
+    }
+    return json.dumps(told, indent=2) + "\n"

@@ -1,4 +1,7 @@
-"""Tests of all mutations for a recurrence, in rounds: best trees with two copies, and Bayes factors."""
+"""Recurrent mutations: the gain of one over the tree without it, or tests of all mutations.
+
+All are tested in rounds: best trees with two copies, and Bayes factors.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,13 @@ from syclade.host.answer.recurrence.chains import (
 )
 from syclade.host.answer.recurrence.sampled_factors import factors_of, sample_without
 from syclade.host.answer.request import Request
-from syclade.host.answer.request.support import dropout_of
+from syclade.host.answer.request.arguments import dropout_of
 from syclade.host.answer.run import make_draft
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.opening import open_one
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.evidence import Estimate
+from syclade.host.chains.runs.outcome import RECURRENCE
 from syclade.host.chains.runs.pipeline import Clock
 from syclade.host.chains.runs.task import Stopped, Task
 from syclade.host.chains.scores.named import ScoreOptions, score_named
@@ -31,25 +35,27 @@ from syclade.host.data.model.dropout import EVIDENT, problem_of_groups
 from syclade.host.data.model.problem import SlotRates
 from syclade.host.data.model.rate_model import RateModel
 from syclade.host.data.model.rates import scored_values
-from syclade.host.data.model.recurrence import (
-    genotypes_of,
-    kind_of,
-    recurrent_mutation,
-    with_copy,
-)
+from syclade.host.data.model.recurrence import WithCopy, genotypes_of, kind_of, recurrent_mutation, with_copy
 from syclade.host.data.model.recurrence_rates import Fit, OwnRates, fit_own_rates
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.choice import first_of
 from syclade.host.device.work import WorkDone
-from syclade.host.findings.draft import BestTree
+from syclade.host.findings.finding import BestTree, Draft
 from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
 from syclade.host.findings.recurrences import Recurrences, Tested
 from syclade.host.findings.support.stage import Run
-from syclade.host.ground.options.defaults import AUTO_DROPOUT, SHARED_DROPOUT
+from syclade.host.ground.options.defaults import ALL_MUTATIONS, AUTO_DROPOUT, SHARED_DROPOUT
 
-__all__ = ["CHAINS", "STEPS", "plan_for", "tests_of_all"]
+__all__ = [
+    "CHAINS",
+    "STEPS",
+    "add_recurrences",
+    "plan_for",
+    "tests_of_all",
+]
+
 
 CHAINS, STEPS = 4, 20_000
 """Chains for each mutation, and their steps, unless options have other numbers."""
@@ -324,3 +330,49 @@ def _tested(
     assert assignment.recurrence is not None
     recurrence = assignment.recurrence.compared(log_likelihood, without)
     return Tested(recurrence, parents, log_likelihood, factor.value, factor.error)
+
+
+def add_recurrences(asked: Request, draft: Draft, task: Task) -> None:
+    """Add what the option `recurrent` asks for besides the tree.
+
+    Args:
+        asked: the inference: of a recurrent mutation, or of a tree without if all are to be tested.
+        draft: its answer so far.
+        task: run context: progress callback, stop request.
+    """
+    if asked.options.recurrent == ALL_MUTATIONS:
+        work: list[WorkDone] = []
+        draft.recurrences = tests_of_all(asked, draft.best, task, work)
+        draft.work += tuple(work)
+        if draft.recurrences is None or draft.recurrences.stopped:
+            draft.stop(RECURRENCE)
+        return
+    best = draft.best
+    assert best.assignment.recurrence is not None
+    without = make_draft(_without_recurrence(asked), task)
+    if without.stopped_in is not None:
+        draft.stop(RECURRENCE)
+        return
+    recurrence = best.assignment.recurrence.compared(best.log_likelihood, without.best.log_likelihood)
+    draft.best = replace(best, assignment=replace(best.assignment, recurrence=recurrence))
+    draft.seconds += without.seconds
+    draft.work += without.work
+
+
+def _without_recurrence(asked: Request) -> Request:
+    """Return the same inference for trees without a recurrence, and without samples."""
+    assert isinstance(asked.observed, WithCopy)
+    assert asked.observed.origin is not None
+    searches = asked.options.method == "anneal" and asked.plan.score.name == "max"
+    return replace(
+        asked,
+        kind=MUTATION,
+        observed=asked.observed.origin,
+        plan=plan_for(asked, MUTATION, asked.observed.origin, None, asked.plan.problem.rate_tables.model),
+        by_search=searches,
+        encoding="auto",
+        sampling=None,
+        true_tree=None,
+        options=asked.options._replace(recurrent=None, samples=None),
+        estimated=asked.estimated._replace(work=()),  # the result with the recurrence has it
+    )

@@ -19,10 +19,10 @@ from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.rates import Rates, scored_values
 from syclade.host.data.model.recurrence_rates import OwnRates
 from syclade.host.device.work import WorkDone
-from syclade.host.findings.consensus.unplaced import unplaced_in
-from syclade.host.findings.draft import BestTree
-from syclade.host.findings.support.budget import Budget
+from syclade.host.findings.finding import BestTree
+from syclade.host.findings.support.rounds import Budget
 from syclade.host.findings.support.stage import Run, SupportPlan, make_support_plan, plan_of_chains, sample
+from syclade.host.findings.unplaced import unplaced_in
 
 __all__ = ["Sampled", "cells_of_states", "factors_of", "sample_without"]
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from syclade.host.answer.report.figure import support_of
-from syclade.host.answer.report.heat_map import COLOURS, beside_tree, in_order_of_tree
+from syclade.host.answer.report.figure import COLOURS, beside_tree, in_order_of_tree, support_of
 from syclade.host.answer.report.tree_svg import TreePicture, picture_of
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.files import write_file

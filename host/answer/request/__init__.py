@@ -6,10 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from syclade.host.answer.request.arguments import asked_rates, complete, settled
-from syclade.host.answer.request.inputs import Inputs, read_inputs
-from syclade.host.answer.request.learning import Learning
-from syclade.host.answer.request.support import support_plan
+from syclade.host.answer.request.arguments import asked_rates, complete, settled, support_plan
+from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.runs.task import Stop
@@ -17,9 +15,9 @@ from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import Several, where_of
-from syclade.host.findings.consensus.unplaced import Unplaced
 from syclade.host.findings.estimated_rates import Estimated, Report
 from syclade.host.findings.kinds.kind import PlanOptions
+from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options import CODING, OPTIONS, Options, Plain, is_given, plain_of
 from syclade.host.ground.options.defaults import DEFAULT_CHAINS
 
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.plan import Plan
     from syclade.host.data.model.rate_model import RateModel
     from syclade.host.findings.kinds.kind import TreeKind
-    from syclade.host.findings.samples.sampling import Sampling
+    from syclade.host.findings.samples.sampled import Sampling
     from syclade.host.findings.support.stage import SupportPlan
 
 __all__ = ["Request", "make_request"]
@@ -215,6 +213,6 @@ def _sampling(options: Options) -> Sampling | None:
     """Return which states are samples; None for none. The code for samples is only loaded if needed."""
     if options.samples is None:
         return None
-    from syclade.host.findings.samples.sampling import make_sampling
+    from syclade.host.findings.samples.sampled import make_sampling
 
     return make_sampling(options.samples, options.burn_in, options.steps, options.chains or DEFAULT_CHAINS)

@@ -1,4 +1,4 @@
-"""Inputs of a run: the matrix, and what other options name in it."""
+"""Inputs of a run: the matrix, what other options name in it, and the options of learned rates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from syclade.host.answer.request.arguments import has_copy
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.rate_model import (
+    UNIFORM_DEVIATION,
+    UNIFORM_LEARN,
+    UNIFORM_MEAN,
+    RateModel,
+    make_rate_model,
+)
+from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
 from syclade.host.data.trees.clones import check_cell_names, default_cell_names
 from syclade.host.data.trees.treefile import tree_of
-from syclade.host.findings.consensus.unplaced import Unplaced, unplaced_in
-from syclade.host.findings.kinds.named import kind_named
+from syclade.host.findings.kinds import kind_named
+from syclade.host.findings.unplaced import Unplaced, unplaced_in
 from syclade.host.ground.options import CODING, Options, flag_of, is_given
 
 if TYPE_CHECKING:
@@ -23,7 +31,12 @@ if TYPE_CHECKING:
 
     from syclade.host.findings.kinds.kind import TreeKind
 
-__all__ = ["Inputs", "read_inputs"]
+__all__ = [
+    "Inputs",
+    "Learning",
+    "read_inputs",
+]
+
 
 logger = logging.getLogger("syclade.input")
 
@@ -90,3 +103,52 @@ def _told(names: Names, found: Sequence[str] | None) -> str | list[str] | None:
     if names is None:
         return None
     return os.fspath(names) if isinstance(names, (str, os.PathLike)) else list(found or ())
+
+
+class Learning(NamedTuple):
+    """Options of learned rates, as for `infer`."""
+
+    learn_fn: float | None = None
+    fn_sd: float | None = None
+    fn_step: float | None = None
+    learn_fp: float | None = None
+    fp_sd: float | None = None
+    fp_step: float | None = None
+    learn_doublets: float | None = None
+    doublets_sd: float | None = None
+    doublets_step: float | None = None
+    unmutated_counts: tuple[int, int] | None = None
+
+    @classmethod
+    def of_options(cls, options: Options) -> Learning:
+        """Return those of all options."""
+        return cls(*(getattr(options, name) for name in cls._fields))
+
+    def with_rate(self, doublets: float | str | None) -> tuple[float | None, Learning]:
+        """Return the rate of doublets, and the options that learn it: a uniform prior if it is `learn`."""
+        if not isinstance(doublets, str):
+            return doublets, self
+        probability = UNIFORM_LEARN if self.learn_doublets is None else self.learn_doublets
+        width = UNIFORM_DEVIATION if self.doublets_sd is None else self.doublets_sd
+        return UNIFORM_MEAN, self._replace(learn_doublets=probability, doublets_sd=width)
+
+    def of(self, rates: Rates, doublets: float | None = None) -> RateModel:
+        """Return the rates of the chains, checked.
+
+        Raises:
+            OptionError: the numbers are invalid.
+        """
+        return make_rate_model(
+            rates,
+            learn_fn=self.learn_fn,
+            fn_deviation=self.fn_sd,
+            fn_step=self.fn_step,
+            learn_fp=self.learn_fp,
+            fp_deviation=self.fp_sd,
+            fp_step=self.fp_step,
+            doublets=doublets,
+            learn_doublets=self.learn_doublets,
+            doublets_deviation=self.doublets_sd,
+            doublets_step=self.doublets_step,
+            unmutated=self.unmutated_counts,
+        )

@@ -12,8 +12,7 @@ from syclade.host.chains.plan import Plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.commands.infscite.arguments import InfsciteCall
-from syclade.host.commands.scite.dialect import Best, Dialect, score_of
-from syclade.host.commands.scite.problem import rates_of
+from syclade.host.commands.scite.dialect import Best, Dialect, rates_of, score_of
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.copy_scores import mixture_with_copy
 from syclade.host.data.model.doublets import fitted_rate, mixture_of
@@ -26,7 +25,7 @@ from syclade.host.data.model.rate_model import (
     make_rate_model,
 )
 from syclade.host.data.model.rates import Rates
-from syclade.host.findings.samples.lines import sample_line
+from syclade.host.findings.samples.sampled import sample_line
 from syclade.host.ground.errors import OptionError
 
 __all__ = ["Figures", "dialect_of", "figures_of", "graphviz_text", "lines_of_samples"]

@@ -1,4 +1,4 @@
-"""Dialects: the differences between the commands of SCITE and of ∞SCITE, as one value."""
+"""Dialects: the differences between the commands of SCITE and of ∞SCITE, as one value; and their checks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,125 @@ from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.commands.scite.arguments import SciteCall
 from syclade.host.commands.scite.files import graphviz_text
-from syclade.host.commands.scite.problem import rate_model_of, rates_of
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rate_model import Places, RateModel
-from syclade.host.findings.samples.lines import sample_lines
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.rate_model import Places, RateModel, make_rate_model
+from syclade.host.data.model.rates import HOMOZYGOUS, Rates
+from syclade.host.findings.samples.sampled import sample_lines
+from syclade.host.ground.errors import MatrixError, OptionError
 
-__all__ = ["Best", "Dialect", "scites_dialect", "score_of"]
+__all__ = [
+    "Best",
+    "Dialect",
+    "matrix_of",
+    "rate_model_of",
+    "rates_of",
+    "refuse_what_is_missing",
+    "scites_dialect",
+    "score_of",
+]
+
+
+def refuse_what_is_missing(call: SciteCall) -> None:
+    """Raise an OptionError for invalid options, and for those that SCITE has and syclade lacks."""
+    if not 0.0 <= call.learn <= 1.0:
+        raise OptionError(f"-e is {call.learn}", hint="use a probability, 0 to 1")
+    if call.learn == 1.0:
+        raise OptionError("-e is 1: no step would be left for the tree", hint="use less, such as 0.2")
+    if call.cell_tree:
+        _refuse_for_cell_trees(call)
+    elif call.move_probabilities is not None and len(call.move_probabilities) != 3:
+        raise OptionError(
+            f"-move_probs has {len(call.move_probabilities)} values",
+            hint="mutation trees have 3: prune and reattach, swap labels, swap subtrees",
+        )
+
+
+def _refuse_for_cell_trees(call: SciteCall) -> None:
+    """Raise an OptionError for options that do not go with -transpose here."""
+    asked = {
+        "-s": call.sum_score,
+        "-p": call.samples is not None,
+        "-t": call.true_tree is not None,
+        "-e": call.learn > 0.0,
+    }
+    for flag, given in asked.items():
+        if given:
+            raise OptionError(f"{flag} does not go with -transpose here", hint=f"leave out {flag}")
+    if call.move_probabilities is not None and len(call.move_probabilities) != 2:
+        raise OptionError(
+            f"-move_probs has {len(call.move_probabilities)} values",
+            hint="cell trees have 2: prune and reattach, swap leaves",
+        )
+
+
+def rates_of(call: SciteCall) -> Rates:
+    """Return the error rates.
+
+    Raises:
+        RatesError, OptionError: the rates are invalid, or SCITE would misread them.
+    """
+    if len(call.fn_rates) == 1 and not call.hom_rate:
+        return Rates(call.fp_rate, call.fn_rates[0])
+    if len(call.fn_rates) == 2 and not call.fn_rates[1] and not call.hom_rate:
+        return Rates(call.fp_rate, call.fn_rates[0])
+    if len(call.fn_rates) == 1 or not call.fn_rates[1]:
+        raise OptionError(
+            f"-cc is {call.hom_rate}, and -ad has one value",
+            hint="homozygous mutations want both: -ad RATE RATE -cc RATE (SCITE would give 2 a wrong weight)",
+        )
+    if not call.hom_rate:
+        raise OptionError(
+            "-ad has two values, and there is no -cc",
+            hint="homozygous mutations want both: -ad RATE RATE -cc RATE (SCITE would give 2 a wrong weight)",
+        )
+    return Rates(call.fp_rate, call.fn_rates[0], call.fn_rates[1], call.hom_rate)
+
+
+def rate_model_of(call: SciteCall, rates: Rates) -> RateModel:
+    """Return the rates of the chains; -e learns that of false negatives.
+
+    Raises:
+        OptionError: -sd or -x is invalid.
+    """
+    if call.learn == 0.0:
+        return RateModel(rates)
+    given = f"-sd is {call.prior_sd:g} and -x {call.step_divisor:g}"
+    if not call.prior_sd > 0.0 or not call.step_divisor > 0.0:
+        raise OptionError(given, hint="both are numbers above 0")
+    step = call.prior_sd / call.step_divisor
+    try:
+        return make_rate_model(rates, learn_fn=call.learn, fn_deviation=call.prior_sd, fn_step=step)
+    except OptionError as error:
+        raise OptionError(f"{given}: {error.message}", hint=error.hint) from None
+
+
+def matrix_of(call: SciteCall) -> Matrix:
+    """Return the matrix with the names of its mutations; -n and -m must match the file.
+
+    Raises:
+        MatrixError: the file or the names cannot be read, or SCITE would misread them.
+    """
+    matrix = read_matrix(call.matrix, call.names, "scite", two="homozygous", beside=False)
+    asked, found = (call.mutations, call.cells), matrix.values.shape
+    if asked != found:
+        turned = " (-n counts rows, -m columns: exchanged?)" if asked == found[::-1] else ""
+        raise MatrixError(
+            f"-n is {asked[0]} and -m {asked[1]}, but there are {found[0]} rows and {found[1]} columns"
+            f"{turned}",
+            path=call.matrix,
+            hint=f"give -n {found[0]} -m {found[1]}; SCITE would read another matrix, or crash",
+        )
+    if len(call.fn_rates) == 1 and (matrix.values == HOMOZYGOUS).any():
+        row, cell = divmod(int((matrix.values == HOMOZYGOUS).argmax()), found[1])
+        raise MatrixError(
+            f"row {row + 1}, cell {cell + 1} is 2, a homozygous mutation, and -ad has one value",
+            path=call.matrix,
+            line=row + 1,
+            hint="give -ad RATE RATE -cc RATE; SCITE would give 2 no weight, and say nothing",
+        )
+    return matrix
+
 
 Drawing: TypeAlias = Callable[
     [NDArray[np.int32], Sequence[str] | None, NDArray[np.bool_] | None],

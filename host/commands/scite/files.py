@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.answer.output.rescue import rescued
+from syclade.host.answer.output.result_files import rescued
 from syclade.host.commands.scite.arguments import SciteCall
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.recurrence import genotypes_of

@@ -16,9 +16,14 @@ from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.runs.task import Stop, Task
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.commands.scite.arguments import SciteCall
-from syclade.host.commands.scite.dialect import Best, Dialect, scites_dialect
+from syclade.host.commands.scite.dialect import (
+    Best,
+    Dialect,
+    matrix_of,
+    refuse_what_is_missing,
+    scites_dialect,
+)
 from syclade.host.commands.scite.files import best_nodes, newick_text, scite_folder
-from syclade.host.commands.scite.problem import matrix_of, refuse_what_is_missing
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, problem_at
 from syclade.host.data.model.rate_model import Places

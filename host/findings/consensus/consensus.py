@@ -27,12 +27,18 @@ from syclade.host.findings.consensus.evidence import (
     count_pairs,
     unsupported_in,
 )
-from syclade.host.findings.consensus.gains import THRESHOLDS, Gains, Thresholds, gain_of, gains_of, with_open
-from syclade.host.findings.consensus.newick import clone_newick
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks, count_relations
-from syclade.host.findings.consensus.search import find_clone_tree
-from syclade.host.findings.consensus.tables import cells_table, clones_table, relations_table
-from syclade.host.findings.consensus.unplaced import UNPLACED, Unplaced
+from syclade.host.findings.consensus.search import (
+    THRESHOLDS,
+    Gains,
+    Thresholds,
+    find_clone_tree,
+    gain_of,
+    gains_of,
+    with_open,
+)
+from syclade.host.findings.consensus.tables import cells_table, clone_newick, clones_table, relations_table
+from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.values import counted, listed, short_repr
@@ -159,7 +165,7 @@ class CloneConsensus:
     def words(self) -> list[str]:
         """Lines of text: numbers of clones and of cells that fit nowhere, agreement with the true tree."""
         clones, misfits, left = self.tree.clones - 1, len(self.misfits), len(self.unplaced.mutations)
-        others = f", {left} {UNPLACED}" if left else ""
+        others = f", {left} {UNPLACED_MARK}" if left else ""
         lines = [
             f"consensus of the samples: {len(self.mutations)} mutations in {clones} clones{others}, "
             f"{misfits} of {len(self.cell_names)} cells fit none of them"
@@ -183,7 +189,7 @@ class CloneConsensus:
         unknown = [cell for cell in cells if cell not in self.cell_names]
         if unknown and unknown[0] in (self.matrix.cells or default_cell_names(self.matrix.n_cells)):
             raise MatrixError(
-                f"the cell {unknown[0]!r} is {UNPLACED}", hint="leave it out: nothing is known of it"
+                f"the cell {unknown[0]!r} is {UNPLACED_MARK}", hint="leave it out: nothing is known of it"
             )
         if unknown:
             raise MatrixError(

@@ -19,7 +19,7 @@ from syclade.host.findings.finding import (
 
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
-    from syclade.host.findings.draft import Draft
+    from syclade.host.findings.finding import Draft
     from syclade.host.ground.atomic import Content
 
 __all__ = ["CONSENSUS", "ConsensusFinding"]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from syclade.host.findings.consensus.clades import descendants, spaced_trees
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.consensus import consensus_tree
-from syclade.host.findings.consensus.gains import THRESHOLDS
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
-from syclade.host.findings.consensus.unplaced import Unplaced
+from syclade.host.findings.consensus.search import THRESHOLDS
+from syclade.host.findings.unplaced import Unplaced
 
 __all__ = ["PLACE", "Wanderers", "best_places", "with_wanderers"]
 

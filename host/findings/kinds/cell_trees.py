@@ -26,8 +26,7 @@ from syclade.host.ground.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import SampleStore
-    from syclade.host.findings.samples.sampled import Sampled
-    from syclade.host.findings.samples.sampling import Sampling
+    from syclade.host.findings.samples.sampled import Sampled, Sampling
 
 __all__ = ["CELL", "COLUMNS", "format_placements"]
 

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from syclade.host.data.model.rates import Rates
     from syclade.host.data.trees.clones import Clone
     from syclade.host.findings.consensus.consensus import CloneConsensus
-    from syclade.host.findings.consensus.unplaced import Unplaced
-    from syclade.host.findings.samples.sampled import Sampled
-    from syclade.host.findings.samples.sampling import Sampling
+    from syclade.host.findings.samples.sampled import Sampled, Sampling
     from syclade.host.findings.support.value import Support
+    from syclade.host.findings.unplaced import Unplaced
 
 __all__ = ["PlanOptions", "Tree", "TreeKind", "no_consensus"]
 

@@ -29,9 +29,8 @@ from syclade.host.ground.options.defaults import DEFAULT_MOVE_PROBABILITIES
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import SampleStore
     from syclade.host.findings.consensus.consensus import CloneConsensus
-    from syclade.host.findings.consensus.unplaced import Unplaced
-    from syclade.host.findings.samples.sampled import Sampled
-    from syclade.host.findings.samples.sampling import Sampling
+    from syclade.host.findings.samples.sampled import Sampled, Sampling
+    from syclade.host.findings.unplaced import Unplaced
 
 __all__ = ["COLUMNS", "MUTATION", "format_attachments"]
 

@@ -1,8 +1,9 @@
-"""Samples of mutation trees: their posterior, their convergence diagnostics, and their files."""
+"""Samples of mutation trees: scores and relations, convergence diagnostics, posterior, and files."""
 
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,27 +11,156 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.sample_store import SampleStore
+from syclade.host.chains.sample_store import Records, SampleStore
 from syclade.host.data.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.data.diagnostics.trees import ancestor_spread, frechet_ess
 from syclade.host.data.model.problem import Problem
 from syclade.host.findings.consensus.clades import edge_support
 from syclade.host.findings.consensus.clone_tree import CloneTree
-from syclade.host.findings.consensus.relations import Relations
-from syclade.host.findings.consensus.unplaced import Unplaced
-from syclade.host.findings.cooptimal.consensus import Consensus
+from syclade.host.findings.consensus.relations import Relations, count_above
+from syclade.host.findings.cooptimal.finding import Consensus
 from syclade.host.findings.samples.diagnostics import judged
-from syclade.host.findings.samples.features import Features, leaves_of
-from syclade.host.findings.samples.lines import sample_lines
-from syclade.host.findings.samples.sampled import Sampled, sampled_rates
-from syclade.host.findings.samples.sampling import Sampling
+from syclade.host.findings.samples.sampled import Sampled, Sampling, sample_lines, sampled_rates
+from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.values import short_repr
 
 if TYPE_CHECKING:
     from syclade.host.data.trees.clones import Clone
 
-__all__ = ["SampledMutationTrees", "judge_mutation_trees"]
+__all__ = [
+    "Features",
+    "SampledMutationTrees",
+    "judge_mutation_trees",
+    "leaves_of",
+]
+
+
+MOST_TREES = 2048
+"""Most trees that a chain stores for the effective sample size; beyond it, every other tree is dropped."""
+
+
+class _OfChain:
+    """Features of one chain.
+
+    Attributes:
+        scores: scores of all samples, in units of 2^-f nat.
+        leaves: numbers of leaves of all samples' trees.
+        trees: the tree of every `stride`-th sample.
+        stride: distance of stored trees, in samples.
+        edges: int64, shape (n + 1, n): number of samples with each edge.
+        above: int64, shape (n, n): number of samples in which the row's mutation is above the column's.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.scores = array("q")
+        self.leaves = array("q")
+        self.trees: list[NDArray[np.int32]] = []
+        self.stride = 1
+        self.edges = np.zeros((n + 1, n), dtype=np.int64)
+        self.above = np.zeros((n, n), dtype=np.int64)
+
+    def add(self, records: Records) -> None:
+        """Add samples; the tree of every `stride`-th one is stored."""
+        trees = np.ascontiguousarray(records["parents"])
+        for at, tree in enumerate(trees, start=len(self.scores)):
+            if at % self.stride == 0:
+                self.trees.append(tree.copy())  # a view would keep its whole block in memory
+                if len(self.trees) > MOST_TREES:
+                    self.trees = self.trees[::2]
+                    self.stride *= 2
+        self.scores.extend(records["score"].tolist())
+        self.leaves.extend(leaves_of(trees).tolist())
+        _count(trees, self.edges, self.above)
+
+
+def leaves_of(trees: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the number of leaves of each tree: int32, shape (trees,).
+
+    Args:
+        trees: int32, shape (trees, n + 1): parent vectors.
+    """
+    inner = 1 + (np.diff(np.sort(trees, axis=1), axis=1) != 0).sum(axis=1)
+    return np.asarray(trees.shape[1] - inner, dtype=np.int32)
+
+
+class Features:
+    """Features of all samples. Their memory grows by 16 bytes per sample.
+
+    Args:
+        store: the samples.
+        mutations: n.
+    """
+
+    def __init__(self, store: SampleStore, mutations: int) -> None:
+        self._n = mutations
+        self._chains: dict[int, _OfChain] = {}
+        for number in store.chains:
+            self._chains[number] = _OfChain(mutations)
+            for records in store.of_chain(number):
+                self._chains[number].add(records)
+
+    @property
+    def samples(self) -> int:
+        """Number of samples of all chains."""
+        return sum(len(chain.scores) for chain in self._chains.values())
+
+    def scores(self) -> NDArray[np.int64]:
+        """Return the scores, cut to the shortest chain: int64, shape (chains, samples)."""
+        return _rows([chain.scores for chain in self._in_order()])
+
+    def leaves(self) -> NDArray[np.int64]:
+        """Return the numbers of leaves of the trees: int64, shape (chains, samples)."""
+        return _rows([chain.leaves for chain in self._in_order()])
+
+    def trees(self) -> list[NDArray[np.int32]]:
+        """Return the stored trees of each chain: int32, shape (stored, n + 1)."""
+        return [np.array(chain.trees, dtype=np.int32) for chain in self._in_order()]
+
+    def edges(self) -> NDArray[np.float64]:
+        """Return the posterior probability of each edge (row: parent, column: child).
+
+        Returns:
+            float64, shape (n + 1, n).
+        """
+        none = np.zeros((self._n + 1, self._n), dtype=np.int64)  # before the first sample
+        return np.asarray(sum((chain.edges for chain in self._in_order()), none) / max(self.samples, 1))
+
+    def above(self) -> NDArray[np.float64]:
+        """Return the posterior probability that the row's mutation is above the column's.
+
+        Returns:
+            float64, shape (n, n).
+        """
+        none = np.zeros((self._n, self._n), dtype=np.int64)
+        return np.asarray(sum((chain.above for chain in self._in_order()), none) / max(self.samples, 1))
+
+    def above_by_chain(self) -> NDArray[np.float64]:
+        """Return `above` for each chain: float64, shape (chains, n, n)."""
+        return np.array([chain.above / max(len(chain.scores), 1) for chain in self._in_order()])
+
+    def _in_order(self) -> list[_OfChain]:
+        return [self._chains[number] for number in sorted(self._chains)]
+
+
+def _rows(chains: Sequence[array[int]]) -> NDArray[np.int64]:
+    shortest = min((len(chain) for chain in chains), default=0)
+    return np.array([chain[:shortest] for chain in chains], dtype=np.int64).reshape(len(chains), shortest)
+
+
+def _count(trees: NDArray[np.int32], edges: NDArray[np.int64], above: NDArray[np.int64]) -> None:
+    """Count each edge and each ancestor relation in trees.
+
+    Args:
+        trees: int32, shape (trees, n + 1).
+        edges: int64, shape (n + 1, n): counts to add to.
+        above: int64, shape (n, n): counts to add to.
+    """
+    n = trees.shape[1] - 1
+    mutations = np.broadcast_to(np.arange(n), (len(trees), n))
+    upper = trees[:, :n].astype(np.int64)
+    edges += np.bincount((upper * n + mutations).ravel(), minlength=(n + 1) * n).reshape(n + 1, n)
+    count_above(trees, above)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

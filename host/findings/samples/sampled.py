@@ -1,27 +1,133 @@
-"""Samples of a run's trees, of any kind: diagnostics, and what their files are made of."""
+"""Samples of a run's trees, of any kind: which states are samples, diagnostics, and lines of files."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.recorders import Recorder, every
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.data.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.data.model.rate_model import RateModel
 from syclade.host.findings.samples.diagnostics import Trust, finite, rhat_warnings
 from syclade.host.ground.atomic import Content
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.limits import require_memory
+from syclade.host.ground.options import Options, checked, flag_of
+from syclade.host.ground.supported import check_together
 
 if TYPE_CHECKING:
     from syclade.host.data.trees.clones import Clone
-    from syclade.host.findings.consensus.unplaced import Unplaced
+    from syclade.host.findings.unplaced import Unplaced
 
-__all__ = ["Sampled", "sampled_rates"]
+__all__ = [
+    "Sampled",
+    "Sampling",
+    "make_sampling",
+    "sample_line",
+    "sample_lines",
+    "sampled_rates",
+]
+
+
+EVENTS = 4096
+"""Length of a slot's ring of events."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Selection of the states that are samples.
+
+    Attributes:
+        every: steps between two samples of a chain.
+        burn_in: steps of burn-in of each chain; the first sample is taken `every` steps later.
+    """
+
+    every: int
+    burn_in: int
+
+    @property
+    def events(self) -> int:
+        """Length of a slot's ring of events."""
+        return EVENTS
+
+    @property
+    def recorder(self) -> Recorder:
+        """The recorder that emits the samples."""
+        return every(self.every, self.burn_in + self.every)
+
+
+def make_sampling(samples: int, burn_in: float, steps: int | None, chains: int) -> Sampling:
+    """Return the sampling for the options that a user gave.
+
+    Args:
+        samples: steps between two samples.
+        burn_in: fraction of a chain's steps that is burn-in, from 0 to below 1.
+        steps: steps of each chain.
+        chains: number of chains.
+
+    Raises:
+        OptionError: `steps` is None, `samples` is not a whole number >= 1, `steps` leaves no sample, or the
+            scores of all samples, which the diagnostics need, do not fit in memory.
+    """
+    check_together(Options(samples=samples, steps=steps))
+    assert steps is not None
+    samples = checked("samples", samples)
+    first = int(burn_in * steps)
+    if steps - first < samples:
+        raise OptionError(
+            f"{steps} steps have no sample: {first} are burn-in, and a sample comes every {samples} steps",
+            hint="run more steps, or sample more often, or with a shorter burn-in",
+        )
+    count = chains * ((steps - first) // samples)
+    require_memory(8 * count, f"{count} samples", f"sample less often: a larger {flag_of('samples')}")
+    return Sampling(samples, first)
+
+
+Line: TypeAlias = Callable[[float, NDArray[np.int32], Sequence[float]], str]
+
+
+def sample_line(log_likelihood: float, parents: NDArray[np.int32], more: Sequence[float] = ()) -> str:
+    """Return a line of a ``.samples`` file: score, number of leaves, and the parent of each mutation.
+
+    Mutations are numbered from 0; the root is n.
+
+    Args:
+        log_likelihood: log-likelihood of the tree.
+        parents: int32, shape (n + 1,): the tree.
+        more: columns between leaves and parents: learned rates, and the score with their prior.
+    """
+    leaves = len(parents) - len(set(parents.tolist()))
+    columns = (f"{log_likelihood:.6g}", str(leaves), *(f"{number:.6g}" for number in more))
+    return "\t".join((*columns, " ".join(map(str, parents[:-1].tolist())))) + " \n"
+
+
+def sample_lines(
+    store: SampleStore, to_nats: Callable[[int], float], model: RateModel, line: Line = sample_line
+) -> Iterator[str]:
+    """Yield the lines of all samples, chain by chain.
+
+    Args:
+        store: the samples.
+        to_nats: (integer score) -> log-likelihood.
+        model: the error rates of the chains.
+        line: (log-likelihood of the tree, parents, learned rates and the score with their prior) -> the line.
+    """
+    for chain in store.chains:
+        for records in store.of_chain(chain):
+            for units, places, parents in zip(
+                records["score"].tolist(), records["rate_at"].tolist(), records["parents"], strict=True
+            ):
+                score, (fn, fp, doublets) = to_nats(units), places
+                rates = model.values((fn, fp, doublets))
+                of_tree = score - model.log_prior((fn, fp, doublets)) if rates else score
+                yield line(of_tree, parents, (*rates.values(), score) if rates else ())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

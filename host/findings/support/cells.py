@@ -11,7 +11,7 @@ from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.rates import MISSING, Rates
 from syclade.host.data.trees.clones import clones_of
 from syclade.host.data.trees.tree import levels_of
-from syclade.host.findings.consensus.unplaced import Unplaced
+from syclade.host.findings.unplaced import Unplaced
 
 __all__ = ["MOST_TREES", "cell_shares", "doublet_shares"]
 

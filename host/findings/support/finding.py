@@ -26,7 +26,7 @@ from syclade.host.findings.finding import (
 from syclade.host.ground.options.defaults import SHARED_DROPOUT
 
 if TYPE_CHECKING:
-    from syclade.host.findings.draft import Draft
+    from syclade.host.findings.finding import Draft
     from syclade.host.findings.support.value import Support
     from syclade.host.ground.atomic import Content
 

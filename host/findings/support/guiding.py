@@ -1,4 +1,4 @@
-"""Guides of the chains for support: learned from the samples of each round, for the next one."""
+"""Guides of the chains for support, learned from the samples of each round; and their first trees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from syclade.host.chains.plan import Plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.data.trees.tree import depths_of_trees
 
-__all__ = ["GUIDED_PROBABILITIES", "MOST_GUIDED", "learned_guide", "proposal_weights"]
+__all__ = [
+    "GUIDED_PROBABILITIES",
+    "MOST_GUIDED",
+    "learned_guide",
+    "proposal_weights",
+    "spread_out",
+]
 
 
 GUIDED_PROBABILITIES = (0.08, 0.04, 0.03, 0.5, 0.35)
@@ -74,3 +80,25 @@ def proposal_weights(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int64]:
     time = np.divide(batch * between, among, out=np.ones_like(among), where=among > 0)
     weights = np.rint(_UNIT * np.sqrt(np.maximum(time, 1)))
     return np.asarray(weights, dtype=np.int64)
+
+
+def spread_out(
+    best: NDArray[np.int32], others: Sequence[NDArray[np.int32]], count: int
+) -> list[NDArray[np.int32]]:
+    """Return the best tree, and then always the tree that differs most from those already chosen.
+
+    The difference of two trees is the number of mutations with different parents; of equally different trees
+    the first is taken. If there are fewer different trees than wanted, they are taken again, in turns.
+
+    Args:
+        best: int32, shape (n + 1,): the best tree.
+        others: other trees, such as those of all searches.
+        count: number of trees.
+    """
+    chosen = [best]
+    apart = np.array([np.count_nonzero(tree != best) for tree in others])
+    while len(chosen) < count and apart.any():
+        tree = others[int(apart.argmax())]
+        chosen.append(tree)
+        apart = np.minimum(apart, [np.count_nonzero(other != tree) for other in others])
+    return [chosen[number % len(chosen)] for number in range(count)]

@@ -41,24 +41,26 @@ from syclade.host.data.model.problem import Problem, SlotRates, make_problem
 from syclade.host.data.model.rate_posterior import RatePosterior, rate_posterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.cores import usable_cores
-from syclade.host.findings.consensus.clades import clade_support, edge_support, transfer_support
+from syclade.host.findings.consensus.clades import (
+    clade_support,
+    edge_support,
+    transfer_support,
+)
 from syclade.host.findings.consensus.relations import count_unseparated
-from syclade.host.findings.consensus.unplaced import Unplaced
 from syclade.host.findings.consensus.wanderers import with_wanderers
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
-from syclade.host.findings.samples.sampling import Sampling
-from syclade.host.findings.support.budget import CHAINS, Budget, budget_for
+from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.support.cells import cell_shares, doublet_shares
-from syclade.host.findings.support.guiding import GUIDED_PROBABILITIES, MOST_GUIDED, learned_guide
-from syclade.host.findings.support.rounds import Judged, SupportRounds
-from syclade.host.findings.support.starts import spread_out
+from syclade.host.findings.support.guiding import GUIDED_PROBABILITIES, MOST_GUIDED, learned_guide, spread_out
+from syclade.host.findings.support.rounds import CHAINS, Budget, Judged, SupportRounds, budget_for
 from syclade.host.findings.support.value import Support
+from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.defaults import AUTO_DROPOUT, SHARED_DROPOUT
 
 if TYPE_CHECKING:
     from syclade.host.device.choice import Several
-    from syclade.host.findings.draft import Draft
+    from syclade.host.findings.finding import Draft
 
 __all__ = ["Run", "SupportPlan", "add_support", "make_support_plan", "plan_of_chains", "sample"]
 

@@ -19,8 +19,8 @@ from syclade.host.data.model.dropout import Dropout
 from syclade.host.data.model.rate_posterior import RatePosterior
 from syclade.host.data.trees.newick import newick_of
 from syclade.host.data.trees.tree import children, node_labels
-from syclade.host.findings.consensus.unplaced import UNPLACED, Unplaced
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import freeze_arrays, short_repr
@@ -238,7 +238,7 @@ class Support:
             if node in self.unplaced.mutations:
                 place = self.unplaced.best_place.get(node)
                 of_place = "" if place is None else f"{place:.3g}"
-                table.writerow((labels[node], UNPLACED, "", "", "", of_place))
+                table.writerow((labels[node], UNPLACED_MARK, "", "", "", of_place))
             else:
                 table.writerow((labels[node], labels[above[node]], *(f"{one:.6g}" for one in shares), ""))
         return text.getvalue()
@@ -253,7 +253,7 @@ class Support:
             parents, mutations: as for `table`.
         """
         comments = [
-            f"[&&NHX:{UNPLACED}=yes]"
+            f"[&&NHX:{UNPLACED_MARK}=yes]"
             if math.isnan(edge)
             else f"[&&NHX:support={edge:.6g}:clade={clade:.6g}:transfer={transfer:.6g}]"
             for edge, clade, transfer in self._shares

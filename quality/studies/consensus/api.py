@@ -13,8 +13,8 @@ from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.device.choice import choose_device
 from syclade.host.findings.consensus.clone_tree import agreement_with, clone_tree_of
-from syclade.host.findings.consensus.gains import THRESHOLDS, Thresholds
 from syclade.host.findings.consensus.relations import Relations
+from syclade.host.findings.consensus.search import THRESHOLDS, Thresholds
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.ground.options.defaults import DEFAULT_SEED
 from syclade.quality.peers.ours import consensus_of_all

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.answer.batch.bootstrap import support_of
-from syclade.host.answer.batch.resampling import Resampling, draws_of, replicate_of, resampled
+from syclade.host.answer.batch.bootstrap import Resampling, draws_of, replicate_of, resampled, support_of
 from syclade.host.data.input.matrix import format_matrix
 from syclade.host.data.model.simulate import random_parents
 from syclade.host.data.trees.tree import node_labels

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.answer.batch.executor_map import call_each, jobs_for, own_threads
+from syclade.host.answer.batch.many import call_each, jobs_for, own_threads
 from syclade.host.chains.runs.task import Stop
 from syclade.host.device.cores import cores_of_process, usable_cores
 from syclade.host.ground.errors import OptionError

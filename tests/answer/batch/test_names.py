@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.answer.batch.names import check_name, matrices_of, named
+from syclade.host.answer.batch.task import check_name, matrices_of, named
 from syclade.host.ground.errors import OptionError
 
 

@@ -16,10 +16,10 @@ import pytest
 from syclade.host.answer.batch.many import infer_task
 from syclade.host.answer.batch.run_task import Place, known_line, run_task
 from syclade.host.answer.batch.task import Task
-from syclade.host.answer.output.compose import best_tree_of
 from syclade.host.answer.output.result import Result
+from syclade.host.answer.run import best_tree_of
 from syclade.host.chains.runs.task import Stop
-from syclade.host.findings.draft import BestTree
+from syclade.host.findings.finding import BestTree
 from syclade.host.ground.options import Options
 from tests.answer.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort
 from tests.commands.test_signals import interrupted
@@ -98,10 +98,10 @@ def words_of(command: str, paths: Sequence[Path], out: Path) -> list[str]:
     ("command", "place"),
     [
         ("batch", "syclade.host.commands.stopping:stopped_by_signals"),
-        ("batch", "syclade.host.commands.batch_run:progress_of_batch"),
-        ("batch", "syclade.host.answer.batch.executor_map:own_threads"),
+        ("batch", "syclade.host.commands.batch:progress_of_batch"),
+        ("batch", "syclade.host.answer.batch.many:own_threads"),
         ("batch", "syclade.host.device.cluster.scheduler:open_scheduler"),
-        ("run", "syclade.host.answer.batch.executor_map:own_threads"),
+        ("run", "syclade.host.answer.batch.many:own_threads"),
     ],
 )
 def test_a_signal_while_the_run_is_opened_ends_the_program(tmp_path: Path, command: str, place: str) -> None:

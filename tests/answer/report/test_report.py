@@ -13,13 +13,14 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.answer.report.figure import figure_of_consensus, support_of
-from syclade.host.answer.report.heat_map import (
+from syclade.host.answer.report.figure import (
     COLOURS,
     MOST_COLUMNS,
     beside_tree,
+    figure_of_consensus,
     in_order_of_tree,
     png_of,
+    support_of,
 )
 from syclade.host.answer.report.tree_svg import LETTER, WIDEST, picture_of
 from syclade.host.commands.main import cli

@@ -133,7 +133,7 @@ def test_samples_as_netcdf(sampled: syclade.Result, tmp_path: Path) -> None:
 
 
 def test_anndata_and_multiqc(sampled: syclade.Result) -> None:
-    from syclade.host.answer.output.multiqc import multiqc_of
+    from syclade.host.answer.output.result_files import multiqc_of
 
     table = sampled.to_anndata()
     assert table.shape == (12, 9)

@@ -29,9 +29,13 @@ from syclade.host.data.trees.leaf import canonical, clades
 from syclade.host.data.trees.leaf_formats import leaf_newick, read_leaf_tree
 from syclade.host.data.trees.tree import tree_key
 from syclade.host.data.trees.uniform import initial_leaf_parents
-from syclade.host.findings.samples import clades as clades_module
-from syclade.host.findings.samples.cell_trees import SampledCellTrees, majority_newick
-from syclade.host.findings.samples.clades import CladeFeatures, packed_clades
+from syclade.host.findings.samples import cell_trees as clades_module
+from syclade.host.findings.samples.cell_trees import (
+    CladeFeatures,
+    SampledCellTrees,
+    majority_newick,
+    packed_clades,
+)
 from syclade.host.ground.errors import OptionError
 from tests.support.did_all import assert_did_all
 from tests.support.leaf import LEAF_BACKENDS, LEAF_NUMPY, LeafBackend, LeafCase, marked

@@ -28,7 +28,7 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.recurrence import is_allowed, with_copy
 from syclade.host.data.trees.treefile import read_tree
-from syclade.host.findings.samples.lines import sample_line
+from syclade.host.findings.samples.sampled import sample_line
 from tests.conftest import ROOT
 from tests.support.commands import printed_by
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.commands.scite.arguments import SciteCall, parse_arguments
-from syclade.host.commands.scite.problem import matrix_of, rates_of, refuse_what_is_missing
+from syclade.host.commands.scite.dialect import matrix_of, rates_of, refuse_what_is_missing
 from syclade.host.ground.errors import SycladeError
 
 NEEDED = "-i d/data.csv -n 2 -m 3 -r 1 -l 100 -fd 6e-5 -ad 0.2"

@@ -17,8 +17,8 @@ from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.chains.runs.task import Stop
 from syclade.host.commands.scite import run as run_module
 from syclade.host.commands.scite.arguments import parse_arguments
+from syclade.host.commands.scite.dialect import rates_of
 from syclade.host.commands.scite.files import best_nodes, graphviz_text, newick_text
-from syclade.host.commands.scite.problem import rates_of
 from syclade.host.commands.scite.run import SciteOutcome, run_scite
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.input.read_matrix import read_matrix
@@ -28,7 +28,7 @@ from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import tree_key
 from syclade.host.data.trees.treefile import read_tree
-from syclade.host.findings.samples.lines import sample_line
+from syclade.host.findings.samples.sampled import sample_line
 from tests.conftest import ROOT
 from tests.support.commands import printed_by
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from syclade.host.commands.main import cli
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix, validate_parents
-from syclade.host.findings.consensus.unplaced import NEVER_SEEN, NO_OBSERVATION, unplaced_in
+from syclade.host.findings.unplaced import NEVER_SEEN, NO_OBSERVATION, unplaced_in
 from syclade.host.ground.errors import OptionError
 from syclade.quality.oracle.trees import all_trees
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.data.trees.newick import from_newick, to_newick
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, make_clone_tree
-from syclade.host.findings.consensus.newick import (
+from syclade.host.findings.consensus.tables import (
     clone_labels,
     clone_newick,
     clone_tree_from_newick,

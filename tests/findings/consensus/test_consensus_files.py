@@ -21,9 +21,14 @@ from syclade.host.findings.consensus import tables
 from syclade.host.findings.consensus.clone_tree import agreement_with, clone_tree_of
 from syclade.host.findings.consensus.consensus import FILES, CloneConsensus, find_consensus
 from syclade.host.findings.consensus.evidence import count_pairs
-from syclade.host.findings.consensus.newick import clone_tree_from_newick
 from syclade.host.findings.consensus.relations import count_relations
-from syclade.host.findings.consensus.tables import CELLS, CLONES, RELATIONS, relations_table
+from syclade.host.findings.consensus.tables import (
+    CELLS,
+    CLONES,
+    RELATIONS,
+    clone_tree_from_newick,
+    relations_table,
+)
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from tests.support.clone_trees import samples_of
 

@@ -11,9 +11,18 @@ from hypothesis import strategies as st
 
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
 from syclade.host.findings.consensus.consensus import consensus_tree
-from syclade.host.findings.consensus.gains import Gains, Thresholds, gain_of, gains_of
 from syclade.host.findings.consensus.relations import count_relations
-from syclade.host.findings.consensus.search import best_place, find_clone_tree, improved, moved, parts_at
+from syclade.host.findings.consensus.search import (
+    Gains,
+    Thresholds,
+    best_place,
+    find_clone_tree,
+    gain_of,
+    gains_of,
+    improved,
+    moved,
+    parts_at,
+)
 from tests.support.clone_trees import all_clone_trees, clone_trees, samples_of, sets_below
 
 THRESHOLDS = st.sampled_from([0.0, 0.2, 0.35, 0.5, 0.6, 0.8, 1.0])

@@ -20,17 +20,17 @@ from syclade.host.data.input.matrix import matrix_from_array, with_cell_names
 from syclade.host.data.trees.newick import from_newick, to_newick
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clades import clade_support, edge_support
-from syclade.host.findings.consensus.newick import clone_tree_from_newick
 from syclade.host.findings.consensus.relations import count_relations
-from syclade.host.findings.consensus.unplaced import (
+from syclade.host.findings.consensus.tables import clone_tree_from_newick
+from syclade.host.findings.samples.mutation_trees import judge_mutation_trees
+from syclade.host.findings.samples.sampled import Sampling
+from syclade.host.findings.unplaced import (
     NEVER_SEEN,
     NO_OBSERVATION,
     NO_OTHER,
     Unplaced,
     unplaced_in,
 )
-from syclade.host.findings.samples.mutation_trees import judge_mutation_trees
-from syclade.host.findings.samples.sampling import Sampling
 from syclade.host.ground.errors import MatrixError
 from tests.support.clone_trees import samples_of
 

@@ -22,8 +22,8 @@ from syclade.host.findings.consensus.consensus import find_consensus
 from syclade.host.findings.consensus.evidence import conflicts_in
 from syclade.host.findings.consensus.relations import Relations, count_relations
 from syclade.host.findings.consensus.search import find_clone_tree
-from syclade.host.findings.consensus.unplaced import NO_OBSERVATION, UNCERTAIN, Unplaced
 from syclade.host.findings.consensus.wanderers import PLACE, best_places, with_wanderers
+from syclade.host.findings.unplaced import NO_OBSERVATION, UNCERTAIN, Unplaced
 from tests.support.clone_trees import samples_of
 
 CHAIN = [12, 0, 1, 2, 0, 4, 5, 12, 7, 8, 9]

@@ -17,7 +17,7 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.cooptimal.consensus import consensus_of
+from syclade.host.findings.cooptimal.finding import consensus_of
 from syclade.host.findings.cooptimal.plateau import Scorer, equal_neighbours, walk_plateau
 from syclade.quality.oracle.trees import all_trees
 from tests.conftest import ROOT

@@ -18,10 +18,10 @@ from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
-from syclade.host.findings.samples import netcdf
+from syclade.host.findings.samples import finding as samples_finding
 from syclade.host.findings.samples.diagnostics import FEWEST_CHANGES
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
-from syclade.host.findings.samples.sampling import Sampling
+from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.ground.errors import OptionError, OutputError
 from tests.findings.samples.test_samples import infer
 
@@ -34,7 +34,7 @@ def result() -> syclade.Result:
 def test_xarray_reads_what_was_sampled(
     result: syclade.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(netcdf, "_DRAWS", 4)  # several blocks, the last one shorter
+    monkeypatch.setattr(samples_finding, "_DRAWS", 4)  # several blocks, the last one shorter
     result.to_netcdf(tmp_path / "samples.nc")
     assert [path.name for path in tmp_path.iterdir()] == ["samples.nc"]
     sampled = result.samples
@@ -70,7 +70,7 @@ def test_chains_are_cut_to_the_shortest(tmp_path: Path) -> None:
         Event(chain, 10 + at, at, 1, 0, trees[at]) for chain, last in ((0, 3), (1, 2)) for at in range(last)
     ]
     store.take(events)
-    netcdf.write_netcdf(tmp_path / "x.nc", judged(store, 9))
+    samples_finding.write_netcdf(tmp_path / "x.nc", judged(store, 9))
     with h5netcdf.File(tmp_path / "x.nc", "r") as file:
         parents = file["posterior"]["parents"][...]
     assert parents.tolist() == [[[2, 2], [2, 0]]] * 2
@@ -110,7 +110,9 @@ def test_nothing_is_replaced_or_left_behind(
     place.write_text("mine")
     with pytest.raises(OutputError, match="already has"):
         result.to_netcdf(place)
-    monkeypatch.setattr(netcdf, "_blocks", lambda *_: (_ for _ in ()).throw(OSError(28, "disk full")))
+    monkeypatch.setattr(
+        samples_finding, "_blocks", lambda *_: (_ for _ in ()).throw(OSError(28, "disk full"))
+    )
     with pytest.raises(OutputError, match="disk full"):
         result.to_netcdf(place, force=True)
     assert place.read_text() == "mine"

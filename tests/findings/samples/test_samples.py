@@ -17,8 +17,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.samples.diagnostics import rhat_warnings
-from syclade.host.findings.samples.features import MOST_TREES, Features
-from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.findings.samples.mutation_trees import MOST_TREES, Features, SampledMutationTrees
 from syclade.host.ground.errors import OptionError
 from syclade.quality.oracle.trees import all_trees
 

@@ -17,9 +17,8 @@ from syclade.host.data.diagnostics.numbers import Kept
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
-from syclade.host.findings.samples.sampling import Sampling
-from syclade.host.findings.support.budget import Budget
-from syclade.host.findings.support.rounds import SupportRounds
+from syclade.host.findings.samples.sampled import Sampling
+from syclade.host.findings.support.rounds import Budget, SupportRounds
 from syclade.host.findings.support.stage import make_support_plan
 
 CHAINS, SAMPLES = 4, 1000

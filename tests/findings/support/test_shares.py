@@ -16,7 +16,7 @@ from syclade.host.data.trees.tree import ancestor_matrix, depths, levels_of
 from syclade.host.data.trees.uniform import initial_parents
 from syclade.host.findings.consensus.clades import clade_support
 from syclade.host.findings.support.cells import cell_shares
-from syclade.host.findings.support.starts import spread_out
+from syclade.host.findings.support.guiding import spread_out
 
 N = 7
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.answer.inference import InferenceProgress
-from syclade.host.answer.request import support
+from syclade.host.answer.request import arguments
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.runs.task import Stop
 from syclade.host.chains.scores import all_attachments
@@ -24,7 +24,7 @@ from syclade.host.data.trees.newick import from_newick
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.work import STEPS
 from syclade.host.findings.support import stage
-from syclade.host.findings.support.budget import CHAINS, Budget, budget_for
+from syclade.host.findings.support.rounds import CHAINS, Budget, budget_for
 from syclade.host.findings.support.value import COLUMNS, Support
 from syclade.host.ground.errors import DeviceMemoryError, MatrixError, OptionError, OutputError
 from tests.support.did_all import assert_did_all
@@ -169,7 +169,7 @@ def test_an_unknown_level_is_refused() -> None:
 
 
 def test_a_matrix_of_many_mutations_has_none_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(support, "MOST_BY_DEFAULT", 5)
+    monkeypatch.setattr(arguments, "MOST_BY_DEFAULT", 5)
     assert infer().support is None
     assert infer(support="quick").support is not None
 
