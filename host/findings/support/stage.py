@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,7 +39,6 @@ from syclade.host.data.model.dropout import (
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
 from syclade.host.data.model.rate_posterior import RatePosterior, rate_posterior
 from syclade.host.data.model.rates import Rates
-from syclade.host.device.cores import usable_cores
 from syclade.host.findings.consensus.clades import (
     clade_support,
     edge_support,
@@ -287,32 +285,29 @@ def sample(
 
     guide = partial(learned_guide, plan) if planned.guided else None
     every_pair = planned.level == "full"
-    with ThreadPoolExecutor(min(CHAINS, usable_cores())) as threads:
-        rounds = SupportRounds(
-            planned.budget,
-            plan.labels + 1,
-            judge,
-            guide,
-            unit=plan.problem.unit,
-            every_pair=every_pair,
-            renew=partial(_renewed, planned, run.seed, _draw_of(planned), threads)
-            if planned.shares
-            else None,
-            unplaced=unplaced,
-        )
-        found = run_plan(
-            plan,
-            (prompt_device(plan) if run.device == "auto" else None) or run.device,
-            "auto" if planned.shares and run.encoding == _WITHOUT_SHARES else run.encoding,
-            None,
-            chains=CHAINS,
-            until=rounds,
-            slots=run.slots,
-            seed=run.seed,
-            task=run.task,
-            sinks=[rounds],
-            starts=_starts(planned, best, trees),
-        )
+    rounds = SupportRounds(
+        planned.budget,
+        plan.labels + 1,
+        judge,
+        guide,
+        unit=plan.problem.unit,
+        every_pair=every_pair,
+        renew=partial(_renewed, planned, run.seed, _draw_of(planned)) if planned.shares else None,
+        unplaced=unplaced,
+    )
+    found = run_plan(
+        plan,
+        (prompt_device(plan) if run.device == "auto" else None) or run.device,
+        "auto" if planned.shares and run.encoding == _WITHOUT_SHARES else run.encoding,
+        None,
+        chains=CHAINS,
+        until=rounds,
+        slots=run.slots,
+        seed=run.seed,
+        task=run.task,
+        sinks=[rounds],
+        starts=_starts(planned, best, trees),
+    )
     return rounds, found
 
 
@@ -327,14 +322,13 @@ def _renewed(
     planned: SupportPlan,
     seed: int,
     draw: Draw | None,
-    threads: ThreadPoolExecutor,
     states: Sequence[ChainState],
 ) -> Sequence[ChainState]:
     """Return the states after a Gibbs step of their shares and rates."""
     if planned.plan.space is SUMMED_TREES:
         return renew_doublet_shares(planned.plan, states, seed)
     problem, spare = planned.plan.problem, planned.plan.settings["sum_spare"]
-    return list(threads.map(lambda state: renew_shares(problem, state, seed, spare, draw), states))
+    return [renew_shares(problem, state, seed, spare, draw) for state in states]
 
 
 def _starts(
