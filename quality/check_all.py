@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.ground.files import write_files
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.posterior.api import DEFAULT_MUTATIONS, DEFAULT_SAMPLES, posterior
 from syclade.quality.posterior.result import PosteriorResult
 from syclade.quality.text_table import text_table

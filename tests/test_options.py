@@ -6,9 +6,9 @@ import inspect
 import itertools
 import json
 import math
+import pickle
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -16,14 +16,13 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.calls.options import CallOptions
 from syclade.host.commands.call import command as call_command
 from syclade.host.commands.infer import command
 from syclade.host.ground.errors import OptionError, RatesError
 from syclade.host.ground.options import DECIDE, OPTIONS, Options, checked, command_of, flag_of, given_of
-from syclade.host.ground.options.calls import CALL_OPTIONS
+from syclade.host.ground.options.calls import CallOptions
 from syclade.host.ground.options.page import page
-from syclade.host.ground.options.types import AnyPath, Names, Option
+from syclade.host.ground.options.types import AnyPath, Names, Option, Values
 from syclade.host.ground.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
 from tests.conftest import ROOT
 
@@ -59,8 +58,17 @@ WIDER = {"recurrent": str | int | None, "total_reads": object, "ref_reads": obje
 
 @pytest.mark.parametrize("option", OPTIONS.values(), ids=list(OPTIONS))
 def test_types(option: Option) -> None:
+    _check_type(option, Options)
+
+
+@pytest.mark.parametrize("option", CallOptions.table.values(), ids=list(CallOptions.table))
+def test_types_of_call(option: Option) -> None:
+    _check_type(option, CallOptions)
+
+
+def _check_type(option: Option, options: type[Values]) -> None:
     """Annotations are those of the types of the table; the default is a value of the type."""
-    annotation = get_type_hints(Options)[option.name]
+    annotation = get_type_hints(options)[option.name]
     if option.name in WIDER:
         assert annotation == WIDER[option.name]
         return
@@ -90,8 +98,21 @@ def test_arguments_have_the_types_of_options() -> None:
     """`infer` hands its arguments to `Options` by name, where mypy cannot follow."""
     names = {"Executor": object, "Result": object, "Stop": object}
     found = get_type_hints(syclade.infer, localns=names)
-    told = {name: one for name, one in get_type_hints(Options).items() if OPTIONS[name].of == "infer"}
-    assert {name: found[name] for name in told} == told
+    types = get_type_hints(Options)
+    expected = {name: types[name] for name, option in OPTIONS.items() if option.of == "infer"}
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_options_are_immutable_values() -> None:
+    given, misspelt = Options(seed=7), dict[str, Any](sead=7)
+    assert given == pickle.loads(pickle.dumps(given)) == Options().replace(seed=7)
+    assert given != Options() == Options(seed=1) == given.replace(seed=1)
+    assert len({given, Options(), Options(seed=7, support=None)}) == 2
+    assert (given.to_dict()["seed"], repr(given)) == (7, "Options(seed=7)")
+    with pytest.raises(AttributeError, match=r"replace\(seed="):
+        given.seed = 8  # type: ignore[misc]
+    with pytest.raises(TypeError, match="no sead"):
+        Options(**misspelt)
 
 
 def test_plain_values() -> None:
@@ -133,13 +154,6 @@ def test_the_page_has_all_options_of_call() -> None:
     assert len(visible) > 35
     for flag, is_visible in visible.items():
         assert re.search(rf"^\| `(-\w, )?{flag}[ `]", taken if is_visible else refused, re.M), flag
-
-
-def test_the_options_of_call_have_one_default() -> None:
-    """The command and Python agree; the number of tests is counted by default, which is None in Python."""
-    told = {name: option.default for name, option in CALL_OPTIONS.items()}
-    assert asdict(CallOptions()) == {**told, "bonf": None}
-    assert told["bonf"] == "dynamic"
 
 
 def test_options_that_determine_the_result() -> None:

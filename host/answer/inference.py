@@ -16,8 +16,7 @@ from syclade.host.chains.sample_store import store_of
 from syclade.host.device.choice import Several
 from syclade.host.ground.files import refuse_same
 from syclade.host.ground.options import Options, checked, flag_of, options_of
-from syclade.host.ground.options.defaults import DEFAULT_SEED
-from syclade.host.ground.options.types import AnyPath, Names
+from syclade.host.ground.options.types import DEFAULT_SEED, AnyPath, Names
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -220,7 +219,7 @@ def infer_by(
     _check_outputs(options, matrix)
     stop = stop or Stop()
     if executor is not None and options.scheduler is None:
-        options = options._replace(scheduler="executor")  # what goes together is the same for any workers
+        options = options.replace(scheduler="executor")  # what goes together is the same for any workers
 
     def show(state: Progress, to_nats: Callable[[int], float]) -> None:
         if progress is not None:

@@ -100,7 +100,7 @@ def check_scored(kind: str, score: str, doublets: float | str | None, recurrent:
     options = Options(tree=kind, score=score, doublets=doublets, recurrent=recurrent)
     for name in ("tree", "score", "doublets", "recurrent"):
         checked(name, getattr(options, name))
-    check_together(options._replace(steps=1))  # a learned rate needs no chains here
+    check_together(options.replace(steps=1))  # a learned rate needs no chains here
 
 
 class ScoredWithCopy(NamedTuple):

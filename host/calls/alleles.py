@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.counts import ColumnsToTest
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.p_values import ExactTails, may_be_significant
 from syclade.host.calls.reference import BASES
 from syclade.host.calls.tails import Columns
+from syclade.host.ground.options.calls import CallOptions
 
 __all__ = [
     "INDEL",

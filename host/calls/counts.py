@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from syclade.host.calls.error_probabilities import UNKNOWN, joint_errors, phred, phred_to_error
 from syclade.host.calls.indel_counts import IndelCounts, consensus_indels
 from syclade.host.calls.kernels import HostKernel, grow_table
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.record_parser import Reads
+from syclade.host.ground.options.calls import CallOptions
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT, RULES
 
 __all__ = ["ColumnsToTest", "Counter", "Counts", "columns_to_test", "median_of_reference"]

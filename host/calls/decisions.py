@@ -10,8 +10,8 @@ import numpy as np
 
 from syclade.host.calls import lofreq_compat as as_lofreq
 from syclade.host.calls.alleles import Allele, Kind, Tested, kinds_of, number_of_tests
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.p_values import fisher_log_p, is_one_sided, rejected
+from syclade.host.ground.options.calls import CallOptions
 
 __all__ = [
     "MIN_DEPTH",

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from syclade.host.calls.error_probabilities import DINDEL, indel_qualities
 from syclade.host.calls.gap_quality import GapQuality
 from syclade.host.calls.kernels import HostKernel, grow_table
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.record_parser import Reads, ReadTags
+from syclade.host.ground.options.calls import CallOptions
 from syclade.kernels.pileup.indel_arguments import (
     GAP,
     INDEL_RULES,

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from syclade.host.calls.alleles import INDEL, Allele
 from syclade.host.calls.error_probabilities import homopolymer_length, joint_errors
 from syclade.host.calls.indel_counts import Indel, IndelCounts, Qualities
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.p_values import ExactTails, poisson_screen
 from syclade.host.calls.reference import BASES
 from syclade.host.calls.tails import columns_of
+from syclade.host.ground.options.calls import CallOptions
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT
 
 __all__ = ["RARE", "IndelTests", "indel_alleles", "run_indel_tests"]

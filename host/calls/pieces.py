@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.kernels import Place, place_of
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Here, Piece, Site, Sites
 from syclade.host.calls.window_tests import WindowResult, Worker
@@ -28,6 +27,7 @@ from syclade.host.device.cluster.jobs import IsWanted, Opening, named_by_host, w
 from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import WorkDone, merged_work
+from syclade.host.ground.options.calls import CallOptions
 
 __all__ = ["Pieces", "Seen", "SharedPieces", "Threads", "added", "sites_in"]
 

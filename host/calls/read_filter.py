@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from syclade.host.calls.options import CallOptions
-from syclade.host.ground.options.calls import call_flag
+from syclade.host.ground.options.calls import CallOptions, call_flag
 
 __all__ = ["REASONS", "ReadCounts", "ReadFilter", "Reason", "clipped_cigar", "reason_of"]
 

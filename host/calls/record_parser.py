@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.kernels import HostKernel, load_host_kernel
-from syclade.host.calls.options import CallOptions
 from syclade.host.ground.errors import ReadsError
-from syclade.host.ground.options.calls import call_flag
+from syclade.host.ground.options.calls import CallOptions, call_flag
 from syclade.kernels.pileup.arguments import (
     BEYOND,
     DAMAGED,

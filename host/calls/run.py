@@ -11,7 +11,6 @@ from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.alleles import KINDS, Allele, Tested
 from syclade.host.calls.decisions import Call, Limits, limits_of, may_be_called, sample_calls
 from syclade.host.calls.kernels import Place
-from syclade.host.calls.options import DEFAULTS, CallOptions
 from syclade.host.calls.pieces import Pieces, SharedPieces, Threads
 from syclade.host.calls.read_filter import ReadCounts
 from syclade.host.calls.reference import Reference
@@ -21,6 +20,7 @@ from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import WorkDone
 from syclade.host.ground.errors import ReadsError
+from syclade.host.ground.options.calls import CallOptions
 
 __all__ = ["Called", "Progress", "Sample", "Variant", "call_variants", "samples_of"]
 
@@ -145,7 +145,8 @@ def call_variants(
     reference.ignores_digests = options.ignores_digests
     sites = sites or {}
     threads = threads or usable_cores()
-    one_by_one = options.compat and options.max_depth < DEFAULTS["max_depth"]  # reads depend on those before
+    # With LoFreq's limit of a pileup, reads depend on those before.
+    one_by_one = options.compat and options.max_depth < CallOptions().max_depth
     used = [one for one in intervals if one.contig in sites or _has_reads(one.contig, samples)]
     pieces = tiles(used, threads, cut=not one_by_one)
     total = sum(one.end - one.begin for one in intervals)

@@ -8,13 +8,12 @@ from typing import Any
 
 import syclade
 from syclade.host.calls.alleles import INDEL, SNV
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.read_filter import ReadCounts
 from syclade.host.calls.run import Called
 from syclade.host.calls.window_tests import ColumnCounts
 from syclade.host.device.device import native_device
 from syclade.host.device.work import work_dicts
-from syclade.host.ground.options.calls import call_flag
+from syclade.host.ground.options.calls import CallOptions, call_flag
 
 __all__ = ["DIFFERING", "summary_of", "tests_done", "warnings_of"]
 
@@ -70,7 +69,7 @@ def summary_of(
         / len(called.samples),
         "alignments": sum(one.total for one in called.reads),
         "alignments_without_bases": sum(one.left_out.get("no_bases", 0) for one in called.reads),
-        "options": {name: getattr(options, name) for name in options.__dataclass_fields__},
+        "options": options.to_dict(),
         "counting": native_device().filter,
         "work": work_dicts(called.work),
         "files": [str(path) for path in files],

@@ -15,13 +15,12 @@ import numpy as np
 import syclade
 from syclade.host.calls.alleles import INDEL, Allele, kinds_of
 from syclade.host.calls.decisions import MIN_DEPTH, Call, pooled_bias
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.p_values import ALPHA
 from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.run import Called, Variant
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import check_file, refuse_same, write_file, write_files
-from syclade.host.ground.options.calls import call_flag
+from syclade.host.ground.options.calls import CallOptions, call_flag
 
 __all__ = ["check_vcf", "index_of", "inputs_of", "vcf_lines", "write_vcf"]
 

@@ -27,12 +27,12 @@ from syclade.host.calls.counts import ColumnsToTest, Counts, columns_to_test
 from syclade.host.calls.indel_counts import Indel
 from syclade.host.calls.indel_tests import indel_alleles, run_indel_tests
 from syclade.host.calls.kernels import Place
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.p_values import ExactTails
 from syclade.host.calls.reference import BASES, codes_of
 from syclade.host.calls.regions import Here, Interval, Piece
 from syclade.host.calls.windows import WindowCounter
 from syclade.host.device.work import WorkDone, merged_work
+from syclade.host.ground.options.calls import CallOptions
 
 __all__ = ["WindowResult", "Worker"]
 

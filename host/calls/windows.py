@@ -18,11 +18,11 @@ from syclade.host.calls.gap_quality import GAPS_OF_READS, GapQuality
 from syclade.host.calls.indel_counts import IndelCounter
 from syclade.host.calls.kernels import HOST_KERNELS, HostKernel, Place, load_host_kernel
 from syclade.host.calls.lofreq_compat import DepthLimit, place_states
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.read_filter import ReadFilter
 from syclade.host.calls.record_parser import RAW_BYTES, Reads, ReadTags, RecordParser, TagReader
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.work import WorkDone, merged_work
+from syclade.host.ground.options.calls import CallOptions
 from syclade.kernels.pileup.arguments import FIELDS
 
 __all__ = ["WINDOW", "WindowCounter", "alignment_kernels", "call_kernels", "window_ends"]

@@ -17,7 +17,7 @@ from syclade.host.data.model.problem import LeafProblem, Problem, SlotRates
 from syclade.host.data.model.rate_model import Places
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import checked
-from syclade.host.ground.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES, DEFAULT_MOVE_PROBABILITIES
+from syclade.host.ground.options.types import DEFAULT_LEAF_MOVE_PROBABILITIES, DEFAULT_MOVE_PROBABILITIES
 from syclade.kernels.recorders.arguments import MOST_RECORDERS
 
 __all__ = ["DEFAULT_EVENTS", "LEAF_MOVES", "Plan", "make_leaf_plan", "make_plan"]

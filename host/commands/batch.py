@@ -292,7 +292,7 @@ def _tasks(inputs: tuple[str, ...], common: Options) -> list[Task]:
 
 def absolute(given: Options) -> Options:
     """Return options whose paths are absolute, since tasks may run in another folder."""
-    values = given._asdict().items()
+    values = given.to_dict().items()
     return options_of(
         {name: value.absolute() if isinstance(value, Path) else value for name, value in values}
     )

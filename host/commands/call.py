@@ -16,17 +16,16 @@ from syclade.host.commands import options
 from syclade.host.commands.progress import LINE_SECONDS, show_log
 from syclade.host.ground.options.calls import (
     CALL_FILES,
-    CALL_OPTIONS,
     CALL_SHARED,
     REFUSED,
     CallFile,
-    CallOption,
+    CallOptions,
     call_flag,
 )
+from syclade.host.ground.options.types import Option
 
 if TYPE_CHECKING:
     from syclade.host.calls.kernels import Place
-    from syclade.host.calls.options import CallOptions
     from syclade.host.calls.read_filter import ReadCounts
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.regions import Interval, Sites
@@ -44,15 +43,15 @@ def _with_tables(command: Callable[..., Any]) -> Callable[..., Any]:
         command = options.take(shared, **changes)(command)
     for name, letter, reason in reversed(REFUSED):
         command = _refused(name, letter, reason)(command)
-    for option in reversed(CALL_OPTIONS.values()):
+    for option in reversed(CallOptions.table.values()):
         command = _added(option)(command)
     for file in reversed(CALL_FILES):
         command = _file(file)(command)
     return command
 
 
-def _flags(option: CallOption | CallFile) -> list[str]:
-    return [*([f"-{option.short}"] if option.short else []), call_flag(option.name), option.name]
+def _flags(option: Option | CallFile) -> list[str]:
+    return [*([f"-{option.letter}"] if option.letter else []), call_flag(option.name), option.name]
 
 
 def _file(option: CallFile) -> Callable[..., Any]:
@@ -68,14 +67,15 @@ def _file(option: CallFile) -> Callable[..., Any]:
     )
 
 
-def _added(option: CallOption) -> Callable[..., Any]:
-    settings: dict[str, Any] = {"help": option.help, "default": option.default, "show_default": True}
-    if option.default is False:
+def _added(option: Option) -> Callable[..., Any]:
+    kind, default = option.type, option.none or option.default
+    settings: dict[str, Any] = {"help": option.help, "default": default, "show_default": True}
+    if kind.name == "flag":
         settings |= {"is_flag": True, "show_default": False}
-    elif option.low is not None:
-        settings |= {"type": click.IntRange(option.low, option.high if option.high != 2**31 - 1 else None)}
-    elif option.name == "sig":
-        settings |= {"type": click.FloatRange(0, 1, min_open=True)}
+    elif kind.name == "number":
+        settings |= {"type": click.FloatRange(kind.low, kind.high, min_open=kind.open_low)}
+    elif not option.none:
+        settings |= {"type": click.IntRange(kind.low, kind.high if kind.high != 2**31 - 1 else None)}
     return click.option(*_flags(option), **settings)
 
 
@@ -187,8 +187,6 @@ def _leave_out_devices() -> None:
 
 def _options_of(given: dict[str, Any], samples: int, sites: Path | None) -> CallOptions:
     """Return the options; refuse what does not go together."""
-    from syclade.host.calls.options import CallOptions
-
     bonf = given.pop("bonf")
     if bonf != "dynamic" and not str(bonf).isdecimal():
         raise click.BadParameter("give dynamic, or a number from 1.", param_hint="--bonf")

@@ -45,7 +45,7 @@ def command(matrix: object, **given: Any) -> int:
 
     asked = settled(options.taken(given))
     kind = kind_named(asked.tree)
-    asked = asked._replace(move_probabilities=weights_of(kind, asked.move_probabilities))
+    asked = asked.replace(move_probabilities=weights_of(kind, asked.move_probabilities))
     also = {"report": asked.report, "netcdf": asked.netcdf, "multiqc": asked.multiqc}
     require_libraries(also)
     log = show_log(asked.quiet, asked.verbose)

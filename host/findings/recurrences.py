@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.model.recurrence import Recurrence
 from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut
-from syclade.host.ground.options.defaults import ALL_MUTATIONS
+from syclade.host.ground.options.types import ALL_MUTATIONS
 from syclade.host.ground.values import short_repr
 
 if TYPE_CHECKING:

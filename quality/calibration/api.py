@@ -8,7 +8,7 @@ from functools import partial
 
 from syclade.host.device.choice import choose_device
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.calibration.ranks import BINS
 from syclade.quality.calibration.replicate import Sampler, replicate

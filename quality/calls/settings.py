@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from syclade.host.calls.options import CallOptions
-from syclade.host.ground.options.calls import CALL_OPTIONS, call_flag
+from syclade.host.ground.options.calls import CallOptions, call_flag
 
 __all__ = ["SETTINGS", "Setting"]
 
@@ -40,7 +39,8 @@ class Setting:
         """The options on the command line of either program, without regions."""
         words = []
         for name, value in self.given:
-            flag = f"-{CALL_OPTIONS[name].short}" if CALL_OPTIONS[name].short else call_flag(name)
+            letter = CallOptions.table[name].letter
+            flag = f"-{letter}" if letter else call_flag(name)
             words += [flag] if value is True else [flag, str(value)]
         return words
 

@@ -11,7 +11,7 @@ from syclade.host.answer.inference import infer
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.device.choice import choose_device
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.models.fit import MODELS, Fit, fit_model
 from syclade.quality.models.result import Explained, ModelsResult
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from syclade.host.data.model.simulate import EQUAL
 from syclade.host.device.choice import choose_device
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.bench.measure import versions
 from syclade.quality.peers.answers import BOOTSTRAP, NO_PROGRAMS, Answers, Programs
 from syclade.quality.peers.bootstrap import shares_of_trees

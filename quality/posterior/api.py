@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import syclade
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pysam
 
-from syclade.host.calls.options import CallOptions
+from syclade.host.ground.options.calls import CallOptions
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "host" / "calls" / "example"
 

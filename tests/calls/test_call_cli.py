@@ -17,7 +17,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from syclade.host.calls.kernels import place_of
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import whole
 from syclade.host.calls.run import call_variants, samples_of
@@ -25,6 +24,7 @@ from syclade.host.calls.vcf import vcf_lines
 from syclade.host.commands.main import cli
 from syclade.host.device.choice import choose_device
 from syclade.host.ground.errors import SycladeError
+from syclade.host.ground.options.calls import CallOptions
 from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
 from tests.support.did_all import assert_did_all
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.counts import Counts
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.windows import WINDOW, WindowCounter, window_ends
+from syclade.host.ground.options.calls import CallOptions
 from tests.calls.support import Column, Read, slow_columns, write_bam, write_reference
 
 LENGTH = 4500

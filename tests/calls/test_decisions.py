@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +11,9 @@ from syclade.host.calls.alleles import INDEL, SNV, Allele, Kind, kinds_of, numbe
 from syclade.host.calls.counts import Counts, columns_to_test
 from syclade.host.calls.decisions import Call, limits_of, may_be_called, sample_calls, thresholds_of
 from syclade.host.calls.error_probabilities import joint_errors
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.p_values import ExactTails, may_be_significant
 from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options.calls import CallOptions
 
 LOFREQ, OWN = CallOptions(compat=True, call_indels=True), CallOptions(call_indels=True)
 
@@ -41,8 +40,8 @@ def quality(options: CallOptions, log_p: float, highest: float | None = None) ->
 def test_thresholds_are_cut() -> None:
     assert thresholds_of(SNV, 0, OWN).quality == 20
     assert thresholds_of(SNV, 10062, OWN).quality == 64
-    assert thresholds_of(SNV, 10062, replace(OWN, bonf=1)).tests == 1
-    assert thresholds_of(SNV, 10062, replace(OWN, bonf=1)).quality == 20
+    assert thresholds_of(SNV, 10062, OWN.replace(bonf=1)).tests == 1
+    assert thresholds_of(SNV, 10062, OWN.replace(bonf=1)).quality == 20
 
 
 def test_indels_have_tests_of_their_own() -> None:
@@ -50,11 +49,11 @@ def test_indels_have_tests_of_their_own() -> None:
     assert [number_of_tests(INDEL, tested, OWN) for tested in (0, 1, 7)] == [1, 1, 7]
     assert [number_of_tests(INDEL, tested, LOFREQ) for tested in (0, 1, 7)] == [1, 2, 8]
     assert [number_of_tests(SNV, tested, LOFREQ) for tested in (0, 1, 7)] == [1, 3, 21]
-    assert [number_of_tests(kind, 7, replace(OWN, bonf=50)) for kind in (SNV, INDEL)] == [50, 50]
-    assert [number_of_tests(kind, 7, replace(LOFREQ, bonf=50)) for kind in (SNV, INDEL)] == [50, 1]
+    assert [number_of_tests(kind, 7, OWN.replace(bonf=50)) for kind in (SNV, INDEL)] == [50, 50]
+    assert [number_of_tests(kind, 7, LOFREQ.replace(bonf=50)) for kind in (SNV, INDEL)] == [50, 1]
     assert kinds_of(CallOptions()) == (SNV,)
     assert kinds_of(OWN) == (SNV, INDEL)
-    assert kinds_of(replace(OWN, only_indels=True)) == (INDEL,)
+    assert kinds_of(OWN.replace(only_indels=True)) == (INDEL,)
 
 
 def test_strand_bias_of_indels_is_not_filtered() -> None:
@@ -160,7 +159,7 @@ def test_filters_of_bases() -> None:
     every = columns_to_test(counts, reference, OWN)
     assert not every.tested[3]
     assert every.trials.sum() == counts.count[counts.column != 3].sum()
-    few = columns_to_test(counts, reference, replace(OWN, min_bq=30, min_alt_bq=35))
+    few = columns_to_test(counts, reference, OWN.replace(min_bq=30, min_alt_bq=35))
     kept = (counts.column != 3) & (counts.quality >= np.where(counts.base == 0, 30, 35))
     assert few.trials.sum() == counts.count[kept].sum()
     assert few.alternatives.sum() == counts.count[kept & (counts.base != 0)].sum()

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.error_probabilities import DINDEL, homopolymer_length, indel_qualities
 from syclade.host.calls.indel_counts import IndelCounts
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import BASES, Reference, codes_of
 from syclade.host.calls.windows import WindowCounter
+from syclade.host.ground.options.calls import CallOptions
 from tests.calls.support import Read, counts, write_bam, write_reference
 from tests.calls.test_counts import LENGTH, random_reads
 

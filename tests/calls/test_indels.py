@@ -14,11 +14,11 @@ import pytest
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.banded import BANDS, banded_kernel
 from syclade.host.calls.gap_quality import GAPS_OF_READS
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.windows import WindowCounter
 from syclade.host.device.compile.machine_code import _load_compiled, load_machine_code
 from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options.calls import CallOptions
 from syclade.quality.oracle.baq import gap_error, posteriors
 from syclade.quality.oracle.tails import exact_tail
 from tests.calls.support import Read, write_bam, write_reference

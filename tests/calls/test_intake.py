@@ -13,11 +13,11 @@ import pysam
 import pytest
 
 from syclade.host.calls.alignments import open_alignments
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.read_filter import REASONS, ReadCounts, clipped_cigar, reason_of
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Interval, whole
 from syclade.host.calls.run import Called, call_variants, samples_of
+from syclade.host.ground.options.calls import CallOptions
 from tests.calls.support import EXAMPLE, Read, counts, write_bam, write_reference
 from tests.support.commands import printed_by
 

@@ -15,7 +15,6 @@ import pysam
 import pytest
 
 from syclade.host.calls.alleles import KINDS
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Site, Sites, whole
 from syclade.host.calls.run import Called, call_variants, samples_of
@@ -25,6 +24,7 @@ from syclade.host.device.cluster.job_pool import JobPool
 from syclade.host.device.cluster.jobs import host_name
 from syclade.host.device.cluster.workers import Workers
 from syclade.host.ground.errors import ReadsError
+from syclade.host.ground.options.calls import CallOptions
 from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
 
 FASTA = EXAMPLE / "reference.fa"

@@ -11,11 +11,11 @@ from typing import Any
 
 import pysam
 
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import merged, read_bed, read_sites, whole
 from syclade.host.calls.run import call_variants, samples_of
 from syclade.host.calls.vcf import vcf_lines
+from syclade.host.ground.options.calls import CallOptions
 from tests.calls.support import EXAMPLE
 from tests.fuzz.damage import damaged, soup
 

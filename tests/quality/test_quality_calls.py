@@ -124,5 +124,5 @@ def test_a_failure_of_lofreq_is_told(tmp_path: Path) -> None:
 
 def test_each_option_that_changes_records_is_compared() -> None:
     compared = {name for setting in SETTINGS for name, _ in setting.given}
-    assert compared | set(OWN_OPTIONS) == set(Setting().options.__dataclass_fields__)
+    assert compared | set(OWN_OPTIONS) == set(Setting().options.table)
     assert not compared & set(OWN_OPTIONS)

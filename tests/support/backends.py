@@ -34,7 +34,7 @@ from syclade.host.device.device import Device
 from syclade.host.device.engines import Allocation, traits_of
 from syclade.host.device.engines.sycl import SyclEngine
 from syclade.host.device.workarounds.unknown_processor import UNKNOWN
-from syclade.host.ground.options.defaults import DEFAULT_MOVE_PROBABILITIES
+from syclade.host.ground.options.types import DEFAULT_MOVE_PROBABILITIES
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.target.traits import Traits
 from syclade.quality.oracle import chain as oracle

@@ -191,7 +191,7 @@ def tasks_of_bootstrap(
     files |= {f"{ORIGINAL}.csv": format_matrix(matrix.values), f"{ORIGINAL}{names[0]}": names[1]}
     if matrix.cells is not None:
         files[f"{ORIGINAL}.cellNames"] = _names("", matrix.cells)[1]
-    options = options._replace(support=options.support or "none")
+    options = options.replace(support=options.support or "none")
     width = len(str(resampling.replicates))
     for number in range(1, resampling.replicates + 1):
         name = f"replicate_{number:0{width}}"

@@ -179,7 +179,7 @@ def infer_task(task: Task, stop: Stop | None = None) -> Result:
         SycladeError: as for `infer` and `read_matrix`.
     """
     weights = weights_of(kind_named(task.options.tree), task.options.move_probabilities)
-    options = task.options._replace(move_probabilities=weights, report=False, netcdf=False)
+    options = task.options.replace(move_probabilities=weights, report=False, netcdf=False)
     return infer_by(options, task.matrix, stop=stop)
 
 

@@ -203,7 +203,7 @@ def _task(path: Path, line: int, row: dict[str, _Cell], common: Options) -> Task
             cell = row[option]
             if cell.text:
                 value = value_of(option, cell.text, path.parent.absolute())
-                options = options._replace(**{option: value})
+                options = options.replace(**{option: value})
     except OptionError as error:
         raise TableError(error.message, path=path, line=line, column=cell.column, hint=error.hint) from None
     try:

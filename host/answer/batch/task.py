@@ -231,7 +231,7 @@ def check_options(options: Options) -> None:
     Raises:
         OptionError: an option does not go with another, or with the format of the matrix.
     """
-    settled(options._replace(out="."))
+    settled(options.replace(out="."))
     if is_given(options, "format"):
         format_for(options.format, [name for name in CODING if name != "format" and is_given(options, name)])
     weights_of(kind_named(options.tree), options.move_probabilities)

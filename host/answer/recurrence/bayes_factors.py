@@ -46,7 +46,7 @@ from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
 from syclade.host.findings.recurrences import Recurrences, Tested
 from syclade.host.findings.support.stage import Run
-from syclade.host.ground.options.defaults import ALL_MUTATIONS, AUTO_DROPOUT, SHARED_DROPOUT
+from syclade.host.ground.options.types import ALL_MUTATIONS, AUTO_DROPOUT, SHARED_DROPOUT
 
 __all__ = [
     "CHAINS",
@@ -159,7 +159,7 @@ def _set_aside(
         support=None,
         max_trees=None,
         true_tree=None,
-        options=asked.options._replace(recurrent=None, samples=None),
+        options=asked.options.replace(recurrent=None, samples=None),
         estimated=asked.estimated._replace(work=(), tree=None),
     )
     found = make_draft(inner, task)
@@ -373,6 +373,6 @@ def _without_recurrence(asked: Request) -> Request:
         encoding="auto",
         sampling=None,
         true_tree=None,
-        options=asked.options._replace(recurrent=None, samples=None),
+        options=asked.options.replace(recurrent=None, samples=None),
         estimated=asked.estimated._replace(work=()),  # the result with the recurrence has it
     )

@@ -19,7 +19,7 @@ from syclade.host.findings.estimated_rates import Estimated, Report
 from syclade.host.findings.kinds.kind import PlanOptions
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options import CODING, OPTIONS, Options, Plain, is_given, plain_of
-from syclade.host.ground.options.defaults import DEFAULT_CHAINS
+from syclade.host.ground.options.types import DEFAULT_CHAINS
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -115,7 +115,7 @@ def make_request(
     if chained:  # chains learn the rate of doublets themselves
         estimated = estimated._replace(names=rates.missing)
     else:
-        options = options._replace(doublets=estimated.doublets)
+        options = options.replace(doublets=estimated.doublets)
     doublets, learned = Learning.of_options(options).with_rate(options.doublets)
     sampling = _sampling(options)
     plan = _plan(inputs, learned.of(estimated.rates, doublets), doublets, sampling, options)
@@ -179,7 +179,7 @@ def _until(options: Options, observed: Matrix) -> int | Rule:
 def _found(options: Options, inputs: Inputs, rates: Rates) -> Options:
     """Return the options with the rates, names and recurrent mutation that were found."""
     recurrent = inputs.recurrent
-    return options._replace(
+    return options.replace(
         tree=inputs.kind.name,
         fp_rate=rates.fp_rate,
         fn_rate=rates.fn_rate,

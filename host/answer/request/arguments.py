@@ -13,7 +13,7 @@ from syclade.host.findings.estimated_rates import AskedRates
 from syclade.host.findings.kinds import kind_named
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import Options, checked, flag_of
-from syclade.host.ground.options.defaults import ALL_MUTATIONS, DEFAULT_CHAINS, DEFAULT_SUPPORT
+from syclade.host.ground.options.types import ALL_MUTATIONS, DEFAULT_CHAINS, DEFAULT_SUPPORT
 from syclade.host.ground.supported import check_together, excluded_by
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def settled(options: Options) -> Options:
     rates = asked_rates(options)
     rates.first()
     check_together(options)
-    options = options._replace(method=method_of(options))
+    options = options.replace(method=method_of(options))
     check_together(options)
     where_of(options.device)
     rates.check(device=options.device)
@@ -66,7 +66,7 @@ def complete(options: Options) -> Options:
         weights = kind_named(options.tree).move_probabilities
     elif isinstance(weights, Iterator):  # an iterator can be read only once
         weights = tuple(weights)
-    return options._replace(
+    return options.replace(
         method=method,
         start="search" if method == "anneal" else options.start,
         move_probabilities=weights,
@@ -108,7 +108,7 @@ logger = logging.getLogger("syclade.support")
 
 def support_level(options: Options) -> str:
     """Return the support that options ask for, quick, full or none; by default none where it cannot be."""
-    settled = options._replace(method=method_of(options))
+    settled = options.replace(method=method_of(options))
     return "none" if any(excluded_by("support", settled)) else options.support or DEFAULT_SUPPORT
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 
 __all__ = [

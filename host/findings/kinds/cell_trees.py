@@ -22,7 +22,7 @@ from syclade.host.data.trees.leaf import canonical, clades, leaf_tree_of
 from syclade.host.data.trees.leaf_formats import leaf_labels, to_leaf_graphviz, to_leaf_newick
 from syclade.host.data.trees.tree import preorder
 from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind, no_consensus
-from syclade.host.ground.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
+from syclade.host.ground.options.types import DEFAULT_LEAF_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import SampleStore

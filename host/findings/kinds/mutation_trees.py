@@ -24,7 +24,7 @@ from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels, preorder
 from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind
-from syclade.host.ground.options.defaults import DEFAULT_MOVE_PROBABILITIES
+from syclade.host.ground.options.types import DEFAULT_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import SampleStore

@@ -23,7 +23,7 @@ from syclade.host.findings.finding import (
     cut,
     sentence,
 )
-from syclade.host.ground.options.defaults import SHARED_DROPOUT
+from syclade.host.ground.options.types import SHARED_DROPOUT
 
 if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft

@@ -54,7 +54,7 @@ from syclade.host.findings.support.guiding import GUIDED_PROBABILITIES, MOST_GUI
 from syclade.host.findings.support.rounds import CHAINS, Budget, Judged, SupportRounds, budget_for
 from syclade.host.findings.support.value import Support
 from syclade.host.findings.unplaced import Unplaced
-from syclade.host.ground.options.defaults import AUTO_DROPOUT, SHARED_DROPOUT
+from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
 
 if TYPE_CHECKING:
     from syclade.host.device.choice import Several

@@ -2,89 +2,104 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any, NamedTuple
 
-__all__ = [
-    "CALL_FILES",
-    "CALL_OPTIONS",
-    "CALL_SHARED",
-    "OWN_OPTIONS",
-    "REFUSED",
-    "CallFile",
-    "CallOption",
-    "call_flag",
-]
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options.types import FLAG, Type, Values, option, whole
 
+__all__ = ["CALL_FILES", "CALL_SHARED", "OWN_OPTIONS", "REFUSED", "CallFile", "CallOptions", "call_flag"]
 
-class CallOption(NamedTuple):
-    """An option that decides the records.
+QUALITY, MAPPING = whole(0, 93), whole(0, 255)
+MOST = 2**31 - 1
 
-    Attributes:
-        name: its name in Python.
-        short: its letter; empty without one.
-        default: its default; False for a flag, None for none.
-        low, high: limits of a whole number; None for other types.
-        help: its help.
-    """
-
-    name: str
-    short: str
-    default: int | float | str | bool | None
-    low: int | None
-    high: int | None
-    help: str
-
-
-_MOST = 2**31 - 1
 
 # fmt: off
-_ROWS = (
-    CallOption("min_bq", "q", 6, 0, 93, "Skip bases of lower base quality."),
-    CallOption("min_alt_bq", "Q", 6, 0, 93, "Skip alternative bases of lower base quality."),
-    CallOption("def_alt_bq", "R", 0, -1, 93,
-               "Replace base qualities of alternative bases by this one; -1: by the median of those of the "
-               "reference; 0: keep them."),
-    CallOption("min_jq", "j", 0, 0, 93, "Skip bases of lower joint quality."),
-    CallOption("min_alt_jq", "J", 0, 0, 93, "Skip alternative bases of lower joint quality."),
-    CallOption("def_alt_jq", "K", 0, 0, 93,
-               "Replace joint qualities of alternative bases by this one, after all filters; 0: keep them."),
-    CallOption("no_baq", "B", False, None, None, "Do not use base alignment qualities (BAQ)."),
-    CallOption("no_ext_baq", "e", False, None, None,
-               "Do not extend BAQ: do not take the best qualities on both sides in a run of matches."),
-    CallOption("del_baq", "D", False, None, None,
-               "Compute BAQ of reads that have them stored (tag lb of LoFreq), too."),
-    CallOption("no_idaq", "A", False, None, None, "Do not use alignment qualities of gaps (IDAQ)."),
-    CallOption("min_mq", "m", 0, 0, 255, "Skip reads of lower mapping quality."),
-    CallOption("max_mq", "M", 255, 0, 255, "Replace higher mapping qualities by this one."),
-    CallOption("no_mq", "N", False, None, None, "Do not use mapping qualities."),
-    CallOption("sig", "a", 0.01, None, None, "Significance level."),
-    CallOption("bonf", "b", "dynamic", None, None,
-               "Number of tests to correct for; dynamic: those that were done."),
-    CallOption("assume_quality", "", None, 0, 93,
-               "Base quality of reads that have none, such as those of FASTA; without it, they are refused."),
-    CallOption("min_cov", "C", 1, 1, _MOST, "Test only columns with this many bases."),
-    CallOption("max_depth", "d", 1000000, 1, _MOST, "Use at most this many reads of a column."),
-    CallOption("illumina_1_3", "", False, None, None,
-               "Subtract 31 from base qualities: those of Illumina 1.3 to 1.7, taken for Sanger's."),
-    CallOption("use_orphan", "", False, None, None, "Use reads of improper pairs, too."),
-    CallOption("call_indels", "", False, None, None, "Call insertions and deletions, too."),
-    CallOption("only_indels", "", False, None, None,
-               "Where indels are called, call nothing else."),
-    CallOption("keep_homopolymers", "", False, None, None,
-               "Test indels in homopolymers that are left out otherwise: of more than 18 bases, and of an A "
-               "or T that is inserted and deleted in less than 5 % of the reads."),
-    CallOption("ignore_md5", "", False, None, None,
-               "Use a reference with another MD5 than the header of the reads has (@SQ M5), with a warning."),
-    CallOption("no_default_filter", "", False, None, None, "Do not filter by depth and strand bias."),
-    CallOption("drop_filtered", "", False, None, None,
-               "Leave out records that do not pass, as LoFreq does, instead of tagging them."),
-    CallOption("compat", "", False, None, None,
-               "Write LoFreq 2.1.5's records, CHROM to INFO byte for byte, faults included."),
-)
-# fmt: on
+class CallOptions(Values):
+    """Options that determine the records."""
 
-CALL_OPTIONS = {option.name: option for option in _ROWS}
-"""Options by name, in the order of the help."""
+    min_bq: int = option(QUALITY, letter="q", default=6, help="Skip bases of lower base quality.")
+    min_alt_bq: int = option(QUALITY, letter="Q", default=6, help=
+        "Skip alternative bases of lower base quality.")
+    def_alt_bq: int = option(whole(-1, 93), letter="R", default=0, help=
+        "Replace base qualities of alternative bases by this one; -1: by the median of those of the "
+        "reference; 0: keep them.")
+    min_jq: int = option(QUALITY, letter="j", default=0, help="Skip bases of lower joint quality.")
+    min_alt_jq: int = option(QUALITY, letter="J", default=0, help=
+        "Skip alternative bases of lower joint quality.")
+    def_alt_jq: int = option(QUALITY, letter="K", default=0, help=
+        "Replace joint qualities of alternative bases by this one, after all filters; 0: keep them.")
+    no_baq: bool = option(FLAG, letter="B", default=False, help="Do not use base alignment qualities (BAQ).")
+    no_ext_baq: bool = option(FLAG, letter="e", default=False, help=
+        "Do not extend BAQ: do not take the best qualities on both sides in a run of matches.")
+    del_baq: bool = option(FLAG, letter="D", default=False, help=
+        "Compute BAQ of reads that have them stored (tag lb of LoFreq), too.")
+    no_idaq: bool = option(FLAG, letter="A", default=False, help=
+        "Do not use alignment qualities of gaps (IDAQ).")
+    min_mq: int = option(MAPPING, letter="m", default=0, help="Skip reads of lower mapping quality.")
+    max_mq: int = option(MAPPING, letter="M", default=255, help=
+        "Replace higher mapping qualities by this one.")
+    no_mq: bool = option(FLAG, letter="N", default=False, help="Do not use mapping qualities.")
+    sig: float = option(Type("number", 0, 1, open_low=True), letter="a", default=0.01, help=
+        "Significance level.")
+    bonf: int | None = option(whole(1), letter="b", none="dynamic", default=None, help=
+        "Number of tests to correct for; dynamic: those that were done.")
+    assume_quality: int | None = option(QUALITY, default=None, help=
+        "Base quality of reads that have none, such as those of FASTA; without it, they are refused.")
+    min_cov: int = option(whole(1, MOST), letter="C", default=1, help=
+        "Test only columns with this many bases.")
+    max_depth: int = option(whole(1, MOST), letter="d", default=1000000, help=
+        "Use at most this many reads of a column.")
+    illumina_1_3: bool = option(FLAG, default=False, help=
+        "Subtract 31 from base qualities: those of Illumina 1.3 to 1.7, taken for Sanger's.")
+    use_orphan: bool = option(FLAG, default=False, help="Use reads of improper pairs, too.")
+    call_indels: bool = option(FLAG, default=False, help="Call insertions and deletions, too.")
+    only_indels: bool = option(FLAG, default=False, help="Where indels are called, call nothing else.")
+    keep_homopolymers: bool = option(FLAG, default=False, help=
+        "Test indels in homopolymers that are left out otherwise: of more than 18 bases, and of an A or T"
+        " that is inserted and deleted in less than 5 % of the reads.")
+    ignore_md5: bool = option(FLAG, default=False, help=
+        "Use a reference with another MD5 than the header of the reads has (@SQ M5), with a warning.")
+    no_default_filter: bool = option(FLAG, default=False, help="Do not filter by depth and strand bias.")
+    drop_filtered: bool = option(FLAG, default=False, help=
+        "Leave out records that do not pass, as LoFreq does, instead of tagging them.")
+    compat: bool = option(FLAG, default=False, help=
+        "Write LoFreq 2.1.5's records, CHROM to INFO byte for byte, faults included.")
+    # fmt: on
+
+    def check(self) -> None:
+        """Raise an OptionError if a value is out of its range, or options do not go together."""
+        for name, row in self.table.items():
+            value = getattr(self, name)
+            if row.type.name != "flag" and value is not None and not row.type.holds(value):
+                word = f"{row.none}, or " if row.none else ""
+                raise OptionError(f"{call_flag(name)} is {value}", hint=f"give {word}{row.type}")
+        if self.only_indels and not self.call_indels:
+            raise OptionError(
+                f"{call_flag('only_indels')} does not go without {call_flag('call_indels')}",
+                hint=f"add {call_flag('call_indels')}",
+            )
+        if self.keep_homopolymers and self.compat:
+            raise OptionError(
+                f"{call_flag('keep_homopolymers')} does not go with {call_flag('compat')}",
+                hint="LoFreq leaves these indels out",
+            )
+
+    @property
+    def ignores_digests(self) -> bool:
+        """Return whether a reference with another MD5 than expected is used: LoFreq does not compare them."""
+        return self.ignore_md5 or self.compat
+
+    @property
+    def level(self) -> float:
+        """The significance level; LoFreq stores it in single precision."""
+        return float(struct.unpack("f", struct.pack("f", self.sig))[0]) if self.compat else self.sig
+
+    @property
+    def most_in_column(self) -> int:
+        """The reads that a column takes; LoFreq limits those of the pileup instead."""
+        return MOST if self.compat else self.max_depth
+
 
 OWN_OPTIONS = ("assume_quality", "keep_homopolymers", "ignore_md5", "drop_filtered", "compat")
 """Those that LoFreq lacks; `syclade quality calls` compares all others."""
@@ -95,7 +110,7 @@ class CallFile(NamedTuple):
 
     Attributes:
         name: its name in Python.
-        short: its letter; empty without one.
+        letter: its short flag; empty without one.
         metavar: placeholder of its value: REGION is no file.
         default: its default; None without one.
         required: whether it must be given.
@@ -103,7 +118,7 @@ class CallFile(NamedTuple):
     """
 
     name: str
-    short: str
+    letter: str
     metavar: str
     default: str | None
     required: bool

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from syclade.host.ground.options import OPTIONS, flag_of
 from syclade.host.ground.options.calls import (
     CALL_FILES,
-    CALL_OPTIONS,
     CALL_SHARED,
     OWN_OPTIONS,
     REFUSED,
-    CallOption,
+    CallOptions,
     call_flag,
 )
 from syclade.host.ground.options.table import GROUPS
@@ -90,9 +89,11 @@ def _call() -> Iterator[str]:
     for file in CALL_FILES:
         default = "required" if file.required else _shown(file.default)
         values = "text" if file.metavar == "REGION" else "file"
-        yield _call_row(file.name, file.short, file.metavar, values, default, file.help)
-    for option in CALL_OPTIONS.values():
-        yield _call_row(option.name, option.short, "", _values(option), _shown(option.default), option.help)
+        yield _call_row(file.name, file.letter, file.metavar, values, default, file.help)
+    for option in CallOptions.table.values():
+        values = f"{option.none}, or {option.type}" if option.none else str(option.type)
+        default = option.none or _shown(option.default)
+        yield _call_row(option.name, option.letter, "", values, default, option.help)
     for name, changes in CALL_SHARED.items():
         shared = OPTIONS[name]
         metavar, help = changes.get("metavar", shared.metavar or ""), changes.get("help", shared.help)
@@ -107,14 +108,6 @@ def _call_row(name: str, letter: str, metavar: str, values: str, default: str, h
     star = "†" if name in _NEW else ""
     flag = (f"-{letter}, " if letter else "") + f"{call_flag(name)} {metavar}".strip().replace("|", "\\|")
     return f"| `{flag}`{star} | {values} | {default} | {help} |"
-
-
-def _values(option: CallOption) -> str:
-    if option.low is not None:
-        return f"a whole number from {option.low} to {option.high}"
-    if option.default is False:
-        return "flag"
-    return "a number above 0, at most 1" if option.name == "sig" else "dynamic, or a whole number from 1"
 
 
 if __name__ == "__main__":

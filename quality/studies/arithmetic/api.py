@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from syclade.host.device.choice import choose_device
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.bench.machine import machine
 from syclade.quality.studies.arithmetic.hotspots import hotspots
 from syclade.quality.studies.arithmetic.result import ArithmeticResult

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.ground.options.defaults import DEFAULT_MOVE_PROBABILITIES
+from syclade.host.ground.options.types import DEFAULT_MOVE_PROBABILITIES
 
 __all__ = ["Visits", "visits_of"]
 

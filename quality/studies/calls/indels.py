@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.error_probabilities import indel_qualities
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.regions import whole
 from syclade.host.calls.run import call_variants, samples_of
+from syclade.host.ground.options.calls import CallOptions
 from syclade.quality.calls.random_reads import SimulatedIndel, random_indels, repetitive_reference
 
 __all__ = [

@@ -6,10 +6,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.regions import whole
 from syclade.host.calls.run import call_variants, samples_of
+from syclade.host.ground.options.calls import CallOptions
 from syclade.quality.studies.calls.simulation import simulate_reads, write_reads
 
 __all__ = ["DEPTHS", "FREQUENCIES", "Score", "score_depth"]

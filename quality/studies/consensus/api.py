@@ -16,7 +16,7 @@ from syclade.host.findings.consensus.clone_tree import agreement_with, clone_tre
 from syclade.host.findings.consensus.relations import Relations
 from syclade.host.findings.consensus.search import THRESHOLDS, Thresholds
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.peers.ours import consensus_of_all
 from syclade.quality.studies.consensus.result import ConsensusStudy, Found
 

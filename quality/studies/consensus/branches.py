@@ -17,7 +17,7 @@ from syclade.host.data.model.simulate import ZIPF, Simulation, simulate
 from syclade.host.device.choice import choose_device
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
 from syclade.host.findings.consensus.relations import Relations
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.calibration.sampling import with_equal_nodes
 from syclade.quality.peers.ours import consensus_of_all

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.device.choice import choose_device
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.studies.doublets.arms import Method, arms_of
 from syclade.quality.studies.doublets.inputs import DoubletInput

@@ -19,7 +19,7 @@ from syclade.host.device.choice import choose_device
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.rounds import CHAINS, Budget
 from syclade.host.findings.support.stage import Run, SupportPlan, plan_of_chains, sample
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.studies.mixing.result import Mixed, MixingStudy
 
 __all__ = ["mixing"]

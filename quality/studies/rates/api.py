@@ -11,7 +11,7 @@ from syclade.host.data.model.rate_posterior import RateInterval, rate_posterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.choice import choose_device
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.studies.rates.result import BOTH, OfInput, RatesResult
 

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Sequence
 
 from syclade.host.device.choice import choose_device
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.bench.machine import machine
 from syclade.quality.bench.measure import measure, versions
 from syclade.quality.studies.step_cost.result import Cost, StepCosts

@@ -62,7 +62,7 @@ def test_a_stop_while_a_file_is_added_keeps_the_result(
     options = Options(fp_rate=0.02, fn_rate=0.2, support="none", device="native")
     task, out = Task("m0", str(path), options), tmp_path / "out"
     assert run_task(Place(out, False, Stop()), task)["state"] == "done"
-    more, stop = task._replace(options=options._replace(report=True)), Stop()
+    more, stop = task._replace(options=options.replace(report=True)), Stop()
 
     def stopped(task: Task, stop: Stop) -> Result:
         stop.wanted = True

@@ -24,7 +24,7 @@ from syclade.host.device.compile.kernel import Parts
 from syclade.host.device.workarounds import load_dpnp_libraries, prepare
 from syclade.host.device.workarounds.compiler import register_numba_implementations
 from syclade.host.ground.errors import DeviceError, OptionError
-from syclade.host.ground.options.defaults import DEFAULT_SEED
+from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.packages import install_command
 from syclade.host.ground.values import whole
 from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
