@@ -26,7 +26,11 @@ ENTRY_POINTS = {
 AT_THE_TOP = ("syclade", "syclade.host.ground.values", "syclade.quality.extras")
 """Modules that entry points import at the top, too: they are loaded already, or cost nothing."""
 
-OWN_PROGRAMS = ("host/commands/export/loader.py", "host/commands/export/tails_loader.py")
+OWN_PROGRAMS = (
+    "host/commands/export/loader.py",
+    "host/commands/export/tails_loader.py",
+    "host/commands/export/hls/opencl_testbench.py",
+)
 """Copied into exported folders; they report a missing library themselves."""
 
 LIBRARIES = {

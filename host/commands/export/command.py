@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 POSITIVE = click.IntRange(min=1)
+HLS = ("opencl",)  # flavours; those of export/hls/__init__.py, which this module does not load
 MISSING = 0.1  # share of missing values in a simulated test vector
 
 
@@ -34,7 +35,7 @@ MISSING = 0.1  # share of missing values in a simulated test vector
 @options.take("fp_rate", required=False, default=0.01, help="Rate of false positives of the test vector.")
 @options.take("fn_rate", required=False, default=0.2, help="Rate of false negatives of the test vector.")
 @options.take("fn_rate_hom", "hom_rate", "merge_homozygous")
-@options.take("chains", default=4, help="Chains of the test vector.")
+@options.take("chains", default=4, help="Chains of the test vector; with --hls by default twice the states.")
 @options.take("steps", default=1000, help="Steps of each chain of the test vector.")
 @options.take("seed")
 @click.option(
@@ -46,6 +47,9 @@ MISSING = 0.1  # share of missing values in a simulated test vector
 )
 @click.option("--tails", is_flag=True, help="Export the kernels of tails of columns instead (syclade call).")
 @click.option("--columns", type=POSITIVE, default=64, show_default=True, help="Columns of their test vector.")
+@click.option("--hls", type=click.Choice(HLS), help="Export a project in C for this compiler instead.")
+@click.option("--states", type=POSITIVE, default=6, show_default=True, help="Its chain states in flight.")
+@click.option("--unroll", type=POSITIVE, default=8, show_default=True, help="Rows its loops do at once.")
 @options.take("force", "json")
 def command(
     directory: Path,
@@ -58,6 +62,9 @@ def command(
     images: tuple[str, ...],
     tails: bool,
     columns: int,
+    hls: str | None,
+    states: int,
+    unroll: int,
     force: bool,
     as_json: bool,
     **given: Any,
@@ -67,14 +74,19 @@ def command(
     DIR gets the SPIR-V of the chain-step kernel and of each of its stages, specialised for up to M distinct
     columns and N mutations; manifest.json, which describes every argument; problem.npz, a prepared inference
     with its expected results; and load_design.py, which runs it with dpctl alone. With --tails, it gets the
-    three kernels of tails of columns, with load_tails.py.
+    three kernels of tails of columns, with load_tails.py. With --hls, it gets the pipeline of the five stages
+    as a project for high-level synthesis: sources in C, a testbench and golden vectors.
     """
-    _refuse_together(tails)
-    names = (
-        _tails(directory, columns, seed, images, force)
-        if tails
-        else _chains(directory, cells, mutations, matrix, chains, steps, seed, images, force, given)
-    )
+    _refuse_together(tails, hls)
+    size = (cells, mutations)
+    if tails:
+        names = _tails(directory, columns, seed, images, force)
+    elif hls is not None:
+        chosen = click.get_current_context().get_parameter_source("chains")
+        count = 2 * states if chosen == ParameterSource.DEFAULT else chains
+        names = _hls(directory, hls, (states, unroll), size, matrix, (count, steps, seed), force, given)
+    else:
+        names = _chains(directory, *size, matrix, chains, steps, seed, images, force, given)
     paths = [str(directory / name) for name in names]
     if as_json:
         click.echo(json.dumps({"files": paths}, indent=2))
@@ -83,21 +95,24 @@ def command(
 
 
 _OF_TAILS = ("directory", "tails", "columns", "seed", "images", "force", "as_json")
+_OF_HLS = ("hls", "states", "unroll")
 
 
-def _refuse_together(tails: bool) -> None:
-    """Refuse options of the other family of kernels."""
+def _refuse_together(tails: bool, hls: str | None) -> None:
+    """Refuse options of the other families of kernels."""
     context = click.get_current_context()
-    given = [
-        parameter
-        for parameter in context.command.params
-        if context.get_parameter_source(str(parameter.name)) == ParameterSource.COMMANDLINE
-    ]
-    for parameter in given:
-        if tails and parameter.name not in _OF_TAILS:
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if context.get_parameter_source(name) != ParameterSource.COMMANDLINE:
+            continue
+        if tails and name not in _OF_TAILS:
             raise click.UsageError(f"{parameter.opts[0]} does not go with --tails.")
-        if not tails and parameter.name == "columns":
+        if not tails and name == "columns":
             raise click.UsageError("--columns goes with --tails only.")
+        if hls is None and name in _OF_HLS:
+            raise click.UsageError(f"{parameter.opts[0]} goes with --hls only.")
+        if hls is not None and name == "images":
+            raise click.UsageError("--with-image does not go with --hls.")
 
 
 def _tails(directory: Path, columns: int, seed: int, images: tuple[str, ...], force: bool) -> list[str]:
@@ -147,6 +162,31 @@ def _chains(
         images=images,
         force=force,
     )
+
+
+def _hls(
+    directory: Path,
+    name: str,
+    design: tuple[int, int],
+    size: tuple[int | None, int | None],
+    matrix: Any,
+    inference: tuple[int, int, int],
+    force: bool,
+    given: dict[str, Any],
+) -> list[str]:
+    """Export a project for high-level synthesis; return the names of the files."""
+    from syclade.host.commands.export.hls import FLAVOURS
+    from syclade.host.commands.export.hls.project import Design, export_project
+    from syclade.host.commands.export.hls.vectors import Vectors
+    from syclade.host.ground.files import check_output, refuse_same
+
+    flavour, vectors = FLAVOURS[name], Vectors(*inference)
+    refuse_same([directory / file for file in flavour.all_files], {"MATRIX": matrix})
+    check_output(directory, flavour.all_files, force)
+    rates = options.rates_of(given)
+    found = _matrix(matrix, *size, rates, vectors.seed)
+    capacity = (size[0] or found.n_cells, size[1] or found.n_mutations)
+    return export_project(directory, flavour, found, rates, capacity, Design(*design), vectors, force)
 
 
 def _matrix(given: Any, cells: int | None, mutations: int | None, rates: Rates, seed: int) -> Matrix:

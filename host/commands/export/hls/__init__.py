@@ -1,1 +1,8 @@
 """Projects for high-level synthesis: the stages of the macro-pipeline in C, from their Python sources."""
+
+from syclade.host.commands.export.hls.opencl import OPENCL
+
+__all__ = ["FLAVOURS"]
+
+FLAVOURS = {flavour.name: flavour for flavour in (OPENCL,)}
+"""Flavours by name: the compilers that projects can be made for."""

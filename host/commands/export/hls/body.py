@@ -156,7 +156,7 @@ class Body(Expressions):
         if trips.value is None:
             raise UntypedError("the number of trips of a loop depends on data")
         name = self.local_name(node.target.id.strip("_") or "turn")
-        described = Loop(self.name, name, trips.text)
+        described = Loop(self.name, name, trips.text, _has_rows(node))
         for line in self.program.before_loop(described):
             self.emit(line)
         self.emit(f"for (i64 {name} = 0; {name} < {operand(trips, '<')}; {name}++) {{")
@@ -297,6 +297,12 @@ class Body(Expressions):
                 else:
                     yield f"{C_TYPES[leaf.dtype]} {leaf.text}", remark
                 remark = ""
+
+
+def _has_rows(loop: ast.For) -> bool:
+    """Return whether a loop over the rows or the columns of a matrix is inside a loop."""
+    inner = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.For)]
+    return any(re.search(r"nodes|cells", ast.unparse(node.iter)) for node in inner)
 
 
 def _types(value: Value) -> Any:

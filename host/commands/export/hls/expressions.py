@@ -268,7 +268,7 @@ def _private_array(body: Expressions, given: Sequence[ast.expr]) -> Value:
     length, dtype = body.number(given[0]), np.dtype(body.meaning(given[1])).name
     if length.value is None:
         raise UntypedError("the length of a private array depends on data")
-    name = body.new_name("private")
+    name = body.new_name("registers")
     body.emit(f"{C_TYPES[dtype]} {name}[{length.text}];")
     return Array(name, dtype)
 

@@ -29,9 +29,9 @@ from syclade.kernels.target.device_function import DeviceFunction
 __all__ = ["Function", "Loop", "Program", "Source", "numbers_and_arrays", "read_source"]
 
 _RESERVED = frozenset((
-    "abs", "char", "class", "delete", "dot", "double", "float", "half", "int", "length", "long", "max", "min",
-    "mix", "new", "popcount", "select", "short", "sign", "signed", "step", "template", "this", "union",
-    "unsigned",
+    "abs", "channel", "char", "class", "constant", "delete", "dot", "double", "float", "global", "half",
+    "int", "kernel", "length", "local", "long", "max", "min", "mix", "new", "pipe", "popcount", "private",
+    "select", "short", "sign", "signed", "step", "template", "this", "union", "unsigned",
 ))  # fmt: skip
 """Names that C, C++ or OpenCL C have."""
 
@@ -46,11 +46,13 @@ class Loop:
         function: C name of the function.
         variable: the loop's variable.
         trips: C text of the number of trips.
+        has_rows: whether a loop over rows or columns is inside.
     """
 
     function: str
     variable: str
     trips: str
+    has_rows: bool
 
 
 @dataclass(frozen=True)

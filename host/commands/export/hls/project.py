@@ -1,0 +1,164 @@
+"""Projects of all flavours: sizes, golden vectors, and the folder that they are written to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+import syclade
+from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.kernel import chain_sizes
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.commands.export.hls.program import Loop
+from syclade.host.commands.export.hls.stages import ONE_LANE, stage_program
+from syclade.host.commands.export.hls.vectors import VECTORS, Vectors, vectors_file
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.problem import Problem, make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.files import write_files
+
+__all__ = ["Design", "Flavour", "export_project", "template"]
+
+MOST_ELEMENTS = 1 << 30
+"""Limit of an array's length: sizes are computed in 32 bits in C."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """Sizes of a project, besides those of its matrices.
+
+    Attributes:
+        states: maximum number of chain states in flight.
+        unroll: how many rows of a matrix a loop works on at once.
+    """
+
+    states: int
+    unroll: int
+
+
+@dataclass(frozen=True)
+class Flavour:
+    """Projects for one compiler: files in addition to those of all, and pragmas.
+
+    Attributes:
+        name: name of the flavour.
+        files: names of the files that it adds.
+        make: () -> their contents.
+        before_loop, in_loop: pragmas, as for `Program`.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    make: Callable[[], Mapping[str, str]]
+    before_loop: Callable[[Loop], Sequence[str]]
+    in_loop: Callable[[Loop], Sequence[str]]
+
+    @property
+    def all_files(self) -> tuple[str, ...]:
+        """Names of all files of a project."""
+        return ("parameters.h", "stages.h", VECTORS, *self.files)
+
+
+def template(name: str) -> str:
+    """Return a file of the folder of templates."""
+    return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
+def export_project(
+    directory: str | os.PathLike[str],
+    flavour: Flavour,
+    matrix: Matrix,
+    rates: Rates,
+    capacity: tuple[int, int],
+    design: Design,
+    vectors: Vectors,
+    force: bool = False,
+) -> list[str]:
+    """Write a project for high-level synthesis, with golden vectors of an inference.
+
+    Args:
+        directory: created if needed.
+        flavour: the compiler that it is for.
+        matrix, rates: of the golden vectors.
+        capacity: most distinct columns and most mutations that fit, at least those of the matrix.
+        design: other sizes of the pipeline.
+        vectors: chains, steps and seed of the golden vectors.
+        force: whether existing files may be replaced.
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        OptionError: the matrix does not fit, or the design is too large.
+        OutputError: the files cannot be written.
+    """
+    problem = make_problem(matrix, rates)
+    encoding = AncestorEncoding(problem, ONE_LANE, _sizes(problem, *capacity, design))
+    plan, mutations = make_plan(problem), capacity[1]
+    files: dict[str, str | bytes] = {
+        "parameters.h": _parameters(plan, encoding, mutations, design),
+        "stages.h": _stages(plan, encoding, flavour),
+        VECTORS: vectors_file(plan, encoding, vectors, mutations),
+        **flavour.make(),
+    }
+    write_files(directory, files, force)
+    return list(files)
+
+
+def _sizes(problem: Problem, cells: int, mutations: int, design: Design) -> dict[str, int]:
+    """Return the sizes of an encoding for a capacity; rows and columns are multiples of UNROLL.
+
+    Raises:
+        OptionError: the problem does not fit, or arrays are too long for C.
+    """
+    if problem.mutations > mutations or problem.columns > cells:
+        raise OptionError(
+            f"the matrix has {problem.mutations} mutations and {problem.columns} distinct columns, more than "
+            f"fit in {mutations} and {cells}",
+            hint="export for more mutations and cells, or for those of the matrix",
+        )
+    wide = ONE_LANE._replace(lanes=design.unroll)
+    sizes = AncestorEncoding.capacity(wide, mutations + 1, cells, len(problem.values)) | {"lanes": 1}
+    rows, words = sizes["nodes"], sizes["words"]
+    longest = max(
+        rows * sizes["cells"], design.states * rows * words, sizes["values"] * words * sizes["cells"]
+    )
+    if longest > MOST_ELEMENTS:
+        raise OptionError(
+            f"an array of this design has {longest} elements, and the limit is {MOST_ELEMENTS}",
+            hint="export for fewer mutations, cells or states",
+        )
+    return sizes
+
+
+def _parameters(plan: Plan, encoding: AncestorEncoding, mutations: int, design: Design) -> str:
+    """Return parameters.h: the sizes, and the types of numbers."""
+    sizes = chain_sizes(plan, encoding, slots=1)
+    rows = [
+        (
+            "NODES",
+            sizes["nodes"],
+            f"rows of a matrix: {mutations} mutations and the root, and padding",
+        ),
+        ("WORDS", sizes["words"], "64-bit words of a row"),
+        ("CELLS", sizes["cells"], "columns, and padding"),
+        ("VALUES", sizes["values"], "observed values that say something of the tree"),
+        ("CLASSES", sizes["classes"], "the same, and one for the others"),
+        ("MOVES", sizes["moves"], "moves of a chain"),
+        ("TALLIES", sizes["tallies"], "counts of steps"),
+        ("LOG_SIZES", mutations + 2, "logarithms of numbers of nodes"),
+        ("LANES", 1, "parts of a sum: one"),
+        ("STATES", design.states, "chain states that may be in flight"),
+        ("UNROLL", design.unroll, "rows that a loop works on at once"),
+    ]
+    defines = "".join(f"#define {name} {value}  /* {meaning} */\n" for name, value, meaning in rows)
+    return template("parameters.h").replace("@DEFINES@", defines).replace("@VERSION@", syclade.__version__)
+
+
+def _stages(plan: Plan, encoding: AncestorEncoding, flavour: Flavour) -> str:
+    """Return stages.h: the functions of the stages."""
+    text = stage_program(plan, encoding, flavour.before_loop, flavour.in_loop).text()
+    return template("stages.h").replace("@FUNCTIONS@", text)

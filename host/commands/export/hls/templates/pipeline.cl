@@ -1,0 +1,102 @@
+/* The macro-pipeline: five autorun kernels, and io, which keeps chain states circulating (algorithm 3.10 of the
+   thesis). Channels connect them to a ring. See README.md.
+
+   With TRACE, for the emulator only, the kernels count the turns of loops and note when a stage works. */
+
+#pragma OPENCL EXTENSION cl_intel_channels : enable
+
+#include "parameters.h"
+
+#ifdef TRACE
+#define MOST_EVENTS (1 << 16)
+__global uint events[MOST_EVENTS];  /* twice the number of the stage, and 1 where its work ends */
+__global uint event_count = 0;
+__global ulong trips = 0;           /* of all stages so far */
+__global ulong trips_of[8];         /* of a stage's last step */
+#define TRIP() (trips++)
+#define NOTE(event)                                                              \
+    {                                                                            \
+        const uint at = atomic_inc((volatile __global uint *)&event_count);      \
+        if (at < MOST_EVENTS) events[at] = (event);                              \
+    }
+#define BEGIN_STAGE(stage) NOTE(2 * (stage)); const ulong trips_before = trips
+#define END_STAGE(stage) trips_of[stage] = trips - trips_before; NOTE(2 * (stage) + 1)
+#else
+#define BEGIN_STAGE(stage)
+#define END_STAGE(stage)
+#endif
+
+#include "stages.h"
+
+#define TASK __attribute__((max_global_work_dim(0)))
+#define AUTORUN __attribute__((max_global_work_dim(0))) __attribute__((autorun))
+#define FOR_EACH_STATE while (1)
+
+#ifdef EMULATOR
+/* A kernel is a thread here, and waits for a channel without letting others run. There may be fewer cores than
+   kernels, so try, and yield. */
+int sched_yield(void);
+#define READ(value, stream)                                     \
+    {                                                           \
+        bool is_done = false;                                   \
+        value = read_channel_nb_intel(stream, &is_done);        \
+        while (!is_done) {                                      \
+            sched_yield();                                      \
+            value = read_channel_nb_intel(stream, &is_done);    \
+        }                                                       \
+    }
+#define WRITE(stream, value) while (!write_channel_nb_intel(stream, value)) sched_yield();
+#else
+#define READ(value, stream) value = read_channel_intel(stream);
+#define WRITE(stream, value) write_channel_intel(stream, value);
+#endif
+
+#define COPY(to, from, length)                                  \
+    for (int at = 0; at < (length); at++) {                     \
+        (to)[at] = (from)[at];                                  \
+    }
+#define RECEIVE(array, length, stream)                          \
+    for (int at = 0; at < (length); at++) {                     \
+        READ((array)[at], stream)                               \
+    }
+#define SEND(array, length, stream)                             \
+    for (int at = 0; at < (length); at++) {                     \
+        WRITE(stream, (array)[at])                              \
+    }
+#define RECEIVE_PACKED(array, length, stream)                   \
+    for (int at = 0; at < (length); at += UNROLL) {             \
+        packet together;                                        \
+        READ(together, stream)                                  \
+        _Pragma("unroll")                                       \
+        for (int one = 0; one < UNROLL; one++) {                \
+            (array)[at + one] = together.item[one];             \
+        }                                                       \
+    }
+#define SEND_PACKED(array, length, stream)                      \
+    for (int at = 0; at < (length); at += UNROLL) {             \
+        packet together;                                        \
+        _Pragma("unroll")                                       \
+        for (int one = 0; one < UNROLL; one++) {                \
+            together.item[one] = (array)[at + one];             \
+        }                                                       \
+        WRITE(stream, together)                                 \
+    }
+
+@CHANNELS@
+@STAGES@
+@IO@
+#ifdef TRACE
+/* Copy what was counted, and start counting anew: number of events, trips of each stage, events. */
+TASK
+__kernel void report(__global ulong *restrict out)
+{
+    out[0] = event_count < MOST_EVENTS ? event_count : MOST_EVENTS;
+    for (int stage = 0; stage < 8; stage++) {
+        out[1 + stage] = trips_of[stage];
+    }
+    for (uint at = 0; at < out[0]; at++) {
+        out[9 + at] = events[at];
+    }
+    event_count = 0;
+}
+#endif

@@ -1,0 +1,42 @@
+"""Projects of small inferences, and their testbenches."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from click.testing import CliRunner
+
+from syclade.host.commands.main import cli
+from syclade.host.data.model.simulate import simulate
+
+
+def export(folder: Path, *arguments: str) -> None:
+    """Export a project into a folder."""
+    result = CliRunner().invoke(cli, ["export", str(folder), *arguments])
+    assert result.exception is None, result.output
+
+
+def zygosity(folder: Path, mutations: int, cells: int) -> list[str]:
+    """Write a matrix with homozygous mutations, and return the arguments that export it."""
+    rates = (0.01, 0.2, 0.1, 3, 0.1, 0.05)
+    np.savetxt(folder / "matrix.csv", simulate(cells, mutations, *rates).matrix.values, fmt="%d")
+    return ["--matrix", str(folder / "matrix.csv"), "--fn-rate-hom", "0.1", "--hom-rate", "0.05"]
+
+
+def run_opencl(folder: Path, *arguments: str) -> tuple[int, dict[str, Any], str]:
+    """Run the testbench on the emulator; return its exit status, its report, and what it said on stderr."""
+    command = [sys.executable, str(folder / "run_pipeline.py"), "--timeout", "120", *arguments]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    return made.returncode, json.loads(made.stdout) if made.stdout else {}, made.stderr
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    """Change a text that occurs once in a file."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{old} occurs {text.count(old)} times"
+    path.write_text(text.replace(old, new), encoding="utf-8")
