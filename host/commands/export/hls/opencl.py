@@ -9,17 +9,10 @@ from syclade.host.commands.export.hls import opencl_testbench
 from syclade.host.commands.export.hls.layout import hops
 from syclade.host.commands.export.hls.processes import io_body, io_parameters, stage_body
 from syclade.host.commands.export.hls.program import Loop
-from syclade.host.commands.export.hls.project import Flavour, template
+from syclade.host.commands.export.hls.project import Flavour, filled, unrolled
 from syclade.kernels.ancestor.stage_arguments import STAGES
 
-__all__ = ["OPENCL", "unrolled"]
-
-
-def unrolled(loop: Loop) -> str | None:
-    """Return by how much a loop is unrolled: "" for all trips, a number of trips, or None for not at all."""
-    if loop.has_rows:
-        return None
-    return {"NODES": "UNROLL", "CELLS": None}.get(loop.trips, "")
+__all__ = ["OPENCL"]
 
 
 def _pragmas(loop: Loop) -> Sequence[str]:
@@ -43,11 +36,9 @@ def _make() -> Mapping[str, str]:
     )
     head = f"TASK\n__kernel void io_process(\n    u64 chains,\n    u64 states,\n    {pointers})\n"
     io = f"{head}{{\n{io_body()}}}\n"
-    text = template("pipeline.cl")
-    for name, part in (("CHANNELS", channels), ("STAGES", stages), ("IO", io)):
-        text = text.replace(f"@{name}@", part)
+    text = filled("pipeline.cl", {"CHANNELS": channels, "STAGES": stages, "IO": io})
     script = Path(str(opencl_testbench.__file__)).read_text(encoding="utf-8")
-    return {"pipeline.cl": text, "run_pipeline.py": script, "README.md": template("opencl.md")}
+    return {"pipeline.cl": text, "run_pipeline.py": script, "README.md": filled("opencl.md")}
 
 
 OPENCL = Flavour("opencl", ("pipeline.cl", "run_pipeline.py", "README.md"), _make, _pragmas, _nothing)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from types import MappingProxyType
 
 import syclade
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
@@ -20,7 +21,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.files import write_files
 
-__all__ = ["Design", "Flavour", "export_project", "template"]
+__all__ = ["Design", "Flavour", "export_project", "filled", "unrolled"]
 
 MOST_ELEMENTS = 1 << 30
 """Limit of an array's length: sizes are computed in 32 bits in C."""
@@ -62,9 +63,20 @@ class Flavour:
         return ("parameters.h", "stages.h", VECTORS, *self.files)
 
 
-def template(name: str) -> str:
-    """Return a file of the folder of templates."""
-    return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
+def filled(name: str, parts: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a file of the folder of templates, with each ``@NAME@`` replaced by the part of this name."""
+    text = (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
+    for part, content in parts.items():
+        assert f"@{part}@" in text, part
+        text = text.replace(f"@{part}@", content)
+    return text
+
+
+def unrolled(loop: Loop) -> str | None:
+    """Return by how much a loop is unrolled: "" for all trips, a number of trips, or None for not at all."""
+    if loop.has_rows:
+        return None
+    return {"NODES": "UNROLL", "CELLS": None}.get(loop.trips, "")
 
 
 def export_project(
@@ -155,10 +167,10 @@ def _parameters(plan: Plan, encoding: AncestorEncoding, mutations: int, design: 
         ("UNROLL", design.unroll, "rows that a loop works on at once"),
     ]
     defines = "".join(f"#define {name} {value}  /* {meaning} */\n" for name, value, meaning in rows)
-    return template("parameters.h").replace("@DEFINES@", defines).replace("@VERSION@", syclade.__version__)
+    return filled("parameters.h", {"DEFINES": defines, "VERSION": syclade.__version__})
 
 
 def _stages(plan: Plan, encoding: AncestorEncoding, flavour: Flavour) -> str:
     """Return stages.h: the functions of the stages."""
     text = stage_program(plan, encoding, flavour.before_loop, flavour.in_loop).text()
-    return template("stages.h").replace("@FUNCTIONS@", text)
+    return filled("stages.h", {"FUNCTIONS": text})

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from syclade.host.commands.main import cli
@@ -40,3 +42,40 @@ def replace(path: Path, old: str, new: str) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{old} occurs {text.count(old)} times"
     path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
+
+
+class Simulation:
+    """A project of C++ in which processes are threads, compiled by g++.
+
+    Args:
+        folder: the project.
+        source: its source.
+        headers: folder of headers.
+        flags: further flags of the compiler.
+    """
+
+    def __init__(self, folder: Path, source: str, headers: Path, *flags: str) -> None:
+        self.folder = folder
+        self.report: dict[str, Any] = {}
+        warnings = ["-Wall", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized"]
+        command = ["g++", "-std=c++17", "-O1", "-pthread", *warnings, "-isystem", str(headers), *flags]
+        made = subprocess.run(
+            [*command, source, "-o", "simulation"], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert made.returncode == 0, made.stderr[:3000]
+
+    def run(self, *states: str, timeout: float = 120) -> tuple[int, dict[str, Any]]:
+        """Run it with these numbers of states in flight; return its exit status and its report."""
+        made = subprocess.run(
+            ["./simulation", *states],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=timeout,
+        )
+        self.report = json.loads(made.stdout) if made.stdout else {"said": made.stderr}
+        return made.returncode, self.report
