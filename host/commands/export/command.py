@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 POSITIVE = click.IntRange(min=1)
-HLS = ("opencl", "vitis")  # flavours; those of export/hls/__init__.py, which this module does not load
+HLS = (
+    "opencl",
+    "vitis",
+    "oneapi",
+)  # flavours; those of export/hls/__init__.py, which this module does not load
 MISSING = 0.1  # share of missing values in a simulated test vector
 
 

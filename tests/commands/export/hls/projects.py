@@ -60,7 +60,14 @@ class Simulation:
     def __init__(self, folder: Path, source: str, headers: Path, *flags: str) -> None:
         self.folder = folder
         self.report: dict[str, Any] = {}
-        warnings = ["-Wall", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized"]
+        warnings = [
+            "-Wall",
+            "-Werror",
+            "-Wno-unknown-pragmas",
+            "-Wno-unused",
+            "-Wno-attributes",
+            "-Wno-maybe-uninitialized",
+        ]
         command = ["g++", "-std=c++17", "-O1", "-pthread", *warnings, "-isystem", str(headers), *flags]
         made = subprocess.run(
             [*command, source, "-o", "simulation"], cwd=folder, capture_output=True, text=True, check=False

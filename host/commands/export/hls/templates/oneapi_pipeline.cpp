@@ -1,0 +1,88 @@
+/* The macro-pipeline: five stages, and io, which keeps chain states circulating (algorithm 3.10 of the thesis).
+   Each is a kernel; pipes connect them to a ring. See README.md. */
+
+#include <sycl/sycl.hpp>
+#include <sycl/ext/intel/fpga_extensions.hpp>
+
+#include "testbench.h"
+
+#if defined(FPGA_HARDWARE) || defined(FPGA_SIMULATOR)
+#define BEGIN_STAGE(stage)
+#define END_STAGE(stage)
+#elif defined(COUNT)
+#define TRIP() (turns++)
+#define BEGIN_STAGE(stage) const u64 turns_before = begin_stage()
+#define END_STAGE(stage) end_stage(stage, turns_before)
+#else
+#define BEGIN_STAGE(stage)
+#define END_STAGE(stage)
+#endif
+
+#include "stages.h"
+
+#define FOR_EACH_STATE for (u64 pass = 0; pass < passes; pass++)
+#define COPY(to, from, length)                                          \
+    for (int at = 0; at < (length); at++) {                             \
+        (to)[at] = (from)[at];                                          \
+    }
+#define RECEIVE(array, length, stream)                                  \
+    for (int at = 0; at < (length); at++) {                             \
+        (array)[at] = stream::read();                                   \
+    }
+#define SEND(array, length, stream)                                     \
+    for (int at = 0; at < (length); at++) {                             \
+        stream::write((array)[at]);                                     \
+    }
+#define RECEIVE_PACKED(array, length, stream)                           \
+    for (int at = 0; at < (length); at += UNROLL) {                     \
+        const packet together = stream::read();                         \
+        _Pragma("unroll")                                               \
+        for (int one = 0; one < UNROLL; one++) {                        \
+            (array)[at + one] = together.item[one];                     \
+        }                                                               \
+    }
+#define SEND_PACKED(array, length, stream)                              \
+    for (int at = 0; at < (length); at += UNROLL) {                     \
+        packet together;                                                \
+        _Pragma("unroll")                                               \
+        for (int one = 0; one < UNROLL; one++) {                        \
+            together.item[one] = (array)[at + one];                     \
+        }                                                               \
+        stream::write(together);                                        \
+    }
+
+template <class Name, typename Type, int Depth>
+using Stream = sycl::ext::intel::pipe<Name, Type, Depth>;
+
+@PIPES@
+@KERNELS@
+/* Copy an array to the device, and remember where it came from. */
+struct OnDevice {
+    sycl::queue &queue;
+    std::vector<u64> &host;
+    u64 *device;
+
+    OnDevice(sycl::queue &queue, std::vector<u64> &host)
+        : queue(queue), host(host), device(sycl::malloc_device<u64>(host.size(), queue))
+    {
+        queue.memcpy(device, host.data(), 8 * host.size()).wait();
+    }
+    ~OnDevice()
+    {
+        queue.memcpy(host.data(), device, 8 * host.size()).wait();
+        sycl::free(device, queue);
+    }
+};
+
+int main(int count, char **numbers)
+{
+#if defined(FPGA_HARDWARE)
+    sycl::queue queue{sycl::ext::intel::fpga_selector_v};
+#elif defined(FPGA_SIMULATOR)
+    sycl::queue queue{sycl::ext::intel::fpga_simulator_selector_v};
+#else
+    sycl::queue queue{sycl::ext::intel::fpga_emulator_selector_v};
+#endif
+    return run_all(count, numbers, [&](u64 passes, u64 chains, u64 states, Arrays &arrays) {
+@ON_DEVICE@@START@    });
+}

@@ -1,0 +1,60 @@
+"""The pipeline in SYCL with pipes, with stand-ins for SYCL: the bits of an ordinary run, and no standstill.
+
+The stand-in's pipes hold exactly as much as they are declared to hold.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from syclade.host.commands.export.command import HLS
+from syclade.host.commands.export.hls import FLAVOURS
+from tests.commands.export.hls.projects import Simulation, export, needs_compiler, replace, zygosity
+
+pytestmark = needs_compiler
+
+STUBS = Path(__file__).parent / "stubs" / "oneapi"
+SMALL = ("--mutations", "5", "--cells", "6", "--unroll", "2", "--states", "64", "--chains", "66")
+
+
+def test_two_words_and_three_values(tmp_path: Path) -> None:
+    given = zygosity(tmp_path, 70, 20)
+    export(tmp_path / "p", "--hls", "oneapi", *given, "--states", "24", "--steps", "10", "--chains", "30")
+    status, report = Simulation(tmp_path / "p", "pipeline.cpp", STUBS).run("1", "6", "24")
+    assert status == 0
+    assert [run["states"] for run in report["runs"]] == [1, 6, 24]
+    assert (report["chains"], report["steps"], report["as_expected"]) == (30, 10, True)
+
+
+def test_no_standstill_with_any_number_of_states(tmp_path: Path) -> None:
+    export(tmp_path / "p", "--hls", "oneapi", *SMALL, "--steps", "5")
+    simulation = Simulation(tmp_path / "p", "pipeline.cpp", STUBS, "-DCOUNT")
+    status, report = simulation.run(*map(str, range(1, 65)))
+    assert status == 0
+    one, *others = report["runs"]
+    assert len(others) == 63
+    assert one["most_stages_at_once"] == 1
+    assert all(run["turns"] == one["turns"] and one["turns"] == [30, 1, 7, 186, 70] for run in others)
+
+
+def test_too_short_a_pipe_is_a_standstill(tmp_path: Path) -> None:
+    """Pipes that lead back must hold all states: with room for one, io and the stages wait for each other."""
+    export(tmp_path / "p", "--hls", "oneapi", *SMALL, "--steps", "5")
+    name = "ancestors_reduction_to_io"
+    source = tmp_path / "p" / "pipeline.cpp"
+    replace(
+        source,
+        f"using {name} = Stream<{name}_id, u64, (STATES * (WORDS * NODES))>",
+        f"using {name} = Stream<{name}_id, u64, (WORDS * NODES)>",
+    )
+    simulation = Simulation(tmp_path / "p", "pipeline.cpp", STUBS)
+    assert simulation.run("3")[0] == 0
+    with pytest.raises(subprocess.TimeoutExpired):
+        simulation.run("64", timeout=3)
+
+
+def test_the_command_knows_all_flavours() -> None:
+    assert tuple(FLAVOURS) == HLS
