@@ -87,27 +87,6 @@ def test_lines_of_samples_are_scites(result: syclade.Result) -> None:
         assert float(both) == pytest.approx(exact + prior, rel=1e-4)
 
 
-@pytest.mark.parametrize("score", ["max", pytest.param("sum", marks=pytest.mark.verification)])
-@pytest.mark.parametrize(
-    "device",
-    [
-        pytest.param("native", marks=pytest.mark.verification),
-        *(pytest.param(name, marks=pytest.mark.sycl) for name in ("cpu", "fpga-emu")),
-    ],
-)
-def test_every_device_learns_the_same(device: str, score: str) -> None:
-    asked = {**LEARN, "steps": 1500, "score": score, "learn_fp": 0.1, "samples": 100}
-    one, other = (syclade.infer(MATRIX, device=name, **asked) for name in (device, "numpy"))
-    assert_did_all(one, device)
-    assert_did_all(other, "numpy")
-    assert one.rates == other.rates
-    assert one.learned == other.learned
-    np.testing.assert_array_equal(one.parents, other.parents)
-    assert one.samples is not None
-    assert other.samples is not None
-    assert list(one.samples.lines()) == list(other.samples.lines())
-
-
 def test_trees_as_likely_are_so_by_the_learned_rates() -> None:
     found = syclade.infer(MATRIX, device="native", max_trees=50, **LEARN)
     assert found.co_optimal is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -17,16 +16,8 @@ from syclade.host.chains.state import ChainState
 from syclade.quality.oracle.trees import all_trees
 from tests.support.additions.tempered import TEMPERED
 from tests.support.additions.with_parent import WITH_PARENT
-from tests.support.backends import (
-    NUMPY,
-    Backend,
-    Case,
-    Seen,
-    assert_equal_chains,
-    assert_scores_are_right,
-    seen,
-)
-from tests.support.own_sizes import OTHERS, OWN_SIZES, by_backend_and_case, is_built_apart
+from tests.support.backends import NUMPY, Backend, Case
+from tests.support.same_bits import Chains, check, on_encodings, with_rows
 
 CASES = {"small": Case(8, 13, gamma=0.3), "missing": Case(20, 33, kind="missing", gamma=0.3)}
 WIDE = Case(12, 900, gamma=0.01)
@@ -46,49 +37,34 @@ def tempered_start(plan: Plan, seed: int, chain: int, temper: int) -> ChainState
     return replace(state, score=score, best_score=score, settings=settings)
 
 
-def chains(backend: Backend, case: Case, stops: range) -> list[Seen]:
-    plan = plan_of(case)
-    with backend.runner(plan, len(TEMPERS), case.seed) as runner:
-        for chain, temper in enumerate(TEMPERS):
-            runner.put(chain, tempered_start(plan, case.seed, chain, temper))
-        found = []
-        for stop in stops:
-            runner.advance(np.full(len(TEMPERS), stop))
-            found += [seen(runner, chain) for chain in range(len(TEMPERS))]
-    return found
+def usual_start(plan: Plan, seed: int, chain: int) -> ChainState:
+    return tempered_start(plan, seed, chain, TEMPERS[chain % 3])
 
 
-def stops_of(case: Case) -> range:
-    return range(1, 120, 1 if case is not WIDE else 7)
+def row(name: str, case: Case) -> Chains:
+    """Return a row, whose kernels have to be compiled: `make test` does so for the small case alone."""
+    places = [
+        (backend, usual and (name == "small" or backend.encoding != "preorder"))
+        for backend, usual in on_encodings("preorder", "ancestor", emulator=name == "small", native=False)
+    ]
+    stops = range(1, 120, 7 if name == "wide" else 1)
+    return Chains(
+        f"tempered, {name}", lambda: plan_of(case), places, seed=case.seed, stops=stops, start=usual_start
+    )
 
 
-@cache
-def numpy_chains(case: Case) -> list[Seen]:
-    """Return numpy's chains, whose scores are those of the definition."""
-    found = chains(NUMPY, case, stops_of(case))
-    plan = plan_of(case)
-    for one in found:
-        assert_scores_are_right(plan, one.state)
-    return found
+ROWS = {name: row(name, case) for name, case in {**CASES, "wide": WIDE}.items()}
 
 
-@by_backend_and_case(
-    OTHERS,
-    {**CASES, "wide": WIDE},
-    everywhere=["small"],
-    compiles=lambda backend: backend.encoding == "preorder" or is_built_apart(backend),
-    apart=[Backend("native", "general"), Backend("native", "ancestor"), OWN_SIZES],
-)
-def test_every_backend_gives_the_same_bits(backend: Backend, case: Case) -> None:
-    """On this processor, `make test` runs ancestor matrices, whose kernel compiles in 4 s."""
-    for ours, expected in zip(chains(backend, case, stops_of(case)), numpy_chains(case), strict=True):
-        assert_equal_chains(ours, expected)
+@with_rows(list(ROWS.values()))
+def test_every_backend_gives_the_same_bits(row: Chains, backend: Backend) -> None:
+    check(row, backend)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-def test_the_move_exchanges_a_node_with_its_parent(case: Case) -> None:
-    steps = chains(NUMPY, case, range(120))
-    accepted = len(plan_of(case).kinds) + KIND
+@pytest.mark.parametrize("name", CASES)
+def test_the_move_exchanges_a_node_with_its_parent(name: str) -> None:
+    steps = [one for all_seen in ROWS[name].expected.at.values() for one in all_seen]
+    accepted = len(ROWS[name].plan.kinds) + KIND
     found = 0
     for last, step in zip(steps, steps[len(TEMPERS) :], strict=False):
         if step.tallies[accepted] > last.tallies[accepted]:

@@ -1,107 +1,32 @@
-"""Guided moves: the same bits on every backend, and the posterior for any guide, enumerated."""
+"""Guided moves: the posterior for any guide, enumerated."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 
-from syclade.host.chains.guide import make_guide, uniform_guide
-from syclade.host.chains.moves import GUIDED_MOVES
-from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.recorders import every
-from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.starts import initial_state
-from syclade.host.data.model.problem import make_problem
-from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.tree import are_trees
 from syclade.quality.oracle.trees import all_trees
 from syclade.quality.posterior.tree_index import TreeIndex
-from tests.support.backends import NUMPY, Backend, Seen, assert_equal_chains, assert_scores_are_right, seen
-from tests.support.own_sizes import OTHERS, by_backend_and_case, is_built_apart
+from tests.suites.rows.guided import SIZES, Tables, guide_of, guided_plan, row
+from tests.support.backends import NUMPY, Backend, seen
 
-Tables = Mapping[str, NDArray[np.int32]]
-
-SIZES = {
-    "one mutation": (9, 1),
-    "small": (40, 17),
-    "panels": (150, 12),
-    "longer tables": (20, 140),
-    "longest tables": (10, 600),
-}
 SEED = 5
 
 
-@cache
-def plan_of(cells: int, mutations: int, own: float = 0.15) -> Plan:
-    """Return a plan whose chains do moves without a guide in this share of their steps."""
-    rates = Rates(0.02, 0.25)
-    problem = make_problem(simulate(cells, mutations, 0.02, 0.25, 0.1, 3).matrix, rates, octaves=True)
-    return make_plan(
-        problem,
-        moves=GUIDED_MOVES,
-        move_probabilities=(own / 3, own / 3, own / 3, (1 - own) * 0.6, (1 - own) * 0.4),
-        score=score_named("sum", problem),
-        recorders=(every(1),),
-        events=4096,
-    )
-
-
-def guide_of(plan: Plan, seed: int) -> Tables:
-    """Return a guide with some pairs that it never proposes."""
-    n = plan.labels
-    generator = np.random.default_rng(seed)
-    edges = np.array([generator.multinomial(64, generator.dirichlet(np.full(n + 1, 0.5))) for _ in range(n)])
-    edges[np.arange(n), n] += edges[np.arange(n), np.arange(n)]
-    edges[np.arange(n), np.arange(n)] = 0
-    return make_guide(edges, edges @ edges.T + 1, plan.problem.unit, plan.gamma)
-
-
-def chains(backend: Backend, plan: Plan) -> list[Seen]:
-    guides = [uniform_guide(plan.labels, plan.problem.unit, plan.gamma), guide_of(plan, 1)]
-    found = []
-    with backend.runner(plan, 2, SEED) as runner:
-        for chain, tables in enumerate(guides):
-            runner.put(chain, replace(initial_state(plan, SEED, chain), tables=tables))
-        for stop in (1, 60, 900 if plan.labels < 100 else 200):
-            runner.advance(np.full(2, stop))
-            found += [seen(runner, chain) for chain in range(2)]
-    return found
-
-
-@cache
-def numpy_chains(case: tuple[int, int]) -> list[Seen]:
-    """Return numpy's chains, whose trees are valid and whose scores are those of the definition."""
-    plan = plan_of(*case)
-    found = chains(NUMPY, plan)
-    for one in found:
-        assert are_trees(one.state.parents[None])
-        assert_scores_are_right(plan, one.state)
-    return found
-
-
-@by_backend_and_case(OTHERS, SIZES, everywhere=[], compiles=is_built_apart)
-def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[int, int]) -> None:
-    for ours, expected in zip(chains(backend, plan_of(*case)), numpy_chains(case), strict=True):
-        assert_equal_chains(ours, expected)
-
-
 def test_both_moves_are_accepted() -> None:
-    plan = plan_of(*SIZES["small"])
-    for one in numpy_chains(SIZES["small"])[-2:]:
+    plan = guided_plan(*SIZES["small"])
+    for one in row("small", *SIZES["small"]).expected.at[900]:
         accepted = dict(zip(plan.kinds, one.tallies[len(plan.kinds) :].tolist(), strict=True))
         assert accepted["guided reattach"] > 10
         assert accepted["guided swap"] > 10
 
 
 def test_the_tables_stay_with_the_state() -> None:
-    plan = plan_of(*SIZES["small"])
+    plan = guided_plan(*SIZES["small"])
     tables = guide_of(plan, 2)
     with NUMPY.runner(plan, 1, SEED) as runner:
         runner.put(0, replace(initial_state(plan, SEED, 0), tables=tables))
@@ -145,7 +70,7 @@ MANY = Reads(NATIVE, 512, 400, 400, 120)
 
 def p_value(mutations: int, tables: Tables, how: Reads = FEW) -> float:
     """Return the p-value of visits of all trees against the posterior."""
-    plan = plan_of(6, mutations, 0.05)
+    plan = guided_plan(6, mutations, 0.05)
     trees = list(all_trees(mutations))
     logs = np.array([plan.score_of(np.array(tree, np.int32)) for tree in trees]) * plan.problem.unit
     weights = np.exp(logs - logs.max())
@@ -173,7 +98,7 @@ def p_value(mutations: int, tables: Tables, how: Reads = FEW) -> float:
 )
 def test_chains_sample_the_posterior_for_any_guide(mutations: int, seed: int, how: Reads) -> None:
     """The control leaves out the correction, and its visits are rejected."""
-    tables = guide_of(plan_of(6, mutations), seed)
+    tables = guide_of(guided_plan(6, mutations), seed)
     assert p_value(mutations, tables, how) > 0.005
     logs = tables["guide_logs"]
     assert p_value(mutations, {**tables, "guide_logs": np.minimum(logs, 0)}, how) < 1e-6
@@ -185,7 +110,7 @@ def test_chains_sample_the_posterior_for_any_guide(mutations: int, seed: int, ho
 )
 def test_a_move_without_its_reverse_would_be_noticed(mutations: int, seed: int, how: Reads) -> None:
     """The control makes moves whose reverse the guide never proposes, as if it were the most frequent."""
-    tables = guide_of(plan_of(6, mutations), seed)
+    tables = guide_of(guided_plan(6, mutations), seed)
     logs = tables["guide_logs"]
     assert (logs < 0).any()
     assert p_value(mutations, {**tables, "guide_logs": np.where(logs < 0, logs.max(), logs)}, how) < 1e-6

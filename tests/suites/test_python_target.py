@@ -19,11 +19,10 @@ from syclade.host.chains.starts import initial_state
 from syclade.kernels.target.python import TRAITS
 from tests.answer.recurrence.cases import plan_of as recurrent_plan
 from tests.chains.doublets.cases import plan_of as doublets_plan
-from tests.suites.test_guided_moves import guide_of
-from tests.suites.test_guided_moves import plan_of as guided_plan
-from tests.suites.test_sum_score import plan_of as sum_plan
+from tests.suites.rows.guided import guide_of, guided_plan
+from tests.suites.rows.mutation_trees import sum_plan
 from tests.support.backends import NUMPY, Backend, Case, Seen, assert_equal_chains, run_alone, seen
-from tests.support.leaf import LEAF_NUMPY, LeafBackend, LeafCase
+from tests.support.leaf import LeafCase
 from tests.support.learned import learned_plan
 
 SEED = 1
@@ -83,7 +82,7 @@ PLANS: dict[str, Callable[[], Plan]] = {
 STEPS = 40
 
 
-def ends(backend: LeafBackend, plan: Plan, guided: bool) -> tuple[list[Seen], list[Any]]:
+def ends(backend: Backend, plan: Plan, guided: bool) -> tuple[list[Seen], list[Any]]:
     """Return two chains, and their events, in the encoding of a run."""
     plan = replace(plan, recorders=(every(3), NEW_BEST), events=4 * STEPS)
     tables = guide_of(plan, 1) if guided else {}
@@ -101,8 +100,8 @@ def ends(backend: LeafBackend, plan: Plan, guided: bool) -> tuple[list[Seen], li
 @pytest.mark.parametrize("name", PLANS)
 def test_chains_of_every_score_are_those_of_numpy(name: str) -> None:
     plan, guided = PLANS[name](), name == "guided"
-    ours, events = ends(LeafBackend("python"), plan, guided)
-    expected, of_numpy = ends(LEAF_NUMPY, plan, guided)
+    ours, events = ends(Backend("python", "own"), plan, guided)
+    expected, of_numpy = ends(NUMPY, plan, guided)
     for one, other in zip(ours, expected, strict=True):
         assert_equal_chains(one, other)
     assert events == of_numpy

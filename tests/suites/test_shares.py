@@ -1,4 +1,4 @@
-"""Shares of the cells at each node: the same bits on every backend, and the exact posterior."""
+"""Shares of the cells at each node: the exact posterior, and what stays in a slot."""
 
 from __future__ import annotations
 
@@ -14,96 +14,18 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammaln
 
-from syclade.host.chains.guide import uniform_guide
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.recorders import every
 from syclade.host.chains.scores.named import score_named
-from syclade.host.chains.shares import CONCENTRATIONS, renew_shares, score_with_shares
-from syclade.host.chains.starts import initial_state
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.shares import CONCENTRATIONS
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.tree import are_trees
 from syclade.quality.oracle.trees import all_trees
-from tests.support.backends import NUMPY, Backend, Seen, assert_equal_chains, seen
-from tests.support.own_sizes import OTHERS, by_backend_and_case, is_built_apart
+from tests.suites.rows.shares import SIZES, plan_of, renewed, start_of
+from tests.support.backends import NUMPY, assert_equal_chains, seen
 
-SIZES = {
-    "one mutation": (9, 1),
-    "small": (40, 17),
-    "panels": (150, 12),
-    "many blocks": (20, 140),
-}
-WITH_SHARES = [backend for backend in OTHERS if backend.encoding != "ancestor"]
 SEED = 5
-STOPS = (1, 60, 400, 900)
-
-
-@cache
-def plan_of(cells: int, mutations: int) -> Plan:
-    rates = Rates(0.02, 0.25)
-    problem = make_problem(simulate(cells, mutations, 0.02, 0.25, 0.1, 3).matrix, rates, octaves=True)
-    return make_plan(
-        problem,
-        moves=GUIDED_MOVES,
-        move_probabilities=(0.3, 0.2, 0.1, 0.2, 0.2),
-        score=score_named("shares", problem),
-        recorders=(every(1),),
-        events=4096,
-    )
-
-
-def spare_of(plan: Plan) -> int:
-    return plan.settings["sum_spare"]
-
-
-def start_of(plan: Plan, chain: int) -> ChainState:
-    """Return a chain before its first step, with shares that differ between nodes."""
-    tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma)
-    state = initial_state(plan, SEED, chain)
-    return renewed(plan, replace(state, tables=tables))
-
-
-def renewed(plan: Plan, state: ChainState) -> ChainState:
-    return renew_shares(plan.problem, state, SEED, spare_of(plan))
-
-
-def chains(backend: Backend, plan: Plan) -> list[Seen]:
-    """Return two chains, whose shares are drawn anew at each stop but the first."""
-    found = []
-    with backend.runner(plan, 2, SEED) as runner:
-        for chain in range(2):
-            runner.put(chain, start_of(plan, chain))
-        for stop in STOPS:
-            runner.advance(np.full(2, stop))
-            found += [seen(runner, chain) for chain in range(2)]
-            for chain in range(2 if stop > 1 else 0):
-                runner.put(chain, renewed(plan, runner.get(chain)), runner.info(chain))
-    return found
-
-
-@cache
-def numpy_chains(case: tuple[int, int]) -> list[Seen]:
-    """Return numpy's chains, whose trees are valid and whose scores are those of the definition."""
-    plan = plan_of(*case)
-    found = chains(NUMPY, plan)
-    for one in found:
-        state = one.state
-        assert are_trees(state.parents[None])
-        assert state.score == plan.score_of(state.parents, state.rates)
-        fast = score_with_shares(plan.problem, state.parents, state.rates.log_shares, spare_of(plan))
-        assert state.score == fast
-    return found
-
-
-@by_backend_and_case(WITH_SHARES, SIZES, everywhere=[], compiles=is_built_apart)
-def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[int, int]) -> None:
-    for ours, expected in zip(chains(backend, plan_of(*case)), numpy_chains(case), strict=True):
-        assert_equal_chains(ours, expected)
-        assert ours.state.rates == expected.state.rates
 
 
 def test_trees_that_are_in_the_slot_are_not_put_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,9 +33,9 @@ def test_trees_that_are_in_the_slot_are_not_put_again(monkeypatch: pytest.Monkey
     plan, ends = plan_of(*SIZES["small"]), []
     for copied in (True, False):
         with NUMPY.runner(plan, 1, SEED) as runner:
-            runner.put(0, replace(start_of(plan, 0), best_score=2**50))  # the best tree stays the same
+            runner.put(0, replace(start_of(plan, SEED, 0), best_score=2**50))  # the best tree stays the same
             runner.advance(np.full(1, 500))
-            state = renewed(plan, runner.get(0))
+            state = renewed(plan, runner.get(0), SEED)
             if copied:
                 state = replace(state, parents=state.parents.copy(), best_parents=state.best_parents.copy())
             encode = Mock(wraps=runner.encoding.encode)
@@ -170,10 +92,10 @@ def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.in
     number = {tuple(tree): at for at, tree in enumerate(all_trees(mutations))}
     found = np.zeros(len(number), dtype=np.int64)
     with NUMPY.runner(plan, chains, SEED) as runner:
-        runner.put_all([start_of(plan, chain) for chain in range(chains)])
+        runner.put_all([start_of(plan, SEED, chain) for chain in range(chains)])
         for read in range(reads):
             runner.advance(np.full(chains, 40 * (read + 1)))
-            states = [renewed(plan, runner.get(chain)) for chain in range(chains)]
+            states = [renewed(plan, runner.get(chain), SEED) for chain in range(chains)]
             runner.put_all(states)
             if read >= reads // 4 and read % 2:
                 for state in states:

@@ -1,6 +1,8 @@
-"""Rates and gamma per slot: they differ between slots and change between launches, on every backend."""
+"""Rates and gamma per slot: they differ between slots and change between launches, as in the oracle."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -16,102 +18,58 @@ from syclade.host.ground.errors import OptionError
 from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.quality.oracle import chain as oracle
 from syclade.quality.oracle.proposal import Cuts
-from tests.support.backends import (
-    NUMPY,
-    Backend,
-    Case,
-    assert_equal_chains,
-    assert_scores_are_right,
-    oracle_tables,
-    seen,
-    with_general,
-    with_rates,
-)
-
-CASE = Case(8, 13, gamma=0.5)
-"""It has the kernels of `test_conformance.py`, of which the longest takes 20 s to compile."""
-
-RATES = [(0.02, 0.2), (0.3, 0.3), (0.001, 0.4)]
+from syclade.quality.oracle.trees import ParentVector
+from tests.suites.rows.mutation_trees import GAMMAS, PHASES, SETTINGS, slot_rates, start_with_rates
+from tests.suites.rows.mutation_trees import SLOTS as CASE
+from tests.support.backends import NUMPY, assert_equal_chains, oracle_tables, seen, with_rates
 
 
-def rates_of(plan: Plan, fp_rate: float, fn_rate: float) -> SlotRates:
-    """Return the weights of other error rates in the unit of the plan's problem."""
-    unit = 2.0**plan.problem.scale_bits
-    weights = Rates(fp_rate, fn_rate).weights()
-    return SlotRates((*(round(float(weights[value]) * unit) for value in plan.problem.values), 0), 0)
+def oracle_trace(
+    plan: Plan, weights: Sequence[int], tree: ParentVector, chain: int, steps: range
+) -> oracle.Trace:
+    """Return the oracle's chain from the first of these steps on."""
+    cuts, logs = Cuts(*plan.move_below[:2]), oracle_tables(plan)
+    return oracle.run(
+        tree, CASE.values, weights, CASE.seed, chain, len(steps), cuts, logs, first_step=steps[0]
+    )
 
 
-def starts(plan: Plan) -> list[ChainState]:
-    return [
-        with_rates(plan, initial_state(plan, CASE.seed, chain), rates_of(plan, *RATES[chain]))
-        for chain in range(len(RATES))
-    ]
-
-
-@with_general
-def test_every_slot_has_rates_of_its_own(backend: Backend) -> None:
+def test_every_slot_has_rates_of_its_own() -> None:
     """Each slot runs the oracle's chain with its own rates."""
-    plan = CASE.plan()
-    with backend.runner(plan, len(RATES), CASE.seed) as runner:
-        for slot, state in enumerate(starts(plan)):
-            runner.put(slot, state)
-        runner.advance(np.full(len(RATES), 150))
-        found = [seen(runner, slot) for slot in range(len(RATES))]
-    for chain, ours in enumerate(found):
-        assert_scores_are_right(plan, ours.state)
-        zero, one, nothing = starts(plan)[chain].rates.weights
-        tree = tuple(starts(plan)[chain].parents.tolist())
-        cuts = Cuts(*plan.move_below[:2])
-        weights = (zero, one, nothing, nothing)
-        trace = oracle.run(tree, CASE.values, weights, CASE.seed, chain, 150, cuts, oracle_tables(plan))
-        assert tuple(ours.state.parents.tolist()) == trace.final
-        assert ours.state.best_score == trace.best_score
+    row = SETTINGS["own rates"]
+    for chain, found in enumerate(row.expected.at[150]):
+        start = start_with_rates(row.plan, row.seed, chain)
+        zero, one, nothing = start.rates.weights
+        tree = tuple(start.parents.tolist())
+        trace = oracle_trace(row.plan, (zero, one, nothing, nothing), tree, chain, range(150))
+        assert tuple(found.state.parents.tolist()) == trace.final
+        assert found.state.best_score == trace.best_score
+    assert len({one.state.rates for one in row.expected.at[150]}) == 3
 
 
-@with_general
-def test_rates_change_during_a_chain(backend: Backend) -> None:
+def test_rates_change_during_a_chain() -> None:
     """A slot whose rates change between launches continues like a chain newly put there."""
-    plan = CASE.plan()
-    with backend.runner(plan, 2, CASE.seed) as runner:
-        for slot in range(2):
-            runner.put(slot, initial_state(plan, CASE.seed, slot))
-        runner.advance(np.array([60, 60]))
-        changed = with_rates(plan, runner.get(1), rates_of(plan, *RATES[1]))
-        runner.put(1, changed, runner.info(1))
-        runner.advance(np.array([130, 130]))
-        found = [seen(runner, slot) for slot in range(2)]
-    with NUMPY.runner(plan, 1, CASE.seed) as alone:
+    row = SETTINGS["changed rates"]
+    before, after = (row.expected.at[stop][1].state for stop in (60, 130))
+    changed = with_rates(row.plan, before, slot_rates(row.plan, 1))
+    with NUMPY.runner(row.plan, 1, CASE.seed) as alone:
         alone.put(0, changed)
         alone.advance(np.array([130]))
-        assert found[1].state.parents.tolist() == alone.get(0).parents.tolist()
-        assert found[1].state.score == alone.get(0).score
-    for one in found:
-        assert_scores_are_right(plan, one.state)
-    assert found[1].state.rates == changed.rates != plan.problem.rates
+        assert after.parents.tolist() == alone.get(0).parents.tolist()
+        assert after.score == alone.get(0).score
+    assert after.rates == changed.rates != row.plan.problem.rates
 
 
-@with_general
-def test_gamma_changes_between_launches(backend: Backend) -> None:
+def test_gamma_changes_between_launches() -> None:
     """Each slot follows the oracle's chain with its own gammas, one after another."""
-    plan, gammas = CASE.plan(), [(0.5, 4.0, 0.05), (3.0, 0.2, 1.0)]
-    with backend.runner(plan, 2, CASE.seed) as runner:
-        for slot in range(2):
-            runner.put(slot, initial_state(plan, CASE.seed, slot))
-        for turn in range(3):
-            for slot in range(2):
-                runner.set_gamma(slot, gammas[slot][turn])
-            runner.advance(np.full(2, 50 * (turn + 1)))
-        found = [runner.get(slot) for slot in range(2)]
-    for chain, state in enumerate(found):
+    row = SETTINGS["changed gamma"]
+    weights = (*row.plan.problem.rates.weights, 0)
+    for chain, found in enumerate(row.expected.at[150]):
         tree = tuple(CASE.start(chain).parents.tolist())
-        for turn, gamma in enumerate(gammas[chain]):
-            tables = oracle_tables(CASE.plan(gamma=gamma))
-            cuts, weights = Cuts(*plan.move_below[:2]), (*plan.problem.rates.weights, 0)
-            tree = oracle.run(
-                tree, CASE.values, weights, CASE.seed, chain, 50, cuts, tables, first_step=50 * turn
-            ).final
-        assert tuple(state.parents.tolist()) == tree
-        assert state.gamma == gammas[chain][-1]
+        phases = [(CASE.gamma, range(1)), *zip(GAMMAS[chain], PHASES, strict=True)]
+        for gamma, steps in phases:
+            tree = oracle_trace(CASE.plan(gamma=gamma), weights, tree, chain, steps).final
+        assert tuple(found.state.parents.tolist()) == tree
 
 
 def test_a_gamma_that_makes_no_sense_is_refused() -> None:

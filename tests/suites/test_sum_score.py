@@ -1,15 +1,14 @@
-"""Sum score: the same bits on every backend, and nearly the logarithm of a sum of likelihoods."""
+"""Sum score: nearly the logarithm of a sum of likelihoods."""
 
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.plan import make_plan
 from syclade.host.chains.scores.all_attachments import all_attachments
 from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.matrix import matrix_from_array
@@ -17,73 +16,8 @@ from syclade.host.data.model.likelihood import attachment_posteriors, summed_log
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
-from tests.support.backends import (
-    NUMPY,
-    Backend,
-    Case,
-    Seen,
-    assert_equal_chains,
-    assert_scores_are_right,
-    seen,
-)
-from tests.support.own_sizes import OTHERS, OWN_SIZES, by_backend_and_case, is_built_apart
-
-CASES = {
-    "small": Case(8, 13),
-    "missing": Case(20, 33, kind="missing"),
-    "duplicates": Case(20, 33, kind="duplicates"),
-    "zygosity": Case(20, 33, kind="zygosity"),
-    "one": Case(1, 5),
-}
-WIDE = Case(12, 900, gamma=0.05)
-CHAINS = 3
-
-
-def rates_of(case: Case) -> Rates:
-    return Rates(0.02, 0.2, 0.25, 0.005) if case.kind == "zygosity" else Rates(0.02, 0.2)
-
-
-def plan_of(case: Case) -> Plan:
-    problem = make_problem(matrix_from_array(case.values), rates_of(case), octaves=True)
-    return make_plan(problem, gamma=case.gamma, move_probabilities=case.moves, score=all_attachments(problem))
-
-
-def chains(backend: Backend, case: Case, stops: range) -> list[Seen]:
-    plan = plan_of(case)
-    with backend.runner(plan, CHAINS, case.seed) as runner:
-        for chain in range(CHAINS):
-            runner.put(chain, initial_state(plan, case.seed, chain))
-        found = []
-        for stop in stops:
-            runner.advance(np.full(CHAINS, stop))
-            found += [seen(runner, chain) for chain in range(CHAINS)]
-    return found
-
-
-def stops_of(case: Case) -> range:
-    return range(1, 120, 1 if case is not WIDE else 17)
-
-
-@cache
-def numpy_chains(case: Case) -> list[Seen]:
-    """Return numpy's chains, whose scores are those of the definition."""
-    found = chains(NUMPY, case, stops_of(case))
-    plan = plan_of(case)
-    for one in found:
-        assert_scores_are_right(plan, one.state)
-    return found
-
-
-@by_backend_and_case(
-    OTHERS,
-    {**CASES, "wide": WIDE},
-    everywhere=["small"],
-    compiles=is_built_apart,
-    apart=[Backend("native", "ancestor"), OWN_SIZES],
-)
-def test_every_backend_gives_the_same_bits(backend: Backend, case: Case) -> None:
-    for ours, expected in zip(chains(backend, case, stops_of(case)), numpy_chains(case), strict=True):
-        assert_equal_chains(ours, expected)
+from tests.suites.rows.mutation_trees import SUMMED, rates_of, sum_plan
+from tests.support.backends import Case
 
 
 def brute_force(case: Case, parents: NDArray[np.int32]) -> float:
@@ -100,9 +34,9 @@ def brute_force(case: Case, parents: NDArray[np.int32]) -> float:
     return total
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+@pytest.mark.parametrize("case", SUMMED.values(), ids=list(SUMMED))
 def test_the_log_likelihood_is_that_of_brute_force(case: Case) -> None:
-    plan, matrix, rates = plan_of(case), matrix_from_array(case.values), rates_of(case)
+    plan, matrix, rates = sum_plan(case), matrix_from_array(case.values), rates_of(case)
     for chain in range(5):
         state = initial_state(plan, case.seed, chain)
         exact = brute_force(case, state.parents)
@@ -130,9 +64,9 @@ def test_large_inputs_neither_overflow_nor_vanish() -> None:
 
 
 def test_posteriors_of_attachments_add_up_to_one() -> None:
-    case = CASES["missing"]
+    case = SUMMED["missing"]
     matrix, rates = matrix_from_array(case.values), rates_of(case)
-    parents = initial_state(plan_of(case), 1, 0).parents
+    parents = initial_state(sum_plan(case), 1, 0).parents
     each = [
         attachment_posteriors(matrix, rates, parents, np.full(case.m, node, np.int32))
         for node in range(case.n + 1)

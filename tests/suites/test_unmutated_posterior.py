@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-import syclade
 from syclade.host.chains.plan import Plan
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.doublets import doublet_log_likelihood
@@ -29,8 +27,7 @@ from syclade.quality.posterior.small_target import (
     make_target,
     small_plan,
 )
-from tests.support.backends import DEVICES, QUICKEST
-from tests.support.did_all import assert_did_all
+from tests.support.backends import QUICKEST
 
 GAMMA, COUNTS = 1.0, (60, 9)
 OTHERS: dict[str, dict[str, Any]] = {"sum": {"score": "sum"}, "doublets": {"doublets": 0.3}}
@@ -92,61 +89,3 @@ def test_a_chain_without_the_counts_does_not(name: str, target: Target) -> None:
     found = check(replace(target, plan=plan_of(name, (0, 0))), QUICKEST, 15_000)
     assert not found.holds
     assert not found.visits.holds
-
-
-MATRIX = simulate(cells=40, mutations=9, fp_rate=0.01, fn_rate=0.2, missing=0.1, seed=3, doublets=0.2).matrix
-
-
-MODELS: dict[str, dict[str, Any]] = {
-    "doublets": {"doublets": "learn", "learn_fn": 0.2},
-    "sum": {"score": "sum"},
-    "max": {},
-}
-APART = [("native", "sum"), ("native", "max")]
-"""The package has no kernels with learned FP rates for processors."""
-
-
-def every_device() -> list[Any]:
-    """Return all devices with the name of each model, with their marks."""
-    return [
-        pytest.param(
-            device,
-            name,
-            marks=[
-                *([] if device == "native" else [pytest.mark.sycl]),
-                *([pytest.mark.verification] if (device, name) in APART else []),
-            ],
-        )
-        for device in DEVICES
-        for name in MODELS
-    ]
-
-
-@cache
-def sampled(device: str, name: str, counts: tuple[int, int] | None = (2000, 30)) -> syclade.Result:
-    return syclade.infer(
-        MATRIX,
-        device=device,
-        fp_rate=0.01,
-        fn_rate=0.2,
-        learn_fp=0.2,
-        unmutated_counts=counts,
-        chains=2,
-        steps=400,
-        samples=50,
-        **MODELS[name],
-    )
-
-
-def lines_of(result: syclade.Result) -> list[str]:
-    assert result.samples is not None
-    return list(result.samples.lines())
-
-
-@pytest.mark.parametrize(("device", "name"), every_device())
-def test_every_device_has_the_same_bits(device: str, name: str) -> None:
-    one, other = sampled(device, name), sampled("numpy", name)
-    assert_did_all(one, device)
-    assert one.learned == other.learned
-    assert lines_of(one) == lines_of(other)
-    assert lines_of(one) != lines_of(sampled("numpy", name, None))

@@ -1,4 +1,4 @@
-"""Three classes of observed values on every backend: chains equal the oracle's, and searches agree."""
+"""Three classes of observed values: chains equal the oracle's, and sample the posterior."""
 
 from __future__ import annotations
 
@@ -9,27 +9,18 @@ from typing import Any
 
 import pytest
 
-from syclade.host.chains.search.kernel import Work
 from syclade.host.commands.main import main
 from syclade.host.data.model.rate_tables import fixed_tables
 from syclade.host.device.choice import choose_device
 from syclade.quality.posterior.check import judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
+from tests.suites.rows.mutation_trees import THREE_CLASSES
+from tests.suites.rows.mutation_trees import ZYGOSITY as CASE
+from tests.suites.rows.mutation_trees import ZYGOSITY_WIDE as WIDE
 from tests.suites.test_conformance import assert_is_trace
-from tests.support.backends import QUICKEST, WITH_GENERAL, Backend, Case, run_alone
-from tests.support.own_sizes import by_backend, has_own_kernel
-from tests.support.searches import (
-    assert_equal_searches,
-    numpy_states,
-    problem_of,
-    slow_score,
-    states_of,
-)
-
-CASE = Case(8, 16, kind="zygosity")
-WIDE = Case(8, 1100, kind="zygosity")
-"""Case with more columns than narrow tables have."""
+from tests.support.backends import QUICKEST, Case
+from tests.support.same_bits import Chains
 
 
 def test_the_cases_have_three_classes() -> None:
@@ -39,25 +30,14 @@ def test_the_cases_have_three_classes() -> None:
     assert WIDE.problem().columns > 1024
 
 
-@by_backend(WITH_GENERAL, compiles=has_own_kernel)
-def test_every_step_is_the_oracles(backend: Backend) -> None:
-    steps = 200
-    assert_is_trace(run_alone(backend, CASE, 0, steps), CASE.trace(0, steps), steps)
-
-
-@pytest.mark.parametrize("backend", [Backend("native", "general"), Backend("numpy", "plain")], ids=str)
-def test_wide_tables(backend: Backend) -> None:
-    """Check the package's kernels, which support any number of classes."""
-    steps = 60
-    assert_is_trace(run_alone(backend, WIDE, 0, steps), WIDE.trace(0, steps), steps)
-
-
-def test_searches() -> None:
-    works = (Work("estimated", 5), Work("subtrees", 5), Work("regraft", 5), Work("exact", 2))
-    native, numpy = states_of("native", CASE, 0, works), numpy_states(CASE, 0, works)
-    for one, other in zip(native, numpy, strict=True):
-        assert_equal_searches(one, other)
-        assert one.score == slow_score(problem_of(CASE), one.parents)
+@pytest.mark.parametrize(
+    ("case", "row"), [(CASE, THREE_CLASSES[0]), (WIDE, THREE_CLASSES[1])], ids=["narrow", "wide"]
+)
+def test_every_step_is_the_oracles(case: Case, row: Chains) -> None:
+    """All backends have these bits."""
+    for done, all_seen in row.expected.at.items():
+        for chain, found in enumerate(all_seen):
+            assert_is_trace(found, case.trace(chain, done), done)
 
 
 # ---- the posterior

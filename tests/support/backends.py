@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends import Runner, make_runner
-from syclade.host.chains.encodings import ENCODINGS, for_device, make_encoding
+from syclade.host.chains.encodings import ENCODINGS, choose_encoding, for_device, make_encoding
 from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.kernel import log_tables
@@ -70,7 +70,16 @@ class Backend:
 
 
 def _encoding(name: str, plan: Plan, device: Device, traits: Traits) -> Encoding:
-    """Return the encoding that a run would use; `general` reads its sizes at run time where possible."""
+    """Return the encoding that a run would use; `general` reads its sizes at run time where possible.
+
+    Trees that have one encoding only have that one, by any name; `own` is what `auto` chooses.
+    """
+    if name == "own" or plan.space.encoding or plan.problem.of_cells:
+        made = choose_encoding("auto", device, plan.problem, plan.space.encoding, shares=plan.score.shares)
+        if name == "general":
+            made = made.general() or made
+            assert made.device.endswith(":GENERAL")
+        return made
     if name == "general":
         general = PreorderEncoding(plan.problem, traits)
         return general.general() or general

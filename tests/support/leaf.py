@@ -1,52 +1,31 @@
-"""Every way to run a chain of cell trees, and small inputs."""
+"""Small inputs of chains of cell trees, and the backends of trees that have one encoding."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
 
-from syclade.host.chains.backends import Runner, make_runner
-from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_leaf_plan
 from syclade.host.chains.recorders import Recorder
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import LeafProblem, make_leaf_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
-from syclade.host.device.choice import choose_device
-from tests.support.backends import DEVICES, Backend, marks_of
-from tests.support.did_all import assert_did_all
+from tests.support.backends import DEVICES, NUMPY, Backend, marks_of
 
+OWN_BACKENDS = [
+    *(Backend(device, "own") for device in DEVICES if device != "native"),
+    Backend("native", "general"),
+    NUMPY,
+]
+"""Backends of trees that have one encoding, without this processor's kernels for given sizes."""
 
-@dataclass(frozen=True)
-class LeafBackend:
-    """A device, with the kernel that runs have there, or that which reads its sizes."""
-
-    device: str
-    general: bool = False
-
-    @contextmanager
-    def runner(self, plan: Plan, slots: int, seed: int) -> Iterator[Runner]:
-        device = choose_device(self.device)
-        encoding = choose_encoding("auto", device, plan.problem, plan.space.encoding)
-        if self.general:
-            encoding = encoding.general() or encoding
-            assert encoding.device.endswith(":GENERAL")
-        made = make_runner(device, plan, encoding, slots, seed)
-        assert_did_all(made, self.device)
-        try:
-            yield made
-        finally:
-            made.close()
-
-
-LEAF_NUMPY = LeafBackend("numpy")
-LEAF_BACKENDS = [*(LeafBackend(device) for device in DEVICES), LeafBackend("native", general=True)]
+on_every_own_backend = pytest.mark.parametrize(
+    "backend", [pytest.param(one, id=one.device, marks=marks_of(one)) for one in OWN_BACKENDS]
+)
 
 
 @dataclass(frozen=True)
@@ -91,18 +70,3 @@ class LeafCase:
             recorders=recorders,
             events=events,
         )
-
-
-def marked(backend: LeafBackend, case: LeafCase | None = None, *more: pytest.MarkDecorator) -> Any:
-    """Return the backend, and the case if there is one, as parameters with their marks and those given."""
-    encoding = "general" if backend.general else "own"
-    marks = [*marks_of(Backend(backend.device, encoding)), *more]
-    name = f"{backend.device}-{encoding}"
-    if case is None:
-        return pytest.param(backend, id=name, marks=marks)
-    return pytest.param(backend, case, id=f"{case.n}x{case.m}-{case.kind}-{name}", marks=marks)
-
-
-on_every_leaf_backend = pytest.mark.parametrize(
-    "backend", [marked(backend) for backend in (*LEAF_BACKENDS, LEAF_NUMPY)]
-)

@@ -89,7 +89,7 @@ def is_native(backend: Backend) -> bool:
 def is_built_apart(backend: Backend) -> bool:
     """Return whether the backend builds a kernel for the sizes of a case that has the bits of another one.
 
-    The emulator runs the CPU device's SPIR-V; `test_emulator_conformance.py` compares the two.
+    The emulator runs the CPU device's SPIR-V; rows of `rows/inferences.py` compare the two at four sizes.
     """
     return has_own_kernel(backend) or backend.device == "fpga-emu"
 

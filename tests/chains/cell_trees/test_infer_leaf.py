@@ -24,7 +24,6 @@ from syclade.host.data.trees.newick import newick_edges
 from syclade.host.findings.kinds.cell_trees import CELL
 from syclade.host.ground.errors import CheckpointError, OptionError, TreeError
 from syclade.quality.oracle.leaf import clades_below
-from tests.support.did_all import assert_did_all
 from tests.support.leaf import LeafCase
 
 CASE = LeafCase(9, 8, "zygosity")
@@ -126,17 +125,6 @@ def test_graphviz_has_every_edge_and_mutation_once() -> None:
         '"joint1" -> "a";',
         '"joint1" -> "b\\"";',
     ]
-
-
-@pytest.mark.sycl
-@pytest.mark.parametrize("device", ["cpu", "native", "fpga-emu"])
-def test_every_device_gives_the_same_result(device: str) -> None:
-    ours = syclade.infer_leaf(CASE.matrix(), **{**QUICK, "device": device}, slots=2)
-    expected = syclade.infer_leaf(CASE.matrix(), **QUICK)
-    assert ours.summary() == expected.summary()
-    assert ours.to_newick() == expected.to_newick()
-    assert ours.encoding == "clade"
-    assert_did_all(ours, device)
 
 
 def test_a_run_goes_on_where_it_was_kept(tmp_path: Path) -> None:

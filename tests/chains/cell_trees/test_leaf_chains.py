@@ -1,4 +1,4 @@
-"""One suite for every backend: chains of cell trees equal the oracle's at every step, however they run."""
+"""Chains of cell trees: the oracle's at every step, however they run, and their posterior."""
 
 from __future__ import annotations
 
@@ -23,36 +23,17 @@ from syclade.host.ground.errors import CheckpointError
 from syclade.quality.oracle.acceptance import Tables
 from syclade.quality.oracle.draws import step_words
 from syclade.quality.oracle.leaf import Clades, all_leaf_trees, clades_below, leaf_score, leaf_step
+from tests.suites.rows.cell_trees import SMALL, by_step
 from tests.support.backends import (
+    NUMPY,
     Backend,
-    Seen,
     assert_equal_chains,
     assert_scores_are_right,
     runs_here,
     seen,
     with_rates,
 )
-from tests.support.leaf import (
-    LEAF_BACKENDS,
-    LEAF_NUMPY,
-    LeafBackend,
-    LeafCase,
-    marked,
-    on_every_leaf_backend,
-)
-
-SMALL = [
-    LeafCase(5, 2),
-    LeafCase(3, 3, gamma=0.2),
-    LeafCase(6, 5, "zygosity", seed=2**63),
-    LeafCase(9, 8, gamma=0.3),
-    LeafCase(1, 8),
-    LeafCase(9, 8, "equal", moves=(1, 0)),
-    LeafCase(9, 8, "zygosity", gamma=0.05, moves=(0, 1)),
-]
-
-# Sizes around the boundaries of words and panels; sizes of the same class share a kernel.
-LARGE = [LeafCase(33, 65, gamma=0.3), LeafCase(130, 20, "zygosity", gamma=0.3)]
+from tests.support.leaf import OWN_BACKENDS, LeafCase, on_every_own_backend
 
 
 def begun(backend_runner: Runner, plan: Plan, chains: int, seed: int) -> None:
@@ -69,76 +50,42 @@ def tree_of(parents: NDArray[np.int32]) -> Clades:
     return frozenset(clades_below(parents.tolist()))
 
 
-@pytest.mark.parametrize(
-    ("backend", "case"),
-    [
-        marked(backend, case, *([pytest.mark.verification] if later else []))
-        for case in SMALL
-        for backend in (*LEAF_BACKENDS, LEAF_NUMPY)
-        for later in [backend == LeafBackend("native") and case.kind == "zygosity"]
-    ],
-)
-def test_every_step_is_the_oracles(backend: LeafBackend, case: LeafCase) -> None:
-    steps, plan = 60, case.plan()
+@pytest.mark.parametrize("name", SMALL)
+def test_every_step_is_the_oracles(name: str) -> None:
+    """All backends have these bits."""
+    case, run = SMALL[name], by_step(name).expected
+    plan = by_step(name).plan
     rows, logs = case.problem().cell_rows().tolist(), oracle_logs(plan)
     kinds: Counter[int] = Counter()
-    with backend.runner(plan, 1, case.seed) as runner:
-        begun(runner, plan, 1, case.seed)
-        before = seen(runner, 0)
-        for step in range(steps):
-            runner.advance(np.array([step + 1]))
-            after = seen(runner, 0)
-            validate_leaf_parents(after.state.parents)
-            words = step_words(case.seed, 0, step)
-            wanted = leaf_step(before.state.parents.tolist(), rows, words, plan.move_below[0], logs)
-            tree = wanted.proposed if wanted.accepted else tree_of(before.state.parents)
-            assert tree_of(after.state.parents) == tree
-            assert after.state.score == (wanted.score if wanted.accepted else before.state.score)
-            assert after.state.best_score == max(before.state.best_score, after.state.score)
-            counted = (after.tallies - before.tallies).reshape(2, 3)
-            assert counted[:, wanted.kind].tolist() == [1, int(wanted.accepted)]
-            assert counted.sum() == 1 + wanted.accepted
-            kinds[wanted.kind] += 1
-            before = after
-        assert leaf_score(tree_of(before.state.best_parents), rows) == before.state.best_score
+    before, tallies = initial_state(plan, case.seed, 0), np.zeros((2, 3), dtype=np.int64)
+    for step in range(60):
+        found = run.at[step + 1][0]
+        after = found.state
+        validate_leaf_parents(after.parents)
+        words = step_words(case.seed, 0, step)
+        wanted = leaf_step(before.parents.tolist(), rows, words, plan.move_below[0], logs)
+        tree = wanted.proposed if wanted.accepted else tree_of(before.parents)
+        assert tree_of(after.parents) == tree
+        assert after.score == (wanted.score if wanted.accepted else before.score)
+        assert after.best_score == max(before.best_score, after.score)
+        counted = found.tallies.reshape(2, 3) - tallies
+        assert counted[:, wanted.kind].tolist() == [1, int(wanted.accepted)]
+        assert counted.sum() == 1 + wanted.accepted
+        kinds[wanted.kind] += 1
+        before, tallies = after, found.tallies.reshape(2, 3)
+    assert leaf_score(tree_of(before.best_parents), rows) == before.best_score
     assert kinds[0] > 10 or case.moves[0] == 0
     assert kinds[1] > 10 or case.moves[1] == 0
-
-
-@pytest.mark.parametrize(
-    ("backend", "case"),
-    [
-        marked(backend, case, *([pytest.mark.verification] if verified else []))
-        for case in LARGE
-        for backend in LEAF_BACKENDS
-        for verified in [backend == LeafBackend("native")]
-    ],
-)
-def test_large_trees_are_those_of_numpy(backend: LeafBackend, case: LeafCase) -> None:
-    plan, stops = case.plan(), (1, 7, 40, 300)
-    found: list[list[Seen]] = []
-    for one in (LEAF_NUMPY, backend):
-        with one.runner(plan, 3, case.seed) as runner:
-            begun(runner, plan, 3, case.seed)
-            found.append([])
-            for stop in stops:
-                runner.advance(np.full(3, stop))
-                found[-1] += [seen(runner, chain) for chain in range(3)]
-    for expected, ours in zip(*found, strict=True):
-        assert_scores_are_right(plan, ours.state)
-        assert_equal_chains(ours, expected)
-    assert found[0][-1].tallies[3:].min() >= 0
-    assert found[0][-1].tallies[3] > 30
 
 
 # ---- slots, launches, devices and checkpoints
 
 
-@on_every_leaf_backend
-def test_slots_and_launches_do_not_matter(backend: LeafBackend) -> None:
+@on_every_own_backend
+def test_slots_and_launches_do_not_matter(backend: Backend) -> None:
     case = LeafCase(9, 8, gamma=0.3)
     plan = case.plan()
-    with LEAF_NUMPY.runner(plan, 5, 3) as runner:
+    with NUMPY.runner(plan, 5, 3) as runner:
         expected = run_chains(runner, chains=5, steps=70)
     for slots in (1, 3):
         with backend.runner(plan, slots, 3) as runner:
@@ -155,8 +102,8 @@ def test_a_chain_moves_between_devices_and_takes_other_rates() -> None:
     plan = case.plan()
     lighter = replace(plan.problem.rates, weights=tuple(weight // 2 for weight in plan.problem.rates.weights))
     found = []
-    here = [one for one in LEAF_BACKENDS if runs_here(Backend(one.device, "clade"))]
-    for backends in ([LEAF_NUMPY] * len(here), here):
+    here = [one for one in (*OWN_BACKENDS, Backend("native", "own")) if runs_here(one)]
+    for backends in ([NUMPY] * len(here), here):
         state, info = with_rates(plan, initial_state(plan, 1, 2), lighter), None
         for turn, backend in enumerate(backends, 1):
             with backend.runner(plan, 2, 1) as runner:
@@ -187,7 +134,7 @@ def test_a_checkpoint_goes_on(tmp_path: object) -> None:
 
     case, file = LeafCase(9, 8), Path(str(tmp_path)) / "kept"
     plan = case.plan()
-    with LEAF_NUMPY.runner(plan, 1, 1) as runner:
+    with NUMPY.runner(plan, 1, 1) as runner:
         begun(runner, plan, 1, 1)
         runner.advance(np.array([30]))
         chain = seen(runner, 0)
@@ -195,7 +142,7 @@ def test_a_checkpoint_goes_on(tmp_path: object) -> None:
         runner.advance(np.array([80]))
         expected = seen(runner, 0)
     ((state, info),) = read_checkpoint(file, case.plan(), 1).chains
-    with LEAF_NUMPY.runner(plan, 1, 1) as runner:
+    with NUMPY.runner(plan, 1, 1) as runner:
         runner.put(0, state, info)
         runner.advance(np.array([80]))
         assert_equal_chains(seen(runner, 0), expected)
@@ -220,7 +167,7 @@ def test_the_chain_samples_its_posterior() -> None:
     """Check also that another exponent, or a uniform distribution, would be detected."""
     plan = SAMPLED.plan()
     counts: Counter[Clades] = Counter()
-    with LeafBackend("native", general=True).runner(plan, CHAINS, 7) as runner:
+    with Backend("native", "general").runner(plan, CHAINS, 7) as runner:
         runner.put_all([initial_state(plan, 7, chain) for chain in range(CHAINS)])
         for read in range(READS):
             runner.advance(np.full(CHAINS, BURN_IN + read * THINNING))

@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.chains.plan import make_leaf_plan
-from syclade.host.chains.recorders import every
 from syclade.host.chains.sample_store import SampleStore
-from syclade.host.chains.starts import initial_state
 from syclade.host.commands.main import cli
 from syclade.host.data.diagnostics.trees import clade_ess, spread_of
 from syclade.host.data.model.simulate import simulate
@@ -38,7 +36,6 @@ from syclade.host.findings.samples.cell_trees import (
 )
 from syclade.host.ground.errors import OptionError
 from tests.support.did_all import assert_did_all
-from tests.support.leaf import LEAF_BACKENDS, LEAF_NUMPY, LeafBackend, LeafCase, marked
 
 MATRIX = simulate(cells=9, mutations=7, fp_rate=0.02, fn_rate=0.2, missing=0.1, seed=4).matrix
 ASKED: dict[str, Any] = {
@@ -65,41 +62,6 @@ def clade_sets(parents: NDArray[np.int32]) -> set[frozenset[int]]:
     """Return the clades of more than one cell, by definition."""
     below = clades(parents)
     return {frozenset(np.flatnonzero(row).tolist()) for row in below[below.shape[1] :]}
-
-
-# ---- events
-
-
-def events_of(backend: LeafBackend) -> list[tuple[Any, ...]]:
-    case = LeafCase(9, 12)
-    problem = case.problem()
-    plan = make_leaf_plan(problem, recorders=(every(7),), events=5)
-    found = []
-    with backend.runner(plan, 3, 5) as runner:
-        for chain in range(3):
-            runner.put(chain, initial_state(plan, 5, chain))
-        done = False
-        while not done:
-            advanced = runner.advance(np.full(3, 200))
-            done = bool((advanced.steps == 200).all())
-            found += advanced.events
-    for event in found:
-        assert event.key == tree_key(event.parents)
-        assert event.score == plan.score_of(event.parents)
-    return sorted((one.chain, one.step, one.score, one.why, one.key, one.parents.tobytes()) for one in found)
-
-
-@pytest.mark.parametrize(
-    "backend",
-    [
-        marked(backend, None, *([pytest.mark.verification] if backend == LeafBackend("native") else []))
-        for backend in (*LEAF_BACKENDS, LEAF_NUMPY)
-    ],
-)
-def test_every_backend_has_the_same_events(backend: LeafBackend) -> None:
-    found = events_of(backend)
-    assert found == events_of(LEAF_NUMPY)
-    assert [step for chain, step, _, why, *_ in found if chain == 1 and why & 1] == list(range(7, 201, 7))
 
 
 # ---- clades and trees as text

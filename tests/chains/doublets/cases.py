@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import pytest
 
 from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_plan
 from syclade.host.chains.recorders import Recorder
@@ -16,41 +14,9 @@ from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
-from tests.support.backends import Case, Seen, seen
-from tests.support.leaf import LEAF_BACKENDS, LEAF_NUMPY, LeafBackend, marked
+from tests.support.backends import Backend, Case, Seen, seen
 
 RATE = 0.2
-
-
-def _compiles(backend: LeafBackend) -> bool:
-    """Return whether numba compiles a kernel for the sizes of each case."""
-    return backend.device == "native" and not backend.general
-
-
-def by_backend_and_name(
-    names: Collection[str], everywhere: Collection[str], compiled: Collection[str] = ()
-) -> pytest.MarkDecorator:
-    """Parametrise a test by `backend` and `name` of a case.
-
-    Args:
-        names: names of the cases.
-        everywhere: those that `make test` also runs on the emulator, which has the CPU device's SPIR-V.
-        compiled: those for which the package has no kernel of this processor at all.
-    """
-    found: list[Any] = []
-    for name in names:
-        for backend in LEAF_BACKENDS:
-            compiles = _compiles(backend) or (backend.device == "native" and name in compiled)
-            apart = compiles or (backend.device == "fpga-emu" and name not in everywhere)
-            one = marked(backend, None, *([pytest.mark.verification] if apart else []))
-            found.append(pytest.param(backend, name, id=f"{one.id}-{name}", marks=one.marks))
-    return pytest.mark.parametrize(("backend", "name"), found)
-
-
-on_every_backend = pytest.mark.parametrize(
-    "backend", [marked(one) for one in (*LEAF_BACKENDS, LEAF_NUMPY) if not _compiles(one)]
-)
-"""On all backends but this processor's kernels for given sizes."""
 
 
 def rates_of(case: Case) -> Rates:
@@ -76,7 +42,7 @@ def plan_of(
     )
 
 
-def chains(backend: LeafBackend, plan: Plan, seed: int, chains: int, stops: Sequence[int]) -> list[Seen]:
+def chains(backend: Backend, plan: Plan, seed: int, chains: int, stops: Sequence[int]) -> list[Seen]:
     """Return all chains of a plan at each stop, in one runner."""
     with backend.runner(plan, chains, seed) as runner:
         for chain in range(chains):

@@ -1,4 +1,4 @@
-"""Shares of the cells with doublets: the same bits on every backend, and the exact posterior."""
+"""Shares of the cells with doublets: the exact posterior."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from scipy.special import gammaln
 import syclade
 from syclade.host.chains.doublet_shares import (
     renew_doublet_shares,
-    scores_with_doublets,
 )
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.recorders import every
 from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.shares import CONCENTRATIONS
 from syclade.host.chains.space import SUMMED_TREES
@@ -30,31 +28,12 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.support.cells import doublet_shares
 from syclade.quality.oracle.trees import all_trees
-from tests.chains.doublets.cases import RATE, by_backend_and_name, matrix_of, rates_of
+from tests.chains.doublets.cases import RATE
+from tests.suites.rows.doublets import CASES, plan_with_shares
 from tests.suites.test_shares import p_value
-from tests.support.backends import QUICKEST, Case, Seen, assert_equal_chains, seen
-from tests.support.leaf import LEAF_NUMPY, LeafBackend
+from tests.support.backends import QUICKEST, Backend, Case
 
-CASES = {
-    "small": Case(8, 13),
-    "duplicates": Case(20, 40, kind="duplicates"),
-    "zygosity": Case(12, 70, kind="zygosity"),
-    "one mutation": Case(1, 5),
-}
-CHAINS, SEED = 3, 5
-STOPS = (1, 40, 90)
-
-
-def plan_of(case: Case) -> Plan:
-    problem = make_problem(matrix_of(case), rates_of(case), octaves=True)
-    return make_plan(
-        problem,
-        move_probabilities=case.moves,
-        score=score_named("shares", problem, RATE),
-        space=SUMMED_TREES,
-        recorders=(every(1),),
-        events=1024,
-    )
+SEED = 5
 
 
 def starts_of(plan: Plan, chains: int) -> list[ChainState]:
@@ -63,46 +42,8 @@ def starts_of(plan: Plan, chains: int) -> list[ChainState]:
     return renew_doublet_shares(plan, states, SEED)
 
 
-def found(backend: LeafBackend, case: Case) -> list[Seen]:
-    """Return chains whose shares are drawn anew at each stop but the first."""
-    plan, all_seen = plan_of(case), []
-    with backend.runner(plan, CHAINS, SEED) as runner:
-        runner.put_all(starts_of(plan, CHAINS))
-        for stop in STOPS:
-            runner.advance(np.full(CHAINS, stop))
-            now = [seen(runner, chain) for chain in range(CHAINS)]
-            all_seen += now
-            if stop > 1:
-                for chain, state in enumerate(renew_doublet_shares(plan, [one.state for one in now], SEED)):
-                    runner.put(chain, state, runner.info(chain))
-    return all_seen
-
-
-@cache
-def numpy_chains(case: Case) -> list[Seen]:
-    """Return numpy's chains, whose scores are those of the definition."""
-    plan, expected = plan_of(case), found(LEAF_NUMPY, case)
-    for one in expected:
-        state = one.state
-        assert state.score == plan.score_of(state.parents, state.rates)
-        shares = np.array([state.rates.log_shares])
-        assert scores_with_doublets(plan, Forest(state.parents[None]), shares).tolist() == [state.score]
-    assert len({one.state.rates.log_shares for one in expected}) > CHAINS
-    return expected
-
-
-@by_backend_and_name(CASES, everywhere=("small",))
-def test_every_backend_has_the_bits_of_numpy_and_the_score_of_the_definition(
-    backend: LeafBackend, name: str
-) -> None:
-    case = CASES[name]
-    for ours, expected in zip(found(backend, case), numpy_chains(case), strict=True):
-        assert_equal_chains(ours, expected)
-        assert ours.state.rates == expected.state.rates
-
-
 def test_several_trees_are_walked_together_as_one_by_one() -> None:
-    plan = plan_of(CASES["small"])
+    plan = plan_with_shares(CASES["small"])
     states = starts_of(plan, 4)
     for state, together in zip(states, renew_doublet_shares(plan, states, SEED), strict=True):
         (alone,) = renew_doublet_shares(plan, [state], SEED)
@@ -122,7 +63,7 @@ def pair_scores(plan: Plan, tree: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def test_first_nodes_of_doublets_are_weighted_by_all_partners() -> None:
-    plan = plan_of(Case(6, 9))
+    plan = plan_with_shares(Case(6, 9))
     states = starts_of(plan, 2)
     forest = Forest(np.array([state.parents for state in states], dtype=np.int32))
     unit, column_of = 2.0**-plan.problem.scale_bits, plan.problem.column_of
@@ -193,7 +134,7 @@ def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.in
     plan = small_plan(mutations, cells)
     number = {tuple(tree): at for at, tree in enumerate(all_trees(mutations))}
     counted = np.zeros(len(number), dtype=np.int64)
-    with LeafBackend(QUICKEST).runner(plan, chains, SEED) as runner:
+    with Backend(QUICKEST, "own").runner(plan, chains, SEED) as runner:
         runner.put_all(starts_of(plan, chains))
         for read in range(reads):
             runner.advance(np.full(chains, 40 * (read + 1)))

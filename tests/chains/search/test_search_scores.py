@@ -1,6 +1,6 @@
-"""Scores of stages: they are correct, and climbs reach as high as they should.
+"""Climbs of searches reach as high as they should.
 
-All tests use numpy; the other devices give the same bits (test_search_stages.py).
+All tests use numpy. `tests/suites/rows/searches.py` compares the devices, and checks the scores of stages.
 """
 
 from __future__ import annotations
@@ -19,20 +19,12 @@ from syclade.fallback.search.mutation_tree import MutationTree
 from syclade.host.chains.search.kernel import SearchState, Work, search_log_table, state_from
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.quality.oracle.trees import all_trees
-from tests.chains.search.test_search_stages import CASES, WORKS
+from tests.suites.rows.searches import CASES
 from tests.support import tree_strategies
 from tests.support.backends import Case
 from tests.support.searches import CLIMB, numpy_states, problem_of, searches_on, slow_score
 
 on_every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-
-
-@on_every_case
-def test_scores_are_those_of_the_trees(case: Case) -> None:
-    problem = problem_of(case)
-    for work, state in zip(WORKS, numpy_states(case, 0, WORKS), strict=True):
-        assert state.score == slow_score(problem, state.parents), work
-        assert state.best_score == slow_score(problem, state.best_parents), work
 
 
 @on_every_case
