@@ -8,7 +8,7 @@ counts at both of its nodes. All is as in `shares`, which draws pi, for several 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,8 @@ from syclade.fallback.scores.powers import logarithm_of_two
 from syclade.fallback.sums.numbers import MANTISSA_BITS, Numbers, powers_of_two, product, total
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.shares import (
+    blocks_of_columns,
+    cells_by_column,
     draw_shares,
     generator_of,
     rescored,
@@ -79,13 +81,6 @@ def _log_shares_of(states: Sequence[ChainState]) -> NDArray[np.int64]:
     return np.array([state.rates.log_shares for state in states], dtype=np.int64)
 
 
-def _blocks(problem: Problem, trees: int) -> Iterator[slice]:
-    """Yield blocks of columns whose numbers stay in a fast cache."""
-    step = max(1, _BLOCK // (problem.nodes * trees))
-    for start in range(0, problem.columns, step):
-        yield slice(start, min(start + step, problem.columns))
-
-
 def scores_with_doublets(plan: Plan, forest: Forest, log_shares: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the scores of trees with shares, as `Score.of` defines them, but fast: (trees,).
 
@@ -106,7 +101,7 @@ def scores_with_doublets(plan: Plan, forest: Forest, log_shares: NDArray[np.int6
     classes = np.full((1, problem.columns), problem.classes - 1, dtype=np.uint8)
     observed = np.tile(np.concatenate((problem.observed, classes)), (forest.trees, 1))
     scores = np.zeros(forest.trees, dtype=np.int64)
-    for block in _blocks(problem, forest.trees):
+    for block in blocks_of_columns(problem, problem.nodes * forest.trees, _BLOCK):
         seen = observed[:, block]
         singles, pairs = (Numbers(*(np.repeat(x, seen.shape[1], axis=1) for x in one)) for one in alone)
         for rows, parents in forest.up:
@@ -134,14 +129,14 @@ def _counts(
     generators: Sequence[np.random.Philox],
 ) -> NDArray[np.int64]:
     """Return the numbers of cells at the nodes, (trees, nodes), after a draw of each cell's node or nodes."""
-    column_of = np.sort(problem.column_of)  # cells with equal columns may change places
+    column_of = cells_by_column(problem)
     cells, nodes = len(column_of), problem.nodes
     uniform = [uniform_numbers(generator, 2 * cells).reshape(2, cells) for generator in generators]
     unit = 2.0**-problem.scale_bits
     weights = problem.weight_rows() * unit
     shares = log_shares.reshape(-1, 1) * unit
     counts = np.zeros((forest.trees, nodes), dtype=np.int64)
-    for block in _blocks(problem, forest.trees):
+    for block in blocks_of_columns(problem, problem.nodes * forest.trees, _BLOCK):
         first, last = np.searchsorted(column_of, (block.start, block.stop))
         columns = column_of[first:last] - block.start
         kinds = kinds_of(forest, forest.of_all(weights[:, block]), shares, rate)

@@ -28,6 +28,7 @@ from syclade.host.data.trees.tree import preorder
 __all__ = [
     "CONCENTRATIONS",
     "Draw",
+    "blocks_of_columns",
     "cells_by_column",
     "check_shares",
     "concentration_of",
@@ -233,9 +234,9 @@ def _scores(
     return scores
 
 
-def _blocks(problem: Problem) -> Iterator[slice]:
-    """Yield blocks of columns whose scores stay in a fast cache."""
-    step = max(1, _BLOCK // problem.nodes)
+def blocks_of_columns(problem: Problem, rows: int, numbers: int) -> Iterator[slice]:
+    """Yield blocks of columns with at most this many numbers in their rows, which stay in a fast cache."""
+    step = max(1, numbers // rows)
     for start in range(0, problem.columns, step):
         yield slice(start, min(start + step, problem.columns))
 
@@ -243,7 +244,7 @@ def _blocks(problem: Problem) -> Iterator[slice]:
 def _total(problem: Problem, scores: NDArray[np.int32], log_shares: NDArray[np.int32], spare: int) -> int:
     """Return the score of a tree, in integers; powers are computed only where they are not 0."""
     fraction, bits, total = np.int32(problem.scale_bits), np.int64(problem.scale_bits), 0
-    for block in _blocks(problem):
+    for block in blocks_of_columns(problem, problem.nodes, _BLOCK):
         worth = scores[:, block] + log_shares[:, None]
         octave = worth.max(axis=0) >> fraction
         near = np.flatnonzero(worth >= (octave + np.int32(spare - MANTISSA_BITS)) << fraction)

@@ -23,7 +23,7 @@ from syclade.host.ground.errors import MatrixError
 __all__ = [
     "attachment_posteriors", "event_counts", "fitted_shares", "log_likelihood",
     "log_likelihood_at_fitted_shares", "log_likelihood_of_counts", "path_counts",
-    "shared_attachment_posteriors", "summed_log_likelihood", "tree_of_matrix",
+    "shared_attachment_posteriors", "shares_of", "summed_log_likelihood", "tree_of_matrix",
 ]  # fmt: skip
 
 
@@ -123,6 +123,9 @@ def path_counts(values: NDArray[np.uint8], tree: NDArray[np.int32]) -> Iterator[
         yield counts
 
 
+_NOBODY = 0.01
+"""Cells that each node has besides those expected there, so that no share is 0."""
+
 _GAP = 1e-9
 """Most that the log-likelihood at fitted shares is below the maximum, per cell, in nats."""
 
@@ -217,6 +220,17 @@ def shared_attachment_posteriors(
     scores = _scores(matrix, rates, parents)
     worth = fitted_shares(scores, np.ones(matrix.n_cells))[0][:, None] * np.exp(scores - scores.max(axis=0))
     return np.asarray(worth[nodes, np.arange(matrix.n_cells)] / worth.sum(axis=0))
+
+
+def shares_of(counts: NDArray[np.float64], cells: float | None = None) -> NDArray[np.float64]:
+    """Return the shares that follow from expected numbers of cells: the maximisation of EM. None is 0.
+
+    Args:
+        counts: float64, shape (nodes,): number of cells at each node.
+        cells: their sum, if it is known.
+    """
+    filled = counts + _NOBODY
+    return np.asarray(filled / (filled.sum() if cells is None else cells + len(counts) * _NOBODY))
 
 
 def fitted_shares(

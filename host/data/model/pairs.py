@@ -12,12 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.model.likelihood import shares_of
 from syclade.host.data.trees.tree import levels_of
 
 __all__ = ["Forest", "Kinds", "PairTerms", "draw_counts", "fit_shares", "kinds_of", "pair_terms"]
-
-_NOBODY = 0.01
-"""Cells that each node has besides those expected there, so that no share is 0."""
 
 _MOST_ROUNDS, _SAME = 200, 1e-4
 """Most rounds of expectation and maximisation, and the change of all shares that ends them."""
@@ -202,8 +200,7 @@ def fit_shares(
     shares, of_all = np.full(len(parents), 1.0 / len(parents)), forest.of_all(weights)
     for _ in range(_MOST_ROUNDS):
         single, pair = kinds_of(forest, of_all, np.log2(shares)[:, None], rate).probabilities()
-        counts = (single + 2.0 * pair) @ cells + _NOBODY
-        before, shares = shares, counts / counts.sum()
+        before, shares = shares, shares_of((single + 2.0 * pair) @ cells)
         if np.abs(shares - before).max() < _SAME:
             break
-    return np.asarray(shares)
+    return shares

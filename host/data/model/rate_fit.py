@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.likelihood import path_counts, tree_of_matrix
+from syclade.host.data.model.likelihood import path_counts, shares_of, tree_of_matrix
 from syclade.host.data.model.rates import Rates, scored_values
 
 __all__ = [
@@ -65,9 +65,6 @@ with 0.06. The cuts are needed where errors depend on each other: thousands of c
 _MOST_ROUNDS, _ROUNDS_OF_SHARES = 50, 20
 _SAME = 0.01
 """Relative change of both rates below which they are final."""
-
-_NOBODY = 0.01
-"""Cells that each node has besides those expected there, so that no share is 0."""
 
 _LARGEST_SUM = 0.99
 """Limit of the sum of both rates, or of one in what the other leaves: at 1, an observed mutation would be no
@@ -216,7 +213,7 @@ def expected_counts(
     on_path = (expected / total).sum(axis=1)
     table = np.column_stack([np.bincount(values.ravel(), minlength=4) - on_path, on_path])
     at_node /= total
-    return table, np.asarray((at_node.sum(axis=1) + _NOBODY) / (matrix.n_cells + len(tree) * _NOBODY))
+    return table, shares_of(at_node.sum(axis=1), matrix.n_cells)
 
 
 def _at_fitted_shares(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.float64]:

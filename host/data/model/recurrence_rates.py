@@ -20,6 +20,7 @@ from syclade.host.data.model.dropout import (
     slot_rates,
     within_limits,
 )
+from syclade.host.data.model.likelihood import shares_of
 from syclade.host.data.model.problem import Problem, SlotRates
 
 __all__ = ["Fit", "OwnRates", "fit_own_rates"]
@@ -30,9 +31,6 @@ _SAME: Final = 1e-3
 
 _RATES: Final = 32
 """Rates that stand for the common Beta."""
-
-_NOBODY: Final = 0.01
-"""Cells that each node has besides those expected there, so that no share is 0."""
 
 
 class Fit(NamedTuple):
@@ -173,7 +171,7 @@ def _cells_given_tree(
         logs = scores + np.log(now)[:, None]
         at_node = np.exp(logs - logs.max(axis=0))
         at_node /= at_node.sum(axis=0)
-        now = (at_node.sum(axis=1) + _NOBODY) / (cells + nodes * _NOBODY)
+        now = shares_of(at_node.sum(axis=1), cells)
     return genotypes.astype(np.float64) @ at_node, now
 
 
