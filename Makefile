@@ -1,6 +1,7 @@
 # make demo   infers a tree from the bundled example on a SYCL device
 # make test   runs all tests but those of make verify, which repeat at length what others show
 # make quick  runs a sample of them, some from each file      make verify  runs the long ones
+# make coverage  runs the tests, and lists the branches of the host that they leave out
 # make quality  compares trees with SCITE's and checks the posterior, in about two minutes: quality-out/
 # make workflows  runs the example for Snakemake, which it installs
 # make lint   checks format, style, types and layers      make format   rewrites the format
@@ -23,7 +24,7 @@ EXAMPLE := host/data/example
 # of which would compile all of our modules without stored bytecode.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test quick verify workflows quality lint format kernels lock clean
+.PHONY: help demo test quick verify coverage workflows quality lint format kernels lock clean
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
@@ -43,6 +44,13 @@ quick: $(VENV)/.dev
 
 verify: $(VENV)/.dev
 	$(PYTEST) -m verification $(PYTEST_ARGS)
+
+# Also of the processes that tests start. Takes half as long again as the tests: a tool for maintainers, not a check.
+coverage: $(VENV)/.dev
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest --numprocesses $(NUMPROCESSES) --dist worksteal -m 'not verification' $(PYTEST_ARGS) || true
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 # Snakemake pins versions of its own, so it has its own environment; it finds syclade by PATH.
 workflows: $(VENV)/.dev
@@ -80,7 +88,7 @@ lock: $(VENV)/.dev
 		--group dev --constraint requirements.lock --output-file requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) build dist demo-out quality-out *.egg-info
+	rm -rf $(VENV) build dist demo-out quality-out *.egg-info .coverage .coverage.*
 
 # ---- the environment: made anew when a lock's content changes, the package installed anew with its metadata
 
