@@ -155,7 +155,7 @@ class Body(Expressions):
         trips = self.number(node.iter.args[0])
         if trips.value is None:
             raise UntypedError("the number of trips of a loop depends on data")
-        name = self.local_name(node.target.id.strip("_") or "turn")
+        name = self.local_name(node.target.id.strip("_") or "trip")
         described = Loop(self.name, name, trips.text, _has_rows(node))
         for line in self.program.before_loop(described):
             self.emit(line)

@@ -35,7 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run the pipeline, and compare it with the golden vectors.")
     parser.add_argument("--states", type=int, action="append", help="chain states in flight; may be repeated")
     parser.add_argument(
-        "--trace", action="store_true", help="count turns of loops, and stages at once (emulator)"
+        "--trace", action="store_true", help="count trips of loops, and stages at once (emulator)"
     )
     parser.add_argument("--binary", type=Path, help="image for a card, made of pipeline.cl by aoc")
     parser.add_argument("--platform", default="FPGA", help="part of the platform's name")
@@ -173,7 +173,7 @@ class Device:
         return time.perf_counter() - started
 
     def traced(self, states: int) -> dict[str, Any]:
-        """Return turns of loops in a step of each stage (for one state in flight), and stages at once."""
+        """Return trips of loops in a step of each stage (for one state in flight), and stages at once."""
         import numpy as np
 
         out = np.zeros(9 + MOST_EVENTS, dtype=np.uint64)
@@ -185,7 +185,7 @@ class Device:
             seen += [] if event % 2 else [at_once]
         counted = dict(zip(STAGES, out[2:7].tolist(), strict=True)) if states == 1 else None
         mean = sum(seen) / max(1, len(seen))
-        return {"turns": counted, "stages_at_once": mean, "most_stages_at_once": max(seen, default=0)}
+        return {"trips": counted, "stages_at_once": mean, "most_stages_at_once": max(seen, default=0)}
 
     def _run(self, name: str, arguments: list[Any], timeout: float) -> None:
         """Run a kernel on numbers and arrays, and copy the arrays back."""

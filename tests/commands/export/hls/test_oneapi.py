@@ -37,7 +37,7 @@ def test_no_standstill_with_any_number_of_states(tmp_path: Path) -> None:
     one, *others = report["runs"]
     assert len(others) == 63
     assert one["most_stages_at_once"] == 1
-    assert all(run["turns"] == one["turns"] and one["turns"] == [30, 1, 7, 186, 70] for run in others)
+    assert all(run["trips"] == one["trips"] and one["trips"] == [30, 1, 7, 186, 70] for run in others)
 
 
 def test_too_short_a_pipe_is_a_standstill(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class TestOnTheEmulator:
         first, *others = report["runs"]
         assert len(others) == 63
         # Rows 6, cells 6, words 1, values 2; propose: 10 rounds of Philox, 2 moves, 6 digits, 2 x 6 rows.
-        assert first["turns"] == {
+        assert first["trips"] == {
             "propose": 30,
             "find_parent": 1,
             "tree_update": 1 + 6,

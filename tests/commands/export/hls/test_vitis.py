@@ -30,7 +30,7 @@ def test_two_words_and_three_values(headers: Path, tmp_path: Path) -> None:
     assert (report["chains"], report["steps"], report["as_expected"]) == (30, 20, True)
     one, *others = report["runs"]
     assert one["most_stages_at_once"] == 1
-    assert all(run["turns"] == one["turns"] for run in others)
+    assert all(run["trips"] == one["trips"] for run in others)
 
 
 def test_a_broken_stage_is_noticed(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@
 #define BEGIN_STAGE(stage)
 #define END_STAGE(stage)
 #elif defined(COUNT)
-#define TRIP() (turns++)
-#define BEGIN_STAGE(stage) const u64 turns_before = begin_stage()
-#define END_STAGE(stage) end_stage(stage, turns_before)
+#define TRIP() (trips++)
+#define BEGIN_STAGE(stage) const u64 trips_before = begin_stage()
+#define END_STAGE(stage) end_stage(stage, trips_before)
 #else
 #define BEGIN_STAGE(stage)
 #define END_STAGE(stage)

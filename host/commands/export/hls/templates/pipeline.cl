@@ -1,7 +1,7 @@
 /* The macro-pipeline: five autorun kernels, and io, which keeps chain states circulating (algorithm 3.10 of the
    thesis). Channels connect them to a ring. See README.md.
 
-   With TRACE, for the emulator only, the kernels count the turns of loops and note when a stage works. */
+   With TRACE, for the emulator only, the kernels count the trips of loops and note when a stage works. */
 
 #pragma OPENCL EXTENSION cl_intel_channels : enable
 

@@ -55,9 +55,9 @@ static u64 passes_of(Arrays &arrays, u64 chains)
     return passes;
 }
 
-/* What stages note while they run: turns of loops in their last step, and how many were at work. */
-static thread_local u64 turns = 0;
-static u64 turns_of[8];
+/* What stages note while they run: trips of loops in their last step, and how many were at work. */
+static thread_local u64 trips = 0;
+static u64 trips_of[8];
 static std::atomic<int> at_work(0), most_at_work(0);
 static std::atomic<u64> begins(0), sum_at_work(0);
 
@@ -69,12 +69,12 @@ static u64 begin_stage()
     int most = most_at_work;
     while (now > most && !most_at_work.compare_exchange_weak(most, now)) {
     }
-    return turns;
+    return trips;
 }
 
 static void end_stage(int stage, u64 before)
 {
-    turns_of[stage] = turns - before;
+    trips_of[stage] = trips - before;
     at_work--;
 }
 
@@ -113,11 +113,11 @@ static int run_all(int count, char **numbers, const std::function<void(u64, u64,
             }
         }
         all_right = all_right && wrong.empty();
-        std::printf("%s{\"states\": %lu, \"wrong\": [%s], \"seconds\": %g, \"steps_per_second\": %g, \"turns\": [",
+        std::printf("%s{\"states\": %lu, \"wrong\": [%s], \"seconds\": %g, \"steps_per_second\": %g, \"trips\": [",
             in_flight == states.front() ? "" : ", ", (unsigned long)in_flight, wrong.c_str(), seconds.count(),
             static_cast<double>(chains * steps) / seconds.count());
         for (int stage = 1; stage <= 5; stage++) {
-            std::printf("%s%lu", stage == 1 ? "" : ", ", (unsigned long)turns_of[stage]);
+            std::printf("%s%lu", stage == 1 ? "" : ", ", (unsigned long)trips_of[stage]);
         }
         std::printf("], \"stages_at_once\": %g, \"most_stages_at_once\": %d}",
             static_cast<double>(sum_at_work) / static_cast<double>(std::max<u64>(1, begins)), most_at_work.load());

@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 #include "testbench.h"
-#define TRIP() (turns++)
-#define BEGIN_STAGE(stage) const u64 turns_before = begin_stage()
-#define END_STAGE(stage) end_stage(stage, turns_before)
+#define TRIP() (trips++)
+#define BEGIN_STAGE(stage) const u64 trips_before = begin_stage()
+#define END_STAGE(stage) end_stage(stage, trips_before)
 #define START(...) running.emplace_back([&] { __VA_ARGS__; })
 #else
 #define BEGIN_STAGE(stage)
