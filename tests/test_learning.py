@@ -53,7 +53,7 @@ def test_what_is_told_of_rates(result: syclade.Result) -> None:
     assert result.rates.fn_rate == result.learned["fn_rate"]["value"]
     assert 0.23 < result.rates.fn_rate < 0.34
     assert result.rates.fp_rate == 1e-3
-    assert result.samples.to_dict()["rates"]["fn_rate"]["mean"] == pytest.approx(rates.mean())
+    assert result.samples.rate_summaries()["fn_rate"]["mean"] == pytest.approx(rates.mean())
     assert {"jump of fn_rate"} < set(result.moves)
     tried, taken = result.moves["jump of fn_rate"]
     assert 0 < taken < tried

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.answer.request import make_request
 from syclade.host.answer.run import finish, make_draft
-from syclade.host.chains.checkpoints.checkpoint_writer import checkpoint_in_use, make_keeper, what_decides
+from syclade.host.chains.checkpoints.checkpoint_writer import (
+    deciding_options,
+    locked_checkpoint,
+    make_checkpoint_writer,
+)
 from syclade.host.chains.runs.outcome import RECURRENCE
 from syclade.host.chains.runs.task import Stop, Task
 from syclade.host.chains.sample_store import store_of
@@ -225,28 +229,28 @@ def infer_by(
         if progress is not None:
             progress(progress_of(state, to_nats))
 
-    asked = make_request(matrix, options, executor, stop, show)
+    request = make_request(matrix, options, executor, stop, show)
 
     def report(state: Progress) -> None:
-        show(state, asked.plan.problem.to_nats)
+        show(state, request.plan.problem.to_nats)
 
-    decides = what_decides(asked.plain_options, asked.observed.sha256)
+    decides = deciding_options(request.plain_options, request.observed.sha256)
     try:
-        with checkpoint_in_use(options.checkpoint, options.resume):
-            keeper = make_keeper(
+        with locked_checkpoint(options.checkpoint, options.resume):
+            checkpoints = make_checkpoint_writer(
                 options.checkpoint, options.resume, options.checkpoint_every, decides, force=options.force
             )
-            draft = make_draft(asked, Task(report, keeper, stop))
+            draft = make_draft(request, Task(report, checkpoints, stop))
             if options.recurrent is not None and stop.wanted:
                 draft.stop(RECURRENCE)
             elif options.recurrent is not None:
                 from syclade.host.answer.recurrence.bayes_factors import add_recurrences
 
-                add_recurrences(asked, draft, Task(report, stop=stop))
-            return finish(asked, draft, time.perf_counter() - begun)
+                add_recurrences(request, draft, Task(report, stop=stop))
+            return finish(request, draft, time.perf_counter() - begun)
     finally:
-        if isinstance(asked.device, Several):
-            asked.device.close()
+        if isinstance(request.device, Several):
+            request.device.close()
 
 
 def _check_outputs(options: Options, matrix: object) -> None:

@@ -23,9 +23,13 @@ from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.recurrence import with_copy_below_root
 from syclade.host.data.trees.clones import default_cell_names
+from syclade.host.findings.consensus.finding import ConsensusFinding
+from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import BestTree, Draft
 from syclade.host.findings.kinds.kind import TreeKind
 from syclade.host.findings.registry import findings_of
+from syclade.host.findings.samples.finding import SamplesFinding
+from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.ground.errors import SycladeError
 
 if TYPE_CHECKING:
@@ -33,7 +37,6 @@ if TYPE_CHECKING:
 
     from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.chains.state import ChainState
-    from syclade.host.findings.consensus.consensus import CloneConsensus
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.findings.support.stage import SupportPlan
 
@@ -140,18 +143,18 @@ def _probabilities(plan: Plan, weights: Sequence[float]) -> dict[str, float]:
 def _learned(model: RateModel, places: Places) -> dict[str, Any] | None:
     """Return the learned rates as plain values: value with the best tree, options, and log prior."""
     values = model.values(places)
-    told = {prior.name: {"value": values[prior.name], **prior.to_dict()} for prior in model.priors}
-    return {**told, "log_prior": model.log_prior(places)} if told else None
+    learned = {prior.name: {"value": values[prior.name], **prior.to_dict()} for prior in model.priors}
+    return {**learned, "log_prior": model.log_prior(places)} if learned else None
 
 
 logger = logging.getLogger("syclade.support")
 
 
-def make_draft(asked: Request, task: Task) -> Draft:
+def make_draft(request: Request, task: Task) -> Draft:
     """Run the inference: the most likely tree, and what is found about it but for recurrences.
 
     Args:
-        asked: the checked options.
+        request: the checked options.
         task: the run context: progress callback, checkpointing, stop request.
 
     Raises:
@@ -159,48 +162,49 @@ def make_draft(asked: Request, task: Task) -> Draft:
         CheckpointError: the checkpoint to resume from is damaged or belongs to another run.
         OutputError: the samples cannot be written.
     """
-    problem = asked.plan.problem
-    found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task)
-    if found.interrupted and asked.estimated.tree is not None:
-        found = _with_tree(found, asked, asked.estimated.tree)
+    problem = request.plan.problem
+    found = _by_search(request, task) if request.by_search else _by_chains(request, task)
+    if found.interrupted and request.estimated.tree is not None:
+        found = _with_tree(found, request, request.estimated.tree)
     rates = problem.rate_tables.model.at(found.outcome.best.best_rate_at)
     draft = Draft(
-        best=best_tree_of(asked.kind, asked.observed, rates, asked.plan, found),
+        best=best_tree_of(request.kind, request.observed, rates, request.plan, found),
         found=found,
-        estimated=asked.estimated.names,
-        true_tree=asked.true_tree,
-        unplaced=asked.unplaced,
-        work=(*asked.estimated.work, *found.work),
+        estimated=request.estimated.names,
+        true_tree=request.true_tree,
+        unplaced=request.unplaced,
+        work=(*request.estimated.work, *found.work),
         seconds=found.outcome.seconds,
-        stopped_in=TREE if found.interrupted or asked.estimated.stopped else None,
+        stopped_in=TREE if found.interrupted or request.estimated.stopped else None,
     )
-    if asked.sampling is not None and found.samples is not None:
+    if request.sampling is not None and found.samples is not None:
         names = draft.best.mutations, draft.best.cells
-        draft.samples = asked.kind.judge(found.samples, asked.sampling, problem, *names)
-        draft.consensus = _consensus(draft, draft.samples, rates)
-    if asked.support is not None:
-        _add_support(asked.support, asked, draft, task)
-    if asked.max_trees is not None:
-        _add_co_optimal(asked, draft, asked.max_trees, task)
+        samples = request.kind.judge(found.samples, request.sampling, problem, *names)
+        draft.add(SamplesFinding(samples))
+        _add_consensus(draft, samples, rates)
+    if request.support is not None:
+        _add_support(request.support, request, draft, task)
+    if request.max_trees is not None:
+        _add_co_optimal(request, draft, request.max_trees, task)
     return draft
 
 
-def finish(asked: Request, draft: Draft, total_seconds: float) -> Result:
+def finish(request: Request, draft: Draft, total_seconds: float) -> Result:
     """Return the result of a run.
 
     Args:
-        asked: its options. The command to repeat the run estimates the rates again.
+        request: its options. The command to repeat the run estimates the rates again.
         draft: what its stages found.
         total_seconds: its wall time.
     """
-    options = {**asked.plain_options, **asked.estimated.as_asked}
-    return make_result(draft, asked.plan, seed=asked.seed, options=options, total_seconds=total_seconds)
+    options = {**request.plain_options, **request.estimated.as_requested}
+    return make_result(draft, request.plan, seed=request.seed, options=options, total_seconds=total_seconds)
 
 
-def _consensus(
+def _add_consensus(
     draft: Draft, samples: Sampled, rates: Rates, fn_rates: NDArray[np.float64] | None = None
-) -> CloneConsensus | None:
-    """Return the consensus of samples; None if their trees have none.
+) -> None:
+    """Add the consensus of samples, if their trees have one.
 
     Args:
         draft: the answer so far.
@@ -212,11 +216,13 @@ def _consensus(
     consensus = best.kind.consensus(
         samples, best.parents, best.observed, rates, draft.true_tree, draft.unplaced, fn_rates
     )
+    if consensus is None:
+        return
     doublets = best.assignment.doublets
-    return consensus if consensus is None or doublets is None else consensus.with_doublets(doublets.rate)
+    draft.add(ConsensusFinding(consensus if doublets is None else consensus.with_doublets(doublets.rate)))
 
 
-def _add_support(planned: SupportPlan, asked: Request, draft: Draft, task: Task) -> None:
+def _add_support(planned: SupportPlan, request: Request, draft: Draft, task: Task) -> None:
     """Add the support and its consensus, unless the run was stopped before.
 
     Progress shows the best tree meanwhile. If the chains cannot run, such as for want of memory, the tree is
@@ -227,88 +233,91 @@ def _add_support(planned: SupportPlan, asked: Request, draft: Draft, task: Task)
         return
     from syclade.host.findings.support.stage import Run, add_support
 
-    best = asked.plan.problem.from_nats(draft.best.log_likelihood)
+    best = request.plan.problem.from_nats(draft.best.log_likelihood)
 
     def report(state: Progress) -> None:
         task.report(replace(state, best_score=best))
 
-    run = Run(asked.device, asked.encoding, asked.slots, asked.seed, Task(report, stop=task.stop))
+    run = Run(request.device, request.encoding, request.slots, request.seed, Task(report, stop=task.stop))
     try:
         add_support(planned, draft, run)
     except SycladeError as error:
         logger.warning("the tree has no support: %s", error)
         return
-    if (support := draft.support) is None:
+    if (found := draft.get(SupportFinding)) is None:
         return
+    support = found.support
     rates = draft.best.rates if support.rates is None else support.rates.sampled_under
     fn_rates = None if support.dropout is None else support.dropout.fn_rates
-    draft.consensus = _consensus(draft, support.sampled, rates, fn_rates)
+    _add_consensus(draft, support.sampled, rates, fn_rates)
 
 
-def _add_co_optimal(asked: Request, draft: Draft, most: int, task: Task) -> None:
+def _add_co_optimal(request: Request, draft: Draft, most: int, task: Task) -> None:
     """Add the trees that are as likely as the best one, up to so many."""
     from syclade.host.findings.cooptimal.plateau import walk_plateau
 
-    fixed = problem_at(asked.plan.problem, asked.observed, draft.best.rates)
+    fixed = problem_at(request.plan.problem, request.observed, draft.best.rates)
     trees = [draft.best.parents, *draft.found.trees]
     found = walk_plateau(fixed, trees, most, lambda: task.stop.wanted)
-    draft.co_optimal = found
+    draft.add(CoOptimalFinding(found, draft.best.mutations))
     if task.stop.wanted and not found.complete and len(found.trees) < most:
         draft.stop(CO_OPTIMAL)
 
 
-def _by_search(asked: Request, task: Task) -> Found:
+def _by_search(request: Request, task: Task) -> Found:
     from syclade.host.chains.search.find_tree import find
 
-    return find(asked.plan, asked.device, asked.encoding, slots=asked.slots, seed=asked.seed, task=task)
+    return find(
+        request.plan, request.device, request.encoding, slots=request.slots, seed=request.seed, task=task
+    )
 
 
-def _by_chains(asked: Request, task: Task) -> Found:
+def _by_chains(request: Request, task: Task) -> Found:
     from syclade.host.chains.runs.run import run_plan
 
     starts: Callable[[int], ChainState] | None = None
     sought: Found | None = None
-    if asked.start == "search" and task.keeper.resumed is None:
-        starts, sought = _starts_by_search(asked, task)
+    if request.start == "search" and task.checkpoints.resumed is None:
+        starts, sought = _starts_by_search(request, task)
     found = run_plan(
-        asked.plan,
-        asked.device,
-        asked.encoding,
-        asked.image,
-        chains=asked.chains,
-        until=asked.until,
-        slots=asked.slots,
-        seed=asked.seed,
+        request.plan,
+        request.device,
+        request.encoding,
+        request.image,
+        chains=request.chains,
+        until=request.until,
+        slots=request.slots,
+        seed=request.seed,
         task=task,
         starts=starts,
-        sampled=asked.sampling is not None,
-        separate=asked.separate,
+        sampled=request.sampling is not None,
+        separate=request.separate,
     )
     if sought is None:
         return found
     if found.interrupted:  # not every chain may have begun at its tree
-        found = _with_tree(found, asked, sought.outcome.best.best_parents)
+        found = _with_tree(found, request, sought.outcome.best.best_parents)
     outcome = replace(found.outcome, seconds=sought.outcome.seconds + found.outcome.seconds)
     return replace(found, outcome=outcome, work=(*sought.work, *found.work))
 
 
-def _with_tree(found: Found, asked: Request, mutation_tree: NDArray[np.int32]) -> Found:
+def _with_tree(found: Found, request: Request, mutation_tree: NDArray[np.int32]) -> Found:
     """Return the findings of an interrupted run with a mutation tree found before it, if that is better.
 
     Args:
-        found, asked: the findings, and the options of the run.
+        found, request: the findings, and the options of the run.
         mutation_tree: int32, shape (n + 1,): a parent vector, without a copy of a recurrent mutation or with.
     """
-    problem = make_problem(asked.observed, asked.rates)
+    problem = make_problem(request.observed, request.rates)
     if len(mutation_tree) == problem.mutations:
         mutation_tree = with_copy_below_root(mutation_tree)
-    before = state_at(asked.plan, asked.kind.from_mutation_tree(problem, asked.rates, mutation_tree), 0)
+    before = state_at(request.plan, request.kind.from_mutation_tree(problem, request.rates, mutation_tree), 0)
     if before.best_score <= found.outcome.best.best_score:
         return found
     return replace(found, outcome=replace(found.outcome, best=before))
 
 
-def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], ChainState], Found]:
+def _starts_by_search(request: Request, task: Task) -> tuple[Callable[[int], ChainState], Found]:
     """Search for trees, and return them as first states of chains; chains take them in turns.
 
     The searches find mutation trees, by the maximum score.
@@ -318,14 +327,14 @@ def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], Chain
     """
     from syclade.host.chains.search.find_tree import find
 
-    sought = make_plan(make_problem(asked.observed, asked.rates))
+    sought = make_plan(make_problem(request.observed, request.rates))
 
     def report(state: Progress) -> None:
-        best = asked.plan.problem.from_nats(sought.problem.to_nats(state.best_score))
+        best = request.plan.problem.from_nats(sought.problem.to_nats(state.best_score))
         task.report(replace(state, best_score=best))
 
-    told = Task(report, stop=task.stop)
-    encoding = "auto" if asked.plan.space.encoding else asked.encoding  # searches have others
-    found = find(sought, asked.device, encoding, slots=None, seed=asked.seed, task=told)
-    trees = [asked.kind.from_mutation_tree(sought.problem, asked.rates, one) for one in found.trees]
-    return lambda chain: state_at(asked.plan, trees[chain % len(trees)], chain), found
+    context = Task(report, stop=task.stop)
+    encoding = "auto" if request.plan.space.encoding else request.encoding  # searches have others
+    found = find(sought, request.device, encoding, slots=None, seed=request.seed, task=context)
+    trees = [request.kind.from_mutation_tree(sought.problem, request.rates, one) for one in found.trees]
+    return lambda chain: state_at(request.plan, trees[chain % len(trees)], chain), found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from syclade.host.chains.guide import guide_entries
 from syclade.host.chains.plan import Plan
 from syclade.host.device.compile.kernel import Kernel, Record, load_part
 from syclade.host.device.engines.engine import Allocation
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import Argument
 from syclade.kernels.chain.arguments import ARGUMENTS
 from syclade.kernels.recorders.arguments import ARGUMENTS as RING
@@ -146,7 +147,7 @@ def chain_allocation(
     return Allocation(arguments, chain_sizes(plan, encoding, slots), _chain_arrays(plan, encoding, seed))
 
 
-def _chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray[Any]]:
+def _chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, Array]:
     """Return the arguments with role `problem` by name, each in its declared shape."""
     # A seed of 2^63 and above is stored as its two's complement.
     parameters = np.array((plan.labels, seed, len(plan.kinds)), dtype=np.uint64).view(np.int64)

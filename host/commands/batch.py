@@ -50,13 +50,13 @@ class Running(NamedTuple):
     Attributes:
         pool: where they run.
         ahead: most of them at a time, in progress or waiting for the pool.
-        told: to be called with the line of each as it ends.
+        report: to be called with the line of each as it ends.
         stop: the stop request, set by the first signal.
     """
 
     pool: Executor
     ahead: int
-    told: Callable[[dict[str, Any]], None]
+    report: Callable[[dict[str, Any]], None]
     stop: SignalStop
 
 
@@ -86,11 +86,11 @@ def running(
     at_once = jobs_for(count, jobs)
     with (
         stopped_by_signals(_MESSAGE) as stop,
-        progress_of_batch(count, quiet, log) as told,
+        progress_of_batch(count, quiet, log) as report,
         _workers_of(scheduler) if scheduler else own_threads(at_once) as pool,
     ):
         stop.begun = True
-        yield Running(pool, AHEAD if scheduler else 2 * at_once, told, stop)
+        yield Running(pool, AHEAD if scheduler else 2 * at_once, report, stop)
 
 
 @contextmanager
@@ -99,8 +99,8 @@ def _workers_of(scheduler: str) -> Iterator[Executor]:
     from syclade.host.device.cluster.retrying_executor import RetryingExecutor
     from syclade.host.device.cluster.scheduler import open_scheduler
 
-    with open_scheduler(scheduler) as workers, RetryingExecutor(workers) as lasting:
-        yield lasting
+    with open_scheduler(scheduler) as workers, RetryingExecutor(workers) as retrying:
+        yield retrying
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def progress_of_batch(total: int, quiet: bool, log: Log) -> Iterator[Callable[[d
             log.tell = lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)
         at = bar.add_task("", total=total)
 
-        def told(line: dict[str, Any]) -> None:
+        def report(line: dict[str, Any]) -> None:
             nonlocal ended
             ended += 1
             if line["state"] == "failed":
@@ -137,7 +137,7 @@ def progress_of_batch(total: int, quiet: bool, log: Log) -> Iterator[Callable[[d
                 log.tell(f"syclade: {ended} of {counted(total, *MATRICES)}")
 
         try:
-            yield told
+            yield report
         finally:
             log.tell = echo
 
@@ -269,7 +269,7 @@ def run_here(
     check_earlier(batch, force)  # before workers are started
     with running(len(batch.tasks), jobs, scheduler=scheduler, quiet=quiet, verbose=verbose) as run:
         place = Place(batch.folder.absolute(), force, run.stop)
-        lines = run_batch(batch, run.pool, place, run.told, run.ahead)
+        lines = run_batch(batch, run.pool, place, run.report, run.ahead)
     return run.stop.status or ending(lines, batch.folder, quiet=quiet, as_json=as_json)
 
 

@@ -26,9 +26,9 @@ def command(tree: Path, true: Path, as_json: bool) -> None:
     from syclade.host.data.trees.distances import compare_files
     from syclade.host.findings.truth import comparison_lines
 
-    told = compare_files(tree, true)
+    comparison = compare_files(tree, true)
     if as_json:
-        click.echo(json.dumps(told, indent=2))
+        click.echo(json.dumps(comparison, indent=2))
         return
-    for line in comparison_lines(told):
+    for line in comparison_lines(comparison):
         click.echo(line)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.commands import options
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
@@ -28,7 +29,7 @@ def command(
     out: Path,
     force: bool,
     as_json: bool,
-    **said: Any,
+    **given: Any,
 ) -> None:
     """Write MATRIX in another format to DIR.
 
@@ -42,37 +43,38 @@ def command(
     from syclade.host.ground.files import write_files
 
     show_log(quiet=False, verbose=False)
-    read = read_matrix(matrix, **said, strict=True)
+    read = read_matrix(matrix, **given, strict=True)
     files = _files(read, to)
     if read.left_out:
         files[FILE] = left_out_table(read.left_out)
     inputs = {
-        **options.files_of(options.taken(said), matrix),
+        **options.files_of(options.taken(given), matrix),
         "the names of the mutations": read.names_from,
         "the names of the cells": read.cell_names_from,
     }
     write_files(out, files, force, inputs)
     written = [str(out / name) for name in files]
-    told = _told(read)
+    counts = {name: int((read.values == value).sum()) for value, name in enumerate(_VALUES)}
     if as_json:
-        click.echo(json.dumps({**told, "files": written}, indent=2))
+        click.echo(json.dumps({**_described(read), "values": counts, "files": written}, indent=2))
         return
-    counts = ", ".join(f"{count} {name}" for name, count in told["values"].items())
-    click.echo(f"{told['n_mutations']} mutations × {told['n_cells']} cells: {counts}")
+    numbers = ", ".join(f"{count} {name}" for name, count in counts.items())
+    click.echo(f"{read.n_mutations} mutations × {read.n_cells} cells: {numbers}")
     click.echo(f"wrote {', '.join(written)}")
 
 
-def _told(matrix: Matrix) -> dict[str, Any]:
-    """Return source, size and counts of values of a matrix."""
-    names = ("not observed", "mutation", "homozygous", "missing")
-    counts = {name: int((matrix.values == value).sum()) for value, name in enumerate(names)}
+_VALUES = ("not observed", "mutation", "homozygous", "missing")
+"""Names of the values of a matrix, from 0."""
+
+
+def _described(matrix: Matrix) -> JsonObject:
+    """Return source and size of a matrix."""
     return {
         "matrix": matrix.source,
         "matrix_file_sha256": matrix.file_sha256,
         "n_mutations": matrix.n_mutations,
         "n_cells": matrix.n_cells,
         "left_out": len(matrix.left_out),
-        "values": counts,
     }
 
 

@@ -40,43 +40,43 @@ def command(matrix: object, **given: Any) -> int:
     """
     from syclade.host.answer.inference import infer_by
     from syclade.host.answer.request.arguments import settled
-    from syclade.host.chains.checkpoints.checkpoint_writer import checkpoint_in_use
+    from syclade.host.chains.checkpoints.checkpoint_writer import locked_checkpoint
     from syclade.host.findings.kinds import kind_named, weights_of
 
-    asked = settled(options.taken(given))
-    kind = kind_named(asked.tree)
-    asked = asked.replace(move_probabilities=weights_of(kind, asked.move_probabilities))
-    also = {"report": asked.report, "netcdf": asked.netcdf, "multiqc": asked.multiqc}
+    chosen = settled(options.taken(given))
+    kind = kind_named(chosen.tree)
+    chosen = chosen.replace(move_probabilities=weights_of(kind, chosen.move_probabilities))
+    also = {"report": chosen.report, "netcdf": chosen.netcdf, "multiqc": chosen.multiqc}
     require_libraries(also)
-    log = show_log(asked.quiet, asked.verbose)
+    log = show_log(chosen.quiet, chosen.verbose)
     with (
         stopped_by_signals() as stop,
-        _opened(asked, matrix, _file_names(kind, also, asked)) as folder,
-        checkpoint_in_use(asked.checkpoint, asked.resume),
-        _workers(asked.scheduler) as executor,
+        _opened(chosen, matrix, _file_names(kind, also, chosen)) as folder,
+        locked_checkpoint(chosen.checkpoint, chosen.resume),
+        _workers(chosen.scheduler) as executor,
     ):
-        with progress_bar(asked.quiet, log) as progress:
-            result = infer_by(asked, matrix, executor=executor, progress=progress, stop=stop)
+        with progress_bar(chosen.quiet, log) as progress:
+            result = infer_by(chosen, matrix, executor=executor, progress=progress, stop=stop)
         for words in _warnings(result):
             click.echo(f"syclade: {words}", err=True)
-        deliver(result, folder, also, quiet=asked.quiet, as_json=asked.json)
+        deliver(result, folder, also, quiet=chosen.quiet, as_json=chosen.json)
     return stop.status
 
 
 @contextmanager
-def _opened(asked: Options, matrix: object, names: list[str]) -> Iterator[OutputFolder | None]:
+def _opened(chosen: Options, matrix: object, names: list[str]) -> Iterator[OutputFolder | None]:
     """Open the folder of the result, if there is one; say if an interrupted run has written nothing there.
 
     Raises:
         OutputError: the files cannot be written, or would overwrite a file of another option.
     """
-    out = asked.out
+    out = chosen.out
     if out is None:
         yield None
         return
     from syclade.host.answer.output.result_files import folder_of_result
 
-    with folder_of_result(out, names, force=asked.force, apart=options.files_of(asked, matrix)) as folder:
+    with folder_of_result(out, names, force=chosen.force, apart=options.files_of(chosen, matrix)) as folder:
         try:
             yield folder
         except KeyboardInterrupt:
@@ -116,7 +116,7 @@ def require_libraries(also: Mapping[str, bool]) -> None:
         require_netcdf()
 
 
-def _file_names(kind: TreeKind, also: Mapping[str, bool], asked: Options) -> list[str]:
+def _file_names(kind: TreeKind, also: Mapping[str, bool], chosen: Options) -> list[str]:
     """Return the names of the files that the run will write."""
     from syclade.host.answer.request.arguments import support_level
     from syclade.host.findings.finding import Question
@@ -124,4 +124,4 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], asked: Options) -> lis
 
     besides = {"report": "report.html", "netcdf": "samples.nc", "multiqc": "syclade_mqc.json"}
     names = [*kind.file_names, *(name for option, name in besides.items() if also[option])]
-    return names + promised(Question(kind, asked, support_level(asked)))
+    return names + promised(Question(kind, chosen, support_level(chosen)))

@@ -30,7 +30,7 @@ class Log(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.tell: Callable[[str], None] = self._echo
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
 
     @staticmethod
     def _echo(text: str) -> None:
@@ -39,8 +39,8 @@ class Log(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print a message, unless it was printed before."""
         message = record.getMessage()
-        if message not in self._told:  # searches and the chains that start from them may say the same
-            self._told.add(message)
+        if message not in self._shown:  # searches and the chains that start from them may say the same
+            self._shown.add(message)
             kind = "warning: " if record.levelno >= logging.WARNING else ""
             self.tell(f"syclade: {kind}{message}")
 
@@ -116,8 +116,8 @@ def _in_words(state: InferenceProgress) -> str:
 
 def _accepted(state: InferenceProgress) -> str:
     """Return the acceptance rate of each kind of move as text; empty while unknown."""
-    told = ", ".join(f"{kind} {share:.0%}" for kind, share in state.acceptance.items())
-    return f"; accepted: {told}" if told else ""
+    text = ", ".join(f"{kind} {share:.0%}" for kind, share in state.acceptance.items())
+    return f"; accepted: {text}" if text else ""
 
 
 def time_left(state: InferenceProgress) -> str:

@@ -60,5 +60,5 @@ def command(
 
     tasks = part_of(read_batch(folder), *part)
     with running(len(tasks), jobs, quiet=quiet, verbose=verbose) as run:
-        lines = run_tasks(tasks, run.pool, Place(folder, force, run.stop), run.told, run.ahead)
+        lines = run_tasks(tasks, run.pool, Place(folder, force, run.stop), run.report, run.ahead)
     return run.stop.status or ending(lines, folder, quiet=quiet, as_json=as_json)

@@ -71,23 +71,23 @@ def command(
     check_zygosity(observed, rates)  # reported before any error in the tree
     check_scored(kind, score, doublets, recurrent)
     if kind == "leaf":
-        _tell(syclade.score(observed, tree, kind=kind, **given), {}, observed, rates, as_json)
+        _print(syclade.score(observed, tree, kind=kind, **given), {}, observed, rates, as_json)
         return
     if recurrent is not None:
         found, recurrence, called = score_with_copy(observed, rates, tree, recurrent, score, doublets)
-        kind_told = {name: value for name, value in recurrence.to_dict().items() if value is not None}
+        of_kind = {name: value for name, value in recurrence.to_dict().items() if value is not None}
         also = {"score": score} if called is None else {"score": "doublets", "doublets": called.to_dict()}
-        _tell(found, {**also, "recurrence": kind_told}, observed, rates, as_json)
+        _print(found, {**also, "recurrence": of_kind}, observed, rates, as_json)
         return
     parents = read_tree(tree, observed.mutations, observed.cells or ())
     if doublets is not None:
         rate = best_rate(observed, rates, parents) if isinstance(doublets, str) else doublets
         calls = call_doublets(observed, rates, parents, rate)
         found = doublet_log_likelihood(observed, rates, parents, rate)
-        _tell(found, {"score": "doublets", "doublets": calls.to_dict()}, observed, rates, as_json)
+        _print(found, {"score": "doublets", "doublets": calls.to_dict()}, observed, rates, as_json)
         return
     if score != "max":
-        _tell(LIKELIHOODS[score](observed, rates, parents), {"score": score}, observed, rates, as_json)
+        _print(LIKELIHOODS[score](observed, rates, parents), {"score": score}, observed, rates, as_json)
         return
     counts = event_counts(observed, rates, parents)
     events = {
@@ -96,10 +96,10 @@ def command(
         if d != HOMOZYGOUS or counts[d].any()
     }
     of_counts = log_likelihood_of_counts(counts, rates)
-    _tell(of_counts, {"score": score, "event_counts": events}, observed, rates, as_json)
+    _print(of_counts, {"score": score, "event_counts": events}, observed, rates, as_json)
 
 
-def _tell(found: float, also: dict[str, Any], observed: Matrix, rates: Rates, as_json: bool) -> None:
+def _print(found: float, also: dict[str, Any], observed: Matrix, rates: Rates, as_json: bool) -> None:
     """Print the log-likelihood; as JSON together with `also`, the sizes and the rates."""
     if not as_json:
         click.echo(repr(found))

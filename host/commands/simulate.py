@@ -201,14 +201,14 @@ def _read_shares(path: str) -> dict[str, float]:
         hint = "give a node and its share on each line, such as: M1 0.25"
         if len(fields) != 2:
             raise TableError(f"{len(fields)} fields: {excerpt(line)}", path=path, line=number, hint=hint)
-        name, told = fields
-        column = line.index(told, line.index(name) + len(name)) + 1
+        name, text = fields
+        column = line.index(text, line.index(name) + len(name)) + 1
         try:
-            share = float(told)
+            share = float(text)
         except ValueError:
             share = math.nan
         if not 0 <= share < math.inf:
-            problem = f"the share {excerpt(told)} is no number from 0"
+            problem = f"the share {excerpt(text)} is no number from 0"
             raise TableError(problem, path=path, line=number, column=column, hint=hint)
         if name in shares:
             raise TableError(f"the node {excerpt(name)} a second time", path=path, line=number, hint=hint)

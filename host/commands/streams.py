@@ -31,7 +31,7 @@ class _Courtesy(io.FileIO):
             return len(content)
 
 
-class _Asked(io.FileIO):
+class _WatchedOutput(io.FileIO):
     """A file that raises an OutputError for the first failed write, and drops all later output."""
 
     failed = False
@@ -57,7 +57,7 @@ def prepare_streams() -> None:
     _open_closed()
     if sys.platform == "win32":  # consoles on Windows cannot be written to as files
         return
-    sys.stdout = _stream(_Asked(_OUTPUT, "wb", closefd=False), sys.stdout)
+    sys.stdout = _stream(_WatchedOutput(_OUTPUT, "wb", closefd=False), sys.stdout)
     sys.stderr = _stream(_Courtesy(_ERROR, "wb", closefd=False), sys.stderr)
 
 

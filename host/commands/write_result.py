@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from syclade.host.ground.errors import OutputError
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
+    from syclade.host.chains.backends.stages.launcher import PipelineReport
     from syclade.host.ground.output_folder import OutputFolder
 
 __all__ = ["deliver", "doubt_of", "tell", "tell_json"]
@@ -66,8 +67,8 @@ def deliver(
 
 def tell_json(result: Result) -> None:
     """Print one JSON object: the contents of summary.json and run.json, and the tree in Newick format."""
-    told = {"summary": result.summary(), "run": result.run(), "newick": result.to_newick()}
-    click.echo(json.dumps(told, indent=2))
+    values = {"summary": result.summary(), "run": result.run(), "newick": result.to_newick()}
+    click.echo(json.dumps(values, indent=2))
 
 
 MOST_NAMES = 12
@@ -110,7 +111,7 @@ def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
         click.echo(f"wrote {names}{f' and {more} more' if more > 0 else ''} to {folder.path}")
 
 
-def _pipeline(report: Mapping[str, Any]) -> str:
+def _pipeline(report: PipelineReport) -> str:
     """Return the utilisation of the pipeline of separate stages as text."""
     line = (
         f"{len(report['stages'])} separate stages, {report['slots']} chain states: stages had a state in "

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.findings.finding import CELLS, Column, Finding, FindingKind, Section, cut, no_files
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.data.model.doublets import Doublets as Calls
@@ -38,7 +39,7 @@ class DoubletsFinding(Finding):
     labels: list[str]
     origin: str
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return rate, expected number and calls."""
         return {"doublets": self.calls.to_dict()}
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from syclade.host.device.choice import Several
     from syclade.host.device.work import WorkDone
 
-__all__ = ["START", "AskedRates", "Estimated"]
+__all__ = ["START", "Estimated", "RequestedRates"]
 
 START = {"fp_rate": 0.01, "fn_rate": 0.2}
 """Rates of the first search."""
@@ -69,13 +69,13 @@ class Estimated(NamedTuple):
     doublets: float | None = None
 
     @property
-    def as_asked(self) -> dict[str, str | None]:
+    def as_requested(self) -> dict[str, str | None]:
         """Options by which the estimated rates are estimated again."""
         return {name: LEARN if name == "doublets" else None for name in self.names}
 
 
 @dataclass(frozen=True)
-class AskedRates:
+class RequestedRates:
     """Error rates as they were asked for; None is a rate to estimate, except with zygosity.
 
     Attributes:
@@ -224,7 +224,7 @@ class AskedRates:
 
 
 class _Run(NamedTuple):
-    """Context of an estimate: the arguments of `AskedRates.estimate`."""
+    """Context of an estimate: the arguments of `RequestedRates.estimate`."""
 
     matrix: Matrix
     device: str | Several

@@ -8,15 +8,15 @@ from the `Draft` of an answer: the most likely tree, and what the stages of a ru
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.findings.kinds.kind import Tree, TreeKind
-from syclade.host.ground.values import short_repr
+from syclade.host.ground.values import Array, JsonObject, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.chains.runs.outcome import Found
@@ -24,12 +24,7 @@ if TYPE_CHECKING:
     from syclade.host.data.model.assignment import Assignment
     from syclade.host.data.model.rates import Rates
     from syclade.host.device.work import WorkDone
-    from syclade.host.findings.consensus.consensus import CloneConsensus
-    from syclade.host.findings.cooptimal.plateau import CoOptimal
-    from syclade.host.findings.recurrences import Recurrences
     from syclade.host.findings.samples.diagnostics import Trust
-    from syclade.host.findings.samples.sampled import Sampled
-    from syclade.host.findings.support.value import Support
     from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content
     from syclade.host.ground.options import Options
@@ -47,9 +42,13 @@ __all__ = [
     "Section",
     "Table",
     "cut",
+    "made_by_stage",
     "no_files",
     "sentence",
 ]
+
+
+F = TypeVar("F", bound="Finding")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +106,7 @@ class Draft:
         work: work of each executor, in order.
         seconds: wall time of chains and searches.
         stopped_in: first stage that a stop request has cut short or left out; None for none.
-        samples, consensus, support, co_optimal, recurrences: what the stages found; None for nothing.
+        findings: findings that the stages have made, by their types.
     """
 
     best: BestTree
@@ -118,11 +117,16 @@ class Draft:
     work: tuple[WorkDone, ...]
     seconds: float
     stopped_in: str | None = None
-    samples: Sampled | None = None
-    consensus: CloneConsensus | None = None
-    support: Support | None = None
-    co_optimal: CoOptimal | None = None
-    recurrences: Recurrences | None = None
+    findings: dict[type[Finding], Finding] = field(default_factory=dict)
+
+    def add(self, finding: Finding) -> None:
+        """Add what a stage found, in place of an earlier finding of its type."""
+        self.findings[type(finding)] = finding
+
+    def get(self, kind: type[F]) -> F | None:
+        """Return the finding of a type that a stage has made; None if there is none."""
+        found = self.findings.get(kind)
+        return found if isinstance(found, kind) else None
 
     def stop(self, stage: str) -> None:
         """Note that a stop request came in a stage; an earlier one remains."""
@@ -185,7 +189,7 @@ class Column(NamedTuple):
 
     of: str
     name: str
-    values: Sequence[Any] | NDArray[Any]
+    values: Sequence[Any] | Array
     categories: Sequence[str] | None = None
 
 
@@ -221,7 +225,7 @@ class Finding:
         """Return the contents of its files, by name."""
         return {}
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return its entries of summary.json: plain values, the same for equal runs on any device."""
         return {}
 
@@ -257,6 +261,16 @@ class FindingKind:
     name: str
     make: Callable[[Draft], Finding | None]
     promises: Callable[[Question], Iterable[str]]
+
+
+def made_by_stage(finding: type[Finding], promises: Callable[[Question], Iterable[str]]) -> FindingKind:
+    """Return the kind of findings that a stage of the run makes and adds to the draft.
+
+    Args:
+        finding: their type.
+        promises: as in `FindingKind`.
+    """
+    return FindingKind(finding.name, lambda draft: draft.get(finding), promises)
 
 
 def no_files(_question: Question) -> tuple[str, ...]:

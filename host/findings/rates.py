@@ -10,12 +10,15 @@ from syclade.host.data.model.rate_fit import PRIORS, advised_rates, fit_rates, m
 from syclade.host.data.model.rates import scored_values
 from syclade.host.findings.doublets import genotypes_of
 from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files, sentence
+from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.data.model.rate_posterior import RatePosterior
     from syclade.host.data.model.rates import Rates
-    from syclade.host.findings.finding import BestTree, Draft
+    from syclade.host.findings.support.finding import SupportFinding
+from syclade.host.findings.finding import BestTree, Draft
 
 __all__ = ["RATES", "RatesFinding"]
 
@@ -48,16 +51,16 @@ class RatesFinding(Finding):
     posterior: RatePosterior | None
     settled: bool
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return names of estimated rates, fitted rates and learned rates, where there are any."""
-        told: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         if self.estimated:
-            told["estimated_rates"] = list(self.estimated)
+            entries["estimated_rates"] = list(self.estimated)
         if self.fitted is not None:
-            told["fitted_rates"] = {"fp_rate": self.fitted.fp_rate, "fn_rate": self.fitted.fn_rate}
+            entries["fitted_rates"] = {"fp_rate": self.fitted.fp_rate, "fn_rate": self.fitted.fn_rate}
         if self.best.learned is not None:
-            told["learned"] = dict(self.best.learned)
-        return told
+            entries["learned"] = dict(self.best.learned)
+        return entries
 
     @property
     def lines(self) -> list[str]:
@@ -101,10 +104,10 @@ class RatesFinding(Finding):
         wrong = [name for name in self.contradicted if name in given]
         if self.advised is None or not wrong or not self.settled:
             return []
-        told = " and ".join(flag_of(name, f"{getattr(self.best.rates, name):g}") for name in wrong)
+        wrong_ones = " and ".join(flag_of(name, f"{getattr(self.best.rates, name):g}") for name in wrong)
         better = " and ".join(flag_of(name, f"{getattr(self.advised, name):g}") for name in given)
         return [
-            f"the matrix contradicts {told}: {better} would fit the tree better; with wrong rates "
+            f"the matrix contradicts {wrong_ones}: {better} would fit the tree better; with wrong rates "
             "other trees are likely: infer again with these"
         ]
 
@@ -170,7 +173,7 @@ class RatesFinding(Finding):
 
 
 def _learned_line(learned: Mapping[str, Any]) -> str:
-    values = {name: told["value"] for name, told in learned.items() if name != "log_prior"}
+    values = {name: one["value"] for name, one in learned.items() if name != "log_prior"}
     return ", ".join(f"{name} {value:.6g}" for name, value in values.items()) + " (learned)"
 
 
@@ -183,7 +186,8 @@ def _make(draft: Draft) -> RatesFinding:
 
     None are compared where the path to a cell's node does not say what the cell has, or rates are not two.
     """
-    best, posterior = draft.best, None if draft.support is None else draft.support.rates
+    best, found = draft.best, draft.get(SupportFinding)
+    posterior = None if found is None else found.support.rates
     plain = best.assignment.doublets is None and best.assignment.recurrence is None
     comparable = best.kind.name == "mutation" and plain and best.learned is None
     if not comparable or best.rates.fn_rate_hom is not None:

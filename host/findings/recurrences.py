@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.recurrence import Recurrence
 from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut
+from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options.types import ALL_MUTATIONS
-from syclade.host.ground.values import short_repr
+from syclade.host.ground.values import JsonObject, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft
@@ -115,18 +114,18 @@ class Recurrences:
     def words(self) -> str:
         """The greatest gain, and the mutations with evidence, as a line of text."""
         names = [test.recurrence.mutation for test in self.tests]
-        told = [f"the greatest gain by a recurrence: {self.best.recurrence.words}"]
+        parts = [f"the greatest gain by a recurrence: {self.best.recurrence.words}"]
         if self.accepted:
-            told.append(f"evidence for {', '.join(names[mutation] for mutation in self.accepted)}")
+            parts.append(f"evidence for {', '.join(names[mutation] for mutation in self.accepted)}")
         alone = self.explained
         if alone:
-            told.append(f"no longer for {', '.join(names[mutation] for mutation in alone)}")
+            parts.append(f"no longer for {', '.join(names[mutation] for mutation in alone)}")
         if self.fn_rates is not None:
-            told.append(
+            parts.append(
                 f"each mutation has its rate of false negatives, {self.fn_rates.min():.3g} to "
                 f"{self.fn_rates.max():.3g} (log Bayes factor {self.dropout:.1f})"
             )
-        return "; ".join(told)
+        return "; ".join(parts)
 
     @property
     def explained(self) -> tuple[int, ...]:
@@ -136,7 +135,7 @@ class Recurrences:
             one for one in evident if one not in self.accepted and not self.last_of(one)[1].is_evident
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return this as plain values."""
         tests = [
             {
@@ -176,17 +175,15 @@ class Recurrences:
 
     def table(self) -> str:
         """Return the text of recurrences.tsv: a line with `COLUMNS`, then one line per mutation."""
-        text = io.StringIO()
-        table = csv.writer(text, delimiter="\t", lineterminator="\n")
-        table.writerow(COLUMNS)
+        rows = []
         for number, test in enumerate(self.tests, 1):
             found, factor = test.recurrence, (_digits(test.log_bayes_factor), _digits(test.error))
             own = (found.mutation, number, found.kind, test.log_likelihood, found.without, found.gain)
             at, last = self.last_of(number - 1)
             accepted = self.accepted.index(number - 1) + 1 if number - 1 in self.accepted else None
-            told = (*own, *factor, accepted, at, _digits(last.log_bayes_factor), _digits(last.error))
-            table.writerow("" if value is None else value for value in told)
-        return text.getvalue()
+            columns = (*own, *factor, accepted, at, _digits(last.log_bayes_factor), _digits(last.error))
+            rows.append(["" if value is None else value for value in columns])
+        return tsv_text(COLUMNS, rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,7 +203,7 @@ class RecurrencesFinding(Finding):
         """Return recurrences.tsv with the tests."""
         return {} if self.tests is None else {FILE: self.tests.table()}
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return the recurrence and the tests."""
         return {
             **({} if self.one is None else {"recurrence": self.one.to_dict()}),
@@ -238,8 +235,8 @@ class RecurrencesFinding(Finding):
 
 
 def _make(draft: Draft) -> RecurrencesFinding | None:
-    one, tests = draft.best.assignment.recurrence, draft.recurrences
-    return None if one is None and tests is None else RecurrencesFinding(one, tests)
+    one, found = draft.best.assignment.recurrence, draft.get(RecurrencesFinding)
+    return found if one is None else RecurrencesFinding(one, None if found is None else found.tests)
 
 
 def _names(question: Question) -> Iterable[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.trees.distances import compare
 from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft
@@ -24,7 +25,7 @@ class TruthFinding(Finding):
     name = "true_tree"
     comparison: Mapping[str, Any]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return the comparison."""
         return {"true_tree": dict(self.comparison)}
 
@@ -43,18 +44,18 @@ class TruthFinding(Finding):
         return Section("Beside the true tree", (), Table(("pairs", "precision", "recall"), rows))
 
 
-def comparison_lines(told: Mapping[str, Any]) -> list[str]:
+def comparison_lines(comparison: Mapping[str, Any]) -> list[str]:
     """Return the result of `truth.compare` as lines of text."""
     lines = []
     for name, words in _KINDS.items():
-        kind = told[name]
+        kind = comparison[name]
         lines.append(
             f"{words:22} precision {kind['precision']:.4f}  recall {kind['recall']:.4f}  "
             f"distance {kind['distance']}"
         )
-    lines.append(f"CASet {told['caset']:.4f}  DISC {told['disc']:.4f}")
-    if told["mltd_similarity"] is not None:
-        lines.append(f"MLTD similarity {told['mltd_similarity']:.4f}")
+    lines.append(f"CASet {comparison['caset']:.4f}  DISC {comparison['disc']:.4f}")
+    if comparison["mltd_similarity"] is not None:
+        lines.append(f"MLTD similarity {comparison['mltd_similarity']:.4f}")
     return lines
 
 

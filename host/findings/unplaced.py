@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
 from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut, no_files
 from syclade.host.ground.options import LEAVES_OUT, is_given
-from syclade.host.ground.values import counted, listed, short_repr
+from syclade.host.ground.values import JsonObject, counted, listed, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import LeftOut
@@ -224,7 +224,7 @@ class Unplaced:
             for reason, names in _by_reason(unplaced, all_names).items()
         )
 
-    def to_dict(self, mutations: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
+    def to_dict(self, mutations: Sequence[str], cells: Sequence[str]) -> JsonObject:
         """Return the names of the mutations and cells by their reasons, as plain values.
 
         Args:
@@ -285,7 +285,7 @@ class UnplacedFinding(Finding):
     mutations: tuple[str, ...]
     cells: tuple[str, ...]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return the names by their reasons; also if there are none."""
         return {"unplaced": self.unplaced.to_dict(self.mutations, self.cells)}
 
@@ -321,7 +321,7 @@ class LeftOutFinding(Finding):
         """Return left_out.tsv."""
         return {FILE: left_out_table(self.items)}
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return the numbers of mutations and cells."""
         kinds = [one.kind for one in self.items]
         return {"left_out": {"mutations": kinds.count("mutation"), "cells": kinds.count("cell")}}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ __all__ = [
     "problem_of",
     "refuse_link",
     "refuse_same",
+    "tsv_text",
     "write_file",
     "write_files",
 ]
@@ -286,3 +289,15 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False
+
+
+def tsv_text(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return the text of a tab-separated table: a line of the names of the columns, then a line for each row.
+
+    Texts with a tab, a quote or a line end are quoted as in CSV, with the quote doubled.
+    """
+    text = io.StringIO()
+    table = csv.writer(text, delimiter="\t", lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(rows)
+    return text.getvalue()

@@ -6,14 +6,39 @@ import math
 import numbers
 import operator
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from syclade.host.ground.errors import OptionError
 
-__all__ = ["counted", "freeze_arrays", "listed", "path_of", "real", "short_repr", "shown", "whole"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Array",
+    "Json",
+    "JsonObject",
+    "counted",
+    "freeze_arrays",
+    "listed",
+    "path_of",
+    "real",
+    "short_repr",
+    "shown",
+    "whole",
+]
+
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""Value that `json.dumps` writes."""
+
+JsonObject: TypeAlias = "dict[str, Json]"
+"""Object of JSON: values by name."""
+
+Array: TypeAlias = "NDArray[Any]"
+"""Array whose type depends on its name, such as the argument of a kernel."""
 
 
 MOST_ITEMS = 4

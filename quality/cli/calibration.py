@@ -18,14 +18,7 @@ FILES = ("calibration.json", "calibration.png")
 
 @click.command("calibration")
 @options.take("device", "threads")
-@click.option(
-    "--inputs",
-    type=click.IntRange(min=8),
-    default=64,
-    show_default=True,
-    metavar="K",
-    help="Inputs of each setting.",
-)
+@check_options.inputs_option("Inputs of each setting.", default=64, least=8)
 @click.option(
     "--setting",
     "names",

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from syclade.host.commands import options
-from syclade.quality.cli.options import report_tables
+from syclade.quality.cli.options import inputs_option, report_tables
 from syclade.quality.cli.progress import progress_bar
 
 __all__ = ["command"]
@@ -22,9 +22,7 @@ FILES = ("calls.json", "calls.md")
     metavar="PROGRAM",
     help="A LoFreq 2.1.5 program.",
 )
-@click.option(
-    "--inputs", type=click.IntRange(min=1), default=20, show_default=True, help="Number of random inputs."
-)
+@inputs_option("Number of random inputs.", default=20)
 @options.take("seed", default=1)
 @click.option(
     "--reads",

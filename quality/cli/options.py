@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from syclade.quality.posterior.api import DEFAULT_MUTATIONS, DEFAULT_SAMPLES
 __all__ = [
     "Checked",
     "Tabled",
+    "inputs_option",
     "limit_option",
     "mutations_option",
     "reference_option",
@@ -53,6 +54,26 @@ samples_option = click.option(
     show_default=True,
     help="Independent reads for each size, each with the step that follows it.",
 )
+
+
+def inputs_option(
+    help_text: str, default: int | None = None, least: int = 1
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option `--inputs`: how many inputs a check or a study makes.
+
+    Args:
+        help_text: what is counted.
+        default: the default; None if the command chooses it.
+        least: least number.
+    """
+    return click.option(
+        "--inputs",
+        type=click.IntRange(min=least),
+        default=default,
+        show_default=default is not None,
+        metavar="K",
+        help=help_text,
+    )
 
 
 class Outcome(Protocol):

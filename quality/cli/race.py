@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from syclade.host.commands import options
+from syclade.quality.cli.options import inputs_option
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.cli.shared_options import PEER, PEER_SECONDS
 from syclade.quality.extras import require_extras
@@ -40,9 +41,7 @@ FILES = ("race.json", "race.png")
     metavar="FP FN MISSING",
     help="Of the inputs of --size.",
 )
-@click.option(
-    "--inputs", type=click.IntRange(min=1), default=1, show_default=True, help="Inputs of each size, by seed."
-)
+@inputs_option("Inputs of each size, by seed.", default=1)
 @options.take("seed")
 @click.option(
     "--chains", type=click.IntRange(min=0), default=16, show_default=True, help="Chains; 0 for none."

@@ -27,9 +27,9 @@ def test_a_stop_keeps_what_was_done(slots: int, stop_after: int) -> None:
         rounds = Rounds(runner, chains, Clock(None, stop))
         with pytest.raises(Stopped):
             rounds.advance(LENGTH)
-        standing = rounds.standing()
-        assert sum(state.step for state, _ in standing) >= stop_after
-        for chain, (state, info) in enumerate(standing):
+        current = rounds.current()
+        assert sum(state.step for state, _ in current) >= stop_after
+        for chain, (state, info) in enumerate(current):
             if state.step:
                 assert_equal_chains(Seen(state, info), run_alone(NUMPY, CASE, chain, state.step))
-        assert rounds.outcome().best_scores.max() == max(state.best_score for state, _ in standing)
+        assert rounds.outcome().best_scores.max() == max(state.best_score for state, _ in current)

@@ -7,8 +7,6 @@ mutations.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -26,6 +24,7 @@ from syclade.host.data.trees.tree import ancestor_matrix, node_labels
 from syclade.host.findings.consensus.consensus import find_consensus
 from syclade.host.findings.unplaced import unplaced_in
 from syclade.host.ground.atomic import Content
+from syclade.host.ground.files import tsv_text
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import Options
 
@@ -275,8 +274,8 @@ def files_of_bootstrap(
 
 
 def _summary(folder: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((folder / "summary.json").read_text("utf-8"))
-    return told
+    summary: dict[str, Any] = json.loads((folder / "summary.json").read_text("utf-8"))
+    return summary
 
 
 def _edges_table(parents: NDArray[np.int32], names: Sequence[str], support: Support) -> str:
@@ -287,7 +286,7 @@ def _edges_table(parents: NDArray[np.int32], names: Sequence[str], support: Supp
             zip(support.edges.tolist(), support.counts.tolist(), strict=True)
         )
     ]
-    return _table(("mutation", "parent", "support", "replicates"), rows)
+    return tsv_text(("mutation", "parent", "support", "replicates"), rows)
 
 
 def _pairs_table(parents: NDArray[np.int32], names: Sequence[str], support: Support) -> str:
@@ -297,16 +296,8 @@ def _pairs_table(parents: NDArray[np.int32], names: Sequence[str], support: Supp
         (names[upper], names[lower], _share(support.pairs[upper, lower]), support.pair_counts[upper, lower])
         for upper, lower in np.argwhere(above).tolist()
     ]
-    return _table(("ancestor", "descendant", "support", "replicates"), rows)
+    return tsv_text(("ancestor", "descendant", "support", "replicates"), rows)
 
 
 def _share(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.6g}"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    table = csv.writer(text, delimiter="\t", lineterminator="\n")
-    table.writerow(head)
-    table.writerows(rows)
-    return text.getvalue()

@@ -58,7 +58,7 @@ _FORM = 1
 _EVERY = 1.0
 """Seconds between two versions of results.tsv while tasks run."""
 
-Told = Callable[[Line], None]
+Reporter = Callable[[Line], None]
 
 
 class Batch(NamedTuple):
@@ -155,14 +155,14 @@ def _change(folder: Path, earlier: Task, task: Task | None) -> str | None:
 
 
 def _write_tasks(batch: Batch) -> None:
-    told = {
+    stored = {
         "form": _FORM,
         "report": batch.report,
         "multiqc": batch.multiqc,
         "resampling": None if batch.resampling is None else batch.resampling._asdict(),
         "tasks": [task.to_dict() for task in batch.tasks],
     }
-    write_files(batch.folder, {TASKS: json.dumps(told, indent=1) + "\n"}, force=True, links=True)
+    write_files(batch.folder, {TASKS: json.dumps(stored, indent=1) + "\n"}, force=True, links=True)
     if batch.made:
         write_files(batch.folder / MATRICES, batch.made, force=True, links=True)
 
@@ -176,16 +176,16 @@ def read_batch(folder: Path) -> Batch:
     path = folder / TASKS
     text = read_text(path, TableError)
     try:
-        told: Any = json.loads(text)
-        if told["form"] != _FORM:
+        stored: Any = json.loads(text)
+        if stored["form"] != _FORM:
             raise TableError("this is of another version of syclade", path=path)
-        tasks = tuple(map(Task.of_dict, told["tasks"]))
+        tasks = tuple(map(Task.of_dict, stored["tasks"]))
         twice = [name for name, count in Counter(task.name.lower() for task in tasks).items() if count > 1]
         if twice:
             raise ValueError(f"the name {shown(twice[0])} is there twice")
-        drawn = told["resampling"]
+        drawn = stored["resampling"]
         resampling = None if drawn is None else Resampling(**drawn)
-        return Batch(folder, tasks, bool(told["report"]), bool(told["multiqc"]), resampling)
+        return Batch(folder, tasks, bool(stored["report"]), bool(stored["multiqc"]), resampling)
     except (ValueError, TypeError, KeyError, RecursionError, OptionError) as error:
         raise TableError(
             f"the tasks are damaged: {error}",
@@ -194,14 +194,16 @@ def read_batch(folder: Path) -> Batch:
         ) from None
 
 
-def run_batch(batch: Batch, executor: Executor, place: Place, told: Told, ahead: int = AHEAD) -> list[Line]:
+def run_batch(
+    batch: Batch, executor: Executor, place: Place, report: Reporter, ahead: int = AHEAD
+) -> list[Line]:
     """Run the tasks of a batch that are not done, and write its tables.
 
     Args:
         batch: the batch.
         executor: where the tasks run.
         place: where results are written.
-        told: called with the line of each task as it ends.
+        report: called with the line of each task as it ends.
         ahead: as for `call_each`.
 
     Returns:
@@ -222,7 +224,7 @@ def run_batch(batch: Batch, executor: Executor, place: Place, told: Told, ahead:
         def note(line: Line) -> None:
             nonlocal written
             lines[numbers[line["name"]]] = line
-            told(line)
+            report(line)
             if time.monotonic() - written >= _EVERY:
                 _write_table(batch, lines)
                 written = time.monotonic()
@@ -243,13 +245,13 @@ def run_batch(batch: Batch, executor: Executor, place: Place, told: Told, ahead:
 
 
 def run_tasks(
-    tasks: Sequence[Task], executor: Executor, place: Place, told: Told, ahead: int = AHEAD
+    tasks: Sequence[Task], executor: Executor, place: Place, report: Reporter, ahead: int = AHEAD
 ) -> list[Line]:
     """Run tasks, and return their lines as they end; arguments as for `run_batch`."""
     lines = []
     for number, future in call_each(partial(run_task, place), tasks, executor, ahead=ahead, stop=place.stop):
         lines.append(_line_of(future, tasks[number]))
-        told(lines[-1])
+        report(lines[-1])
     return lines
 
 

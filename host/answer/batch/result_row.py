@@ -113,8 +113,8 @@ class Record(NamedTuple):
 def read_record(folder: Path) -> Record | None:
     """Return the record in a folder; None if there is none, or it is damaged."""
     try:
-        told: Any = json.loads((folder / RECORD).read_text("utf-8"))
-        return Record(told["digest"], told["line"], tuple(told["files"]))
+        stored: Any = json.loads((folder / RECORD).read_text("utf-8"))
+        return Record(stored["digest"], stored["line"], tuple(stored["files"]))
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 

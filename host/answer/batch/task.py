@@ -201,28 +201,28 @@ class Task(NamedTuple):
         return {"name": self.name, "matrix": self.matrix, "options": given_of(self.options)}
 
     @classmethod
-    def of_dict(cls, told: Any) -> Task:
+    def of_dict(cls, values: Any) -> Task:
         """Return the task of plain values.
 
         Raises:
             OptionError: the name or an option is invalid.
             ValueError, TypeError, KeyError: these are no values of a task.
         """
-        options = options_of_matrix(told["options"])
+        options = options_of_matrix(values["options"])
         check_options(options)
-        return cls(check_name(told["name"]), str(told["matrix"]), options)
+        return cls(check_name(values["name"]), str(values["matrix"]), options)
 
 
-def options_of_matrix(told: Mapping[str, Any]) -> Options:
+def options_of_matrix(values: Mapping[str, Any]) -> Options:
     """Return checked options of a matrix of a batch from values by name.
 
     Raises:
         OptionError: an option is not one of a batch, or has a bad value.
     """
-    for name in told:
+    for name in values:
         if name not in COLUMNS:
             raise OptionError(f"{name} is no option of a matrix of a batch")
-    return options_of({name: checked(name, value) for name, value in told.items()})
+    return options_of({name: checked(name, value) for name, value in values.items()})
 
 
 def check_options(options: Options) -> None:

@@ -67,7 +67,7 @@ def anndata_of(result: Result) -> anndata.AnnData:
     _add_columns(of_cells, CELLS, result)
     _add_columns(of_mutations, MUTATIONS, result)
     expected = result.kind.genotypes(tree)
-    told = {
+    provenance = {
         "newick": result.to_newick(attach=False),
         "parents": result.parents.copy(),
         "summary": json.dumps(result.summary()),
@@ -77,7 +77,7 @@ def anndata_of(result: Result) -> anndata.AnnData:
         obs=of_cells.set_axis(list(result.cells)),
         var=of_mutations.set_axis(list(result.mutations)),
         layers={"tree": np.ascontiguousarray(expected.T).astype(np.int8)},
-        uns={"syclade": told},
+        uns={"syclade": provenance},
     )
     source = _source_of(result)
     return made if source is None else _with_source(made, _rest(source, result.observed.left_out))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import matplotlib.figure
     import networkx
 
+    from syclade.host.chains.backends.stages.launcher import PipelineReport
     from syclade.host.findings.consensus.consensus import CloneConsensus
     from syclade.host.findings.cooptimal.plateau import CoOptimal
     from syclade.host.findings.recurrences import Recurrences
@@ -141,7 +142,7 @@ class Result(WithWork):
     learned: Mapping[str, Any] | None
     findings: tuple[Finding, ...]
     stopped_in: str | None
-    pipeline: Mapping[str, Any] | None
+    pipeline: PipelineReport | None
     total_seconds: float
 
     def __post_init__(self) -> None:

@@ -24,6 +24,7 @@ from syclade.host.ground.errors import OptionError, OutputError
 from syclade.host.ground.options import OPTIONS, flag_of
 from syclade.host.ground.output_folder import output_folder
 from syclade.host.ground.packages import version_of
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
@@ -92,8 +93,8 @@ def inputs_of(result: Result) -> dict[str, Any]:
     return {"the matrix": result.matrix, **files}
 
 
-def _json(told: Mapping[str, Any]) -> str:
-    return json.dumps(told, indent=2) + "\n"
+def _json(values: Mapping[str, object]) -> str:
+    return json.dumps(values, indent=2) + "\n"
 
 
 def netcdf_of(result: Result) -> Content:
@@ -115,9 +116,9 @@ def netcdf_of(result: Result) -> Content:
 _PACKAGES = ("numpy", "numba", "numba-dpex", "dpctl")
 
 
-def summary_of(result: Result) -> dict[str, Any]:
+def summary_of(result: Result) -> JsonObject:
     """Return the content of summary.json; equal matrix, seed and options give equal bytes on any device."""
-    told: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "tree": result.kind.name,
         "matrix_sha256": result.matrix_sha256,
         "log_likelihood": result.log_likelihood,
@@ -146,11 +147,11 @@ def summary_of(result: Result) -> dict[str, Any]:
         "searches": [search._asdict() for search in result.searches],
     }
     for finding in result.findings:
-        told |= finding.summary()
-    return told
+        summary |= finding.summary()
+    return summary
 
 
-def run_of(result: Result) -> dict[str, Any]:
+def run_of(result: Result) -> dict[str, object]:
     """Return the content of run.json: what differs between equal runs, and the options to repeat the run."""
     return {
         "matrix": result.matrix,
@@ -164,7 +165,7 @@ def run_of(result: Result) -> dict[str, Any]:
         "seconds": result.seconds,
         "total_seconds": result.total_seconds,
         "steps_per_second": result.steps_per_second,
-        "pipeline": None if result.pipeline is None else dict(result.pipeline),
+        "pipeline": None if result.pipeline is None else {**result.pipeline},
         "options": dict(result.options),
         "date": result.date,
         "version": result.version,
@@ -222,7 +223,7 @@ def multiqc_of(result: Result, sample: str) -> str:
     return multiqc_table({sample or "syclade": multiqc_row(result)}, result.kind.title)
 
 
-def multiqc_row(result: Result) -> dict[str, Any]:
+def multiqc_row(result: Result) -> JsonObject:
     """Return the row of a result, by the names of the columns."""
     found = len(result.searches) or result.chains
     return {
@@ -259,7 +260,7 @@ def multiqc_table(rows: Mapping[str, Mapping[str, Any]], trees: str) -> str:
     }  # fmt: skip
     for name in (name for row in rows.values() for name in row if name not in headers):
         headers[name] = {"title": name.capitalize()}  # of a finding
-    told = {
+    table = {
         "id": "syclade",
         "section_name": "syclade",
         "description": f"{trees.capitalize()} of single cells, the most likely ones that were found.",
@@ -268,4 +269,4 @@ def multiqc_table(rows: Mapping[str, Mapping[str, Any]], trees: str) -> str:
         "headers": headers,
         "data": dict(rows),
     }
-    return json.dumps(told, indent=2) + "\n"
+    return json.dumps(table, indent=2) + "\n"

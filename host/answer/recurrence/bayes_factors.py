@@ -44,7 +44,7 @@ from syclade.host.findings.finding import BestTree, Draft
 from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
-from syclade.host.findings.recurrences import Recurrences, Tested
+from syclade.host.findings.recurrences import Recurrences, RecurrencesFinding, Tested
 from syclade.host.findings.support.stage import Run
 from syclade.host.ground.options.types import ALL_MUTATIONS, AUTO_DROPOUT, SHARED_DROPOUT
 
@@ -65,7 +65,7 @@ OF_RUNG = 5
 
 
 def plan_for(
-    asked: Request,
+    request: Request,
     kind: TreeKind,
     matrix: Matrix,
     mutation: int | None,
@@ -76,13 +76,13 @@ def plan_for(
     """Return the plan of chains with the options of an inference, for another model.
 
     Args:
-        asked: the inference.
+        request: the inference.
         kind, matrix, mutation: trees, their matrix, and the recurrent mutation; None for none.
         model: the rates.
         doublets: rate of doublets; by default that of the inference, or the mean of its prior.
         own: rates of false negatives of all mutations, without doublets; None for that of the model.
     """
-    given = asked.options
+    given = request.options
     if doublets is None and model.doublets is not None:
         doublets = model.doublets.prior.mean
     elif doublets is None and not isinstance(given.doublets, str):
@@ -97,7 +97,7 @@ def plan_for(
     return replace(plan, problem=problem, score=score_named(scored.name, problem, None, mutation))
 
 
-def tests_of_all(asked: Request, best: BestTree, task: Task, work: list[WorkDone]) -> Recurrences | None:
+def tests_of_all(request: Request, best: BestTree, task: Task, work: list[WorkDone]) -> Recurrences | None:
     """Test every mutation, and then those with evidence again, with the strongest ones set aside.
 
     The model has one recurrence. Where two mutations violate infinite sites, a third one can seem to do so as
@@ -105,7 +105,7 @@ def tests_of_all(asked: Request, best: BestTree, task: Task, work: list[WorkDone
     Bayes factor is left out of the matrix, and the others that had evidence are tested without it.
 
     Args:
-        asked: an inference of trees without a recurrence.
+        request: an inference of trees without a recurrence.
         best: its best tree.
         task: run context: progress callback, stop request.
         work: the work is added to it.
@@ -113,16 +113,16 @@ def tests_of_all(asked: Request, best: BestTree, task: Task, work: list[WorkDone
     Returns:
         The tests; those of complete rounds after a stop request, or None if there are none.
     """
-    recurrent_mutation(1, asked.observed.mutations)  # refuses a matrix of one mutation
+    recurrent_mutation(1, request.observed.mutations)  # refuses a matrix of one mutation
     accepted: list[int] = []
     rounds: list[Mapping[int, Tested]] = []
     first_rates: OwnRates | None = None
-    left = tuple(range(asked.observed.n_mutations))
+    left = tuple(range(request.observed.n_mutations))
     stopped = False
     try:
-        while left and asked.observed.n_mutations - len(accepted) >= 2:
-            rows = [row for row in range(asked.observed.n_mutations) if row not in accepted]
-            inner, own = (asked, best) if not accepted else _set_aside(asked, best, rows, task, work)
+        while left and request.observed.n_mutations - len(accepted) >= 2:
+            rows = [row for row in range(request.observed.n_mutations) if row not in accepted]
+            inner, own = (request, best) if not accepted else _set_aside(request, best, rows, task, work)
             rates = _own_rates(inner, own, task, work)
             first_rates = rates if not rounds else first_rates
             tests = _test_round(inner, own, [rows.index(row) for row in left], rates, task, work)
@@ -135,32 +135,32 @@ def tests_of_all(asked: Request, best: BestTree, task: Task, work: list[WorkDone
         stopped = True
     if not rounds:
         return None
-    first = tuple(rounds[0][row] for row in range(asked.observed.n_mutations))
+    first = tuple(rounds[0][row] for row in range(request.observed.n_mutations))
     return Recurrences(
-        first, *_chains(asked), tuple(rounds[1:]), tuple(accepted), stopped,
+        first, *_chains(request), tuple(rounds[1:]), tuple(accepted), stopped,
         None if first_rates is None else first_rates.log_bayes_factor,
         None if first_rates is None else first_rates.of_mutations,
     )  # fmt: skip
 
 
 def _set_aside(
-    asked: Request, best: BestTree, rows: Sequence[int], task: Task, work: list[WorkDone]
+    request: Request, best: BestTree, rows: Sequence[int], task: Task, work: list[WorkDone]
 ) -> tuple[Request, BestTree]:
     """Return the inference of some rows of the matrix alone, under the rates of a best, and its best."""
-    observed = asked.observed
+    observed = request.observed
     matrix = replace(
         observed, values=observed.values[rows], mutations=tuple(observed.mutations[row] for row in rows)
     )
     inner = replace(
-        asked,
+        request,
         observed=matrix,
-        plan=plan_for(asked, MUTATION, matrix, None, *_fixed(best)),
+        plan=plan_for(request, MUTATION, matrix, None, *_fixed(best)),
         sampling=None,
         support=None,
         max_trees=None,
         true_tree=None,
-        options=asked.options.replace(recurrent=None, samples=None),
-        estimated=asked.estimated._replace(work=(), tree=None),
+        options=request.options.replace(recurrent=None, samples=None),
+        estimated=request.estimated._replace(work=(), tree=None),
     )
     found = make_draft(inner, task)
     work += found.work
@@ -169,14 +169,14 @@ def _set_aside(
     return inner, found.best
 
 
-def _chains(asked: Request) -> tuple[int, int]:
+def _chains(request: Request) -> tuple[int, int]:
     """Return the number of chains for each mutation, and of their steps."""
-    steps = asked.options.steps
-    return asked.chains if asked.options.method == "chain" else CHAINS, STEPS if steps is None else steps
+    steps = request.options.steps
+    return request.chains if request.options.method == "chain" else CHAINS, STEPS if steps is None else steps
 
 
 def _test_round(
-    asked: Request,
+    request: Request,
     best: BestTree,
     mutations: Sequence[int],
     own: OwnRates | None,
@@ -190,11 +190,11 @@ def _test_round(
     Raises:
         Stopped: a stop was requested.
     """
-    per, steps = _chains(asked)
+    per, steps = _chains(request)
     fixed = _fixed(best)
-    plan = plan_for(asked, recurrent_kind(0), with_copy(asked.observed, 0), 0, *fixed, own)
+    plan = plan_for(request, recurrent_kind(0), with_copy(request.observed, 0), 0, *fixed, own)
     clock, evidences = Clock(len(mutations) * per * steps, task.launched), list[Estimate]()
-    with _opened(asked, plan, len(mutations) * per, steps, work) as runner:
+    with _opened(request, plan, len(mutations) * per, steps, work) as runner:
         sought = [None if own is None else own.at_mean(mutation) for mutation in mutations]
         start = _slots(own, plan, sought)
         trees = best_trees_with_copies(runner, best.parents, mutations, start, per, steps, clock)
@@ -204,18 +204,18 @@ def _test_round(
         None if own is None else own.with_copy(genotypes_of(tree, mutation)[:-1], mutation)
         for mutation, tree in zip(mutations, trees, strict=True)
     ]
-    plain = plan_for(asked, MUTATION, asked.observed, None, *fixed, own)
+    plain = plan_for(request, MUTATION, request.observed, None, *fixed, own)
     rates = _slots(own, plain, [None if own is None else own.fit])[0]
-    with _opened(asked, plain, per, steps, work) as runner:
+    with _opened(request, plain, per, steps, work) as runner:
         tree_without = best_tree_without(runner, best.parents, rates, per, steps, task)
         if evidences:
             without = evidence_without(runner, rates, len(mutations) * per, per, _rung(steps), task)
             factors = [evidence.minus(without) for evidence in evidences]
     if not evidences:
-        factors = _factors_with_shares(asked, best, mutations, own, task, work)
-    known = _log_likelihood_without(asked, best, plain, tree_without, own)
+        factors = _factors_with_shares(request, best, mutations, own, task, work)
+    known = _log_likelihood_without(request, best, plain, tree_without, own)
     return tuple(
-        _tested(asked, best, plan, tree, mutation, known, factor, own, fit)
+        _tested(request, best, plan, tree, mutation, known, factor, own, fit)
         for mutation, tree, factor, fit in zip(mutations, trees, factors, fits, strict=True)
     )
 
@@ -226,7 +226,7 @@ def _rung(steps: int) -> int:
 
 
 def _factors_with_shares(
-    asked: Request,
+    request: Request,
     best: BestTree,
     mutations: Sequence[int],
     own: OwnRates | None,
@@ -235,28 +235,28 @@ def _factors_with_shares(
 ) -> list[Estimate]:
     """Return the log Bayes factors of a model without doublets, in which nodes have shares of the cells."""
     rates = best.rates
-    run = Run(asked.device, "auto", asked.slots, asked.seed, Task(task.report, stop=task.stop))
-    sampled = sample_without(best, rates, own, _chains(asked)[1], run, work)
+    run = Run(request.device, "auto", request.slots, request.seed, Task(task.report, stop=task.stop))
+    sampled = sample_without(best, rates, own, _chains(request)[1], run, work)
     return factors_of(sampled, best.observed, rates, own, mutations)
 
 
-def _own_rates(asked: Request, best: BestTree, task: Task, work: list[WorkDone]) -> OwnRates | None:
+def _own_rates(request: Request, best: BestTree, task: Task, work: list[WorkDone]) -> OwnRates | None:
     """Return rates of false negatives of all mutations if they differ, or shall; None for one rate.
 
     They are fitted to the best tree, and then to the best tree of chains that start there: the order of
     mutations in a tree under one rate explains a part of the differences.
     """
     rates, doublets = _fixed(best)
-    wanted = dropout_of(asked.options, rates.rates, doublets)
+    wanted = dropout_of(request.options, rates.rates, doublets)
     if wanted == SHARED_DROPOUT:
         return None
-    values = scored_values(asked.observed, rates.rates)
+    values = scored_values(request.observed, rates.rates)
     own = fit_own_rates(values, rates.rates.fp_rate, rates.rates.fn_rate, _genotypes(best.parents))
     if wanted == AUTO_DROPOUT and own.log_bayes_factor <= EVIDENT:
         return None
-    per, steps = _chains(asked)
-    plain = plan_for(asked, MUTATION, asked.observed, None, *_fixed(best), own)
-    with _opened(asked, plain, per, steps, work) as runner:
+    per, steps = _chains(request)
+    plain = plan_for(request, MUTATION, request.observed, None, *_fixed(best), own)
+    with _opened(request, plain, per, steps, work) as runner:
         slot = own.slot_rates(plain.problem, own.fit)
         parents = best_tree_without(runner, best.parents, slot, per, steps, task)
     return own.refitted(_genotypes(parents))
@@ -276,11 +276,11 @@ def _slots(own: OwnRates | None, plan: Plan, fits: Sequence[Fit | None]) -> list
 
 
 def _log_likelihood_without(
-    asked: Request, best: BestTree, plan: Plan, parents: NDArray[np.int32], own: OwnRates | None
+    request: Request, best: BestTree, plan: Plan, parents: NDArray[np.int32], own: OwnRates | None
 ) -> float:
     """Return the log-likelihood of the best tree without a recurrence: a given one, or the best one."""
     if own is None:
-        return max(best.log_likelihood, plan.score.log_likelihood(asked.observed, best.rates, parents))
+        return max(best.log_likelihood, plan.score.log_likelihood(request.observed, best.rates, parents))
     trees, summed = (parents, best.parents), plan.score.name == "sum"
     return max(
         own.log_likelihood(_genotypes(tree), own.fit, plan.problem.base, summed=summed) for tree in trees
@@ -288,10 +288,16 @@ def _log_likelihood_without(
 
 
 @contextmanager
-def _opened(asked: Request, plan: Plan, chains: int, steps: int, work: list[WorkDone]) -> Iterator[Runner]:
+def _opened(request: Request, plan: Plan, chains: int, steps: int, work: list[WorkDone]) -> Iterator[Runner]:
     """Open a runner for a plan, on the device of an inference; at its end, add its work to `work`."""
     opened = open_one(
-        first_of(asked.device), "auto", plan, chains=chains, steps=steps, slots=asked.slots, seed=asked.seed
+        first_of(request.device),
+        "auto",
+        plan,
+        chains=chains,
+        steps=steps,
+        slots=request.slots,
+        seed=request.seed,
     )
     try:
         yield opened.runner
@@ -307,7 +313,7 @@ def _fixed(best: BestTree) -> tuple[RateModel, float | None]:
 
 
 def _tested(
-    asked: Request,
+    request: Request,
     best: BestTree,
     plan: Plan,
     parents: NDArray[np.int32],
@@ -322,34 +328,36 @@ def _tested(
         has = genotypes_of(parents, mutation)[:-1]
         summed = plan.score.name == "sum"
         likely = own.log_likelihood(has, fit, plan.problem.base, summed=summed)
-        found = kind_of(parents, mutation, with_copy(asked.observed, mutation).mutations)
+        found = kind_of(parents, mutation, with_copy(request.observed, mutation).mutations)
         return Tested(found.compared(likely, without), parents, likely, factor.value, factor.error)
-    kind, matrix = recurrent_kind(mutation), with_copy(asked.observed, mutation)
-    score = plan_for(asked, kind, matrix, mutation, *_fixed(best)).score
+    kind, matrix = recurrent_kind(mutation), with_copy(request.observed, mutation)
+    score = plan_for(request, kind, matrix, mutation, *_fixed(best)).score
     assignment, log_likelihood = kind.assign(matrix, best.rates, plan.problem, parents, score)
     assert assignment.recurrence is not None
     recurrence = assignment.recurrence.compared(log_likelihood, without)
     return Tested(recurrence, parents, log_likelihood, factor.value, factor.error)
 
 
-def add_recurrences(asked: Request, draft: Draft, task: Task) -> None:
+def add_recurrences(request: Request, draft: Draft, task: Task) -> None:
     """Add what the option `recurrent` asks for besides the tree.
 
     Args:
-        asked: the inference: of a recurrent mutation, or of a tree without if all are to be tested.
+        request: the inference: of a recurrent mutation, or of a tree without if all are to be tested.
         draft: its answer so far.
         task: run context: progress callback, stop request.
     """
-    if asked.options.recurrent == ALL_MUTATIONS:
+    if request.options.recurrent == ALL_MUTATIONS:
         work: list[WorkDone] = []
-        draft.recurrences = tests_of_all(asked, draft.best, task, work)
+        tests = tests_of_all(request, draft.best, task, work)
         draft.work += tuple(work)
-        if draft.recurrences is None or draft.recurrences.stopped:
+        if tests is not None:
+            draft.add(RecurrencesFinding(None, tests))
+        if tests is None or tests.stopped:
             draft.stop(RECURRENCE)
         return
     best = draft.best
     assert best.assignment.recurrence is not None
-    without = make_draft(_without_recurrence(asked), task)
+    without = make_draft(_without_recurrence(request), task)
     if without.stopped_in is not None:
         draft.stop(RECURRENCE)
         return
@@ -359,20 +367,22 @@ def add_recurrences(asked: Request, draft: Draft, task: Task) -> None:
     draft.work += without.work
 
 
-def _without_recurrence(asked: Request) -> Request:
+def _without_recurrence(request: Request) -> Request:
     """Return the same inference for trees without a recurrence, and without samples."""
-    assert isinstance(asked.observed, WithCopy)
-    assert asked.observed.origin is not None
-    searches = asked.options.method == "anneal" and asked.plan.score.name == "max"
+    assert isinstance(request.observed, WithCopy)
+    assert request.observed.origin is not None
+    searches = request.options.method == "anneal" and request.plan.score.name == "max"
     return replace(
-        asked,
+        request,
         kind=MUTATION,
-        observed=asked.observed.origin,
-        plan=plan_for(asked, MUTATION, asked.observed.origin, None, asked.plan.problem.rate_tables.model),
+        observed=request.observed.origin,
+        plan=plan_for(
+            request, MUTATION, request.observed.origin, None, request.plan.problem.rate_tables.model
+        ),
         by_search=searches,
         encoding="auto",
         sampling=None,
         true_tree=None,
-        options=asked.options.replace(recurrent=None, samples=None),
-        estimated=asked.estimated._replace(work=()),  # the result with the recurrence has it
+        options=request.options.replace(recurrent=None, samples=None),
+        estimated=request.estimated._replace(work=()),  # the result with the recurrence has it
     )

@@ -87,8 +87,8 @@ def _times(result: Result) -> str:
     """Return the wall time of the whole run and of its parts as text."""
     runs = "searches" if result.searches else "chains"
     parts = {runs: result.seconds} | ({} if result.support is None else {"support": result.support.seconds})
-    told = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in parts.items())
-    return f"{result.total_seconds:.2f} s, of which {told}"
+    shown = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in parts.items())
+    return f"{result.total_seconds:.2f} s, of which {shown}"
 
 
 def _provenance(result: Result) -> Section:

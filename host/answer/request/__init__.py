@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from syclade.host.answer.request.arguments import asked_rates, complete, settled, support_plan
+from syclade.host.answer.request.arguments import complete, requested_rates, settled, support_plan
 from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
@@ -100,7 +100,7 @@ def make_request(
     Args:
         matrix, executor: as for `infer`.
         options: the options, as given.
-        stop, report: of the searches that estimate rates, as for `AskedRates.estimate`.
+        stop, report: of the searches that estimate rates, as for `RequestedRates.estimate`.
 
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
@@ -109,7 +109,7 @@ def make_request(
     where = _where(options.device, executor)
     separate = _separate(options.trace, options.force) if options.stages == "separate" else None
     inputs = read_inputs(matrix, options)
-    rates, share, chained = asked_rates(options), options.doublets, options.method == "chain"
+    rates, share, chained = requested_rates(options), options.doublets, options.method == "chain"
     share = None if chained and isinstance(share, str) and not rates.missing else share
     estimated = rates.estimate(inputs.as_read, where, options.seed, stop, report, doublets=share)
     if chained:  # chains learn the rate of doublets themselves

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device, first_of, where_of
-from syclade.host.findings.estimated_rates import AskedRates
+from syclade.host.findings.estimated_rates import RequestedRates
 from syclade.host.findings.kinds import kind_named
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import Options, checked, flag_of
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from syclade.host.findings.support.stage import SupportPlan
 
 __all__ = [
-    "asked_rates",
     "complete",
     "has_copy",
     "method_of",
+    "requested_rates",
     "settled",
     "support_level",
     "support_plan",
@@ -43,7 +43,7 @@ def settled(options: Options) -> Options:
     """
     for name in _CHOICES:
         checked(name, getattr(options, name))
-    rates = asked_rates(options)
+    rates = requested_rates(options)
     rates.first()
     check_together(options)
     options = options.replace(method=method_of(options))
@@ -81,9 +81,9 @@ def complete(options: Options) -> Options:
     )
 
 
-def asked_rates(options: Options) -> AskedRates:
+def requested_rates(options: Options) -> RequestedRates:
     """Return the error rates of options, of which some may be missing."""
-    return AskedRates(
+    return RequestedRates(
         options.fp_rate, options.fn_rate, options.fn_rate_hom, options.hom_rate, options.merge_homozygous
     )
 

@@ -78,8 +78,8 @@ def read_inputs(matrix: object, options: Options) -> Inputs:
     """
     coding = {name: getattr(options, name) for name in CODING if is_given(options, name)}
     as_read = observed = read_matrix(matrix, options.names, cell_names=options.cell_names, **coding)
-    names = _told(options.names, observed.mutations) or observed.names_from
-    cell_names = _told(options.cell_names, observed.cells) or observed.cell_names_from
+    names = _given_names(options.names, observed.mutations) or observed.names_from
+    cell_names = _given_names(options.cell_names, observed.cells) or observed.cell_names_from
     unplaced = unplaced_in(as_read)
     if unplaced:
         words = unplaced.words(as_read.mutations, as_read.cells or default_cell_names(as_read.n_cells))
@@ -98,7 +98,7 @@ def read_inputs(matrix: object, options: Options) -> Inputs:
     return Inputs(kind, observed, as_read, recurrent, true, names, cell_names, unplaced)
 
 
-def _told(names: Names, found: Sequence[str] | None) -> str | list[str] | None:
+def _given_names(names: Names, found: Sequence[str] | None) -> str | list[str] | None:
     """Return given names as plain values: a file, or those found; an iterator has been consumed."""
     if names is None:
         return None

@@ -22,6 +22,7 @@ from syclade.host.data.model.rate_model import NOWHERE, Places
 from syclade.host.device.engines.engine import Engine
 from syclade.host.device.work import SPECIALISED, STEPS, WorkDone, WorkLog
 from syclade.host.ground.options import checked
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import STATE
 
 __all__ = ["Advanced", "Runner", "Slots"]
@@ -200,7 +201,7 @@ class Runner:
         self._log.launched(steps, time.perf_counter() - started)
         return Advanced(steps, events)
 
-    def read_all(self, name: str) -> NDArray[Any]:
+    def read_all(self, name: str) -> Array:
         """Return a copy of one argument for all slots, in its declared shape and dtype.
 
         Args:

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from syclade.host.ground.errors import CheckpointError
 from syclade.host.ground.files import write_file
+from syclade.host.ground.values import Array
 
 __all__ = [
     "HEAD_SIZE",
@@ -140,7 +140,7 @@ _MOST_ABOUT = 2**20
 
 
 def write_archive(
-    path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any], force: bool = False
+    path: Path, arrays: Mapping[str, Array], about: Mapping[str, Any], force: bool = False
 ) -> None:
     """Write an archive atomically.
 
@@ -153,9 +153,9 @@ def write_archive(
     Raises:
         OutputError: the file exists already, or cannot be written.
     """
-    told = json.dumps({"syclade_checkpoint": FORMAT, **about}).encode()
+    metadata = json.dumps({"syclade_checkpoint": FORMAT, **about}).encode()
     content, digest = b"", NO_DIGEST
-    for number, one in enumerate((told, *(array.tobytes() for array in arrays.values()))):
+    for number, one in enumerate((metadata, *(array.tobytes() for array in arrays.values()))):
         block, digest = make_block(digest, number, len(one), one)
         content += block
     write_file(path, content, force)
@@ -163,7 +163,7 @@ def write_archive(
 
 def read_archive(
     path: Path, layout_of: Callable[[dict[str, Any]], Layout]
-) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+) -> tuple[dict[str, Array], dict[str, Any]]:
     """Return the arrays and the metadata of an archive.
 
     Args:
@@ -186,15 +186,15 @@ def read_archive(
 
 def _read(
     path: Path, file: IO[bytes], layout_of: Callable[[dict[str, Any]], Layout]
-) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+) -> tuple[dict[str, Array], dict[str, Any]]:
     end = file.seek(0, os.SEEK_END)
     try:
         try:
-            block, told = read_block(file, 0, NO_DIGEST, end=end, unit=1, most=_MOST_ABOUT)
+            block, metadata = read_block(file, 0, NO_DIGEST, end=end, unit=1, most=_MOST_ABOUT)
         except DamagedError:
             raise DamagedError("at byte 0: this is no checkpoint, or its beginning has changed") from None
-        about = _about(path, told)
-        arrays: dict[str, NDArray[Any]] = {}
+        about = _about(path, metadata)
+        arrays: dict[str, Array] = {}
         for number, (name, (dtype, shape)) in enumerate(layout_of(about).items(), start=1):
             at, size = block.place + block.items, math.prod(shape) * np.dtype(dtype).itemsize
             block, content = read_block(file, at, block.digest, end=end, unit=1, most=size)
@@ -208,10 +208,10 @@ def _read(
     return arrays, about
 
 
-def _about(path: Path, told: bytes) -> dict[str, Any]:
+def _about(path: Path, metadata: bytes) -> dict[str, Any]:
     """Return the metadata; raise a CheckpointError if the format is another one."""
     try:
-        about = dict(json.loads(told))
+        about = dict(json.loads(metadata))
         version = about.pop("syclade_checkpoint")
     except (ValueError, TypeError, KeyError, RecursionError):
         raise DamagedError("at byte 0: this is no checkpoint") from None

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from syclade.host.chains.checkpoints.archive import Layout, damaged, read_archive, write_archive
 from syclade.host.chains.plan import Plan
@@ -23,6 +22,7 @@ from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.model.rate_model import NOWHERE, Places
 from syclade.host.ground.errors import CheckpointError, SycladeError
 from syclade.host.ground.options import checked
+from syclade.host.ground.values import Array, JsonObject
 
 __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]
 
@@ -128,7 +128,7 @@ def _values(plan: Plan, state: ChainState, info: ChainInfo) -> dict[str, Any]:
     }
 
 
-def _chain(plan: Plan, values: Mapping[str, NDArray[Any]]) -> tuple[ChainState, ChainInfo]:
+def _chain(plan: Plan, values: Mapping[str, Array]) -> tuple[ChainState, ChainInfo]:
     """Return the chain with these values; check each stored score against the score's definition.
 
     The shares at which the best tree was best are not stored, so its score is compared with a bound.
@@ -159,16 +159,16 @@ def _chain(plan: Plan, values: Mapping[str, NDArray[Any]]) -> tuple[ChainState, 
     return state, ChainInfo(values["tallies"].copy())
 
 
-def _places(plan: Plan, told: list[int]) -> Places:
+def _places(plan: Plan, stored: list[int]) -> Places:
     """Return the grid indices of learned rates; raise a ValueError if they are outside their grids."""
     points = plan.problem.rate_tables.model.points
-    if any(not 0 <= place < count for place, count in zip(told, points, strict=True)):
-        raise ValueError(f"its rates stand at {told}, on grids of {points} points")
-    fn, fp, doublets = told
+    if any(not 0 <= place < count for place, count in zip(stored, points, strict=True)):
+        raise ValueError(f"its rates stand at {stored}, on grids of {points} points")
+    fn, fp, doublets = stored
     return fn, fp, doublets
 
 
-def _describe(plan: Plan) -> dict[str, Any]:
+def _describe(plan: Plan) -> JsonObject:
     """Describe the parts of a plan; chains can be resumed only with an equal description."""
     return {
         "matrix": _digest(plan.problem),
@@ -191,10 +191,10 @@ def _digest(problem: Problem) -> str:
     return digest.hexdigest()
 
 
-def _check_plan(path: Path, told: Any, wanted: dict[str, Any]) -> None:
-    if not isinstance(told, dict):
+def _check_plan(path: Path, stored: Any, wanted: dict[str, Any]) -> None:
+    if not isinstance(stored, dict):
         raise damaged(path, "at byte 0: it does not describe its chains")
-    other = [name for name, value in wanted.items() if told.get(name) != value]
+    other = [name for name, value in wanted.items() if stored.get(name) != value]
     if other:
         raise CheckpointError(
             f"the checkpoint's chains have another {' and another '.join(other)}",

@@ -17,19 +17,27 @@ from syclade.host.ground.files import check_file
 from syclade.host.ground.lock import is_locked, locked
 from syclade.host.ground.options import DECIDE, checked, flag_of
 from syclade.host.ground.signals import closed_at_exit, uninterrupted
+from syclade.host.ground.values import JsonObject
 
-__all__ = ["Keeper", "check_asked", "checkpoint_in_use", "make_keeper", "same_file", "what_decides"]
+__all__ = [
+    "CheckpointWriter",
+    "check_options",
+    "deciding_options",
+    "locked_checkpoint",
+    "make_checkpoint_writer",
+    "same_file",
+]
 
 
 logger = logging.getLogger("syclade.checkpoints")
 
 
-class Keeper:
+class CheckpointWriter:
     """Checkpoint file and schedule of a run.
 
     Attributes:
         every: seconds between two checkpoints; 0: as often as possible.
-        asked: options that determine the result (`what_decides`).
+        options: options that determine the result (`deciding_options`).
         resumed: the checkpoint that the run resumes from; None for a new run.
     """
 
@@ -37,13 +45,13 @@ class Keeper:
         self,
         path: Path | None,
         every: float,
-        asked: Mapping[str, Any],
+        options: Mapping[str, Any],
         *,
         resumed: Path | None = None,
         force: bool = False,
     ) -> None:
         self.every = every
-        self.asked = dict(asked)
+        self.options = dict(options)
         self.resumed = resumed
         self._path = path
         self._wrote = path is not None and resumed is not None and same_file(path, resumed)
@@ -70,17 +78,17 @@ class Keeper:
         """Return whether a checkpoint is due."""
         return self.writes and time.monotonic() - self._last >= self.every
 
-    def keep(self, write: Callable[[Path, dict[str, Any], bool], None]) -> None:
+    def write(self, write_file: Callable[[Path, dict[str, Any], bool], None]) -> None:
         """Write a checkpoint, if there is a file for it; if it cannot be written, `give_up`.
 
         Args:
-            write: called with the file, the values to store besides the run's own, and whether an existing
-                file may be replaced.
+            write_file: called with the file, the values to store besides the run's own, and whether an
+                existing file may be replaced.
         """
         if self._path is None:
             return
         try:
-            write(self._path, {"asked": self.asked}, self._own)
+            write_file(self._path, {"asked": self.options}, self._own)
         except OutputError as error:
             self.give_up(error)
             return
@@ -98,19 +106,19 @@ class Keeper:
         logger.warning("%s: the run continues without checkpoints; %s", error.message, last)
         self._path = None
 
-    def check(self, path: Path, told: Any, kind: str) -> None:
+    def check(self, path: Path, stored: Any, kind: str) -> None:
         """Check that a checkpoint fits the kind and the options of this run.
 
         Args:
             path: the file.
-            told: the values of the run that the file stores.
+            stored: the values of the run that the file stores.
             kind: chains or searches.
 
         Raises:
             CheckpointError: the checkpoint belongs to another run.
         """
-        told = told if isinstance(told, Mapping) else {}
-        found = told.get("kind", "something else")
+        stored = stored if isinstance(stored, Mapping) else {}
+        found = stored.get("kind", "something else")
         if found != kind:
             raise CheckpointError(
                 f"the checkpoint is one of {found}, and this run is one of {kind}",
@@ -118,17 +126,19 @@ class Keeper:
                 hint="give the options of the run that wrote it",
             )
 
-        check_asked(path, told.get("asked"), self.asked)
+        check_options(path, stored.get("asked"), self.options)
 
 
-def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any], *, force: bool) -> Keeper:
-    """Return a keeper for the options that a user gave.
+def make_checkpoint_writer(
+    path: Any, resumed: Any, every: float, options: Mapping[str, Any], *, force: bool
+) -> CheckpointWriter:
+    """Return the writer of checkpoints for the options that a user gave.
 
     Args:
         path: the file to write checkpoints to; None for no checkpoints.
         resumed: the checkpoint to resume from; None for a new run.
         every: seconds between two checkpoints.
-        asked: options that determine the result.
+        options: options that determine the result.
         force: whether `path` may be replaced in any case.
 
     Raises:
@@ -137,21 +147,23 @@ def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any],
             written.
     """
     place, source = checked("checkpoint", path), checked("resume", resumed)
-    keeper = Keeper(place, checked("checkpoint_every", every), asked, resumed=source, force=force)
+    checkpoints = CheckpointWriter(
+        place, checked("checkpoint_every", every), options, resumed=source, force=force
+    )
     if place is None:
-        return keeper
-    if not keeper.may_write and os.path.lexists(place):
+        return checkpoints
+    if not checkpoints.may_write and os.path.lexists(place):
         raise OutputError(
             f"{place} already exists",
             hint=f"resume it with {flag_of('resume')}, or replace it with {flag_of('force')}",
         )
-    if not keeper.may_write and asked.get("samples") is not None and os.path.lexists(store_of(place)):
+    if not checkpoints.may_write and options.get("samples") is not None and os.path.lexists(store_of(place)):
         raise OutputError(
             f"{store_of(place)} already exists: these are samples of another run",
             hint=f"choose another {flag_of('checkpoint')}, or replace them with {flag_of('force')}",
         )
     check_file(place, force=True)
-    return keeper
+    return checkpoints
 
 
 def same_file(one: Path, other: Path) -> bool:
@@ -162,24 +174,24 @@ def same_file(one: Path, other: Path) -> bool:
         return False
 
 
-def what_decides(options: Mapping[str, Any], matrix_sha256: str) -> dict[str, Any]:
+def deciding_options(options: Mapping[str, Any], matrix_sha256: str) -> JsonObject:
     """Return those of the given options that determine the result, and the SHA-256 of the matrix."""
-    told = {name: options.get(name) for name in DECIDE}
-    if told["samples"] is None:
-        told["burn_in"] = None
-    return {"matrix": matrix_sha256, **told}
+    values = {name: options.get(name) for name in DECIDE}
+    if values["samples"] is None:
+        values["burn_in"] = None
+    return {"matrix": matrix_sha256, **values}
 
 
-def check_asked(path: Path, told: Any, asked: Mapping[str, Any]) -> None:
+def check_options(path: Path, stored: Any, options: Mapping[str, Any]) -> None:
     """Check that the options of a checkpoint's run match the options of this run.
 
     Raises:
         CheckpointError: an option differs; the message names it.
     """
-    if not isinstance(told, Mapping):
+    if not isinstance(stored, Mapping):
         raise CheckpointError("the checkpoint lacks the options of its run", path=path)
-    for name, value in asked.items():
-        if told.get(name) == value:
+    for name, value in options.items():
+        if stored.get(name) == value:
             continue
         if name == "matrix":
             raise CheckpointError(
@@ -189,7 +201,7 @@ def check_asked(path: Path, told: Any, asked: Mapping[str, Any]) -> None:
             )
         option = flag_of(name)
         raise CheckpointError(
-            f"the checkpoint's run had {option} {_shown(told.get(name))}, and this one has {_shown(value)}",
+            f"the checkpoint's run had {option} {_shown(stored.get(name))}, and this one has {_shown(value)}",
             path=path,
             hint=f"give {option} as it was, or start again without {flag_of('resume')}",
         )
@@ -206,7 +218,7 @@ _held: ContextVar[Path | None] = ContextVar("held", default=None)
 
 
 @contextmanager
-def checkpoint_in_use(path: Any, resumed: Any) -> Iterator[None]:
+def locked_checkpoint(path: Any, resumed: Any) -> Iterator[None]:
     """Lock the checkpoint of a run in the context; within it, a context for the same one does nothing.
 
     The samples are in a file beside the checkpoint, so the context must last until they have been read.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.encodings.base import MADE_FOR, Encoding, round_up
 from syclade.host.data.model.problem import Problem
+from syclade.host.ground.values import Array
 from syclade.kernels.ancestor.arguments import ARGUMENTS
 from syclade.kernels.ancestor.capacity import Capacity
 from syclade.kernels.target.traits import Traits
@@ -61,7 +62,7 @@ class AncestorEncoding(Encoding):
         """See `Encoding.specialised`."""
         return SpecialisedAncestorEncoding(self.problem, self.traits) if self.traits == MADE_FOR else None
 
-    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+    def problem_arrays(self) -> dict[str, Array]:
         """See `Encoding.problem_arrays`."""
         problem, cells = self.problem, self.sizes["cells"]
         multiplicity = np.zeros(cells, dtype=np.int64)
@@ -93,7 +94,7 @@ class AncestorEncoding(Encoding):
             pending.extend(children[node])
         return {"ancestors": matrix}
 
-    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+    def decode(self, arrays: Mapping[str, Array]) -> NDArray[np.int32]:
         """Return the parents, int32, shape (n + 1,): a parent's row is the node's without its own bit."""
         matrix = arrays["ancestors"]
         nodes = self.problem.nodes

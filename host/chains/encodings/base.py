@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.chain.arguments import WEIGHTS
 from syclade.kernels.preorder.screened.arguments import LOG_SHARES
@@ -99,7 +100,7 @@ class Encoding(ABC):
         return self.problem.can_score(rates)
 
     @abstractmethod
-    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+    def problem_arrays(self) -> dict[str, Array]:
         """Return the arrays of the arguments with role `problem`, by name, with their dtypes and shapes."""
 
     @abstractmethod
@@ -120,7 +121,7 @@ class Encoding(ABC):
         return padded
 
     @abstractmethod
-    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+    def decode(self, arrays: Mapping[str, Array]) -> NDArray[np.int32]:
         """Return the parent vector of a tree: int32, shape (nodes of the tree,).
 
         Args:
@@ -152,7 +153,7 @@ class ReadsSizes(Encoding):
         """Return this encoding itself."""
         return self
 
-    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+    def problem_arrays(self) -> dict[str, Array]:
         """See `Encoding.problem_arrays`."""
         return super().problem_arrays() | {"sizes": np.array(self._sizes(), dtype=np.int64)}  # type: ignore[safe-super]
 
@@ -183,7 +184,7 @@ class PlainEncoding(Encoding):
             self.arguments = (*self.arguments, LOG_SHARES)
         self.constants = {"nodes": nodes, "classes": problem.classes, "lanes": 1}
 
-    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+    def problem_arrays(self) -> dict[str, Array]:
         """Return no arrays."""
         return {}
 
@@ -191,6 +192,6 @@ class PlainEncoding(Encoding):
         """Return the parents as `parent`."""
         return {"parent": parents}
 
-    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+    def decode(self, arrays: Mapping[str, Array]) -> NDArray[np.int32]:
         """Return the parents, int32, shape (nodes,)."""
         return arrays["parent"].astype(np.int32)

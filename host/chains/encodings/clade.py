@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.encodings.base import MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.data.model.problem import LeafProblem, Problem
 from syclade.host.data.trees.leaf import leaf_children
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import Argument
 from syclade.kernels.clade.arguments import ARGUMENTS, LEARNED
 from syclade.kernels.clade.sizes import SIZES, Sizes
@@ -87,7 +88,7 @@ class CladeEncoding(Encoding):
         """See `Encoding.general`."""
         return GeneralCladeEncoding(self.problem, self.traits) if self.traits == MADE_FOR else None
 
-    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+    def problem_arrays(self) -> dict[str, Array]:
         """See `Encoding.problem_arrays`."""
         problem, sizes = self.leaf_problem, self.sizes
         observed = np.full((sizes["leaves"], sizes["genes"]), problem.classes - 1, dtype=np.uint8)
@@ -102,7 +103,7 @@ class CladeEncoding(Encoding):
         made["left"][:count], made["right"][:count] = leaf_children(parents)
         return {**made, "tables_made": 0}
 
-    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+    def decode(self, arrays: Mapping[str, Array]) -> NDArray[np.int32]:
         """Return the parents, int32, shape (2m - 1,), for m cells."""
         return arrays["parent"][: 2 * self.leaf_problem.cells - 1].astype(np.int32)
 

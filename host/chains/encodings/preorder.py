@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.encodings.base import MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.trees.tree import preorder
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import Argument
 from syclade.kernels.preorder.arguments import LEARNED, NARROW, WIDE
 from syclade.kernels.preorder.form import BROAD, Form
@@ -102,7 +103,7 @@ class PreorderEncoding(Encoding):
             return "a lane's sum of scores could reach 2^31, which the kernel was not made for"
         return super().can_score(rates)
 
-    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+    def problem_arrays(self) -> dict[str, Array]:
         """See `Encoding.problem_arrays`."""
         problem, width = self.problem, self.problem.columns
         observed = np.full((self.shape.nodes, self.shape.cells), problem.classes - 1, dtype=np.uint8)
@@ -128,7 +129,7 @@ class PreorderEncoding(Encoding):
             size[parent[node]] += size[node]
         return {"parent": parent, "order": order, "position": position, "size": size, "tables_made": 0}
 
-    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+    def decode(self, arrays: Mapping[str, Array]) -> NDArray[np.int32]:
         """Return the parents, int32, shape (n + 1,)."""
         return arrays["parent"][: self.problem.nodes].astype(np.int32)
 

@@ -12,6 +12,7 @@ from syclade.host.chains.encodings.base import MADE_FOR, Encoding, ReadsSizes, r
 from syclade.host.chains.scores.doublets import root_powers, shares_of
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import children
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import Argument
 from syclade.kernels.parities import maxima, sums
 from syclade.kernels.sums import rates
@@ -107,7 +108,7 @@ class SumsEncoding(Encoding):
         """See `Encoding.general`."""
         return self._forms()[1](self.problem, self.traits) if self.traits == MADE_FOR else None
 
-    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+    def problem_arrays(self) -> dict[str, Array]:
         """See `Encoding.problem_arrays`."""
         problem, sizes = self.problem, self.sizes
         observed = np.full((sizes["nodes"], sizes["cells"]), problem.classes - 1, dtype=np.uint8)
@@ -133,7 +134,7 @@ class SumsEncoding(Encoding):
             made["next_sibling"][below[:-1]] = below[1:]
         return {**made, "tables_made": 0}
 
-    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+    def decode(self, arrays: Mapping[str, Array]) -> NDArray[np.int32]:
         """Return the parents, int32, shape (n + 1,)."""
         return arrays["parent"][: self.problem.nodes].astype(np.int32)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Ran", "Rounds", "run_long"]
 
 
-Standing = tuple[ChainState, ChainInfo]
+ChainAndInfo = tuple[ChainState, ChainInfo]
 
 
 class Rounds:
@@ -50,7 +50,7 @@ class Rounds:
         chains: int,
         clock: Clock,
         *,
-        given: Sequence[Standing] = (),
+        given: Sequence[ChainAndInfo] = (),
         starts: Callable[[int], ChainState] | None = None,
         sinks: Sequence[Sink] = (),
     ) -> None:
@@ -69,13 +69,13 @@ class Rounds:
         self._starts = starts or (lambda chain: initial_state(runner.plan, runner.seed, chain))
         self._resident = chains <= runner.slots  # then no chain ever leaves its slot
         self._in_slots = False
-        self._states: dict[int, Standing] = {state.chain: (state, info) for state, info in given}
+        self._states: dict[int, ChainAndInfo] = {state.chain: (state, info) for state, info in given}
 
     def advance(self, length: int) -> None:
         """Advance every chain by `length` steps.
 
         Raises:
-            Stopped: between two launches; `standing` then returns every chain where it stopped.
+            Stopped: between two launches; `current` then returns every chain where it stopped.
         """
         schedule = SlotSchedule(self._chains, length, self._runner.slots)
         try:
@@ -101,7 +101,7 @@ class Rounds:
 
     def change(self, change: Change) -> None:
         """Go on from other states, between two rounds; statistics stay."""
-        states, infos = zip(*self.standing(), strict=True)
+        states, infos = zip(*self.current(), strict=True)
         changed = zip(change(states), infos, strict=True)
         self._states = {state.chain: (state, info) for state, info in changed}
         self._in_slots = False
@@ -110,22 +110,24 @@ class Rounds:
         """Return the best score of every chain, between two rounds: int64, shape (chains,)."""
         if self._in_slots:
             return self._runner.best_scores()[: self._chains]
-        return np.array([state.best_score for state, _ in self.standing()], dtype=np.int64)
+        return np.array([state.best_score for state, _ in self.current()], dtype=np.int64)
 
-    def standing(self) -> list[Standing]:
+    def current(self) -> list[ChainAndInfo]:
         """Return the current state and statistics of every chain, by chain number."""
         if self._in_slots and self._resident:
             return [(self._runner.get(chain), self._runner.info(chain)) for chain in range(self._chains)]
         return [self._states.get(chain) or self._fresh(chain) for chain in range(self._chains)]
 
-    def outcome(self, converged: bool | None = None, standing: Sequence[Standing] | None = None) -> Outcome:
-        """Return the outcome of the chains; `standing` is what the method of that name has returned."""
+    def outcome(
+        self, converged: bool | None = None, current: Sequence[ChainAndInfo] | None = None
+    ) -> Outcome:
+        """Return the outcome of the chains; `current` is what the method of that name has returned."""
         collected = Collector(self._chains, len(self._runner.plan.kinds))
-        for state, info in self.standing() if standing is None else standing:
+        for state, info in self.current() if current is None else current:
             collected.add(state, info)
         return collected.outcome(self._clock, converged)
 
-    def _fresh(self, chain: int) -> Standing:
+    def _fresh(self, chain: int) -> ChainAndInfo:
         return self._starts(chain), ChainInfo(no_tallies(len(self._runner.plan.kinds)))
 
     def _start(self, chain: int) -> Start | None:
@@ -163,9 +165,9 @@ class _Run:
         self._stored: dict[str, Any] = {}
         self.best: int | None = None
         self.best_since = 0
-        self._standing: list[tuple[ChainState, ChainInfo]] = []
+        self._recorded: list[tuple[ChainState, ChainInfo]] = []
 
-    def begins_with(
+    def begin(
         self, chains: Sequence[tuple[ChainState, ChainInfo]], best: int | None, best_since: int
     ) -> None:
         """Record the state before the first round: it is checkpointed if the run stops in that round.
@@ -173,41 +175,41 @@ class _Run:
         There is no round if the resumed run had already ended.
         """
         self.best, self.best_since = best, best_since
-        self._stands_at(chains)
+        self._record(chains)
 
     def look(self) -> None:
         """Update the best score after a round, and write a checkpoint if one is due."""
         best = int(self.rounds.best_scores().max())
         if self.best is None or best > self.best:
             self.best, self.best_since = best, self.rounds.steps
-        if self.task.keeper.writes:
-            self._stands_at(self.rounds.standing())
-            if self.task.keeper.due():
+        if self.task.checkpoints.writes:
+            self._record(self.rounds.current())
+            if self.task.checkpoints.due():
                 self.keep()
 
-    def _stands_at(self, chains: Sequence[tuple[ChainState, ChainInfo]]) -> None:
-        self._standing = list(chains)
+    def _record(self, chains: Sequence[tuple[ChainState, ChainInfo]]) -> None:
+        self._recorded = list(chains)
         if self._store is not None:
             self._stored = {"events": self._store.length, "events_digest": self._store.digest}
 
     def keep(self) -> None:
         """Write a checkpoint of the last recorded state, if there is one."""
-        if not self._standing:
+        if not self._recorded:
             return
         run = {"kind": KIND, "best": self.best, "best_since": self.best_since, **self._stored}
         if self._store is not None:
             self._store.sync()  # before the checkpoint that refers to it
             if self._store.failure is not None:
-                self.task.keeper.give_up(self._store.failure)
-        chains = tuple(self._standing)
+                self.task.checkpoints.give_up(self._store.failure)
+        chains = tuple(self._recorded)
 
-        def write(path: Path, told: dict[str, Any], force: bool) -> None:
+        def write(path: Path, stored: dict[str, Any], force: bool) -> None:
             from syclade.host.chains.checkpoints.chains import Checkpoint, write_checkpoint
 
-            kept = Checkpoint(self.runner.seed, chains, {**run, **told})
-            write_checkpoint(path, self.runner.plan, kept, force)
+            content = Checkpoint(self.runner.seed, chains, {**run, **stored})
+            write_checkpoint(path, self.runner.plan, content, force)
 
-        self.task.keeper.keep(write)
+        self.task.checkpoints.write(write)
 
 
 def run_long(
@@ -237,25 +239,26 @@ def run_long(
     """
     task = Task() if task is None else task
     rule, fixed = (StoppingRule(), until) if isinstance(until, int) else (until, None)
-    given, told = resumed_chains(runner, chains, until, task.keeper)
+    given, stored = resumed_chains(runner, chains, until, task.checkpoints)
     before = sum(state.step for state, _ in given)
     clock = Clock(None if fixed is None else chains * fixed, task.launched, before)
-    store = open_store(runner.plan, chains, task.keeper, told, before // chains) if sampled else None
-    taking = sinks if store is None else (*sinks, store)
-    rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=taking)
+    store = open_store(runner.plan, chains, task.checkpoints, stored, before // chains) if sampled else None
+    consumers = sinks if store is None else (*sinks, store)
+    rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=consumers)
     run = _Run(rounds, task, runner, store)
     if given:
-        best = None if told["best"] is None else int(told["best"])
-        run.begins_with(given, best, int(told["best_since"]))
-    elif task.keeper.writes and not task.stop.wanted:  # after a stop request the starts may be incomplete
-        run.begins_with(rounds.standing(), None, 0)
+        best = None if stored["best"] is None else int(stored["best"])
+        run.begin(given, best, int(stored["best_since"]))
+    elif task.checkpoints.writes and not task.stop.wanted:
+        # After a stop request the starts may be incomplete.
+        run.begin(rounds.current(), None, 0)
     try:
         (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))
     except Stopped:
         run.keep()
-        chains_now = rounds.standing()  # scoring the starts of many chains that have not begun takes long
+        chains_now = rounds.current()  # scoring the starts of many chains that have not begun takes long
         steps = min(state.step for state, _ in chains_now)
-        return Ran(rounds.outcome(converged=False, standing=chains_now), steps, store, stopped=True)
+        return Ran(rounds.outcome(converged=False, current=chains_now), steps, store, stopped=True)
     run.keep()
     agreed = rule.agree(rounds.best_scores())
     if fixed is None:
@@ -285,7 +288,7 @@ def _to_step(run: _Run, steps: int) -> None:
     """
     seconds, plan = run.runner.round_seconds, run.runner.plan
     renewal = renewal_steps(plan.problem) if plan.score.shares else steps
-    length = steps if not run.task.keeper.writes else 1000
+    length = steps if not run.task.checkpoints.writes else 1000
     while (done := run.rounds.steps) < steps:
         if done and done % renewal == 0:
             run.rounds.change(partial(_with_new_shares, plan, run.runner.seed))
@@ -293,7 +296,7 @@ def _to_step(run: _Run, steps: int) -> None:
         run.rounds.advance(doing)
         run.look()
         fitting = int(doing * seconds / max(time.perf_counter() - begun, 1e-6))
-        if run.task.keeper.writes and doing == length:
+        if run.task.checkpoints.writes and doing == length:
             length = max(1, min(fitting, 4 * doing))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from syclade.host.chains.runs.pipeline import Outcome
 from syclade.host.device.work import WorkDone
 
 if TYPE_CHECKING:
+    from syclade.host.chains.backends.stages.launcher import PipelineReport
     from syclade.host.chains.sample_store import SampleStore
 
 __all__ = ["CO_OPTIMAL", "RECURRENCE", "SUPPORT", "TREE", "Found", "Search", "ShortChains"]
@@ -71,5 +72,5 @@ class Found:
     searches: tuple[Search, ...] = ()
     interrupted: bool = False
     trees: tuple[NDArray[np.int32], ...] = ()
-    pipeline: dict[str, Any] | None = None
+    pipeline: PipelineReport | None = None
     samples: SampleStore | None = None

@@ -184,13 +184,13 @@ class Clock:
         self._progress = progress
         self._started = time.perf_counter()
         self._acceptance: Mapping[str, float] = {}
-        self._asked = -math.inf
+        self._looked_up_at = -math.inf
 
     def look_up(self, acceptance: Callable[[], Mapping[str, float]]) -> None:
         """Update the acceptance of `Progress` if it is reported, at most once per `ACCEPTANCE_SECONDS`."""
         now = time.perf_counter()
-        if self._progress is not None and now - self._asked >= ACCEPTANCE_SECONDS:
-            self._asked, self._acceptance = now, acceptance()
+        if self._progress is not None and now - self._looked_up_at >= ACCEPTANCE_SECONDS:
+            self._looked_up_at, self._acceptance = now, acceptance()
 
     def seconds(self) -> float:
         """Return the wall time since the run began."""
@@ -280,8 +280,8 @@ def _acceptance(runner: Slots, slots: Sequence[int]) -> dict[str, float]:
     """Return the share of proposals that were accepted, by kind of move, over the chains in the slots."""
     tallies = np.sum([runner.info(slot).tallies for slot in slots], axis=0)
     proposed, accepted = tallies.reshape(2, -1).tolist()
-    told = zip(runner.plan.kinds, proposed, accepted, strict=True)
-    return {kind: taken / tried for kind, tried, taken in told if tried and taken}
+    counts = zip(runner.plan.kinds, proposed, accepted, strict=True)
+    return {kind: taken / tried for kind, tried, taken in counts if tried and taken}
 
 
 def _fill(runner: Slots, schedule: SlotSchedule, start: Callable[[int], Start | None]) -> None:

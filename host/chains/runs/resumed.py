@@ -15,7 +15,7 @@ import numpy as np
 
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.checkpoints.archive import damaged
-from syclade.host.chains.checkpoints.checkpoint_writer import Keeper, same_file
+from syclade.host.chains.checkpoints.checkpoint_writer import CheckpointWriter, same_file
 from syclade.host.chains.convergence import Rule
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.sample_store import Records, SampleStore, store_of
@@ -31,7 +31,7 @@ KIND = "chains"
 
 
 def resumed_chains(
-    runner: Slots, chains: int, until: int | Rule, keeper: Keeper
+    runner: Slots, chains: int, until: int | Rule, checkpoints: CheckpointWriter
 ) -> tuple[tuple[tuple[ChainState, ChainInfo], ...], dict[str, Any]]:
     """Return the chains and the values of the run to resume; empty for a new run.
 
@@ -39,17 +39,17 @@ def resumed_chains(
         runner: runner of the chains.
         chains: number of chains.
         until: steps of each chain, or a stopping rule.
-        keeper: keeper of the run.
+        checkpoints: writer of the checkpoints of the run.
 
     Raises:
         CheckpointError: the checkpoint belongs to another run, or is damaged.
     """
-    path = keeper.resumed
+    path = checkpoints.resumed
     if path is None:
         return (), {}
     from syclade.host.chains.checkpoints.chains import read_checkpoint
 
-    found = read_checkpoint(path, runner.plan, chains, lambda run: keeper.check(path, run, KIND))
+    found = read_checkpoint(path, runner.plan, chains, lambda run: checkpoints.check(path, run, KIND))
     try:
         for chain, (state, info) in enumerate(found.chains):
             _check_chain(runner.plan, until, chain, state, info)
@@ -59,14 +59,16 @@ def resumed_chains(
     return found.chains, dict(found.run)
 
 
-def open_store(plan: Plan, chains: int, keeper: Keeper, told: Mapping[str, Any], step: int) -> SampleStore:
+def open_store(
+    plan: Plan, chains: int, checkpoints: CheckpointWriter, stored: Mapping[str, Any], step: int
+) -> SampleStore:
     """Open the store of samples, beside the checkpoint if one is written, with those of a resumed run.
 
     Args:
         plan: plan of the chains.
         chains: number of chains.
-        keeper: keeper of the run.
-        told: values of the run to resume.
+        checkpoints: writer of the checkpoints of the run.
+        stored: values of the run to resume.
         step: steps that every chain has done.
 
     Raises:
@@ -74,24 +76,24 @@ def open_store(plan: Plan, chains: int, keeper: Keeper, told: Mapping[str, Any],
         OutputError: the file exists already, or cannot be written.
     """
     nodes = plan.labels + 1
-    place = None if keeper.path is None else store_of(keeper.path)
-    if keeper.resumed is None:
-        return SampleStore(nodes, place, force=keeper.may_write)
-    earlier = store_of(keeper.resumed)
+    place = None if checkpoints.path is None else store_of(checkpoints.path)
+    if checkpoints.resumed is None:
+        return SampleStore(nodes, place, force=checkpoints.may_write)
+    earlier = store_of(checkpoints.resumed)
     to_extend = place is not None and same_file(place, earlier)
-    store = _resumed_store(plan, chains, earlier, told, step, to_extend)
+    store = _resumed_store(plan, chains, earlier, stored, step, to_extend)
     if to_extend:
         return store
-    own = SampleStore(nodes, place, force=keeper.may_write)
+    own = SampleStore(nodes, place, force=checkpoints.may_write)
     store.copy_to(own)
     store.close()
     return own
 
 
 def _resumed_store(
-    plan: Plan, chains: int, path: Path, told: Mapping[str, Any], step: int, to_extend: bool
+    plan: Plan, chains: int, path: Path, stored: Mapping[str, Any], step: int, to_extend: bool
 ) -> SampleStore:
-    length, digest = told.get("events"), str(told.get("events_digest", ""))
+    length, digest = stored.get("events"), str(stored.get("events_digest", ""))
     if type(length) is not int or length < 0:
         raise damaged(path, f"in its values: its samples have the length {length!r}")
     expected = ExpectedSamples(plan, chains, step)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from syclade.host.chains.checkpoints.checkpoint_writer import Keeper
+from syclade.host.chains.checkpoints.checkpoint_writer import CheckpointWriter
 
 __all__ = ["Stop", "Stopped", "Task"]
 
@@ -38,12 +38,12 @@ class Task:
 
     Attributes:
         report: progress callback, called after every launch.
-        keeper: writes the checkpoints.
+        checkpoints: writes the checkpoints.
         stop: the stop request.
     """
 
     report: Callable[[Any], None] = _nobody
-    keeper: Keeper = field(default_factory=lambda: Keeper(None, 0.0, {}))
+    checkpoints: CheckpointWriter = field(default_factory=lambda: CheckpointWriter(None, 0.0, {}))
     stop: Stop = field(default_factory=Stop)
 
     def launched(self, progress: Any) -> None:

@@ -29,7 +29,7 @@ from syclade.host.chains.search.policy import (
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import device_for_search, make_search_runner
 from syclade.host.chains.search.search import Searches, SearchOutcome, SearchProgress, run_search, stages_left
-from syclade.host.chains.search.search_checkpoint import Standing, keep_searches, resumed_searches
+from syclade.host.chains.search.search_checkpoint import SearchesCheckpoint, resumed_searches, write_searches
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first, where_of
@@ -72,9 +72,9 @@ def find(
     problem = make_search_problem(plan.problem)
     policy = policy_for(problem.mutations, problem.columns)
     policy = replace(policy, rounds=policy.rounds[:most_rounds])
-    standing = resumed_searches(task.keeper, policy, problem, len(plan.kinds))
+    current = resumed_searches(task.checkpoints, policy, problem, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
-    stages = stages_left(policy, None if standing is None else standing.legs)
+    stages = stages_left(policy, None if current is None else current.searches)
     where = where_of(wanted)
     opened = (
         _open_shared(where, problem, policy, seed, stages)
@@ -82,16 +82,16 @@ def find(
         else _open_one(where, problem, policy, count, seed, stages)
     )
     device, explicit, runner = opened
-    told = _Told(plan, problem, policy.starts.count(BY_CHAIN), task)
+    reporter = _Reporter(plan, problem, policy.starts.count(BY_CHAIN), task)
     try:
         trees: list[NDArray[np.int32]] = []
         work: tuple[WorkDone, ...] = ()
-        if standing is None:
-            short, chains, work = _run_short(plan, device, encoding, seed, told, explicit=explicit)
+        if current is None:
+            short, chains, work = _run_short(plan, device, encoding, seed, reporter, explicit=explicit)
             trees = [state.best_parents for state in short]
         else:
-            chains = standing.chains
-            keep_searches(task.keeper, standing)  # there may be no phase left
+            chains = current.chains
+            write_searches(task.checkpoints, current)  # there may be no phase left
         if task.stop.wanted and trees:  # stopped while the chains ran
             search = _only_chains(policy, problem.mutations, short)
         else:
@@ -99,9 +99,11 @@ def find(
                 runner,
                 policy,
                 trees,
-                told.searched,
-                resumed=None if standing is None else standing.legs,
-                between=lambda legs: keep_searches(task.keeper, Standing(legs, chains)),
+                reporter.searched,
+                resumed=None if current is None else current.searches,
+                between=lambda searches: write_searches(
+                    task.checkpoints, SearchesCheckpoint(searches, chains)
+                ),
             )
         work += runner.work
     finally:
@@ -167,7 +169,7 @@ def _open_shared(
     return (chosen if explicit else device_for_search(chosen, stages)), explicit, searches
 
 
-class _Told:
+class _Reporter:
     """Reporter that converts the progress of chains and of searches to `Progress`."""
 
     def __init__(self, plan: Plan, problem: SearchProblem, chains: int, task: Task) -> None:
@@ -201,23 +203,23 @@ class _Told:
 
 
 def _run_short(
-    plan: Plan, device: Device, encoding: str, seed: int, told: _Told, *, explicit: bool
+    plan: Plan, device: Device, encoding: str, seed: int, reporter: _Reporter, *, explicit: bool
 ) -> tuple[list[ChainState], ShortChains, tuple[WorkDone, ...]]:
     """Run the chains that some searches start from; return their states, statistics and work."""
     nothing = ShortChains(np.zeros(0, dtype=np.int64), no_tallies(len(plan.kinds)), "")
-    if not told.chains:
+    if not reporter.chains:
         return [], nothing, ()
     opened = open_first(
         device,
         lambda one: open_on(
-            one, encoding, plan, chains=told.chains, steps=CHAIN_STEPS, slots=None, seed=seed
+            one, encoding, plan, chains=reporter.chains, steps=CHAIN_STEPS, slots=None, seed=seed
         ),
         explicit=explicit,
     )
     try:
         best = opened.runner.best_scores
         ended = run_short_chains(
-            opened.runner, told.chains, lambda steps: told.stepped(steps, int(best().max()))
+            opened.runner, reporter.chains, lambda steps: reporter.stepped(steps, int(best().max()))
         )
     finally:
         opened.runner.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from syclade.host.chains.encodings.base import MADE_FOR, round_up
 from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.ground.values import Array
 from syclade.kernels.search.arguments import ARGUMENTS
 from syclade.kernels.target.traits import Traits
 
@@ -148,7 +149,7 @@ def search_sizes(problem: SearchProblem, slots: int, by_columns: bool, lanes: in
     }
 
 
-def search_arrays(problem: SearchProblem, sizes: Mapping[str, int], seed: int) -> dict[str, NDArray[Any]]:
+def search_arrays(problem: SearchProblem, sizes: Mapping[str, int], seed: int) -> dict[str, Array]:
     """Return the arguments with role `problem`, by name."""
     names = ("mutations", "columns", "cells", "genes", "nodes", "joints")
     parameters = np.array([*(sizes[name] for name in names), seed], dtype=np.uint64).view(np.int64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.device.device import NUMPY
 from syclade.host.device.engines import Allocation
 from syclade.host.device.engines.local import NumpyEngine
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import PROBLEM, SCRATCH
 from syclade.kernels.search.arguments import ARGUMENTS
 
@@ -51,9 +51,7 @@ def numpy_engine(
     return engine, load
 
 
-def _run(
-    stage: str, given: Given, seed: int, arrays: dict[str, NDArray[Any]], slots: NDArray[np.intp]
-) -> None:
+def _run(stage: str, given: Given, seed: int, arrays: dict[str, Array], slots: NDArray[np.intp]) -> None:
     """Run a stage on the searches in these slots, one after another."""
     nodes = len(given.falling) + 1
     trees, best_trees = arrays["parent"], arrays["best_parent"]

@@ -15,7 +15,7 @@ from syclade.host.chains.search.kernel import NO_SCORE, SearchState, Work, state
 if TYPE_CHECKING:
     from syclade.host.chains.search.runner import SearchRunner
 
-__all__ = ["CLIMB", "CLIMB_STAGES", "Leg", "LegStopped", "Works", "run_leg", "works_of"]
+__all__ = ["CLIMB", "CLIMB_STAGES", "Phase", "PhaseStopped", "Works", "run_phase", "works_of"]
 
 
 MOST = 30
@@ -24,39 +24,39 @@ MOST = 30
 Works = Generator[Work, int, int]
 
 
-class Leg(NamedTuple):
+class Phase(NamedTuple):
     """One phase of a search.
 
     Attributes:
         start: stage that makes a tree from nothing; empty to continue from the current tree.
         sweeps: number of sweeps of the warm-up, each with three kinds of move; 0 for no warm-up.
-        softest: exponent of the likelihood (`Work.gamma`) in the first sweep of the warm-up. From there
+        hottest: exponent of the likelihood (`Work.gamma`) in the first sweep of the warm-up. From there
             it rises geometrically.
-        hardest: exponent in the last sweep. The higher it is, the greedier the sweep.
+        coldest: exponent in the last sweep. The higher it is, the greedier the sweep.
         from_best: whether the phase begins with the search's best tree.
     """
 
     start: str = ""
     sweeps: int = 0
-    softest: float = 1.0
-    hardest: float = 4.0
+    hottest: float = 1.0
+    coldest: float = 4.0
     from_best: bool = False
 
 
-CLIMB = Leg()
+CLIMB = Phase()
 
 CLIMB_STAGES = ("estimated", "subtrees", "regraft", "exact")
 """All stages of warm-ups and climbs, in the order of their first use."""
 
 
-def works_of(leg: Leg) -> Works:
+def works_of(phase: Phase) -> Works:
     """Yield all work of a phase; return the score at its end."""
     score = NO_SCORE
-    if leg.start:
-        score = yield Work(leg.start)
-    for done in range(leg.sweeps):
-        rise = done / max(1, leg.sweeps - 1)
-        gamma = leg.softest * (leg.hardest / leg.softest) ** rise
+    if phase.start:
+        score = yield Work(phase.start)
+    for done in range(phase.sweeps):
+        rise = done / max(1, phase.sweeps - 1)
+        gamma = phase.hottest * (phase.coldest / phase.hottest) ** rise
         yield Work("estimated", 1, gamma)
         yield Work("subtrees", 1, gamma)
         score = yield Work("regraft", 1, gamma)
@@ -89,7 +89,7 @@ def _climb_cheaply(score: int) -> Works:
     return score
 
 
-class LegStopped(Stopped):
+class PhaseStopped(Stopped):
     """Raised when a phase is stopped between two launches.
 
     Attributes:
@@ -101,10 +101,10 @@ class LegStopped(Stopped):
         self.states = tuple(states)
 
 
-def run_leg(
+def run_phase(
     runner: SearchRunner,
     states: Sequence[SearchState],
-    legs: Sequence[Leg],
+    phases: Sequence[Phase],
     launched: Callable[[Sequence[int]], None],
 ) -> list[SearchState]:
     """Run one phase of every search and return their states; a slot takes the next search when one is done.
@@ -112,11 +112,11 @@ def run_leg(
     Args:
         runner: runner of the searches; its slots are overwritten.
         states: state of each search.
-        legs: phase of each search.
+        phases: phase of each search.
         launched: called after every launch with the scores of the searches in slots.
 
     Raises:
-        LegStopped: `launched` raised `Stopped`.
+        PhaseStopped: `launched` raised `Stopped`.
     """
     ended = list(states)
     waiting = iter(range(len(states)))
@@ -126,9 +126,9 @@ def run_leg(
         under_way.pop(slot, None)
         number = next(waiting, None)
         if number is not None:
-            state, leg = states[number], legs[number]
-            runner.put(slot, state_from(state, state.best_parents) if leg.from_best else state)
-            works = works_of(leg)
+            state, phase = states[number], phases[number]
+            runner.put(slot, state_from(state, state.best_parents) if phase.from_best else state)
+            works = works_of(phase)
             under_way[slot] = _UnderWay(number, works, next(works))
 
     for slot in range(runner.slots):
@@ -141,7 +141,7 @@ def run_leg(
         except Stopped:
             for slot, one in under_way.items():
                 ended[one.number] = runner.get(slot)
-            raise LegStopped(ended) from None
+            raise PhaseStopped(ended) from None
         for slot, one in list(under_way.items()):
             try:
                 one.work = one.works.send(int(scores[slot]))

@@ -15,7 +15,7 @@ import numpy as np
 
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.runs.task import Stopped
-from syclade.host.chains.search.phase import Leg
+from syclade.host.chains.search.phase import Phase
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState
 
@@ -23,9 +23,9 @@ __all__ = ["CHAIN_STEPS", "SearchPolicy", "policy_for", "run_short_chains"]
 
 
 _ROUNDS = (
-    Leg(sweeps=10, softest=1.0, hardest=5.0, from_best=True),
+    Phase(sweeps=10, hottest=1.0, coldest=5.0, from_best=True),
     *(
-        Leg(sweeps=sweeps, softest=1.0, hardest=10.0, from_best=True)
+        Phase(sweeps=sweeps, hottest=1.0, coldest=10.0, from_best=True)
         for sweeps in (20, 80, 150, 300, 600, 1000)
     ),
 )
@@ -88,7 +88,7 @@ class SearchPolicy:
     """
 
     starts: tuple[str, ...]
-    rounds: tuple[Leg, ...]
+    rounds: tuple[Phase, ...]
     sure: bool = False
     stand: int = 0
 
@@ -97,10 +97,10 @@ class SearchPolicy:
         """Return whether any search starts by columns."""
         return "by-columns" in self.starts
 
-    def round_of(self, number: int, search: int) -> Leg:
+    def round_of(self, number: int, search: int) -> Phase:
         """Return the phase that a search does in a round; rounds are numbered from 1."""
-        leg = self.rounds[number - 1]
-        return leg._replace(softest=_HOT) if search % 2 and leg.sweeps >= _HOT_FROM else leg
+        phase = self.rounds[number - 1]
+        return phase._replace(hottest=_HOT) if search % 2 and phase.sweeps >= _HOT_FROM else phase
 
     def agree(self, scores: Sequence[int]) -> bool:
         """Return whether four searches, or half of fewer, found the best score, from two different starts.
@@ -150,15 +150,15 @@ def _cost_of_sweep(mutations: int, columns: int) -> float:
     return subtrees + regrafts
 
 
-def _rounds_for(left: float) -> tuple[Leg, ...]:
+def _rounds_for(left: float) -> tuple[Phase, ...]:
     """Return the rounds that fit in the sweeps left, the last one cut short if needed; at least one."""
-    rounds: list[Leg] = []
-    for leg in _ROUNDS:
-        fitting = min(leg.sweeps, int(left))
+    rounds: list[Phase] = []
+    for phase in _ROUNDS:
+        fitting = min(phase.sweeps, int(left))
         if rounds and fitting < rounds[-1].sweeps:  # shorter than the round before
             break
-        rounds.append(leg._replace(sweeps=fitting) if rounds else leg)
-        left -= leg.sweeps
+        rounds.append(phase._replace(sweeps=fitting) if rounds else phase)
+        left -= phase.sweeps
     return tuple(rounds)
 
 

@@ -18,7 +18,7 @@ from syclade.host.chains.search.kernel import (
     search_kernel,
     search_sizes,
 )
-from syclade.host.chains.search.phase import Leg, run_leg
+from syclade.host.chains.search.phase import Phase, run_phase
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.device.compile import machine_code
 from syclade.host.device.device import NUMPY, Device, native_device
@@ -108,11 +108,14 @@ class SearchRunner:
         self._log.launched(sweeps, time.perf_counter() - started)
         return scores
 
-    def run_leg(
-        self, states: Sequence[SearchState], legs: Sequence[Leg], launched: Callable[[Sequence[int]], None]
+    def run_phase(
+        self,
+        states: Sequence[SearchState],
+        phases: Sequence[Phase],
+        launched: Callable[[Sequence[int]], None],
     ) -> list[SearchState]:
-        """Run one phase of every search; see `phases.run_leg`."""
-        return run_leg(self, states, legs, launched)
+        """Run one phase of every search; see `phases.run_phase`."""
+        return run_phase(self, states, phases, launched)
 
     def _padded(self, parents: NDArray[np.int32]) -> NDArray[np.int32]:
         nodes = self._engine.sizes["nodes"]

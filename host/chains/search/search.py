@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.search.kernel import NO_SCORE, SearchState, fresh_state, state_from
-from syclade.host.chains.search.phase import CLIMB, CLIMB_STAGES, Leg, LegStopped
+from syclade.host.chains.search.phase import CLIMB, CLIMB_STAGES, Phase, PhaseStopped
 from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.device.work import WorkDone
 
-__all__ = ["Legs", "SearchOutcome", "SearchProgress", "Searches", "run_search", "stages_left"]
+__all__ = ["SearchOutcome", "SearchProgress", "Searches", "SearchesState", "run_search", "stages_left"]
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,14 @@ class SearchProgress:
     """Progress of the searches.
 
     Attributes:
-        leg: number of the current phase, from 0.
-        legs: maximum number of phases.
+        phase: number of the current phase, from 0.
+        phases: maximum number of phases.
         best_score: best score of any tree so far, in the problem's units.
         seconds: wall time since `run_search` began.
     """
 
-    leg: int
-    legs: int
+    phase: int
+    phases: int
     best_score: int
     seconds: float
 
@@ -44,7 +44,7 @@ class SearchOutcome:
         best: search with the best tree; among equal ones, the one with the lowest number.
         starts: start of each search.
         scores: best score of each search, in the problem's units.
-        legs: number of phases that each search has done.
+        phases: number of phases that each search has done.
         agreed: whether the searches agree (`SearchPolicy.agree`); False if they were stopped.
         stopped: whether they were stopped before their end.
         seconds: wall time.
@@ -54,7 +54,7 @@ class SearchOutcome:
     best: SearchState
     starts: tuple[str, ...]
     scores: tuple[int, ...]
-    legs: int
+    phases: int
     agreed: bool
     stopped: bool
     seconds: float
@@ -74,10 +74,13 @@ class Searches(Protocol):
     def work(self) -> tuple[WorkDone, ...]:
         """The sweeps so far."""
 
-    def run_leg(
-        self, states: Sequence[SearchState], legs: Sequence[Leg], launched: Callable[[Sequence[int]], None]
+    def run_phase(
+        self,
+        states: Sequence[SearchState],
+        phases: Sequence[Phase],
+        launched: Callable[[Sequence[int]], None],
     ) -> list[SearchState]:
-        """See `phases.run_leg`."""
+        """See `phases.run_phase`."""
 
     def close(self) -> None:
         """Free the memory."""
@@ -89,8 +92,8 @@ def run_search(
     given: Sequence[NDArray[np.int32]] = (),
     progress: Callable[[SearchProgress], None] | None = None,
     *,
-    resumed: Legs | None = None,
-    between: Callable[[Legs], None] | None = None,
+    resumed: SearchesState | None = None,
+    between: Callable[[SearchesState], None] | None = None,
 ) -> SearchOutcome:
     """Search from all starts of a policy until its stopping rule holds or no round is left.
 
@@ -114,13 +117,13 @@ def run_search(
             progress(SearchProgress(at.done, 1 + len(policy.rounds), best, time.perf_counter() - begun))
 
     try:
-        while (legs := _next_legs(policy, at)) is not None:
-            ended = runner.run_leg(at.states, legs, launched)
+        while (phases := _next_phases(policy, at)) is not None:
+            ended = runner.run_phase(at.states, phases, launched)
             at = at.after(ended)
             if between is not None:
                 between(at)
-    except LegStopped as found:
-        at, stopped = Legs(found.states, at.tops), True
+    except PhaseStopped as found:
+        at, stopped = SearchesState(found.states, at.tops), True
     states = tuple(_scored(runner.problem, policy, state) for state in at.states)
     top = max(states, key=lambda state: (state.best_score, -state.search))
     agreed = not stopped and policy.agree(at.scores)
@@ -129,7 +132,7 @@ def run_search(
     return SearchOutcome(top, policy.starts, at.scores, at.done, agreed, stopped, seconds, trees)
 
 
-class Legs(NamedTuple):
+class SearchesState(NamedTuple):
     """State of all searches between two phases.
 
     Attributes:
@@ -150,19 +153,19 @@ class Legs(NamedTuple):
         """Best score of each search."""
         return tuple(state.best_score for state in self.states)
 
-    def after(self, states: Sequence[SearchState]) -> Legs:
+    def after(self, states: Sequence[SearchState]) -> SearchesState:
         """Return the state one phase later, from the states of the searches then."""
-        return Legs(tuple(states), (*self.tops, max(state.best_score for state in states)))
+        return SearchesState(tuple(states), (*self.tops, max(state.best_score for state in states)))
 
 
-def _start(mutations: int, policy: SearchPolicy, given: Sequence[NDArray[np.int32]]) -> Legs:
+def _start(mutations: int, policy: SearchPolicy, given: Sequence[NDArray[np.int32]]) -> SearchesState:
     """Return the state of all searches before their first phase."""
     states = [fresh_state(number, mutations) for number in range(len(policy.starts))]
     trees = iter(given)
     for number, start in enumerate(policy.starts):
         if start == BY_CHAIN:
             states[number] = state_from(states[number], next(trees))
-    return Legs(tuple(states))
+    return SearchesState(tuple(states))
 
 
 def _scored(problem: SearchProblem, policy: SearchPolicy, state: SearchState) -> SearchState:
@@ -173,16 +176,16 @@ def _scored(problem: SearchProblem, policy: SearchPolicy, state: SearchState) ->
     return replace(state, score=score, best_parents=state.parents, best_score=score)
 
 
-def _next_legs(policy: SearchPolicy, at: Legs) -> list[Leg] | None:
+def _next_phases(policy: SearchPolicy, at: SearchesState) -> list[Phase] | None:
     """Return the next phase of each search; None if the stopping rule holds or no round is left."""
     if at.done == 0:
-        return [CLIMB if start == BY_CHAIN else Leg(start=start) for start in policy.starts]
+        return [CLIMB if start == BY_CHAIN else Phase(start=start) for start in policy.starts]
     if policy.enough(at.scores, at.tops) or at.done > len(policy.rounds):
         return None
     return [policy.round_of(at.done, search) for search in range(len(at.states))]
 
 
-def stages_left(policy: SearchPolicy, at: Legs | None) -> tuple[str, ...]:
+def stages_left(policy: SearchPolicy, at: SearchesState | None) -> tuple[str, ...]:
     """Return the stages that are left to run, in the order of their first use.
 
     Args:
@@ -191,4 +194,4 @@ def stages_left(policy: SearchPolicy, at: Legs | None) -> tuple[str, ...]:
     """
     if at is None or at.done == 0:
         return (*dict.fromkeys(start for start in policy.starts if start != BY_CHAIN), *CLIMB_STAGES)
-    return () if _next_legs(policy, at) is None else CLIMB_STAGES
+    return () if _next_phases(policy, at) is None else CLIMB_STAGES

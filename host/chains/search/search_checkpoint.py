@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from syclade.host.chains.checkpoints.archive import Layout, damaged, read_archive, write_archive
-from syclade.host.chains.checkpoints.checkpoint_writer import Keeper
+from syclade.host.chains.checkpoints.checkpoint_writer import CheckpointWriter
 from syclade.host.chains.encodings import make_encoding
 from syclade.host.chains.runs.outcome import ShortChains
 from syclade.host.chains.search.kernel import SearchState
 from syclade.host.chains.search.policy import BY_CHAIN, CHAIN_STEPS, SearchPolicy
 from syclade.host.chains.search.problem import SearchProblem
-from syclade.host.chains.search.search import Legs
+from syclade.host.chains.search.search import SearchesState
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.ground.errors import SycladeError
+from syclade.host.ground.values import Array
 
-__all__ = ["KIND", "Standing", "keep_searches", "resumed_searches"]
+__all__ = ["KIND", "SearchesCheckpoint", "resumed_searches", "write_searches"]
 
 KIND = "searches"
 
@@ -30,44 +30,44 @@ _TREES = ("parents", "best_parents")
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class SearchesCheckpoint:
     """State of all searches between two phases, with the short chains that some of them started from.
 
     Attributes:
-        legs: states of the searches.
+        searches: states of the searches.
         chains: statistics of the short chains.
     """
 
-    legs: Legs
+    searches: SearchesState
     chains: ShortChains
 
 
-def keep_searches(keeper: Keeper, standing: Standing) -> None:
-    """Write a checkpoint of the searches, if the keeper has a file for it."""
-    states = standing.legs.states
-    arrays: dict[str, NDArray[Any]] = {
+def write_searches(checkpoints: CheckpointWriter, current: SearchesCheckpoint) -> None:
+    """Write a checkpoint of the searches, if there is a file for it."""
+    states = current.searches.states
+    arrays: dict[str, Array] = {
         name: np.array([getattr(state, name) for state in states], dtype="<i8") for name in _NUMBERS
     }
     arrays |= {name: np.array([getattr(state, name) for state in states], dtype="<i4") for name in _TREES}
     arrays |= {
-        "chain_best_scores": standing.chains.best_scores.astype("<i8"),
-        "chain_tallies": standing.chains.tallies.astype("<i8"),
+        "chain_best_scores": current.chains.best_scores.astype("<i8"),
+        "chain_tallies": current.chains.tallies.astype("<i8"),
     }
-    run = {"kind": KIND, "encoding": standing.chains.encoding, "tops": list(standing.legs.tops)}
+    run = {"kind": KIND, "encoding": current.chains.encoding, "tops": list(current.searches.tops)}
 
-    def write(path: Path, told: dict[str, Any], force: bool) -> None:
-        write_archive(path, arrays, {"run": {**run, **told}}, force)
+    def write(path: Path, stored: dict[str, Any], force: bool) -> None:
+        write_archive(path, arrays, {"run": {**run, **stored}}, force)
 
-    keeper.keep(write)
+    checkpoints.write(write)
 
 
 def resumed_searches(
-    keeper: Keeper, policy: SearchPolicy, problem: SearchProblem, kinds: int
-) -> Standing | None:
+    checkpoints: CheckpointWriter, policy: SearchPolicy, problem: SearchProblem, kinds: int
+) -> SearchesCheckpoint | None:
     """Return the searches that a run resumes; None for a new run.
 
     Args:
-        keeper: keeper of the run.
+        checkpoints: writer of the checkpoints of the run.
         policy: policy of the run.
         problem: input of the searches.
         kinds: number of kinds of moves that chains count.
@@ -75,13 +75,13 @@ def resumed_searches(
     Raises:
         CheckpointError: the file is damaged, or belongs to another run.
     """
-    path = keeper.resumed
+    path = checkpoints.resumed
     if path is None:
         return None
     count = len(policy.starts)
 
     def layout_of(about: dict[str, Any]) -> Layout:
-        keeper.check(path, about.get("run"), KIND)
+        checkpoints.check(path, about.get("run"), KIND)
         return {
             **dict.fromkeys(_NUMBERS, ("<i8", (count,))),
             **dict.fromkeys(_TREES, ("<i4", (count, problem.mutations + 1))),
@@ -96,7 +96,7 @@ def resumed_searches(
         tops = _tops(run["tops"], policy, states)
         chains = ShortChains(arrays["chain_best_scores"], arrays["chain_tallies"], run["encoding"])
         _check_short(chains)
-        return Standing(Legs(states, tops), chains)
+        return SearchesCheckpoint(SearchesState(states, tops), chains)
     except (ValueError, KeyError, TypeError, SycladeError) as error:
         raise damaged(path, f"in its values: {error}") from error
 
@@ -120,9 +120,9 @@ def _check_short(chains: ShortChains) -> None:
         raise ValueError(f"no chains have the encoding {chains.encoding!r}")
 
 
-def _tops(told: Any, policy: SearchPolicy, states: Sequence[SearchState]) -> tuple[int, ...]:
+def _tops(stored: Any, policy: SearchPolicy, states: Sequence[SearchState]) -> tuple[int, ...]:
     """Return the best scores after each phase; raise a ValueError if they are not those of the states."""
-    tops = tuple(int(score) for score in told)
+    tops = tuple(int(score) for score in stored)
     if not 0 < len(tops) <= 1 + len(policy.rounds):
         raise ValueError(f"its searches have done {len(tops)} phases of {1 + len(policy.rounds)}")
     if list(tops) != sorted(tops) or tops[-1] != max(state.best_score for state in states):
@@ -130,7 +130,7 @@ def _tops(told: Any, policy: SearchPolicy, states: Sequence[SearchState]) -> tup
     return tops
 
 
-def _state(problem: SearchProblem, arrays: dict[str, NDArray[Any]], at: int) -> SearchState:
+def _state(problem: SearchProblem, arrays: dict[str, Array], at: int) -> SearchState:
     """Return the state of a search; check its scores against their definition."""
     search, sweep, score, best_score = (int(arrays[name][at]) for name in _NUMBERS)
     parents, best_parents = (validate_parents(arrays[name][at]) for name in _TREES)

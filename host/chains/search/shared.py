@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from syclade.host.chains.runs.task import Stopped
 from syclade.host.chains.search.kernel import NO_SCORE, SearchState
-from syclade.host.chains.search.phase import Leg, LegStopped
+from syclade.host.chains.search.phase import Phase, PhaseStopped
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.chains.search.runner import SearchRunner, device_for_search, make_search_runner
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first
@@ -73,7 +73,7 @@ def open_searches(value: SearchesToOpen, device: str) -> OpenSearches:
     return OpenSearches(open_first(chosen, opener, explicit=device != "auto"), value.names_host)
 
 
-class LegsDone(NamedTuple):
+class PhaseDone(NamedTuple):
     """Answer of a job.
 
     Attributes:
@@ -89,11 +89,11 @@ class LegsDone(NamedTuple):
     units: int
 
 
-def do_legs(
-    opened: OpenSearches, argument: tuple[Sequence[SearchState], Sequence[Leg]], is_wanted: IsWanted
-) -> LegsDone:
+def do_phase(
+    opened: OpenSearches, argument: tuple[Sequence[SearchState], Sequence[Phase]], is_wanted: IsWanted
+) -> PhaseDone:
     """Run a phase of some searches; stop between two launches if the answer is not wanted."""
-    runner, (states, legs) = opened.runner, argument
+    runner, (states, phases) = opened.runner, argument
     before = runner.work
 
     def launched(_scores: Sequence[int]) -> None:
@@ -101,28 +101,28 @@ def do_legs(
             raise Stopped
 
     try:
-        ended, complete = runner.run_leg(states, legs, launched), True
-    except LegStopped as stopped:
+        ended, complete = runner.run_phase(states, phases, launched), True
+    except PhaseStopped as stopped:
         ended, complete = list(stopped.states), False
     work = work_since(before, runner.work)
-    return LegsDone(
+    return PhaseDone(
         ended, complete, named_by_host(work) if opened.names_host else work, runner.executor.units
     )
 
 
-class _Phase:
+class _SharedPhase:
     """A phase of all searches.
 
     Attributes:
         states: states of the searches so far.
-        legs: what each does.
+        phases: what each does.
         waiting: searches that no place has got.
         open: searches that have not ended.
         repeated: searches that a second place has got.
     """
 
-    def __init__(self, states: Sequence[SearchState], legs: Sequence[Leg]) -> None:
-        self.states, self.legs = list(states), legs
+    def __init__(self, states: Sequence[SearchState], phases: Sequence[Phase]) -> None:
+        self.states, self.phases = list(states), phases
         self.waiting = list(range(len(states)))
         self.open = set(self.waiting)
         self.repeated: set[int] = set()
@@ -150,16 +150,19 @@ class SharedSearches:
         self._work: tuple[WorkDone, ...] = ()
         self._seconds = 0.0
 
-    def run_leg(
-        self, states: Sequence[SearchState], legs: Sequence[Leg], launched: Callable[[Sequence[int]], None]
+    def run_phase(
+        self,
+        states: Sequence[SearchState],
+        phases: Sequence[Phase],
+        launched: Callable[[Sequence[int]], None],
     ) -> list[SearchState]:
-        """Run one phase of every search; see `SearchRunner.run_leg`.
+        """Run one phase of every search; see `SearchRunner.run_phase`.
 
         Raises:
-            LegStopped: `launched` raised `Stopped`.
+            PhaseStopped: `launched` raised `Stopped`.
         """
         begun = time.perf_counter()
-        phase = _Phase(states, legs)
+        phase = _SharedPhase(states, phases)
         try:
             while phase.open:
                 self._give(phase)
@@ -169,7 +172,7 @@ class SharedSearches:
             self._unwanted()
             while any(place.is_here for place, _, _ in self._job_pool.under_way()):
                 self._collect(phase, WAIT_SECONDS)
-            raise LegStopped(phase.states) from None
+            raise PhaseStopped(phase.states) from None
         finally:
             self._unwanted()
             self._seconds += time.perf_counter() - begun
@@ -180,7 +183,7 @@ class SharedSearches:
         for place, _, _ in self._job_pool.under_way():
             place.wanted = False
 
-    def _give(self, phase: _Phase) -> None:
+    def _give(self, phase: _SharedPhase) -> None:
         """Give searches to idle places, the fastest first."""
         idle = sorted(self._job_pool.idle(), key=lambda place: -(place.rate or 0.0))
         for place in idle:
@@ -190,10 +193,10 @@ class SharedSearches:
             del phase.waiting[: len(numbers)]
             numbers = numbers or self._late(phase, place)
             if numbers:
-                argument = [phase.states[one] for one in numbers], [phase.legs[one] for one in numbers]
-                self._job_pool.submit(place, do_legs, argument, (phase, numbers))
+                argument = [phase.states[one] for one in numbers], [phase.phases[one] for one in numbers]
+                self._job_pool.submit(place, do_phase, argument, (phase, numbers))
 
-    def _late(self, phase: _Phase, place: Place) -> list[int]:
+    def _late(self, phase: _SharedPhase, place: Place) -> list[int]:
         """Return searches that have been in another place for longer than the last ones were in this one."""
         for _, (of, numbers), seconds in self._job_pool.under_way():
             left = [one for one in numbers if one in phase.open and one not in phase.repeated]
@@ -202,11 +205,11 @@ class SharedSearches:
                 return left
         return []
 
-    def _collect(self, phase: _Phase, seconds: float) -> None:
+    def _collect(self, phase: _SharedPhase, seconds: float) -> None:
         """Take the answers that come within some seconds."""
         for one in self._job_pool.collect(seconds):
             of, numbers = one.tag
-            done: LegsDone = one.answer
+            done: PhaseDone = one.answer
             one.place.units = done.units
             if done.complete:
                 one.place.rate = 1 / max(sum(work.seconds for work in done.work), 1e-6)

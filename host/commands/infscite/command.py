@@ -73,23 +73,23 @@ def run_infscite(
 
 def lines_of(call: InfsciteCall, outcome: SciteOutcome) -> list[str]:
     """Return the lines of ∞SCITE's standard output, with its number of digits."""
-    told = [f"best log score for tree:\t{outcome.log_likelihood:.17g}"]
-    told.append(f"total #steps after burn-in:\t{outcome.steps_after_burn_in}")
+    lines = [f"best log score for tree:\t{outcome.log_likelihood:.17g}"]
+    lines.append(f"total #steps after burn-in:\t{outcome.steps_after_burn_in}")
     rates = {"fp_rate": call.fp_rate, "relevant": 0.0, "doublets": 0.0, **outcome.rates}
     if call.learn > 0.0:
-        told.append(f"best value for beta:\t{rates['fn_rate']:.17g}")
-        told.append(f"best value for alpha:\t{rates['fp_rate']:.17g}")
+        lines.append(f"best value for beta:\t{rates['fn_rate']:.17g}")
+        lines.append(f"best value for alpha:\t{rates['fp_rate']:.17g}")
     if call.learn > 0.0 or call.doublets:
-        told.append(f"best relevant doublet rate:\t{rates['relevant']:.17g}")
-        told.append(f"best doublet rate:\t{rates['doublets']:.17g}")
+        lines.append(f"best relevant doublet rate:\t{rates['relevant']:.17g}")
+        lines.append(f"best doublet rate:\t{rates['doublets']:.17g}")
     if call.learn > 0.0:
-        told.append(f"best log score for (T, theta):\t{outcome.with_prior:.17g}")
+        lines.append(f"best log score for (T, theta):\t{outcome.with_prior:.17g}")
     if call.samples is not None:
-        told.append(f"samples from posterior written to: {call.prefix}.samples")
+        lines.append(f"samples from posterior written to: {call.prefix}.samples")
     if outcome.distance is not None:
-        told.append(f"distance to true tree:\t{outcome.distance}")
+        lines.append(f"distance to true tree:\t{outcome.distance}")
     kind = "map" if call.sum_score else "ml"
-    told.append(f"optimal trees written to files:    {call.prefix}_{kind}<INT>.gv")
-    told.append(f"{len(outcome.trees)} opt trees ")
-    told.append(f"Time elapsed: {outcome.milliseconds:.17g} ms")
-    return told
+    lines.append(f"optimal trees written to files:    {call.prefix}_{kind}<INT>.gv")
+    lines.append(f"{len(outcome.trees)} opt trees ")
+    lines.append(f"Time elapsed: {outcome.milliseconds:.17g} ms")
+    return lines

@@ -50,13 +50,13 @@ def refuse_what_is_missing(call: SciteCall) -> None:
 
 def _refuse_for_cell_trees(call: SciteCall) -> None:
     """Raise an OptionError for options that do not go with -transpose here."""
-    asked = {
+    refused = {
         "-s": call.sum_score,
         "-p": call.samples is not None,
         "-t": call.true_tree is not None,
         "-e": call.learn > 0.0,
     }
-    for flag, given in asked.items():
+    for flag, given in refused.items():
         if given:
             raise OptionError(f"{flag} does not go with -transpose here", hint=f"leave out {flag}")
     if call.move_probabilities is not None and len(call.move_probabilities) != 2:
@@ -114,11 +114,11 @@ def matrix_of(call: SciteCall) -> Matrix:
         MatrixError: the file or the names cannot be read, or SCITE would misread them.
     """
     matrix = read_matrix(call.matrix, call.names, "scite", two="homozygous", beside=False)
-    asked, found = (call.mutations, call.cells), matrix.values.shape
-    if asked != found:
-        turned = " (-n counts rows, -m columns: exchanged?)" if asked == found[::-1] else ""
+    given, found = (call.mutations, call.cells), matrix.values.shape
+    if given != found:
+        turned = " (-n counts rows, -m columns: exchanged?)" if given == found[::-1] else ""
         raise MatrixError(
-            f"-n is {asked[0]} and -m {asked[1]}, but there are {found[0]} rows and {found[1]} columns"
+            f"-n is {given[0]} and -m {given[1]}, but there are {found[0]} rows and {found[1]} columns"
             f"{turned}",
             path=call.matrix,
             hint=f"give -n {found[0]} -m {found[1]}; SCITE would read another matrix, or crash",

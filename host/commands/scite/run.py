@@ -76,17 +76,17 @@ class SciteOutcome:
 
     def lines(self, call: SciteCall) -> list[str]:
         """Return the lines of SCITE's standard output, with SCITE's number of digits."""
-        told = [f"best log score for tree:\t{self.log_likelihood:.17g}"]
-        told.append(f"total #steps after burn-in:\t{self.steps_after_burn_in}")
+        lines = [f"best log score for tree:\t{self.log_likelihood:.17g}"]
+        lines.append(f"total #steps after burn-in:\t{self.steps_after_burn_in}")
         if "fn_rate" in self.rates:
-            told.append(f"best value for beta:\t{self.rates['fn_rate']:.17g}")
-            told.append(f"best log score for (T, beta):\t{self.with_prior:.17g}")
-        told.append(f"samples from posterior written to: {call.prefix}.samples")
+            lines.append(f"best value for beta:\t{self.rates['fn_rate']:.17g}")
+            lines.append(f"best log score for (T, beta):\t{self.with_prior:.17g}")
+        lines.append(f"samples from posterior written to: {call.prefix}.samples")
         if self.distance is not None:
-            told.append(f"distance to true tree:\t{self.distance}")
-        told.append(f"{len(self.trees)} opt trees ")
-        told.append(f"Time elapsed: {self.milliseconds:.17g} ms")
-        return told
+            lines.append(f"distance to true tree:\t{self.distance}")
+        lines.append(f"{len(self.trees)} opt trees ")
+        lines.append(f"Time elapsed: {self.milliseconds:.17g} ms")
+        return lines
 
 
 def burn_in_of(steps: int) -> int:

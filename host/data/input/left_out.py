@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import LeftOut, Matrix
 from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import counted, listed
 
 __all__ = ["FILE", "Limits", "Marks", "left_out_table", "left_out_words", "limited"]
@@ -147,8 +146,4 @@ def left_out_words(left_out: Sequence[LeftOut]) -> str:
 
 def left_out_table(left_out: Sequence[LeftOut]) -> str:
     """Return the text of left_out.tsv: a line with `COLUMNS`, then one for each mutation and cell."""
-    text = io.StringIO()
-    table = csv.writer(text, delimiter="\t", lineterminator="\n")
-    table.writerow(COLUMNS)
-    table.writerows(left_out)
-    return text.getvalue()
+    return tsv_text(COLUMNS, left_out)

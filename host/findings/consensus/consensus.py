@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +40,7 @@ from syclade.host.findings.consensus.tables import cells_table, clone_newick, cl
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
-from syclade.host.ground.values import counted, listed, short_repr
+from syclade.host.ground.values import JsonObject, counted, listed, short_repr
 
 __all__ = ["FILES", "CloneConsensus", "consensus_tree", "find_consensus"]
 
@@ -238,7 +237,7 @@ class CloneConsensus:
         texts = (self.to_newick(), self.to_clones(), self.to_relations(), self.to_cells())
         return dict(zip(FILES, texts, strict=True))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the main numbers as plain values for JSON."""
         truth = {
             name: {**asdict(one), "precision": one.precision, "recall": one.recall}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from syclade.host.data.model.rate_fit import CHANCE, chance_of
 from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.relations import Relations
-from syclade.host.ground.values import listed, short_repr
+from syclade.host.ground.values import JsonObject, listed, short_repr
 
 __all__ = [
     "CLAIMED",
@@ -91,7 +91,7 @@ class Contradiction(NamedTuple):
             return f"{first} before {second} (of {cells} cells with {second}, {self.supporting} have {first})"
         return f"{first} apart from {second} ({self.contradicting} cells have both)"
 
-    def to_dict(self, mutations: tuple[str, ...]) -> dict[str, Any]:
+    def to_dict(self, mutations: tuple[str, ...]) -> JsonObject:
         """Return plain values for summary.json, with the names of the mutations."""
         return {**self._asdict(), "first": mutations[self.first], "second": mutations[self.second]}
 
@@ -125,7 +125,7 @@ class Conflict(NamedTuple):
         decided = ", ".join(parts) or "no cell has either of them for certain"
         return f"{mutations[self.first]} {self.relation} {mutations[self.second]} ({decided})"
 
-    def to_dict(self, mutations: tuple[str, ...]) -> dict[str, Any]:
+    def to_dict(self, mutations: tuple[str, ...]) -> JsonObject:
         """Return plain values for summary.json, with the names of the mutations and numbers of cells."""
         return {
             **self._asdict(),
@@ -208,10 +208,10 @@ def unsupported_in(
     claims = int((relations.before > CLAIMED).sum() + (np.triu(relations.apart) > CLAIMED).sum())
 
     def is_no_chance(one: Contradiction) -> bool:
-        told = one.supporting + one.contradicting
-        error = float(expected[one.relation][one.first, one.second]) / told
+        seen = one.supporting + one.contradicting
+        error = float(expected[one.relation][one.first, one.second]) / seen
         return (
-            told >= _FEWEST and claims * _chance_of_part(one.contradicting / told, error, told) < _BY_CHANCE
+            seen >= _FEWEST and claims * _chance_of_part(one.contradicting / seen, error, seen) < _BY_CHANCE
         )
 
     return sorted(filter(is_no_chance, found), key=lambda one: (-one.contradicting, one))

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syclade.host.findings.finding import (
     RESULT,
     Column,
     Finding,
-    FindingKind,
     Question,
     Section,
     cut,
+    made_by_stage,
     sentence,
 )
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
-    from syclade.host.findings.finding import Draft
     from syclade.host.ground.atomic import Content
 
 __all__ = ["CONSENSUS", "ConsensusFinding"]
@@ -36,7 +36,7 @@ class ConsensusFinding(Finding):
         """Return the tree, and the tables of clones, pairs of mutations and cells."""
         return self.consensus.files()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return clones, misfits, and claims that something contradicts."""
         return {"consensus": self.consensus.to_dict()}
 
@@ -72,12 +72,8 @@ class ConsensusFinding(Finding):
         return [Column(RESULT, "clones", [self.consensus.tree.clones - 1])]
 
 
-def _make(draft: Draft) -> ConsensusFinding | None:
-    return None if draft.consensus is None else ConsensusFinding(draft.consensus)
-
-
 def _names(question: Question) -> Iterable[str]:
     return question.kind.consensus_names if question.samples_trees else ()
 
 
-CONSENSUS = FindingKind(ConsensusFinding.name, _make, _names)
+CONSENSUS = made_by_stage(ConsensusFinding, _names)

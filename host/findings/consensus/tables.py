@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +20,7 @@ from syclade.host.findings.consensus.prevalence import Mixture
 from syclade.host.findings.consensus.relations import Relations
 from syclade.host.findings.unplaced import UNPLACED_MARK
 from syclade.host.ground.errors import TreeError
+from syclade.host.ground.files import tsv_text
 
 __all__ = [
     "MOST_PAIRS",
@@ -174,7 +173,7 @@ def clones_table(
     ]
     if unplaced or unplaced_cells:
         rows.append((UNPLACED_MARK, "", "", "", unplaced_cells, "", "", "", "", bar.join(unplaced)))
-    return _table(CLONES, rows)
+    return tsv_text(CLONES, rows)
 
 
 def relations_table(
@@ -216,7 +215,7 @@ def relations_table(
             strict=True,
         )
     )
-    return _table(
+    return tsv_text(
         RELATIONS, (*rows, *((name, "", "", "", "", UNPLACED_MARK, "", "", "") for name in unplaced))
     )
 
@@ -250,12 +249,4 @@ def cells_table(cells: CloneCells, names: Sequence[str], unplaced: Collection[in
             clone, share, tail, fits = next(placed)
             pair = next(pairs, ())
             rows.append((name, clone, f"{share:.4g}", f"{tail:.3g}", "yes" if fits else "no", *pair))
-    return _table((*CELLS, *more), rows)
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    table = csv.writer(text, delimiter="\t", lineterminator="\n")
-    table.writerow(columns)
-    table.writerows(rows)
-    return text.getvalue()
+    return tsv_text((*CELLS, *more), rows)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +12,12 @@ from numpy.typing import NDArray
 from syclade.host.data.trees.graphviz import quoted, to_graphviz
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels
-from syclade.host.findings.cooptimal.plateau import CoOptimal
-from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut
-from syclade.host.ground.values import short_repr
+from syclade.host.findings.finding import Finding, Question, Section, cut, made_by_stage
+from syclade.host.ground.files import tsv_text
+from syclade.host.ground.values import JsonObject, short_repr
 
 if TYPE_CHECKING:
-    from syclade.host.findings.finding import Draft
+    from syclade.host.findings.cooptimal.plateau import CoOptimal
     from syclade.host.ground.atomic import Content
 
 __all__ = [
@@ -68,15 +66,13 @@ class Consensus:
             mutations: the n names.
         """
         labels = node_labels(mutations)
-        text = io.StringIO()
-        table = csv.writer(text, delimiter="\t", lineterminator="\n")
-        table.writerow(("relation", "upper", "lower", "share"))
+        rows = []
         for relation, shares in (("parent", self.edges), ("ancestor", self.ancestors)):
             places = np.argwhere(shares > 0)
             order = np.argsort(-shares[tuple(places.T)], kind="stable")
             for upper, lower in places[order].tolist():
-                table.writerow((relation, labels[upper], labels[lower], f"{shares[upper, lower]:.6g}"))
-        return text.getvalue()
+                rows.append((relation, labels[upper], labels[lower], f"{shares[upper, lower]:.6g}"))
+        return tsv_text(("relation", "upper", "lower", "share"), rows)
 
     def to_graphviz(self, mutations: Sequence[str], least: float = 0.0) -> str:
         """Return a digraph of all edges with a share above `least`; rarer edges are lighter."""
@@ -123,7 +119,7 @@ class CoOptimalFinding(Finding):
         """Return each tree in both formats, and what they share."""
         return {**files_of(self.found, self.mutations)}
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return their number, and whether these are all."""
         return {"co_optimal": {"trees": len(self.found.trees), "complete": self.found.complete}}
 
@@ -146,17 +142,13 @@ class CoOptimalFinding(Finding):
         return Section("Trees that are as likely", (words, more), cut(("parent", "child", "share"), rows))
 
 
-def _make(draft: Draft) -> CoOptimalFinding | None:
-    return None if draft.co_optimal is None else CoOptimalFinding(draft.co_optimal, draft.best.mutations)
-
-
 def _names(question: Question) -> Iterable[str]:
     if question.options.max_trees is None:
         return ()
     return ("tree_0.newick", "tree_0.gv", "co_optimal.tsv", "co_optimal.gv")
 
 
-CO_OPTIMAL = FindingKind(CoOptimalFinding.name, _make, _names)
+CO_OPTIMAL = made_by_stage(CoOptimalFinding, _names)
 
 
 def files_of(found: CoOptimal, mutations: Sequence[str]) -> dict[str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,6 +20,7 @@ from syclade.host.data.trees.leaf import canonical, clades, leaf_tree_of
 from syclade.host.data.trees.leaf_formats import leaf_labels, to_leaf_graphviz, to_leaf_newick
 from syclade.host.data.trees.tree import preorder
 from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind, no_consensus
+from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options.types import DEFAULT_LEAF_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
@@ -134,18 +133,13 @@ def format_placements(
         mutations, cells: names.
     """
     labels = leaf_labels(cells)
-    text = io.StringIO()
-    table = csv.writer(text, delimiter="\t", lineterminator="\n")
-    table.writerow(COLUMNS)
-    table.writerows(
-        zip(
-            mutations,
-            range(1, len(mutations) + 1),
-            (labels[node] for node in placements.node.tolist()),
-            below[placements.node].sum(axis=1).tolist(),
-            placements.ties.tolist(),
-            placements.log_likelihood.tolist(),
-            strict=True,
-        )
+    rows = zip(
+        mutations,
+        range(1, len(mutations) + 1),
+        (labels[node] for node in placements.node.tolist()),
+        below[placements.node].sum(axis=1).tolist(),
+        placements.ties.tolist(),
+        placements.log_likelihood.tolist(),
+        strict=True,
     )
-    return text.getvalue()
+    return tsv_text(COLUMNS, rows)

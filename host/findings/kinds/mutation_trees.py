@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -24,6 +22,7 @@ from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels, preorder
 from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind
+from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options.types import DEFAULT_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
@@ -198,8 +197,6 @@ def format_attachments(
     """
     labels = node_labels(mutations)
     nodes = attachments.node.tolist()
-    text = io.StringIO()
-    table = csv.writer(text, delimiter="\t", lineterminator="\n")
     columns: list[Iterable[object]] = [
         cells,
         range(1, len(nodes) + 1),
@@ -219,9 +216,7 @@ def format_attachments(
     if support is not None:
         more.append(SUPPORT)
         columns.append("" if math.isnan(share) else f"{share:.6g}" for share in support.tolist())
-    table.writerow((*COLUMNS, *more))
-    table.writerows(zip(*columns, strict=True))
-    return text.getvalue()
+    return tsv_text((*COLUMNS, *more), zip(*columns, strict=True))
 
 
 def _shares(probabilities: NDArray[np.float64]) -> Iterable[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from syclade.host.data.trees.newick import quoted_label
 from syclade.host.findings.samples.diagnostics import judged
 from syclade.host.findings.samples.sampled import Sampled, Sampling, sample_lines, sampled_rates
 from syclade.host.ground.atomic import Content
+from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import short_repr
 
 if TYPE_CHECKING:
@@ -221,15 +220,13 @@ class SampledCellTrees(Sampled):
 
     def to_table(self) -> str:
         """Return a tab-separated table: a line with `COLUMNS`, then clades by falling probability."""
-        text = io.StringIO()
-        table = csv.writer(text, delimiter="\t", lineterminator="\n")
-        table.writerow(COLUMNS)
         order = sorted(self.clades.items(), key=lambda one: (-one[1], len(one[0]), sorted(one[0])))
-        for clade, share in order:
-            if share >= LEAST:
-                names = ",".join(self.cells[cell] for cell in sorted(clade))
-                table.writerow((f"{share:.6g}", len(clade), names))
-        return text.getvalue()
+        rows = (
+            (f"{share:.6g}", len(clade), ",".join(self.cells[cell] for cell in sorted(clade)))
+            for clade, share in order
+            if share >= LEAST
+        )
+        return tsv_text(COLUMNS, rows)
 
     def files(self) -> dict[str, Content]:
         """See `Sampled.files`."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.data.diagnostics.trees import changes
+from syclade.host.ground.values import Array, JsonObject
 
 __all__ = ["FEWEST_CHANGES", "Trust", "finite", "judged", "rhat_warnings"]
 
@@ -32,7 +33,7 @@ class Trust:
         log_likelihoods: float64, shape (chains, samples), natural log.
         ess, rhat: effective sample size and R-hat of the log-likelihood.
         tree_ess: Fréchet effective sample size of the stored trees, summed over the chains.
-        still: number of stuck chains: among their stored trees there are fewer than `FEWEST_CHANGES` changes.
+        stuck: number of stuck chains: among their stored trees there are fewer than `FEWEST_CHANGES` changes.
         spread: mean standard deviation over chains of the frequencies of `spread_of`.
         spread_name, spread_of: name of the spread in summary.json, and of its features in messages.
     """
@@ -43,7 +44,7 @@ class Trust:
     ess: float
     rhat: float
     tree_ess: float
-    still: int
+    stuck: int
     spread: float
     spread_name: ClassVar[str]
     spread_of: ClassVar[str]
@@ -54,9 +55,9 @@ class Trust:
         if not self.log_likelihoods.size:
             return ["the run ended before every chain had a sample: run longer"]
         found = []
-        if self.still:
+        if self.stuck:
             found.append(
-                f"in {self.still} of {len(self.log_likelihoods)} chains the tree changed fewer than "
+                f"in {self.stuck} of {len(self.log_likelihoods)} chains the tree changed fewer than "
                 f"{FEWEST_CHANGES} times: they may be stuck, whatever the effective sizes say"
             )
         if math.isnan(self.ess):
@@ -77,7 +78,7 @@ class Trust:
         """The diagnostics, by name."""
         return {"ess": self.ess, "rhat": self.rhat, "tree_ess": self.tree_ess, self.spread_name: self.spread}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values for summary.json; numbers that are not finite become null."""
         return {
             "every": self.every,
@@ -85,7 +86,7 @@ class Trust:
             "chains": self.log_likelihoods.shape[0],
             "samples": int(self.log_likelihoods.size),
             **finite(self.numbers),
-            "still_chains": self.still,
+            "still_chains": self.stuck,
             "warnings": self.warnings,
         }
 
@@ -107,8 +108,8 @@ def finite(numbers: dict[str, float]) -> dict[str, float | None]:
 
 def judged(
     scores: NDArray[np.int64],
-    kept: Sequence[NDArray[Any]],
-    ess_of: Callable[[NDArray[Any]], float],
+    kept: Sequence[Array],
+    ess_of: Callable[[Array], float],
     to_nats: Callable[[int], float],
 ) -> dict[str, Any]:
     """Compute the fields of `Trust` that follow from scores and trees.

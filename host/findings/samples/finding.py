@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.finding import Finding, FindingKind, Question, Section, Table
+from syclade.host.findings.finding import Finding, Question, Section, Table, made_by_stage
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.packages import install_command
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import Records
-    from syclade.host.findings.finding import Draft
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.ground.atomic import Content
 
@@ -42,7 +42,7 @@ class SamplesFinding(Finding):
         """Return the files of these kind of trees."""
         return self.samples.files()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return numbers and diagnostics of the samples."""
         return {"samples": self.samples.to_dict()}
 
@@ -62,29 +62,26 @@ class SamplesFinding(Finding):
 
     def section(self) -> Section:
         """Return the diagnostics, and the log-likelihood along the chains."""
-        told = self.samples.to_dict()
-        rows = [(name, _short(value)) for name, value in told.items() if name not in ("warnings", "rates")]
+        found = self.samples
+        values = found.to_dict()
+        rows = [(name, _short(value)) for name, value in values.items() if name not in ("warnings", "rates")]
         rows += [
             (f"{rate}: {name}", _short(value))
-            for rate, numbers in told.get("rates", {}).items()
+            for rate, numbers in found.rate_summaries().items()
             for name, value in numbers.items()
         ]
-        return Section("Posterior samples", (), Table(("", ""), rows), tuple(told["warnings"]), self.samples)
+        return Section("Posterior samples", (), Table(("", ""), rows), tuple(found.warnings), found)
 
 
 def _short(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _make(draft: Draft) -> SamplesFinding | None:
-    return None if draft.samples is None else SamplesFinding(draft.samples)
-
-
 def _names(question: Question) -> Iterable[str]:
     return () if question.options.samples is None else question.kind.sample_names
 
 
-SAMPLES = FindingKind(SamplesFinding.name, _make, _names)
+SAMPLES = made_by_stage(SamplesFinding, _names)
 
 _DRAWS = 4096
 """Samples of a chain that are written and compressed at once, at least."""

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from syclade.host.ground.errors import OptionError
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import Options, checked, flag_of
 from syclade.host.ground.supported import check_together
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.data.trees.clones import Clone
@@ -183,13 +184,17 @@ class Sampled(Trust, ABC):
                 found += rhat_warnings(name, split_rhat(values))
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """See `Trust.told`."""
-        rates = {name: rate_told(values) for name, values in self.rates.items()}
+    def rate_summaries(self) -> dict[str, dict[str, float | None]]:
+        """Return mean, deviation, range and diagnostics of each learned rate, by its name."""
+        return {name: rate_summary(values) for name, values in self.rates.items()}
+
+    def to_dict(self) -> JsonObject:
+        """See `Trust.to_dict`."""
+        rates = self.rate_summaries()
         return super().to_dict() | ({"rates": rates} if rates else {})
 
 
-def rate_told(values: NDArray[np.float64]) -> dict[str, float | None]:
+def rate_summary(values: NDArray[np.float64]) -> dict[str, float | None]:
     """Summarise a sampled rate: posterior mean, standard deviation, central 90 %, ESS and R-hat.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,16 @@ from syclade.host.findings.finding import (
     RESULT,
     Column,
     Finding,
-    FindingKind,
     Question,
     Section,
     cut,
+    made_by_stage,
     sentence,
 )
 from syclade.host.ground.options.types import SHARED_DROPOUT
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
-    from syclade.host.findings.finding import Draft
     from syclade.host.findings.support.value import Support
     from syclade.host.ground.atomic import Content
 
@@ -52,7 +52,7 @@ class SupportFinding(Finding):
         """Return support.tsv and support.nhx; dropout.tsv if rates of false negatives differ."""
         return self.support.files(self.parents, self.mutations)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return numbers and diagnostics."""
         return {"support": self.support.to_dict()}
 
@@ -118,12 +118,6 @@ class SupportFinding(Finding):
         ]
 
 
-def _make(draft: Draft) -> SupportFinding | None:
-    if draft.support is None:
-        return None
-    return SupportFinding(draft.support, draft.best.parents, draft.best.mutations)
-
-
 def _names(question: Question) -> Iterable[str]:
     if question.support == "none":
         return ()
@@ -133,4 +127,4 @@ def _names(question: Question) -> Iterable[str]:
     return FILES if question.options.dropout == SHARED_DROPOUT else (*FILES, DROPOUT_FILE)
 
 
-SUPPORT = FindingKind(SupportFinding.name, _make, _names)
+SUPPORT = made_by_stage(SupportFinding, _names)

@@ -50,6 +50,7 @@ from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.support.cells import cell_shares, doublet_shares
+from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.findings.support.guiding import GUIDED_PROBABILITIES, MOST_GUIDED, learned_guide, spread_out
 from syclade.host.findings.support.rounds import CHAINS, Budget, Judged, SupportRounds, budget_for
 from syclade.host.findings.support.value import Support
@@ -203,7 +204,8 @@ def add_support(planned: SupportPlan, draft: Draft, run: Run) -> None:
     if support is not None and not support.interrupted:
         support = _with_dropout(planned, draft, support, run)
     if support is not None:
-        draft.support, draft.unplaced = support, support.unplaced
+        draft.add(SupportFinding(support, draft.best.parents, draft.best.mutations))
+        draft.unplaced = support.unplaced
         assignment = replace(draft.best.assignment, doublets=support.doublets)
         draft.best = replace(draft.best, assignment=assignment)
 

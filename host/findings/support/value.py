@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +19,9 @@ from syclade.host.data.trees.tree import children, node_labels
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
+from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import freeze_arrays, short_repr
+from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 
 __all__ = ["COLUMNS", "FILES", "SURE", "UNSURE", "Support"]
 
@@ -192,16 +190,16 @@ class Support:
         more = f": {flag_of('support', 'full')} samples longer" if self.level == "quick" else ""
         return f"too few trees were sampled for exact support ({numbers}){more}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values for summary.json."""
-        told = self.sampled.to_dict()
-        del told["warnings"]
+        diagnostics = self.sampled.to_dict()
+        del diagnostics["warnings"]
         return {
             "level": self.level,
             "enough": self.enough,
             "interrupted": self.interrupted,
             "steps": self.steps,
-            **told,
+            **diagnostics,
             **self._left_out,
             "pairs": self.pairs.to_dict(),
             "edges_sure": self.sure,
@@ -213,7 +211,7 @@ class Support:
         }
 
     @property
-    def _left_out(self) -> dict[str, Any]:
+    def _left_out(self) -> JsonObject:
         """Number of chains that are left out, and their distance, if there are any: for summary.json."""
         chains, below = self.kept.left_out, float(f"{self.kept.below:.6g}")
         return {"left_out": {"chains": chains, "below": below}} if chains else {}
@@ -231,17 +229,15 @@ class Support:
             mutations: the n names.
         """
         labels, above = node_labels(mutations), self.unplaced.parents_of(parents)
-        text = io.StringIO()
-        table = csv.writer(text, delimiter="\t", lineterminator="\n")
-        table.writerow(COLUMNS)
+        rows = []
         for node, shares in enumerate(self._shares):
             if node in self.unplaced.mutations:
                 place = self.unplaced.best_place.get(node)
                 of_place = "" if place is None else f"{place:.3g}"
-                table.writerow((labels[node], UNPLACED_MARK, "", "", "", of_place))
+                rows.append((labels[node], UNPLACED_MARK, "", "", "", of_place))
             else:
-                table.writerow((labels[node], labels[above[node]], *(f"{one:.6g}" for one in shares), ""))
-        return text.getvalue()
+                rows.append((labels[node], labels[above[node]], *(f"{one:.6g}" for one in shares), ""))
+        return tsv_text(COLUMNS, rows)
 
     def to_newick(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
         """Return the tree in Newick format, with the probabilities as NHX comments behind the names.

@@ -20,14 +20,7 @@ FILES = ("arithmetic.json", "arithmetic.png")
 @click.command("arithmetic")
 @options.take("device", default="native")
 @options.take("threads")
-@click.option(
-    "--inputs",
-    type=click.IntRange(min=1),
-    default=8,
-    show_default=True,
-    metavar="K",
-    help="Inputs for errors of scores, and for best trees.",
-)
+@check_options.inputs_option("Inputs for errors of scores, and for best trees.", default=8)
 @click.option(
     "--seconds", type=click.FloatRange(min=0.01), default=0.5, show_default=True, help="Of a measurement."
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from syclade.host.commands import options
-from syclade.quality.cli.options import report_tables
+from syclade.quality.cli.options import inputs_option, report_tables
 from syclade.quality.cli.progress import progress_bar
 
 __all__ = ["command"]
@@ -17,14 +17,7 @@ FILES = ("branches.json", "branches.md")
 
 @click.command("branches")
 @options.take("device", "threads")
-@click.option(
-    "--inputs",
-    type=click.IntRange(min=1),
-    default=24,
-    show_default=True,
-    metavar="K",
-    help="Number of inputs.",
-)
+@inputs_option("Number of inputs.", default=24)
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")

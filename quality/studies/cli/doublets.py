@@ -22,11 +22,8 @@ ONLY_RECOVERY = ("mutations", "cells")
 
 @click.command("doublets")
 @options.take("device", "threads")
-@click.option(
-    "--inputs",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="Inputs with doublets, and as many without; 64 by default. With --search, 32 in all.",
+@check_options.inputs_option(
+    "Inputs with doublets, and as many without; 64 by default. With --search, 32 in all."
 )
 @click.option("--mutations", type=click.IntRange(min=2), help="Of an input; 40 by default.")
 @click.option("--cells", type=click.IntRange(min=2), help="Of an input; 100 by default.")

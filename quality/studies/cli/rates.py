@@ -17,14 +17,7 @@ FILES = ("rates.json", "rates.md")
 
 @click.command("rates")
 @options.take("device", "threads")
-@click.option(
-    "--inputs",
-    type=click.IntRange(min=1),
-    default=64,
-    show_default=True,
-    metavar="K",
-    help="Number of inputs.",
-)
+@check_options.inputs_option("Number of inputs.", default=64)
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")

@@ -22,14 +22,7 @@ FILES = ("recurrence.json", "recurrence.md")
 @click.option(
     "--mutations", type=click.IntRange(min=6), default=24, show_default=True, help="Number of mutations."
 )
-@click.option(
-    "--inputs",
-    type=click.IntRange(min=1),
-    default=24,
-    show_default=True,
-    metavar="K",
-    help="Number of inputs of each kind.",
-)
+@check_options.inputs_option("Number of inputs of each kind.", default=24)
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")

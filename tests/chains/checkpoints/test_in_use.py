@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.chains.checkpoints.checkpoint_writer import checkpoint_in_use
+from syclade.host.chains.checkpoints.checkpoint_writer import locked_checkpoint
 from syclade.host.chains.sample_store import store_of
 from syclade.host.ground.errors import CheckpointError, OutputError
 from syclade.host.ground.flock import has_locks
@@ -107,13 +107,13 @@ def test_samples_without_a_checkpoint_are_refused_at_the_start(tmp_path: Path) -
 
 def test_a_context_within_the_same_one_does_nothing(tmp_path: Path) -> None:
     place = tmp_path / "run"
-    with checkpoint_in_use(place, None):
-        with checkpoint_in_use(place, None):
+    with locked_checkpoint(place, None):
+        with locked_checkpoint(place, None):
             pass
         assert [path.name for path in tmp_path.iterdir()] == [".run.lock"]
-        with pytest.raises(CheckpointError, match=BUSY), checkpoint_in_use(tmp_path / "other", place):
+        with pytest.raises(CheckpointError, match=BUSY), locked_checkpoint(tmp_path / "other", place):
             pass
-    with checkpoint_in_use(tmp_path / "other", place):
+    with locked_checkpoint(tmp_path / "other", place):
         pass
     assert not list(tmp_path.iterdir())
 

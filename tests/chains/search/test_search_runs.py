@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.chains.search.kernel import STAGES, Work, fresh_state
-from syclade.host.chains.search.phase import CLIMB, Leg, Works, works_of
+from syclade.host.chains.search.phase import CLIMB, Phase, Works, works_of
 from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import make_search_runner
@@ -26,7 +26,8 @@ from tests.support.did_all import assert_did_all
 
 RATES = Rates(0.01, 0.2)
 POLICY = SearchPolicy(
-    ("by-mutations", "by-columns", BY_CHAIN), (Leg(sweeps=3, from_best=True), Leg(sweeps=2, from_best=True))
+    ("by-mutations", "by-columns", BY_CHAIN),
+    (Phase(sweeps=3, from_best=True), Phase(sweeps=2, from_best=True)),
 )
 
 
@@ -66,7 +67,7 @@ def test_a_climb_ends_where_nothing_gains() -> None:
 
 
 def test_a_round_warms_up_before_it_climbs() -> None:
-    works = works_of(Leg(sweeps=3, softest=1.0, hardest=4.0, from_best=True))
+    works = works_of(Phase(sweeps=3, hottest=1.0, coldest=4.0, from_best=True))
     done = [next(works)] + [works.send(0) for _ in range(9)]
     assert [work.gamma for work in done[:9]] == [1.0] * 3 + [2.0] * 3 + [4.0] * 3
     assert done[9] == Work("estimated", 30, None)
@@ -79,7 +80,7 @@ def test_a_policy_for_every_size(mutations: int, columns: int) -> None:
     assert set(policy.starts) <= {*STAGES, BY_CHAIN}
     assert policy.by_columns == (columns < 10 * mutations)
     assert len(policy.rounds) >= 1
-    assert all(leg.from_best for leg in policy.rounds)
+    assert all(phase.from_best for phase in policy.rounds)
 
 
 def test_enough_is_agreement_and_a_round_in_vain() -> None:
@@ -92,7 +93,11 @@ def test_enough_is_agreement_and_a_round_in_vain() -> None:
 
 def test_what_no_first_climb_found_has_to_stand_for_a_long_round() -> None:
     """Searches may agree on the second-best tree, as seen at 200 x 200 and 94 x 96."""
-    rounds = (Leg(sweeps=10, from_best=True), Leg(sweeps=20, from_best=True), Leg(sweeps=80, from_best=True))
+    rounds = (
+        Phase(sweeps=10, from_best=True),
+        Phase(sweeps=20, from_best=True),
+        Phase(sweeps=80, from_best=True),
+    )
     policy = SearchPolicy(POLICY.starts, rounds, stand=80)
     assert policy.enough([5, 5, 5], tops=[5, 5]), "a climb found it"
     assert not policy.enough([5, 5, 5], tops=[4, 5, 5]), "20 sweeps are few"
@@ -103,9 +108,9 @@ def test_what_no_first_climb_found_has_to_stand_for_a_long_round() -> None:
 
 def test_every_other_search_goes_softer_through_long_rounds() -> None:
     policy = policy_for(100, 100)
-    assert [policy.round_of(1, search).softest for search in range(4)] == [1.0] * 4
-    assert [policy.round_of(2, search).softest for search in range(4)] == [1.0, 0.3, 1.0, 0.3]
-    assert policy.round_of(2, 1)._replace(softest=1.0) == policy.round_of(2, 0) == policy.rounds[1]
+    assert [policy.round_of(1, search).hottest for search in range(4)] == [1.0] * 4
+    assert [policy.round_of(2, search).hottest for search in range(4)] == [1.0, 0.3, 1.0, 0.3]
+    assert policy.round_of(2, 1)._replace(hottest=1.0) == policy.round_of(2, 0) == policy.rounds[1]
 
 
 def test_agreement_is_half_of_the_searches_from_two_starts() -> None:
@@ -122,7 +127,7 @@ def test_any_slots_give_the_same_answer() -> None:
     first, *others = (searched(problem, "native", slots) for slots in (1, 2, 3, 5))
     for other in others:
         assert other.scores == first.scores
-        assert other.legs == first.legs
+        assert other.phases == first.phases
         np.testing.assert_array_equal(other.best.best_parents, first.best.best_parents)
 
 
@@ -132,7 +137,7 @@ def test_any_slots_give_the_same_answer() -> None:
 def test_whole_searches_are_the_same_on_every_device(device: str, cells: int, mutations: int) -> None:
     problem = search_problem(cells, mutations)
     expected, found = searched(problem, "native", 3), searched(problem, device, 2)
-    assert (found.scores, found.legs, found.agreed) == (expected.scores, expected.legs, expected.agreed)
+    assert (found.scores, found.phases, found.agreed) == (expected.scores, expected.phases, expected.agreed)
     np.testing.assert_array_equal(found.best.best_parents, expected.best.best_parents)
 
 

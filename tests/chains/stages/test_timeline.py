@@ -54,6 +54,7 @@ def test_stages_come_one_after_another(device: str, clock: str) -> None:
     report = runner.report()
     assert report["clock"] == clock
     assert report["fill_by_tick"] == 24 / (2 * 16)  # 16 ticks for 2 steps of 6 states
+    assert report["fill_by_time"] is not None
     assert 0 < report["fill_by_time"] <= 1
     assert report["fill_by_time"] == pytest.approx(np.mean(list(report["busy"].values())))
     runner.close()

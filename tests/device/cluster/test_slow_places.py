@@ -11,7 +11,7 @@ from syclade.host.chains.backends.shared import runner as shared_chains
 from syclade.host.chains.backends.shared.runner import Pace
 from syclade.host.chains.backends.shared.segment import OpenChains, Segment, SegmentDone, advance_segment
 from syclade.host.chains.search import shared as shared_searches
-from syclade.host.chains.search.shared import LegsDone, OpenSearches, do_legs
+from syclade.host.chains.search.shared import OpenSearches, PhaseDone, do_phase
 from syclade.host.device.cluster.jobs import IsWanted
 from tests.device.cluster.test_bits import assert_same, infer, whole
 
@@ -23,11 +23,11 @@ def hang(is_wanted: IsWanted, seconds: float = 60.0) -> None:
         time.sleep(0.01)
 
 
-def hanging_legs(opened: OpenSearches, argument: Any, is_wanted: IsWanted) -> LegsDone:
+def hanging_legs(opened: OpenSearches, argument: Any, is_wanted: IsWanted) -> PhaseDone:
     if opened.runner.executor.kind == "numpy":
         hang(is_wanted)
-        return LegsDone(list(argument[0]), False, (), 1)
-    return do_legs(opened, argument, is_wanted)
+        return PhaseDone(list(argument[0]), False, (), 1)
+    return do_phase(opened, argument, is_wanted)
 
 
 @pytest.mark.parametrize("devices", ["native,numpy", "numpy,native"])

@@ -87,11 +87,11 @@ def of_trees(numbers: list[int]) -> SampledMutationTrees:
 def test_a_chain_that_hardly_moved_is_told_of() -> None:
     blip = of_trees([0] * 500 + [1] + [0] * 499)  # its autocorrelation looks like that of independent samples
     assert blip.ess > 400
-    assert blip.still == 1
+    assert blip.stuck == 1
     assert "may be stuck" in blip.warnings[0]
     assert blip.to_dict()["still_chains"] == 1
     moving = of_trees([0, 1] * FEWEST_CHANGES)
-    assert moving.still == 0
+    assert moving.stuck == 0
     assert not any("stuck" in words for words in moving.warnings)
 
 

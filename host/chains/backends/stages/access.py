@@ -26,7 +26,7 @@ from syclade.host.device.workarounds.compiler import register_numba_implementati
 from syclade.host.ground.errors import DeviceError, OptionError
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.packages import install_command
-from syclade.host.ground.values import whole
+from syclade.host.ground.values import Array, whole
 from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
 from syclade.kernels.ancestor.stages.propose import MOST_NODES
 from syclade.kernels.target.sycl_traits import TRAITS
@@ -128,7 +128,7 @@ class StageProblem:
         kernels: the matching stages, in order.
     """
 
-    arrays: Mapping[str, NDArray[Any]]
+    arrays: Mapping[str, Array]
     kernels: tuple[StageKernel, ...]
     _runner: Runner
 

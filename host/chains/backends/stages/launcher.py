@@ -11,12 +11,42 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypedDict
 
 from syclade.host.device.engines.engine import Engine
+from syclade.host.ground.values import JsonObject
 
-__all__ = ["TIMED_STEPS", "InStage", "Interval", "Launcher", "Timeline", "fill", "run_pipeline", "ticks"]
+__all__ = [
+    "TIMED_STEPS",
+    "InStage",
+    "Interval",
+    "Launcher",
+    "PipelineReport",
+    "Timeline",
+    "fill",
+    "run_pipeline",
+    "ticks",
+]
+
+
+class PipelineReport(TypedDict):
+    """How full the pipeline was, for run.json.
+
+    `fill_by_tick` is the share of stages that have a state, over all ticks of the schedule. `busy` is the
+    share of the time during which each stage worked, over the first `timed_steps` chain steps.
+    `fill_by_time` is the mean of `busy` over the stages; None if nothing was timed.
+    """
+
+    stages: list[str]
+    slots: int
+    ticks: int
+    steps: int
+    fill_by_tick: float
+    fill_by_time: float | None
+    busy: dict[str, float]
+    timed_steps: int
+    clock: str
 
 
 class InStage(NamedTuple):
@@ -79,13 +109,13 @@ class Launcher:
         self.stages = tuple(stages)
         self.kernels = tuple(kernels)
 
-    def launch(self, stage: int, slot: int, after: Sequence[Any]) -> Any:
+    def launch(self, stage: int, slot: int, after: Sequence[object]) -> object:
         """Launch a stage on one slot's state, after other launches; return its token (`Engine.start`)."""
         return self.engine.start(self.kernels[stage], slot, after)
 
 
 def run_pipeline(
-    launcher: Launcher, steps: Sequence[int], seen: Callable[[int, InStage, Any], None] | None = None
+    launcher: Launcher, steps: Sequence[int], seen: Callable[[int, InStage, object], None] | None = None
 ) -> int:
     """Run states through the pipeline and wait for the last one; return the number of ticks.
 
@@ -97,9 +127,9 @@ def run_pipeline(
         steps: number of steps that each slot has to do, 0 or more.
         seen: called with stage, state and token after each launch.
     """
-    of_slot: dict[int, Any] = {}
-    of_stage: list[Any] = [None] * len(launcher.stages)
-    under_way: deque[Any] = deque()
+    of_slot: dict[int, object] = {}
+    of_stage: list[object] = [None] * len(launcher.stages)
+    under_way: deque[object] = deque()
     count = 0
     for contents in ticks(steps, len(launcher.stages)):
         count += 1
@@ -152,7 +182,7 @@ class Timeline:
     def __init__(self, launcher: Launcher, most: int = TIMED_STEPS) -> None:
         self._launcher = launcher
         self._most = most
-        self._waiting: list[tuple[int, int, int, int, Any]] = []
+        self._waiting: list[tuple[int, int, int, int, object]] = []
         self._timed: set[int] = set()
         self._steps = 0
         self._span = 0
@@ -164,7 +194,7 @@ class Timeline:
         """Number of chain steps timed."""
         return self._steps
 
-    def see(self, stage: int, state: InStage, chain: int, step: int, token: Any) -> None:
+    def see(self, stage: int, state: InStage, chain: int, step: int, token: object) -> None:
         """Note a launch if its step is among the first."""
         if stage == 0 and self._steps < self._most:
             self._steps += 1
@@ -198,7 +228,7 @@ class Timeline:
             worked[one.stage] += one.end - one.start
         return {name: time / self._span for name, time in zip(self._launcher.stages, worked, strict=True)}
 
-    def chrome_trace(self, about: Mapping[str, Any]) -> str:
+    def chrome_trace(self, about: PipelineReport) -> str:
         """Return JSON in Chrome's trace format: one row per stage, and one row per slot.
 
         Args:
@@ -211,8 +241,8 @@ class Timeline:
         events = _rows(_STAGES, "stages", list(enumerate(names)))
         events += _rows(_SLOTS, "chain states", [(slot, f"slot {slot}") for slot in slots])
         for one in self.intervals:
-            times = {"ph": "X", "ts": one.start / 1e3, "dur": (one.end - one.start) / 1e3}
-            state = {"slot": one.slot, "chain": one.chain, "step": one.step}
+            times: JsonObject = {"ph": "X", "ts": one.start / 1e3, "dur": (one.end - one.start) / 1e3}
+            state: JsonObject = {"slot": one.slot, "chain": one.chain, "step": one.step}
             events.append(
                 {"name": f"chain {one.chain}", **times, "pid": _STAGES, "tid": one.stage, "args": state}
             )
@@ -225,11 +255,11 @@ class Timeline:
 _STAGES, _SLOTS = 1, 2
 
 
-def _rows(process: int, name: str, rows: Sequence[tuple[int, str]]) -> list[dict[str, Any]]:
+def _rows(process: int, name: str, rows: Sequence[tuple[int, str]]) -> list[JsonObject]:
     """Return events that name a process and its threads; a viewer shows them as a group of rows."""
-    made: list[dict[str, Any]] = [{"name": "process_name", "ph": "M", "pid": process, "args": {"name": name}}]
+    made: list[JsonObject] = [{"name": "process_name", "ph": "M", "pid": process, "args": {"name": name}}]
     for number, label in rows:
-        row = {"ph": "M", "pid": process, "tid": number}
+        row: JsonObject = {"ph": "M", "pid": process, "tid": number}
         made.append({"name": "thread_name", **row, "args": {"name": label}})
         made.append({"name": "thread_sort_index", **row, "args": {"sort_index": number}})
     return made

@@ -7,11 +7,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.backends.stages.kernels import DescribedKernel, all_arguments, stage_kernels
-from syclade.host.chains.backends.stages.launcher import InStage, Launcher, Timeline, run_pipeline
+from syclade.host.chains.backends.stages.launcher import (
+    InStage,
+    Launcher,
+    PipelineReport,
+    Timeline,
+    run_pipeline,
+)
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.encodings.base import Encoding
@@ -60,7 +65,7 @@ class StagedRunner(Runner):
         steps = (self._engine.read("last_step") - first).clip(0).tolist()
         started = first.tolist()
 
-        def seen(stage: int, state: InStage, token: Any) -> None:
+        def seen(stage: int, state: InStage, token: object) -> None:
             chain = self._put[state.slot].chain
             self.timeline.see(stage, state, chain, started[state.slot] + state.step, token)
 
@@ -68,13 +73,8 @@ class StagedRunner(Runner):
         self._steps += sum(steps)
         self.timeline.settle()
 
-    def report(self) -> dict[str, Any]:
-        """Return how full the pipeline was, as plain values.
-
-        `fill_by_tick` is the share of stages that have a state, over all ticks of the schedule. `busy` is the
-        share of the time during which each stage worked, over the first `timed_steps` chain steps.
-        `fill_by_time` is the mean of `busy` over the stages; None if nothing was timed.
-        """
+    def report(self) -> PipelineReport:
+        """Return how full the pipeline was, as plain values."""
         busy = self.timeline.busy()
         return {
             "stages": list(self._launcher.stages),
