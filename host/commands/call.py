@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.commands import options
-from syclade.host.commands.progress import LINE_SECONDS, show_log
+from syclade.host.commands.progress import LINE_SECONDS, Log, show_log
 from syclade.host.ground.options.calls import (
     CALL_FILES,
     CALL_SHARED,
@@ -37,7 +37,7 @@ __all__ = ["command"]
 STDOUT = Path("-")
 
 
-def _with_tables(command: Callable[..., Any]) -> Callable[..., Any]:
+def _with_tables(command: options.Command) -> options.Command:
     """Add the options of the tables, and those that are refused."""
     for shared, changes in reversed(CALL_SHARED.items()):
         command = options.take(shared, **changes)(command)
@@ -54,7 +54,7 @@ def _flags(option: Option | CallFile) -> list[str]:
     return [*([f"-{option.letter}"] if option.letter else []), call_flag(option.name), option.name]
 
 
-def _file(option: CallFile) -> Callable[..., Any]:
+def _file(option: CallFile) -> Callable[[options.Command], options.Command]:
     default: dict[str, Any] = {"required": True}  # with a default of None, click would take that
     if not option.required:
         default = {"default": option.default, "show_default": option.default is not None}
@@ -67,7 +67,7 @@ def _file(option: CallFile) -> Callable[..., Any]:
     )
 
 
-def _added(option: Option) -> Callable[..., Any]:
+def _added(option: Option) -> Callable[[options.Command], options.Command]:
     kind, default = option.type, option.none or option.default
     settings: dict[str, Any] = {"help": option.help, "default": default, "show_default": True}
     if kind.name == "flag":
@@ -79,7 +79,7 @@ def _added(option: Option) -> Callable[..., Any]:
     return click.option(*_flags(option), **settings)
 
 
-def _refused(name: str, letter: str, reason: str) -> Callable[..., Any]:
+def _refused(name: str, letter: str, reason: str) -> Callable[[options.Command], options.Command]:
     def refuse(_context: click.Context, parameter: click.Parameter, given: bool) -> None:
         if given:
             raise click.UsageError(f"{call_flag(name)} of LoFreq is not supported: {reason}.")
@@ -198,7 +198,7 @@ def _options_of(given: dict[str, Any], samples: int, sites: Path | None) -> Call
     return CallOptions(**given, bonf=None if bonf == "dynamic" else int(bonf))
 
 
-def _intervals(contigs: Any, region: str | None, bed: Path | None) -> list[Interval]:
+def _intervals(contigs: Mapping[str, int], region: str | None, bed: Path | None) -> list[Interval]:
     """Return what to call: all contigs, or those parts of the regions that are wanted."""
     from syclade.host.calls.regions import intersected, merged, parse_region, read_bed, whole
 
@@ -238,7 +238,7 @@ def _sites_of(
 
 
 @contextmanager
-def _progress(quiet: bool, log: Any) -> Iterator[Progress | None]:
+def _progress(quiet: bool, log: Log) -> Iterator[Progress | None]:
     """Show how much of the genome is done; without a terminal, print a line from time to time."""
     if quiet:
         yield None

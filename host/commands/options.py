@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
@@ -21,7 +21,7 @@ __all__ = [
     "take_rates", "taken",
 ]  # fmt: skip
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., object])
 
 GIVEN = {
     "fp_rate": "Probability of observing a mutation that is not there (SCITE's -fd).",
@@ -33,7 +33,7 @@ RATES = ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
 """Options of fixed error rates."""
 
 
-class Probability(click.ParamType[Any]):
+class Probability(click.ParamType["float | str"]):
     """A number from 0 to 1; with ``inside``, both ends are excluded; or one of ``words``."""
 
     name = "probability"
@@ -41,7 +41,9 @@ class Probability(click.ParamType[Any]):
     def __init__(self, *, inside: bool, words: tuple[str, ...] = ()) -> None:
         self.inside, self.words = inside, words
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | str:
         """Return the number or the word; fail with a usage error that names the range."""
         if value in self.words:
             return value
@@ -57,12 +59,14 @@ class Probability(click.ParamType[Any]):
         return number
 
 
-class MatrixSource(click.ParamType[Any]):
+class MatrixSource(click.ParamType["Path | BinaryIO"]):
     """A path, or ``-`` for standard input, which error messages call ``<stdin>``."""
 
     name = "matrix"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | BinaryIO:
         """Return the path, or the stream of standard input."""
         if value == "":
             self.fail("the name is empty.", param, ctx)
@@ -90,7 +94,7 @@ _TECHNICAL = (2**31 - 1, 2**32 - 1, 10**12, 2**62 - 1)
 """Upper limits that the help does not show: no run comes near them. `checked` refuses what is above them."""
 
 
-def take(*names: str, **changes: Any) -> Callable[[Command], Command]:
+def take(*names: str, **changes: object) -> Callable[[Command], Command]:
     """Add options of the table to a command, in the given order.
 
     Args:
@@ -116,7 +120,7 @@ def take_rates(*names: str) -> Callable[[Command], Command]:
 
     def add(command: Command) -> Command:
         for name in reversed(names):
-            changes: dict[str, Any] = {"required": True, "help": GIVEN[name]} if name in GIVEN else {}
+            changes: dict[str, object] = {"required": True, "help": GIVEN[name]} if name in GIVEN else {}
             command = take(name, **changes)(command)
         return command
 
@@ -148,7 +152,7 @@ def _option(name: str, changes: dict[str, Any]) -> Callable[[Command], Command]:
     return click.option(*flags, parameter, **settings)
 
 
-def _type_of(kind: Type) -> click.ParamType[Any]:
+def _type_of(kind: Type) -> click.ParamType[object]:
     """Return click's type for a type of the table."""
     if kind.name == "choice":
         return click.Choice(kind.choices)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -16,12 +15,14 @@ __all__ = ["command"]
 _PART = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
-class _Part(click.ParamType[Any]):
+class _Part(click.ParamType["tuple[int, int]"]):
     """Number of a part and number of all parts, as `K/N`."""
 
     name = "part"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
         """Return both numbers; fail with a usage error if it is no part."""
         if isinstance(value, tuple):
             return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,12 +106,22 @@ def finite(numbers: dict[str, float]) -> dict[str, float | None]:
     return {name: float(f"{value:.12g}") if math.isfinite(value) else None for name, value in numbers.items()}
 
 
+class Judged(TypedDict):
+    """Fields of `Trust` that follow from scores and trees."""
+
+    log_likelihoods: NDArray[np.float64]
+    ess: float
+    rhat: float
+    tree_ess: float
+    stuck: int
+
+
 def judged(
     scores: NDArray[np.int64],
     kept: Sequence[Array],
     ess_of: Callable[[Array], float],
     to_nats: Callable[[int], float],
-) -> dict[str, Any]:
+) -> Judged:
     """Compute the fields of `Trust` that follow from scores and trees.
 
     Args:
@@ -128,5 +138,5 @@ def judged(
         "ess": bulk_ess(nats) if nats.size else math.nan,
         "rhat": split_rhat(nats) if nats.size else math.nan,
         "tree_ess": float(sum(sizes)) if sizes else math.nan,
-        "still": sum(changes(trees) < FEWEST_CHANGES for trees in kept),
+        "stuck": sum(changes(trees) < FEWEST_CHANGES for trees in kept),
     }
