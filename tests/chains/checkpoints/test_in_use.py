@@ -72,7 +72,7 @@ def test_a_second_run_with_the_same_new_checkpoint(tmp_path: Path, kind: str, fo
 
 
 @pytest.mark.parametrize("more", [{}, {"checkpoint": "run"}, {"checkpoint": "other"}])
-def test_a_checkpoint_in_use_is_not_resumed(tmp_path: Path, more: dict[str, str]) -> None:
+def test_a_locked_checkpoint_is_not_resumed(tmp_path: Path, more: dict[str, str]) -> None:
     place, options = tmp_path / "run", KINDS["samples"]
     stopped("native", 3, checkpoint=place, checkpoint_every=0, **options)
     others = {name: tmp_path / value for name, value in more.items()}
@@ -122,8 +122,8 @@ def test_the_program_says_it_once(tmp_path: Path) -> None:
     """A real process has the checkpoint; the program ends with one message, and leaves no folder."""
     holder = (
         "import sys, time\n"
-        "from syclade.host.chains.checkpoints.checkpoint_writer import checkpoint_in_use\n"
-        "with checkpoint_in_use(sys.argv[1], None):\n"
+        "from syclade.host.chains.checkpoints.checkpoint_writer import locked_checkpoint\n"
+        "with locked_checkpoint(sys.argv[1], None):\n"
         "    print('held', flush=True)\n"
         "    time.sleep(600)\n"
     )

@@ -23,7 +23,7 @@ def hang(is_wanted: IsWanted, seconds: float = 60.0) -> None:
         time.sleep(0.01)
 
 
-def hanging_legs(opened: OpenSearches, argument: Any, is_wanted: IsWanted) -> PhaseDone:
+def hanging_phase(opened: OpenSearches, argument: Any, is_wanted: IsWanted) -> PhaseDone:
     if opened.runner.executor.kind == "numpy":
         hang(is_wanted)
         return PhaseDone(list(argument[0]), False, (), 1)
@@ -33,7 +33,7 @@ def hanging_legs(opened: OpenSearches, argument: Any, is_wanted: IsWanted) -> Ph
 @pytest.mark.parametrize("devices", ["native,numpy", "numpy,native"])
 def test_searches(devices: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole("search")
-    monkeypatch.setattr(shared_searches, "do_legs", hanging_legs)
+    monkeypatch.setattr(shared_searches, "do_phase", hanging_phase)
     begun = time.monotonic()
     result = infer("search", device=devices, support="none")
     assert time.monotonic() - begun < 50
