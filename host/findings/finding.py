@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.model.assignment import Assignment
     from syclade.host.data.model.rates import Rates
+    from syclade.host.data.trees.clones import Clone
     from syclade.host.device.work import WorkDone
     from syclade.host.findings.samples.diagnostics import Trust
     from syclade.host.findings.unplaced import Unplaced
@@ -34,6 +35,7 @@ __all__ = [
     "MUTATIONS",
     "RESULT",
     "BestTree",
+    "CloneShares",
     "Column",
     "Draft",
     "Finding",
@@ -193,6 +195,18 @@ class Column(NamedTuple):
     categories: Sequence[str] | None = None
 
 
+class CloneShares(NamedTuple):
+    """Share of some trees that have each clone of a tree.
+
+    Attributes:
+        shares: the share of each clone; None where there is nothing to share.
+        of: description of the trees.
+    """
+
+    shares: list[float | None]
+    of: str
+
+
 class Question(NamedTuple):
     """Question of a run, as far as its files follow from it.
 
@@ -246,6 +260,18 @@ class Finding:
     def columns(self) -> list[Column]:
         """Return what it adds to tables of cells, of mutations and of results."""
         return []
+
+    def clone_shares(
+        self, parents: NDArray[np.int32], clones: Sequence[Clone], unplaced: Unplaced
+    ) -> CloneShares | None:
+        """Return how sure the clones of the most likely tree are, for pictures; None if it says nothing.
+
+        Args:
+            parents: the tree.
+            clones: its clones.
+            unplaced: mutations and cells that the shares leave out.
+        """
+        return None
 
 
 @dataclass(frozen=True)

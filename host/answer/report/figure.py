@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from syclade.host.answer.report.tree_svg import TreePicture, picture_of
 from syclade.host.data.trees.clones import Clone
-from syclade.host.findings.cooptimal.finding import consensus_of
 from syclade.host.findings.doublets import genotypes_of
 
 if TYPE_CHECKING:
@@ -248,9 +247,7 @@ def _figure(
 
 
 def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] | None, str]:
-    """Return for each clone the share of sampled or co-optimal trees with the edge to it.
-
-    Of support, it is the share with the clone's clade: the same mutations at and below its first one.
+    """Return for each clone the share of sampled or co-optimal trees that have it: the first finding's.
 
     Args:
         result: the result of an inference.
@@ -260,15 +257,8 @@ def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] 
         The shares, with None for the root, and a description of the trees. Without samples and without
         further co-optimal trees, None and "".
     """
-    if result.samples is not None:
-        return result.samples.support(result.parents, clones, result.unplaced), "the sampled trees"
-    if result.support is not None:
-        clades = result.support.clades
-        first = [result.unplaced.first_placed(clone.mutations) for clone in clones]
-        return [None if one is None else float(clades[one]) for one in first], "the sampled trees"
-    if result.co_optimal is None or len(result.co_optimal.trees) == 1:
-        return None, ""
-
-    shared = consensus_of(result.co_optimal.trees)
-    shares = shared.of_edges(result.parents, [clone.node for clone in clones[1:]])
-    return [None, *shares], f"{shared.trees} equal trees"
+    for finding in result.findings:
+        found = finding.clone_shares(result.parents, clones, result.unplaced)
+        if found is not None:
+            return found
+    return None, ""

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from syclade.host.data.trees.graphviz import quoted, to_graphviz
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels
-from syclade.host.findings.finding import Finding, Question, Section, cut, made_by_stage
+from syclade.host.findings.finding import CloneShares, Finding, Question, Section, cut, made_by_stage
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import JsonObject, short_repr
 
 if TYPE_CHECKING:
+    from syclade.host.data.trees.clones import Clone
     from syclade.host.findings.cooptimal.plateau import CoOptimal
+    from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content
 
 __all__ = [
@@ -127,6 +129,16 @@ class CoOptimalFinding(Finding):
     def lines(self) -> list[str]:
         """Their number."""
         return [f"{self.found.counted} trees have this log-likelihood"]
+
+    def clone_shares(
+        self, parents: NDArray[np.int32], clones: Sequence[Clone], unplaced: Unplaced
+    ) -> CloneShares | None:
+        """Return the share of these trees that have the edge to each clone, if there are several."""
+        if len(self.found.trees) == 1:
+            return None
+        shared = consensus_of(self.found.trees)
+        shares = shared.of_edges(parents, [clone.node for clone in clones[1:]])
+        return CloneShares([None, *shares], f"{shared.trees} equal trees")
 
     def section(self) -> Section:
         """Return the edges that are not in all of them."""

@@ -5,7 +5,7 @@ The netCDF file has the groups and dimensions that ArviZ and xarray read; it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.finding import Finding, Question, Section, Table, made_by_stage
+from syclade.host.findings.finding import CloneShares, Finding, Question, Section, Table, made_by_stage
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.packages import install_command
 from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import Records
+    from syclade.host.data.trees.clones import Clone
     from syclade.host.findings.samples.sampled import Sampled
+    from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content
 
 __all__ = [
@@ -59,6 +61,12 @@ class SamplesFinding(Finding):
     def warnings(self) -> list[str]:
         """Reasons why the samples may not be enough."""
         return self.samples.warnings
+
+    def clone_shares(
+        self, parents: NDArray[np.int32], clones: Sequence[Clone], unplaced: Unplaced
+    ) -> CloneShares:
+        """Return the share of the samples that have each clone."""
+        return CloneShares(self.samples.support(parents, clones, unplaced), "the sampled trees")
 
     def section(self) -> Section:
         """Return the diagnostics, and the log-likelihood along the chains."""

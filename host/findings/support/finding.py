@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from syclade.host.findings.finding import (
     CELLS,
     MUTATIONS,
     RESULT,
+    CloneShares,
     Column,
     Finding,
     Question,
@@ -27,7 +28,9 @@ from syclade.host.ground.options.types import SHARED_DROPOUT
 from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
+    from syclade.host.data.trees.clones import Clone
     from syclade.host.findings.support.value import Support
+    from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content
 
 __all__ = ["SUPPORT", "SupportFinding"]
@@ -106,6 +109,16 @@ class SupportFinding(Finding):
             words += (sentence(found.dropout.words),)
             head = (*head, "false negatives")
         return Section("Support", words, cut(head, rows), tuple(found.warnings))
+
+    def clone_shares(
+        self, parents: NDArray[np.int32], clones: Sequence[Clone], unplaced: Unplaced
+    ) -> CloneShares:
+        """Return the share of the samples with each clone's clade: that of its first placed mutation."""
+        first = [unplaced.first_placed(clone.mutations) for clone in clones]
+        clades = self.support.clades
+        return CloneShares(
+            [None if one is None else float(clades[one]) for one in first], "the sampled trees"
+        )
 
     def columns(self) -> list[Column]:
         """Return each cell's support, that of each mutation's parent and clade, and the mean of the edges."""
