@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.answer.inference import InferenceProgress
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.main import cli
 from syclade.host.data.model.rate_fit import PRIORS
 from syclade.host.data.model.rate_posterior import RateInterval

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.answer.scoring import score
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.main import cli
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.rate_model import make_rate_model

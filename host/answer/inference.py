@@ -14,8 +14,8 @@ from syclade.host.chains.checkpoints.checkpoint_writer import (
     locked_checkpoint,
     make_checkpoint_writer,
 )
+from syclade.host.chains.runs.context import RunContext, Stop
 from syclade.host.chains.runs.outcome import RECURRENCE
-from syclade.host.chains.runs.task import Stop, Task
 from syclade.host.chains.sample_store import store_of
 from syclade.host.device.choice import Several
 from syclade.host.ground.files import refuse_same
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from syclade.host.answer.output.result import Result
+    from syclade.host.chains.runs.context import Stop
     from syclade.host.chains.runs.pipeline import Progress
-    from syclade.host.chains.runs.task import Stop
 
 __all__ = ["InferenceProgress", "infer", "infer_by", "infer_leaf", "progress_of"]
 
@@ -240,13 +240,13 @@ def infer_by(
             checkpoints = make_checkpoint_writer(
                 options.checkpoint, options.resume, options.checkpoint_every, decides, force=options.force
             )
-            draft = make_draft(request, Task(report, checkpoints, stop))
+            draft = make_draft(request, RunContext(report, checkpoints, stop))
             if options.recurrent is not None and stop.wanted:
                 draft.stop(RECURRENCE)
             elif options.recurrent is not None:
                 from syclade.host.answer.recurrence.bayes_factors import add_recurrences
 
-                add_recurrences(request, draft, Task(report, stop=stop))
+                add_recurrences(request, draft, RunContext(report, stop=stop))
             return finish(request, draft, time.perf_counter() - begun)
     finally:
         if isinstance(request.device, Several):

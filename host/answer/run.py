@@ -14,8 +14,8 @@ import syclade
 from syclade.host.answer.output.result import Result
 from syclade.host.answer.request import Request
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.outcome import CO_OPTIMAL, SUPPORT, TREE, Found
-from syclade.host.chains.runs.task import Task
 from syclade.host.chains.starts import state_at
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import make_problem, problem_at
@@ -150,12 +150,12 @@ def _learned(model: RateModel, places: Places) -> dict[str, Any] | None:
 logger = logging.getLogger("syclade.support")
 
 
-def make_draft(request: Request, task: Task) -> Draft:
+def make_draft(request: Request, context: RunContext) -> Draft:
     """Run the inference: the most likely tree, and what is found about it but for recurrences.
 
     Args:
         request: the checked options.
-        task: the run context: progress callback, checkpointing, stop request.
+        context: the run context: progress callback, checkpointing, stop request.
 
     Raises:
         DeviceError, OptionError: the request cannot be met.
@@ -163,7 +163,7 @@ def make_draft(request: Request, task: Task) -> Draft:
         OutputError: the samples cannot be written.
     """
     problem = request.plan.problem
-    found = _by_search(request, task) if request.by_search else _by_chains(request, task)
+    found = _by_search(request, context) if request.by_search else _by_chains(request, context)
     if found.interrupted and request.estimated.tree is not None:
         found = _with_tree(found, request, request.estimated.tree)
     rates = problem.rate_tables.model.at(found.outcome.best.best_rate_at)
@@ -183,9 +183,9 @@ def make_draft(request: Request, task: Task) -> Draft:
         draft.add(SamplesFinding(samples))
         _add_consensus(draft, samples, rates)
     if request.support is not None:
-        _add_support(request.support, request, draft, task)
+        _add_support(request.support, request, draft, context)
     if request.max_trees is not None:
-        _add_co_optimal(request, draft, request.max_trees, task)
+        _add_co_optimal(request, draft, request.max_trees, context)
     return draft
 
 
@@ -222,13 +222,13 @@ def _add_consensus(
     draft.add(ConsensusFinding(consensus if doublets is None else consensus.with_doublets(doublets.rate)))
 
 
-def _add_support(planned: SupportPlan, request: Request, draft: Draft, task: Task) -> None:
+def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: RunContext) -> None:
     """Add the support and its consensus, unless the run was stopped before.
 
     Progress shows the best tree meanwhile. If the chains cannot run, such as for want of memory, the tree is
     not lost: a warning gives the reason.
     """
-    if task.stop.wanted:
+    if context.stop.wanted:
         draft.stop(SUPPORT)
         return
     from syclade.host.findings.support.stage import Run, add_support
@@ -236,9 +236,11 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, task: Tas
     best = request.plan.problem.from_nats(draft.best.log_likelihood)
 
     def report(state: Progress) -> None:
-        task.report(replace(state, best_score=best))
+        context.report(replace(state, best_score=best))
 
-    run = Run(request.device, request.encoding, request.slots, request.seed, Task(report, stop=task.stop))
+    run = Run(
+        request.device, request.encoding, request.slots, request.seed, RunContext(report, stop=context.stop)
+    )
     try:
         add_support(planned, draft, run)
     except SycladeError as error:
@@ -252,33 +254,38 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, task: Tas
     _add_consensus(draft, support.sampled, rates, fn_rates)
 
 
-def _add_co_optimal(request: Request, draft: Draft, most: int, task: Task) -> None:
+def _add_co_optimal(request: Request, draft: Draft, most: int, context: RunContext) -> None:
     """Add the trees that are as likely as the best one, up to so many."""
     from syclade.host.findings.cooptimal.plateau import walk_plateau
 
     fixed = problem_at(request.plan.problem, request.observed, draft.best.rates)
     trees = [draft.best.parents, *draft.found.trees]
-    found = walk_plateau(fixed, trees, most, lambda: task.stop.wanted)
+    found = walk_plateau(fixed, trees, most, lambda: context.stop.wanted)
     draft.add(CoOptimalFinding(found, draft.best.mutations))
-    if task.stop.wanted and not found.complete and len(found.trees) < most:
+    if context.stop.wanted and not found.complete and len(found.trees) < most:
         draft.stop(CO_OPTIMAL)
 
 
-def _by_search(request: Request, task: Task) -> Found:
+def _by_search(request: Request, context: RunContext) -> Found:
     from syclade.host.chains.search.find_tree import find
 
     return find(
-        request.plan, request.device, request.encoding, slots=request.slots, seed=request.seed, task=task
+        request.plan,
+        request.device,
+        request.encoding,
+        slots=request.slots,
+        seed=request.seed,
+        context=context,
     )
 
 
-def _by_chains(request: Request, task: Task) -> Found:
+def _by_chains(request: Request, context: RunContext) -> Found:
     from syclade.host.chains.runs.run import run_plan
 
     starts: Callable[[int], ChainState] | None = None
     sought: Found | None = None
-    if request.start == "search" and task.checkpoints.resumed is None:
-        starts, sought = _starts_by_search(request, task)
+    if request.start == "search" and context.checkpoints.resumed is None:
+        starts, sought = _starts_by_search(request, context)
     found = run_plan(
         request.plan,
         request.device,
@@ -288,7 +295,7 @@ def _by_chains(request: Request, task: Task) -> Found:
         until=request.until,
         slots=request.slots,
         seed=request.seed,
-        task=task,
+        context=context,
         starts=starts,
         sampled=request.sampling is not None,
         separate=request.separate,
@@ -317,7 +324,7 @@ def _with_tree(found: Found, request: Request, mutation_tree: NDArray[np.int32])
     return replace(found, outcome=replace(found.outcome, best=before))
 
 
-def _starts_by_search(request: Request, task: Task) -> tuple[Callable[[int], ChainState], Found]:
+def _starts_by_search(request: Request, context: RunContext) -> tuple[Callable[[int], ChainState], Found]:
     """Search for trees, and return them as first states of chains; chains take them in turns.
 
     The searches find mutation trees, by the maximum score.
@@ -331,10 +338,10 @@ def _starts_by_search(request: Request, task: Task) -> tuple[Callable[[int], Cha
 
     def report(state: Progress) -> None:
         best = request.plan.problem.from_nats(sought.problem.to_nats(state.best_score))
-        task.report(replace(state, best_score=best))
+        context.report(replace(state, best_score=best))
 
-    context = Task(report, stop=task.stop)
+    own = RunContext(report, stop=context.stop)
     encoding = "auto" if request.plan.space.encoding else request.encoding  # searches have others
-    found = find(sought, request.device, encoding, slots=None, seed=request.seed, task=context)
+    found = find(sought, request.device, encoding, slots=None, seed=request.seed, context=own)
     trees = [request.kind.from_mutation_tree(sought.problem, request.rates, one) for one in found.trees]
     return lambda chain: state_at(request.plan, trees[chain % len(trees)], chain), found

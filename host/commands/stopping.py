@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.interrupts import interrupted, offered_to
 
 __all__ = ["SignalStop", "stopped_by_signals"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from syclade.host.chains.backends.opening import prompt_device
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.runs.task import Stop, Task
+from syclade.host.chains.runs.context import RunContext, Stop
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at
 from syclade.host.data.model.doublet_fit import FittedRates, fit_with_doublets
@@ -238,8 +238,8 @@ class _Run(NamedTuple):
 
         problem = make_problem(self.matrix, rates)
         return find(
-            make_plan(problem), self.device, "auto", slots=None, seed=self.seed, task=self._task(problem),
-            most_rounds=1,
+            make_plan(problem), self.device, "auto", slots=None, seed=self.seed,
+            context=self._context(problem), most_rounds=1,
         )  # fmt: skip
 
     def chains(self, fitted: FittedRates, tree: NDArray[np.int32]) -> Found:
@@ -253,8 +253,8 @@ class _Run(NamedTuple):
         where = (prompt_device(plan) if self.device == "auto" else None) or self.device
         return run_plan(
             plan, where, "auto", None, chains=_CHAINS, until=_STEPS, slots=None, seed=self.seed,
-            task=self._task(problem), starts=lambda chain: replace(first, chain=chain),
+            context=self._context(problem), starts=lambda chain: replace(first, chain=chain),
         )  # fmt: skip
 
-    def _task(self, problem: Problem) -> Task:
-        return Task(lambda state: self.report(state, problem.to_nats), stop=self.stop)
+    def _context(self, problem: Problem) -> RunContext:
+        return RunContext(lambda state: self.report(state, problem.to_nats), stop=self.stop)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.answer.inference import infer
-from syclade.host.chains.runs.task import Task
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.stage import Run, make_support_plan, plan_of_chains, sample
@@ -98,7 +98,7 @@ def with_equal_nodes(level: str, matrix: Matrix, rates: Rates, result: Result, d
     made = make_support_plan(level, matrix, rates, None)
     of_sums = plan_of_chains(made.plan.problem, ScoreOptions("sum"), made.budget, guided=made.guided)
     planned = made._replace(plan=of_sums)
-    run = Run(device, "auto", None, result.seed, Task())
+    run = Run(device, "auto", None, result.seed, RunContext())
     judged = sample(planned, result.parents, (), result.mutations, run, result.unplaced)[0].judged
     assert judged is not None
     return Sampled(judged.sampled, judged.enough, work_of(result))

@@ -23,9 +23,9 @@ from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.encodings.preorder import GeneralPreorderEncoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.runs import pipeline
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.runs.pipeline import Progress
-from syclade.host.chains.runs.task import Task
 from syclade.host.commands.progress import now_and_then, time_left
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.compile import machine_code, parallel_translation, program
@@ -79,7 +79,7 @@ def test_progress_without_a_number_of_steps() -> None:
     seen: list[Progress] = []
     rule = StoppingRule(round_steps=100, least_steps=300, most_steps=2000)
     with NUMPY.runner(CASE.plan(), 3, 1) as runner:
-        run_long(runner, chains=3, until=rule, task=Task(seen.append))
+        run_long(runner, chains=3, until=rule, context=RunContext(seen.append))
     assert seen[0].steps_total is None
     assert seen[0].steps_expected == 3 * rule.least_steps
     assert all(state.steps_done <= state.steps_expected for state in seen)

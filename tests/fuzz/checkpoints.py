@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import syclade
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.sample_store import store_of
 from syclade.host.data.model.simulate import simulate
 from tests.fuzz.damage import damaged

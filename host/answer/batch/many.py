@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from syclade.host.answer.batch.task import COLUMNS, FILES, Task
 from syclade.host.answer.inference import infer_by
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
 from syclade.host.device.cores import cores_of_process, take_share
 from syclade.host.findings.kinds import kind_named, weights_of

@@ -19,7 +19,7 @@ from syclade.host.answer.batch.result_row import (
 )
 from syclade.host.answer.batch.task import FILES, Task, digest_of, files_besides
 from syclade.host.answer.output.result_files import RECORD, files_of, folder_of_result
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.ground.errors import BusyError, OutputError, SycladeError
 from syclade.host.ground.lock import locked
 from syclade.host.ground.options import flag_of

@@ -25,10 +25,10 @@ from syclade.host.answer.run import make_draft
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.opening import open_one
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.context import RunContext, Stopped
 from syclade.host.chains.runs.evidence import Estimate
 from syclade.host.chains.runs.outcome import RECURRENCE
 from syclade.host.chains.runs.pipeline import Clock
-from syclade.host.chains.runs.task import Stopped, Task
 from syclade.host.chains.scores.named import ScoreOptions, score_named
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.dropout import EVIDENT, problem_of_groups
@@ -97,7 +97,9 @@ def plan_for(
     return replace(plan, problem=problem, score=score_named(scored.name, problem, None, mutation))
 
 
-def tests_of_all(request: Request, best: BestTree, task: Task, work: list[WorkDone]) -> Recurrences | None:
+def tests_of_all(
+    request: Request, best: BestTree, context: RunContext, work: list[WorkDone]
+) -> Recurrences | None:
     """Test every mutation, and then those with evidence again, with the strongest ones set aside.
 
     The model has one recurrence. Where two mutations violate infinite sites, a third one can seem to do so as
@@ -107,7 +109,7 @@ def tests_of_all(request: Request, best: BestTree, task: Task, work: list[WorkDo
     Args:
         request: an inference of trees without a recurrence.
         best: its best tree.
-        task: run context: progress callback, stop request.
+        context: run context: progress callback, stop request.
         work: the work is added to it.
 
     Returns:
@@ -122,10 +124,10 @@ def tests_of_all(request: Request, best: BestTree, task: Task, work: list[WorkDo
     try:
         while left and request.observed.n_mutations - len(accepted) >= 2:
             rows = [row for row in range(request.observed.n_mutations) if row not in accepted]
-            inner, own = (request, best) if not accepted else _set_aside(request, best, rows, task, work)
-            rates = _own_rates(inner, own, task, work)
+            inner, own = (request, best) if not accepted else _set_aside(request, best, rows, context, work)
+            rates = _own_rates(inner, own, context, work)
             first_rates = rates if not rounds else first_rates
-            tests = _test_round(inner, own, [rows.index(row) for row in left], rates, task, work)
+            tests = _test_round(inner, own, [rows.index(row) for row in left], rates, context, work)
             rounds.append(dict(zip(left, tests, strict=True)))
             evident = [row for row in left if rounds[-1][row].is_evident]
             if evident:
@@ -144,7 +146,7 @@ def tests_of_all(request: Request, best: BestTree, task: Task, work: list[WorkDo
 
 
 def _set_aside(
-    request: Request, best: BestTree, rows: Sequence[int], task: Task, work: list[WorkDone]
+    request: Request, best: BestTree, rows: Sequence[int], context: RunContext, work: list[WorkDone]
 ) -> tuple[Request, BestTree]:
     """Return the inference of some rows of the matrix alone, under the rates of a best, and its best."""
     observed = request.observed
@@ -162,7 +164,7 @@ def _set_aside(
         options=request.options.replace(recurrent=None, samples=None),
         estimated=request.estimated._replace(work=(), tree=None),
     )
-    found = make_draft(inner, task)
+    found = make_draft(inner, context)
     work += found.work
     if found.stopped_in is not None:
         raise Stopped
@@ -180,7 +182,7 @@ def _test_round(
     best: BestTree,
     mutations: Sequence[int],
     own: OwnRates | None,
-    task: Task,
+    context: RunContext,
     work: list[WorkDone],
 ) -> tuple[Tested, ...]:
     """Test some mutations in the slots of one runner.
@@ -193,13 +195,13 @@ def _test_round(
     per, steps = _chains(request)
     fixed = _fixed(best)
     plan = plan_for(request, recurrent_kind(0), with_copy(request.observed, 0), 0, *fixed, own)
-    clock, evidences = Clock(len(mutations) * per * steps, task.launched), list[Estimate]()
+    clock, evidences = Clock(len(mutations) * per * steps, context.launched), list[Estimate]()
     with _opened(request, plan, len(mutations) * per, steps, work) as runner:
         sought = [None if own is None else own.at_mean(mutation) for mutation in mutations]
         start = _slots(own, plan, sought)
         trees = best_trees_with_copies(runner, best.parents, mutations, start, per, steps, clock)
         if fixed[1] is not None:
-            evidences = evidences_with_copies(runner, mutations, start, per, _rung(steps), task)
+            evidences = evidences_with_copies(runner, mutations, start, per, _rung(steps), context)
     fits = [
         None if own is None else own.with_copy(genotypes_of(tree, mutation)[:-1], mutation)
         for mutation, tree in zip(mutations, trees, strict=True)
@@ -207,12 +209,12 @@ def _test_round(
     plain = plan_for(request, MUTATION, request.observed, None, *fixed, own)
     rates = _slots(own, plain, [None if own is None else own.fit])[0]
     with _opened(request, plain, per, steps, work) as runner:
-        tree_without = best_tree_without(runner, best.parents, rates, per, steps, task)
+        tree_without = best_tree_without(runner, best.parents, rates, per, steps, context)
         if evidences:
-            without = evidence_without(runner, rates, len(mutations) * per, per, _rung(steps), task)
+            without = evidence_without(runner, rates, len(mutations) * per, per, _rung(steps), context)
             factors = [evidence.minus(without) for evidence in evidences]
     if not evidences:
-        factors = _factors_with_shares(request, best, mutations, own, task, work)
+        factors = _factors_with_shares(request, best, mutations, own, context, work)
     known = _log_likelihood_without(request, best, plain, tree_without, own)
     return tuple(
         _tested(request, best, plan, tree, mutation, known, factor, own, fit)
@@ -230,17 +232,21 @@ def _factors_with_shares(
     best: BestTree,
     mutations: Sequence[int],
     own: OwnRates | None,
-    task: Task,
+    context: RunContext,
     work: list[WorkDone],
 ) -> list[Estimate]:
     """Return the log Bayes factors of a model without doublets, in which nodes have shares of the cells."""
     rates = best.rates
-    run = Run(request.device, "auto", request.slots, request.seed, Task(task.report, stop=task.stop))
+    run = Run(
+        request.device, "auto", request.slots, request.seed, RunContext(context.report, stop=context.stop)
+    )
     sampled = sample_without(best, rates, own, _chains(request)[1], run, work)
     return factors_of(sampled, best.observed, rates, own, mutations)
 
 
-def _own_rates(request: Request, best: BestTree, task: Task, work: list[WorkDone]) -> OwnRates | None:
+def _own_rates(
+    request: Request, best: BestTree, context: RunContext, work: list[WorkDone]
+) -> OwnRates | None:
     """Return rates of false negatives of all mutations if they differ, or shall; None for one rate.
 
     They are fitted to the best tree, and then to the best tree of chains that start there: the order of
@@ -258,7 +264,7 @@ def _own_rates(request: Request, best: BestTree, task: Task, work: list[WorkDone
     plain = plan_for(request, MUTATION, request.observed, None, *_fixed(best), own)
     with _opened(request, plain, per, steps, work) as runner:
         slot = own.slot_rates(plain.problem, own.fit)
-        parents = best_tree_without(runner, best.parents, slot, per, steps, task)
+        parents = best_tree_without(runner, best.parents, slot, per, steps, context)
     return own.refitted(_genotypes(parents))
 
 
@@ -338,17 +344,17 @@ def _tested(
     return Tested(recurrence, parents, log_likelihood, factor.value, factor.error)
 
 
-def add_recurrences(request: Request, draft: Draft, task: Task) -> None:
+def add_recurrences(request: Request, draft: Draft, context: RunContext) -> None:
     """Add what the option `recurrent` asks for besides the tree.
 
     Args:
         request: the inference: of a recurrent mutation, or of a tree without if all are to be tested.
         draft: its answer so far.
-        task: run context: progress callback, stop request.
+        context: run context: progress callback, stop request.
     """
     if request.options.recurrent == ALL_MUTATIONS:
         work: list[WorkDone] = []
-        tests = tests_of_all(request, draft.best, task, work)
+        tests = tests_of_all(request, draft.best, context, work)
         draft.work += tuple(work)
         if tests is not None:
             draft.add(RecurrencesFinding(None, tests))
@@ -357,7 +363,7 @@ def add_recurrences(request: Request, draft: Draft, task: Task) -> None:
         return
     best = draft.best
     assert best.assignment.recurrence is not None
-    without = make_draft(_without_recurrence(request), task)
+    without = make_draft(_without_recurrence(request), context)
     if without.stopped_in is not None:
         draft.stop(RECURRENCE)
         return

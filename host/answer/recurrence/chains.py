@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from syclade.fallback.parities.tables import Trees
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.evidence import LADDER, Estimate, estimate_of, ratios_by_chains
 from syclade.host.chains.runs.pipeline import Clock, Progress, Start, run_round
-from syclade.host.chains.runs.task import Task
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.space import recurrent_trees
 from syclade.host.chains.starts import initial_state, state_at
@@ -58,7 +58,7 @@ def best_trees_with_copies(
 
 
 def best_tree_without(
-    runner: Runner, parents: NDArray[np.int32], rates: SlotRates, per: int, steps: int, task: Task
+    runner: Runner, parents: NDArray[np.int32], rates: SlotRates, per: int, steps: int, context: RunContext
 ) -> NDArray[np.int32]:
     """Return the best tree of chains without a recurrence, as many and as long as those of a mutation."""
     found: list[ChainState] = []
@@ -68,7 +68,7 @@ def best_tree_without(
         first_step=0,
         start=lambda chain: (_at_rates(runner.plan, state_at(runner.plan, parents, chain), rates), None),
         finish=lambda slot: found.append(runner.get(slot)),
-        clock=Clock(per * steps, task.launched),
+        clock=Clock(per * steps, context.launched),
     )
     return max(found, key=lambda state: state.best_score).best_parents
 
@@ -79,7 +79,7 @@ def evidences_with_copies(
     rates: Sequence[SlotRates],
     per: int,
     steps: int,
-    task: Task,
+    context: RunContext,
 ) -> list[Estimate]:
     """Return the evidence of each mutation's recurrence."""
     plan, seed, starts = runner.plan, runner.seed, list[ChainState]()
@@ -87,27 +87,29 @@ def evidences_with_copies(
         mutation = mutations[chain // per]
         tree = recurrent_trees(mutation).initial(plan.labels, seed, chain)
         starts.append(_state(plan, tree, chain, mutation, rates[chain // per]))
-    ratios = _ratios(runner, starts, steps, task)
+    ratios = _ratios(runner, starts, steps, context)
     return [estimate_of(part) for part in ratios.reshape(len(mutations), per, -1)]
 
 
 def evidence_without(
-    runner: Runner, rates: SlotRates, first: int, per: int, steps: int, task: Task
+    runner: Runner, rates: SlotRates, first: int, per: int, steps: int, context: RunContext
 ) -> Estimate:
     """Return the evidence of no recurrence, by chains with the numbers from `first` on."""
     plan = runner.plan
     starts = [
         _at_rates(plan, initial_state(plan, runner.seed, chain), rates) for chain in range(first, first + per)
     ]
-    return estimate_of(_ratios(runner, starts, steps, task))
+    return estimate_of(_ratios(runner, starts, steps, context))
 
 
-def _ratios(runner: Runner, starts: Sequence[ChainState], steps: int, task: Task) -> NDArray[np.float64]:
+def _ratios(
+    runner: Runner, starts: Sequence[ChainState], steps: int, context: RunContext
+) -> NDArray[np.float64]:
     """Return `ratios_by_chains`, and report the progress."""
     total, begun = len(starts) * steps * (len(LADDER) - 1), time.perf_counter()
 
     def launched(done: int, best: int) -> None:
-        task.launched(Progress(done, total, total, best, done, time.perf_counter() - begun))
+        context.launched(Progress(done, total, total, best, done, time.perf_counter() - begun))
 
     return ratios_by_chains(runner, starts, steps, launched)
 

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.runs.context import Stopped
 from syclade.host.chains.runs.evidence import Estimate, estimate_of
-from syclade.host.chains.runs.task import Stopped
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.chains.shares import concentration_of, sampled_nodes
 from syclade.host.chains.state import ChainState

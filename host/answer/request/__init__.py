@@ -10,7 +10,7 @@ from syclade.host.answer.request.arguments import complete, requested_rates, set
 from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates

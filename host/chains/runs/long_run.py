@@ -20,9 +20,9 @@ from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.convergence import Change, Rule, StoppingRule
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import Sink
+from syclade.host.chains.runs.context import RunContext, Stopped
 from syclade.host.chains.runs.pipeline import Clock, Collector, Outcome, Start, run_round
 from syclade.host.chains.runs.resumed import KIND, open_store, resumed_chains
-from syclade.host.chains.runs.task import Stopped, Task
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.shares import renew_shares, renewal_steps
 from syclade.host.chains.starts import initial_state
@@ -160,8 +160,8 @@ class Ran(NamedTuple):
 class _Run:
     """A run in progress."""
 
-    def __init__(self, rounds: Rounds, task: Task, runner: Slots, store: SampleStore | None) -> None:
-        self.rounds, self.task, self.runner, self._store = rounds, task, runner, store
+    def __init__(self, rounds: Rounds, context: RunContext, runner: Slots, store: SampleStore | None) -> None:
+        self.rounds, self.context, self.runner, self._store = rounds, context, runner, store
         self._stored: dict[str, Any] = {}
         self.best: int | None = None
         self.best_since = 0
@@ -182,9 +182,9 @@ class _Run:
         best = int(self.rounds.best_scores().max())
         if self.best is None or best > self.best:
             self.best, self.best_since = best, self.rounds.steps
-        if self.task.checkpoints.writes:
+        if self.context.checkpoints.writes:
             self._record(self.rounds.current())
-            if self.task.checkpoints.due():
+            if self.context.checkpoints.due():
                 self.keep()
 
     def _record(self, chains: Sequence[tuple[ChainState, ChainInfo]]) -> None:
@@ -200,7 +200,7 @@ class _Run:
         if self._store is not None:
             self._store.sync()  # before the checkpoint that refers to it
             if self._store.failure is not None:
-                self.task.checkpoints.give_up(self._store.failure)
+                self.context.checkpoints.give_up(self._store.failure)
         chains = tuple(self._recorded)
 
         def write(path: Path, stored: dict[str, Any], force: bool) -> None:
@@ -209,7 +209,7 @@ class _Run:
             content = Checkpoint(self.runner.seed, chains, {**run, **stored})
             write_checkpoint(path, self.runner.plan, content, force)
 
-        self.task.checkpoints.write(write)
+        self.context.checkpoints.write(write)
 
 
 def run_long(
@@ -217,7 +217,7 @@ def run_long(
     *,
     chains: int,
     until: int | Rule,
-    task: Task | None = None,
+    context: RunContext | None = None,
     starts: Callable[[int], ChainState] | None = None,
     sampled: bool = False,
     sinks: Sequence[Sink] = (),
@@ -228,7 +228,7 @@ def run_long(
         runner: its slots are overwritten.
         chains: number of chains, at least 1.
         until: steps of each chain, at least 1; or a stopping rule.
-        task: run context: progress callback, checkpointing, stop request.
+        context: run context: progress callback, checkpointing, stop request.
         starts: (chain) -> its state before the first step; random trees by default.
         sampled: whether to store the chains' events.
         sinks: receive all events of this process; those of a resumed run are in its store only.
@@ -237,19 +237,21 @@ def run_long(
         CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
         OutputError: the samples cannot be written.
     """
-    task = Task() if task is None else task
+    context = RunContext() if context is None else context
     rule, fixed = (StoppingRule(), until) if isinstance(until, int) else (until, None)
-    given, stored = resumed_chains(runner, chains, until, task.checkpoints)
+    given, stored = resumed_chains(runner, chains, until, context.checkpoints)
     before = sum(state.step for state, _ in given)
-    clock = Clock(None if fixed is None else chains * fixed, task.launched, before)
-    store = open_store(runner.plan, chains, task.checkpoints, stored, before // chains) if sampled else None
+    clock = Clock(None if fixed is None else chains * fixed, context.launched, before)
+    store = (
+        open_store(runner.plan, chains, context.checkpoints, stored, before // chains) if sampled else None
+    )
     consumers = sinks if store is None else (*sinks, store)
     rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=consumers)
-    run = _Run(rounds, task, runner, store)
+    run = _Run(rounds, context, runner, store)
     if given:
         best = None if stored["best"] is None else int(stored["best"])
         run.begin(given, best, int(stored["best_since"]))
-    elif task.checkpoints.writes and not task.stop.wanted:
+    elif context.checkpoints.writes and not context.stop.wanted:
         # After a stop request the starts may be incomplete.
         run.begin(rounds.current(), None, 0)
     try:
@@ -288,7 +290,7 @@ def _to_step(run: _Run, steps: int) -> None:
     """
     seconds, plan = run.runner.round_seconds, run.runner.plan
     renewal = renewal_steps(plan.problem) if plan.score.shares else steps
-    length = steps if not run.task.checkpoints.writes else 1000
+    length = steps if not run.context.checkpoints.writes else 1000
     while (done := run.rounds.steps) < steps:
         if done and done % renewal == 0:
             run.rounds.change(partial(_with_new_shares, plan, run.runner.seed))
@@ -296,7 +298,7 @@ def _to_step(run: _Run, steps: int) -> None:
         run.rounds.advance(doing)
         run.look()
         fitting = int(doing * seconds / max(time.perf_counter() - begun, 1e-6))
-        if run.task.checkpoints.writes and doing == length:
+        if run.context.checkpoints.writes and doing == length:
             length = max(1, min(fitting, 4 * doing))
 
 

@@ -13,9 +13,9 @@ from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.convergence import Rule
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import Sink
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.runs.outcome import Found
-from syclade.host.chains.runs.task import Task
 from syclade.host.chains.state import ChainState, bytes_of_states
 from syclade.host.device.choice import Several, where_of
 from syclade.host.device.compile.image import cached_images, keep_image
@@ -43,7 +43,7 @@ def run_plan(
     until: int | Rule,
     slots: int | None,
     seed: int,
-    task: Task,
+    context: RunContext,
     sampled: bool = False,
     sinks: Sequence[Sink] = (),
     starts: Callable[[int], ChainState] | None = None,
@@ -55,7 +55,7 @@ def run_plan(
         device: as for `infer`, or workers; or a device that the host has chosen, for fused stages without an
             image.
         until: steps of each chain, or the rule by which they stop.
-        task: run context: progress callback, checkpointing, stop request.
+        context: run context: progress callback, checkpointing, stop request.
         sampled: whether to store the chains' events.
         sinks: receive all events of this process.
         starts: (chain) -> its state before the first step; random trees by default.
@@ -85,7 +85,7 @@ def run_plan(
     runner = opened.runner
     try:
         ran = run_long(
-            runner, chains=chains, until=until, task=task, starts=starts, sampled=sampled, sinks=sinks
+            runner, chains=chains, until=until, context=context, starts=starts, sampled=sampled, sinks=sinks
         )
         if separate is not None and staged is not None:
             separate.write_trace(staged)

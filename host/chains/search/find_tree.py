@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.backends.opening import open_on
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.context import RunContext, Stopped
 from syclade.host.chains.runs.outcome import Found, Search, ShortChains
 from syclade.host.chains.runs.pipeline import Outcome, Progress
-from syclade.host.chains.runs.task import Stopped, Task
 from syclade.host.chains.search.kernel import NO_SCORE, fresh_state, state_from
 from syclade.host.chains.search.policy import (
     BY_CHAIN,
@@ -49,7 +49,7 @@ def find(
     *,
     slots: int | None,
     seed: int,
-    task: Task,
+    context: RunContext,
     most_rounds: int | None = None,
 ) -> Found:
     """Search for the most likely tree of a plan's problem.
@@ -60,7 +60,7 @@ def find(
         encoding: encoding of the chains, as for `choose_encoding`.
         slots: number of searches that run at once; None for a suitable number.
         seed: seed of the random numbers.
-        task: run context; a checkpoint is written after each phase.
+        context: run context; a checkpoint is written after each phase.
         most_rounds: rounds after which the searches end even if they do not agree; None for all that the
             sizes of the matrix allow.
 
@@ -72,7 +72,7 @@ def find(
     problem = make_search_problem(plan.problem)
     policy = policy_for(problem.mutations, problem.columns)
     policy = replace(policy, rounds=policy.rounds[:most_rounds])
-    current = resumed_searches(task.checkpoints, policy, problem, len(plan.kinds))
+    current = resumed_searches(context.checkpoints, policy, problem, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
     stages = stages_left(policy, None if current is None else current.searches)
     where = where_of(wanted)
@@ -82,7 +82,7 @@ def find(
         else _open_one(where, problem, policy, count, seed, stages)
     )
     device, explicit, runner = opened
-    reporter = _Reporter(plan, problem, policy.starts.count(BY_CHAIN), task)
+    reporter = _Reporter(plan, problem, policy.starts.count(BY_CHAIN), context)
     try:
         trees: list[NDArray[np.int32]] = []
         work: tuple[WorkDone, ...] = ()
@@ -91,8 +91,8 @@ def find(
             trees = [state.best_parents for state in short]
         else:
             chains = current.chains
-            write_searches(task.checkpoints, current)  # there may be no phase left
-        if task.stop.wanted and trees:  # stopped while the chains ran
+            write_searches(context.checkpoints, current)  # there may be no phase left
+        if context.stop.wanted and trees:  # stopped while the chains ran
             search = _only_chains(policy, problem.mutations, short)
         else:
             search = run_search(
@@ -102,7 +102,7 @@ def find(
                 reporter.searched,
                 resumed=None if current is None else current.searches,
                 between=lambda searches: write_searches(
-                    task.checkpoints, SearchesCheckpoint(searches, chains)
+                    context.checkpoints, SearchesCheckpoint(searches, chains)
                 ),
             )
         work += runner.work
@@ -172,9 +172,9 @@ def _open_shared(
 class _Reporter:
     """Reporter that converts the progress of chains and of searches to `Progress`."""
 
-    def __init__(self, plan: Plan, problem: SearchProblem, chains: int, task: Task) -> None:
+    def __init__(self, plan: Plan, problem: SearchProblem, chains: int, context: RunContext) -> None:
         self.chains = chains
-        self._plan, self._problem, self._task = plan, problem, task
+        self._plan, self._problem, self._context = plan, problem, context
         self._begun, self._here, self._seconds = time.perf_counter(), 0, 0.0
         self._best: int | None = None
 
@@ -186,7 +186,7 @@ class _Reporter:
     def _report(self, steps: int, best: int) -> None:
         expected = self.chains * CHAIN_STEPS
         self._best = best = best if self._best is None else max(best, self._best)
-        self._task.launched(Progress(steps, None, expected, best, self._here, self._seconds))
+        self._context.launched(Progress(steps, None, expected, best, self._here, self._seconds))
 
     def searched(self, state: SearchProgress) -> None:
         """Report the progress of the searches; without any score yet, only check for a stop request.
@@ -195,7 +195,7 @@ class _Reporter:
             Stopped: a stop was requested.
         """
         if state.best_score == NO_SCORE:
-            if self._task.stop.wanted:
+            if self._context.stop.wanted:
                 raise Stopped
             return
         best = self._plan.problem.from_nats(self._problem.to_nats(state.best_score))

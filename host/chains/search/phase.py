@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from syclade.host.chains.runs.task import Stopped
+from syclade.host.chains.runs.context import Stopped
 from syclade.host.chains.search.kernel import NO_SCORE, SearchState, Work, state_from
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from syclade.host.chains.runs.task import Stopped
+from syclade.host.chains.runs.context import Stopped
 from syclade.host.chains.search.kernel import NO_SCORE, SearchState
 from syclade.host.chains.search.phase import Phase, PhaseStopped
 from syclade.host.chains.search.problem import SearchProblem

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import click
 
+from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.pipeline import Progress
-from syclade.host.chains.runs.task import Stop
 from syclade.host.commands.infscite.arguments import InfsciteCall
 from syclade.host.commands.infscite.dialect import dialect_of
 from syclade.host.commands.scite.command import Verbatim, run_call

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Event, Recorder, every
+from syclade.host.chains.runs.context import RunContext, Stop
 from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.chains.runs.run import run_plan
-from syclade.host.chains.runs.task import Stop, Task
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.commands.scite.arguments import SciteCall
 from syclade.host.commands.scite.dialect import (
@@ -121,10 +121,10 @@ def run_scite(
         plan = _plan(call, kind, matrix, dialect)
         problem = plan.problem
         optimal, samples = _sinks(call, plan, dialect)
-        task = Task(lambda state: report(state, problem), stop=stop or Stop())
+        context = RunContext(lambda state: report(state, problem), stop=stop or Stop())
         found = run_plan(
             plan, call.device, "auto", None, chains=call.chains, until=call.steps, slots=None, seed=call.seed,
-            task=task, sinks=(optimal, samples),
+            context=context, sinks=(optimal, samples),
         )  # fmt: skip
         state = found.outcome.best
         best, places = kind.canonical(state.best_parents), state.best_rate_at

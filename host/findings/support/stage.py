@@ -16,9 +16,9 @@ from syclade.host.chains.dropout import make_draw, sampled_counts, with_rates
 from syclade.host.chains.guide import uniform_guide
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.outcome import SUPPORT, Found
 from syclade.host.chains.runs.run import run_plan
-from syclade.host.chains.runs.task import Task
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.shares import Draw, renew_shares
@@ -191,7 +191,7 @@ def add_support(planned: SupportPlan, draft: Draft, run: Run) -> None:
         posterior = None if support is None else support.rates
         if support is None or posterior is None or posterior.fits:
             break
-        if run.task.stop.wanted:
+        if run.context.stop.wanted:
             draft.stop(SUPPORT)
             support = replace(support, interrupted=True)
             break
@@ -222,7 +222,7 @@ def _with_dropout(planned: SupportPlan, draft: Draft, support: Support, run: Run
     evidence = float(np.mean([log_bayes_factor(*one) for one in counts]))
     if planned.dropout == AUTO_DROPOUT and evidence <= EVIDENT:
         return support
-    if run.task.stop.wanted:
+    if run.context.stop.wanted:
         draft.stop(SUPPORT)
         return replace(support, interrupted=True)
     own = planned.with_dropout(draft.best.observed, (missed + 0.5) / (missed + seen + 1.0))
@@ -253,14 +253,14 @@ class Run(NamedTuple):
 
     Attributes:
         device, encoding, slots, seed: as for `infer`.
-        task: run context: progress callback, stop request.
+        context: run context: progress callback, stop request.
     """
 
     device: str | Several
     encoding: str
     slots: int | None
     seed: int
-    task: Task
+    context: RunContext
 
 
 def sample(
@@ -306,7 +306,7 @@ def sample(
         until=rounds,
         slots=run.slots,
         seed=run.seed,
-        task=run.task,
+        context=run.context,
         sinks=[rounds],
         starts=_starts(planned, best, trees),
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.runs.task import Task
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.chains.search.find_tree import find
 from syclade.host.data.diagnostics.numbers import pair_sizes
@@ -73,7 +73,7 @@ def mixing(
         if progress is not None:
             progress(f"input {seed + number}", number, inputs)
         simulation = simulate(cells, mutations, RATES.fp_rate, RATES.fn_rate, MISSING, seed + number)
-        found += _of_input(seed + number, simulation, steps, Run(where, "auto", None, seed, Task()))
+        found += _of_input(seed + number, simulation, steps, Run(where, "auto", None, seed, RunContext()))
     return MixingStudy(tuple(found), cells, mutations, CHAINS, steps, where, seed)
 
 
@@ -81,7 +81,7 @@ def _of_input(number: int, simulation: Simulation, steps: int, run: Run) -> Iter
     """Yield how the chains without and with a guide mix on an input."""
     matrix = simulation.matrix
     sought = make_plan(make_problem(matrix, RATES))
-    searches = find(sought, run.device, "auto", slots=None, seed=run.seed, task=run.task)
+    searches = find(sought, run.device, "auto", slots=None, seed=run.seed, context=run.context)
     best = searches.outcome.best.best_parents
     samples = min(SAMPLES, steps // 4)
     budget = Budget(samples, steps // 2 // samples * samples, 1)

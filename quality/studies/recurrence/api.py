@@ -11,7 +11,7 @@ import numpy as np
 import syclade
 from syclade.host.answer.output.result import Result
 from syclade.host.answer.recurrence.sampled_factors import cells_of_states, factors_of
-from syclade.host.chains.runs.task import Task
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.chains.shares import state_with_even_shares
 from syclade.host.data.model.rates import Rates
@@ -107,7 +107,7 @@ def _with_even_shares(result: Result, device: str) -> tuple[float, ...]:
     plan = plan_of_chains(
         with_shares.plan.problem, ScoreOptions("sum"), with_shares.budget, guided=with_shares.guided
     )
-    run = Run(device, "auto", None, result.seed, Task())
+    run = Run(device, "auto", None, result.seed, RunContext())
     names = result.mutations
     judged = sample(with_shares._replace(plan=plan), result.parents, [], names, run)[0].judged
     assert judged is not None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from syclade.host.answer.batch.many import call_each, jobs_for, own_threads
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.device.cores import cores_of_process, usable_cores
 from syclade.host.ground.errors import OptionError
 

@@ -18,7 +18,7 @@ from syclade.host.answer.batch.run_task import Place, known_line, run_task
 from syclade.host.answer.batch.task import Task
 from syclade.host.answer.output.result import Result
 from syclade.host.answer.run import best_tree_of
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.findings.finding import BestTree
 from syclade.host.ground.options import Options
 from tests.answer.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.answer.inference import InferenceProgress
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.sample_store import store_of
 from syclade.host.ground.errors import CheckpointError
 from tests.chains.checkpoints.test_resume import MATRIX, infer

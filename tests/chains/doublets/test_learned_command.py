@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import format_matrix
 from syclade.host.data.model.simulate import simulate

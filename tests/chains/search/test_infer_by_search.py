@@ -10,7 +10,7 @@ import pytest
 
 import syclade
 from syclade.host.answer.inference import InferenceProgress
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.search.policy import CHAIN_STEPS
 from syclade.host.data.model.simulate import simulate
 from syclade.host.ground.errors import OptionError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syclade.host.chains.runs.task import Stop, Task
+from syclade.host.chains.runs.context import RunContext, Stop
 from syclade.host.chains.search import find_tree as portfolio
 from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from tests.support.backends import Case
@@ -21,7 +21,7 @@ def test_a_run_may_be_stopped_before_it_begins(
     monkeypatch.setattr(portfolio, "policy_for", lambda *_: SearchPolicy(starts, ROUNDS))
     stop = Stop()
     stop.wanted = True
-    found = portfolio.find(PLAN, "native", "auto", slots=2, seed=1, task=Task(stop=stop))
+    found = portfolio.find(PLAN, "native", "auto", slots=2, seed=1, context=RunContext(stop=stop))
     assert found.interrupted
     assert not found.outcome.converged
     assert [one.start for one in found.searches] == ([] if BY_CHAIN in starts else list(starts))

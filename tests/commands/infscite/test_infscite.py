@@ -13,8 +13,8 @@ import pytest
 from scipy.special import gammaln
 
 import syclade
+from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.pipeline import Progress
-from syclade.host.chains.runs.task import Stop
 from syclade.host.commands.infscite.arguments import parse_arguments
 from syclade.host.commands.infscite.command import run_infscite
 from syclade.host.commands.infscite.dialect import dialect_of, graphviz_text

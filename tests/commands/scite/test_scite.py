@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.pipeline import Progress
-from syclade.host.chains.runs.task import Stop
 from syclade.host.commands.scite import run as run_module
 from syclade.host.commands.scite.arguments import parse_arguments
 from syclade.host.commands.scite.dialect import rates_of

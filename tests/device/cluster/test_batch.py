@@ -11,7 +11,7 @@ import pytest
 from syclade.host.answer.batch.folder import Batch, run_batch
 from syclade.host.answer.batch.run_task import Place
 from syclade.host.answer.batch.task import Task
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.main import main
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
 from syclade.host.ground.options import Options

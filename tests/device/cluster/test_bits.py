@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.device.choice import choose_device
 from syclade.host.device.cluster.scheduler import open_scheduler
 from tests.conftest import ROOT

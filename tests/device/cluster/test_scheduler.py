@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 import syclade
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.device.cluster import scheduler
 from syclade.host.device.cluster.scheduler import open_scheduler
 from syclade.host.ground.errors import OptionError, WorkersError

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.runs.task import Stop
+from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
+from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.run import run_plan
-from syclade.host.chains.runs.task import Stop
 from syclade.host.chains.shares import state_with_even_shares
 from syclade.host.chains.state import ChainState
 from syclade.host.commands.main import cli

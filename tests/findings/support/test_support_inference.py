@@ -14,8 +14,8 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.answer.inference import InferenceProgress
 from syclade.host.answer.request import arguments
+from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.run import run_plan
-from syclade.host.chains.runs.task import Stop
 from syclade.host.chains.scores import all_attachments
 from syclade.host.commands.main import cli
 from syclade.host.data.model.simulate import simulate

@@ -8,7 +8,7 @@ from typing import Any
 
 from syclade.host.chains.checkpoints.checkpoint_writer import CheckpointWriter
 
-__all__ = ["Stop", "Stopped", "Task"]
+__all__ = ["RunContext", "Stop", "Stopped"]
 
 
 class Stopped(Exception):
@@ -33,7 +33,7 @@ def _nobody(_: Any) -> None:
 
 
 @dataclass
-class Task:
+class RunContext:
     """Run context.
 
     Attributes:
