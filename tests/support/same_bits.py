@@ -189,6 +189,11 @@ class Chains:
         """The run in numpy."""
         return self.run(NUMPY, self.stops)
 
+    @property
+    def middle(self) -> int:
+        """The stop after which chains go on elsewhere."""
+        return self.stops[(len(self.stops) - 1) // 2]
+
     def run(self, backend: Backend, stops: Collection[int]) -> ChainRun:
         """Run all chains, each in its slot."""
         found = ChainRun()
@@ -225,13 +230,13 @@ class Chains:
         """
         if self.between is not None:
             return
-        middle, last = self.stops[len(self.stops) // 2 - 1], self.stops[-1]
+        last = self.stops[-1]
         other = self.start(self.plan, self.seed, self.count)
         with backend.runner(self.plan, self.count + 1, self.seed) as runner:
             for slot in range(self.count + 1):
                 runner.put(slot, other)
             advance(runner, [3] * (self.count + 1))
-            for chain, one in enumerate(self.expected.at[middle]):
+            for chain, one in enumerate(self.expected.at[self.middle]):
                 runner.put(self.count - chain, one.state, one.info)
             advance(runner, [10] + [last] * self.count)
             for chain, expected in enumerate(self.expected.at[last]):
