@@ -32,7 +32,7 @@ def zygosity(folder: Path, mutations: int, cells: int) -> list[str]:
 
 def run_opencl(folder: Path, *arguments: str) -> tuple[int, dict[str, Any], str]:
     """Run the testbench on the emulator; return its exit status, its report, and what it said on stderr."""
-    command = [sys.executable, str(folder / "run_pipeline.py"), "--timeout", "120", *arguments]
+    command = [sys.executable, str(folder / "run_pipeline.py"), "--timeout", "600", *arguments]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     return made.returncode, json.loads(made.stdout) if made.stdout else {}, made.stderr
 

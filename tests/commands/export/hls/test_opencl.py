@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from syclade.host.chains.plan import make_plan
+from syclade.host.chains.starts import initial_state
+from syclade.host.commands.export.hls.opencl_testbench import read_vectors
 from syclade.host.commands.main import cli
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
 from syclade.host.ground.errors import OutputError
 from tests.commands.export.hls.projects import export, replace, run_opencl, zygosity
+from tests.support.backends import Backend
 
 on_emulator = [pytest.mark.sycl, pytest.mark.emulator]
 
 
-@pytest.mark.usefixtures("tmp_path")
 class TestOnTheEmulator:
     """Programs take seconds to compile there: each has several runs."""
 
@@ -47,7 +54,8 @@ class TestOnTheEmulator:
         assert first["stages_at_once"] == 1
         assert 1 <= first["most_stages_at_once"] <= max(run["most_stages_at_once"] for run in others) <= 5
 
-    def test_a_broken_stage_and_a_short_channel_are_noticed(self, tmp_path: Path) -> None:
+    @pytest.mark.verification
+    def test_a_broken_stage_is_noticed(self, tmp_path: Path) -> None:
         size = ("--mutations", "5", "--cells", "6", "--unroll", "2", "--states", "3", "--steps", "40")
         export(tmp_path / "p", "--hls", "opencl", *size)
         replace(
@@ -56,6 +64,38 @@ class TestOnTheEmulator:
         status, report, _ = run_opencl(tmp_path / "p")
         assert status == 1
         assert "score" in report["runs"][0]["wrong"]
+
+    @pytest.mark.verification
+    @pytest.mark.parametrize("size", [(15, 16), (31, 32), (63, 64), (95, 96), (130, 100)])
+    def test_many_steps_are_those_of_the_ancestor_encoding(
+        self, size: tuple[int, int], tmp_path: Path
+    ) -> None:
+        """104,000 steps of 26 chains."""
+        mutations, cells = size
+        matrix = simulate(cells, mutations, 0.01, 0.2, 0.1, seed=1).matrix
+        np.savetxt(tmp_path / "matrix.csv", matrix.values, fmt="%d")
+        given = (
+            "--matrix",
+            str(tmp_path / "matrix.csv"),
+            "--states",
+            "24",
+            "--steps",
+            "4000",
+            "--chains",
+            "26",
+        )
+        export(tmp_path / "p", "--hls", "opencl", *given, "--seed", "1")
+        plan = make_plan(make_problem(matrix, Rates(0.01, 0.2)))
+        with Backend("native", "ancestor").runner(plan, 26, 1) as runner:
+            runner.put_all([initial_state(plan, 1, chain) for chain in range(26)])
+            runner.advance(np.full(26, 4000))
+            states = [runner.get(chain) for chain in range(26)]
+        vectors = read_vectors(tmp_path / "p" / "vectors.bin")
+        assert vectors["expected_score"].tolist() == [state.score for state in states]
+        assert vectors["expected_best_score"].tolist() == [state.best_score for state in states]
+        status, report, said = run_opencl(tmp_path / "p", "--states", "1", "--states", "6", "--states", "24")
+        assert status == 0, said
+        assert report["chains"] * report["steps"] == 104_000
 
 
 def test_the_refusals_of_the_command(tmp_path: Path) -> None:
