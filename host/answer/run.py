@@ -151,7 +151,7 @@ logger = logging.getLogger("syclade.support")
 
 
 def make_draft(request: Request, context: RunContext) -> Draft:
-    """Run the inference: the most likely tree, and what is found about it but for recurrences.
+    """Run the inference: the most likely tree and its findings, except recurrences.
 
     Args:
         request: the checked options.

@@ -38,7 +38,7 @@ class Rule(Protocol):
         """Return the number of steps of the round that begins after `steps` steps."""
 
     def change_at(self, steps: int) -> Change | None:
-        """Return what changes the chains' states before the round after `steps` steps; None for nothing."""
+        """Return the function that changes states before the round after `steps` steps; None for none."""
 
     def agree(self, best_scores: NDArray[np.int64]) -> bool:
         """Return whether enough chains have found the best score: int64, shape (chains,)."""

@@ -34,7 +34,7 @@ _DRAWS = 32
 
 
 def with_rates(plan: Plan, state: ChainState, rates: SlotRates) -> ChainState:
-    """Return a state before its first step with other rates, and the shares that it has."""
+    """Return a state before its first step with other rates and the same shares."""
     shares = state.rates.log_shares
     spare = plan.settings["sum_spare"]
     score = score_with_shares(plan.problem, state.parents, shares, spare, rates)

@@ -95,7 +95,7 @@ def running(
 
 @contextmanager
 def _workers_of(scheduler: str) -> Iterator[Executor]:
-    """Yield an executor of the workers of a scheduler, which repeats what lost workers had in progress."""
+    """Yield an executor on the workers of a scheduler, which repeats the calls of lost workers."""
     from syclade.host.device.cluster.retrying_executor import RetryingExecutor
     from syclade.host.device.cluster.scheduler import open_scheduler
 

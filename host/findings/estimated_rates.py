@@ -210,7 +210,7 @@ class RequestedRates:
         return before._replace(rates=self._fitted(matrix, tree, before.rates), tree=tree)
 
     def _fitted(self, matrix: Matrix, tree: NDArray[np.int32], rates: Rates) -> Rates:
-        """Return the rates, of which the missing ones fit a tree and their priors."""
+        """Return the rates; the missing ones fit a tree and their priors."""
         return fit_rates(matrix, tree, rates, self.missing, PRIORS) if self.missing else rates
 
     def _refuse_nothing(self, matrix: Matrix) -> None:

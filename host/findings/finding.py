@@ -227,7 +227,7 @@ class Question(NamedTuple):
 
 
 class Finding:
-    """Part of an answer. A finding overrides what it has to say."""
+    """Part of an answer. A finding overrides the methods that apply to it."""
 
     name: ClassVar[str]
 
@@ -280,7 +280,7 @@ class FindingKind:
 
     Attributes:
         name: name of the findings.
-        make: (draft of the answer) -> the finding; None if there is nothing to tell.
+        make: (draft of the answer) -> the finding; None if there is none.
         promises: (question) -> names of the files that it may write.
     """
 

@@ -95,7 +95,7 @@ class RatesFinding(Finding):
 
     @property
     def warnings(self) -> list[str]:
-        """Rates that the matrix contradicts, or that are as large as is considered; what to do."""
+        """Rates that the matrix contradicts, rates at the upper limit, and what to do."""
         return [*self._contradictions, *self._at_limits]
 
     @property

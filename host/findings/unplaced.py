@@ -242,7 +242,7 @@ class Unplaced:
 
 
 def unplaced_in(matrix: Matrix) -> Unplaced:
-    """Return the mutations and cells of which a matrix says nothing.
+    """Return the mutations and cells whose place a matrix does not determine.
 
     These are mutations without an observation, or observed, but in no cell; and cells without an observation
     of any other mutation.

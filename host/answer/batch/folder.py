@@ -122,7 +122,7 @@ def check_earlier(batch: Batch, force: bool = False) -> None:
 
 
 def _difference(earlier: Batch, batch: Batch) -> str | None:
-    """Return in what an earlier batch of the folder is another one; None if it is the same."""
+    """Return how an earlier batch of the folder differs; None if it is the same."""
     drawn = [one.resampling and one.resampling._replace(replicates=0) for one in (earlier, batch)]
     if drawn[0] != drawn[1]:
         return "other matrices are drawn"
@@ -137,7 +137,7 @@ def _difference(earlier: Batch, batch: Batch) -> str | None:
 
 
 def _change(folder: Path, earlier: Task, task: Task | None) -> str | None:
-    """Return in what a task differs from an earlier one of its name; None if not in its result."""
+    """Return how a task differs from an earlier one of its name; None if its result is the same."""
     name = shown(earlier.name)
     if task is None:
         return f"{name} is missing here"

@@ -118,7 +118,7 @@ def infer_many(
     errors: str = "raise",
     **options: Any,
 ) -> Iterator[Result | SycladeError]:
-    """Yield the result of each matrix, in the order of the matrices; each is what `infer` returns for it.
+    """Yield what `infer` returns for each matrix, in the order of the matrices.
 
     At most a thousand matrices are ahead of the one whose result is awaited, so `inputs` may be endless.
 

@@ -117,7 +117,7 @@ def _rest(source: anndata.AnnData, left_out: Sequence[LeftOut]) -> anndata.AnnDa
 
 
 def _with_source(made: anndata.AnnData, source: anndata.AnnData) -> anndata.AnnData:
-    """Return the AnnData of a result with what the one of its matrix has besides.
+    """Return the AnnData of a result, with further parts of the AnnData of its matrix.
 
     Args:
         made: of the result.

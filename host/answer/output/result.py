@@ -170,7 +170,7 @@ class Result(WithWork):
 
     @property
     def stop_words(self) -> str | None:
-        """Text about what a stop request has left out; None if the run went to its end."""
+        """Message about stages that a stop request cut short or left out; None if the run was not stopped."""
         if self.stopped_in is None:
             return None
         short = self.stopped_in == SUPPORT and self.support is not None
@@ -253,7 +253,7 @@ class Result(WithWork):
 
     @property
     def misfits(self) -> list[str]:
-        """Messages: rates that the matrix contradicts, or that are as large as is considered; what to do."""
+        """Messages: rates that the matrix contradicts, rates at the upper limit, and what to do."""
         found = self._finding(RatesFinding)
         return [] if found is None else found.warnings
 

@@ -82,7 +82,7 @@ def complete(options: Options) -> Options:
 
 
 def requested_rates(options: Options) -> RequestedRates:
-    """Return the error rates of options, of which some may be missing."""
+    """Return the error rates among options; some may be missing."""
     return RequestedRates(
         options.fp_rate, options.fn_rate, options.fn_rate_hom, options.hom_rate, options.merge_homozygous
     )

@@ -51,7 +51,7 @@ class Estimate(NamedTuple):
 def ratios_by_chains(
     runner: Runner, starts: Sequence[ChainState], steps: int, launched: Callable[[int, int], None]
 ) -> NDArray[np.float64]:
-    """Run chains along the ladder; return what each estimates on each rung.
+    """Run chains along the ladder; return the estimate of each chain on each rung.
 
     Args:
         runner: of plans with fixed rates; its slots are overwritten.

@@ -1,7 +1,7 @@
 """Chains and samples of the run that is resumed, checked against the options of this run.
 
-Digests show damage, not intent: whoever writes a checkpoint can make them anew. So everything that follows
-from the options is compared with them.
+Digests detect damage, not forgery: a program that writes a checkpoint can compute them. So everything that
+follows from the options is compared with them.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ class Score:
         device: `module:NAME` of a `kernels.chain.parts.Score`.
         numpy: `module:NAME` of a `fallback.chain.parts.Score`.
         log_likelihood: (matrix, rates, parents) -> the tree's log-likelihood, natural log, float64.
-        detail: (assignment, matrix, rates, parents) -> the assignment, with what else the score
-            tells of the cells.
+        detail: (assignment, matrix, rates, parents) -> the assignment, with further values of the
+            cells that the score determines.
         at: (grid indices of the learned rates) -> the score at these rates; None if it depends on none.
         exact: whether all backends give the same bits.
         shares: whether a chain's state has shares of the cells at the nodes, too, in its `rates`

@@ -228,7 +228,7 @@ class SharedSearches:
         return divided(self._work, self._seconds)
 
     def close(self) -> None:
-        """Cancel what is under way, and close the devices of this machine."""
+        """Cancel the jobs in progress, and close the devices of this machine."""
         self._job_pool.close()
 
 

@@ -295,7 +295,7 @@ def _problem(
 
 
 def _model(rates: Rates, learned: Mapping[str, float] | None) -> RateModel:
-    """Return learned rates on grids of few points, of which kernels do not depend."""
+    """Return learned rates on grids of few points; kernels do not depend on the grids."""
     model = make_rate_model(rates, **(learned or {}))
     return RateModel(rates, *(None if grid is None else replace(grid, points=16) for grid in model.grids))
 

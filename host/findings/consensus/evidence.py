@@ -34,7 +34,7 @@ CLAIMED = 0.95
 """Probability from which a relation is a claim."""
 
 _SUPPORTED = 0.5
-"""Share of the cells that tell which have to support a claim, unless chance explains the others."""
+"""Least share of the informative cells that support a claim, unless chance explains the others."""
 
 _KEPT_BACK = 0.3
 """Share of the cells that tell below which a claim is kept back, whatever the samples say."""
@@ -97,7 +97,7 @@ class Contradiction(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """Pair of mutations of which the consensus and the most likely tree say different things.
+    """Pair of mutations with different relations in the consensus and in the most likely tree.
 
     Attributes:
         first, second: rows of the mutations.

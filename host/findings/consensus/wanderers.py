@@ -1,4 +1,4 @@
-"""Wanderers: mutations of which the samples tell no place. They would lower the support of what they pass."""
+"""Wanderers: mutations without a probable place in the samples. They would lower the support of clades."""
 
 from __future__ import annotations
 

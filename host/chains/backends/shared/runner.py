@@ -286,7 +286,7 @@ class SharedRunner:
         return sum(one.parents.nbytes + one.best_parents.nbytes for one, _ in self._chains.values())
 
     def close(self) -> None:
-        """Cancel what is under way, and close the devices of this machine."""
+        """Cancel the jobs in progress, and close the devices of this machine."""
         self._job_pool.close()
 
 
