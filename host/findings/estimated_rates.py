@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from syclade.host.chains.runs.outcome import Found
+    from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.device.choice import Several
     from syclade.host.device.work import WorkDone
@@ -45,7 +46,7 @@ _SAME = 0.05
 _CHAINS, _STEPS, _GAMMA = 4, 20_000, 3.0
 """Short chains with doublets: their number, steps and exponent. They begin at the best tree so far."""
 
-Report = Callable[[Any, Callable[[int], float]], None]
+Report: TypeAlias = "Callable[[Progress, Callable[[int], float]], None]"
 """Called with the progress of a search, and the function that converts its scores to log-likelihoods."""
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.findings.kinds.kind import Tree, TreeKind
-from syclade.host.ground.values import Array, JsonObject, short_repr
+from syclade.host.ground.values import Array, Json, JsonObject, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.chains.runs.outcome import Found
@@ -191,7 +191,7 @@ class Column(NamedTuple):
 
     of: str
     name: str
-    values: Sequence[Any] | Array
+    values: Sequence[Json] | Array
     categories: Sequence[str] | None = None
 
 

@@ -53,7 +53,7 @@ class RatesFinding(Finding):
 
     def summary(self) -> JsonObject:
         """Return names of estimated rates, fitted rates and learned rates, where there are any."""
-        entries: dict[str, Any] = {}
+        entries: JsonObject = {}
         if self.estimated:
             entries["estimated_rates"] = list(self.estimated)
         if self.fitted is not None:

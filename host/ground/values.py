@@ -20,6 +20,7 @@ __all__ = [
     "Array",
     "Json",
     "JsonObject",
+    "ParsedJson",
     "counted",
     "freeze_arrays",
     "listed",
@@ -36,6 +37,9 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 
 JsonObject: TypeAlias = "dict[str, Json]"
 """Object of JSON: values by name."""
+
+ParsedJson: TypeAlias = Any
+"""Value of a JSON file, of any type until it is checked."""
 
 Array: TypeAlias = "NDArray[Any]"
 """Array whose type depends on its name, such as the argument of a kernel."""

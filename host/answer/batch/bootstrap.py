@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from syclade.host.ground.atomic import Content
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import Options
+from syclade.host.ground.values import ParsedJson
 
 __all__ = [
     "AXES",
@@ -273,8 +274,8 @@ def files_of_bootstrap(
     return files if consensus is None else {**files, **consensus.files()}
 
 
-def _summary(folder: Path) -> dict[str, Any]:
-    summary: dict[str, Any] = json.loads((folder / "summary.json").read_text("utf-8"))
+def _summary(folder: Path) -> dict[str, ParsedJson]:
+    summary: dict[str, ParsedJson] = json.loads((folder / "summary.json").read_text("utf-8"))
     return summary
 
 

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from syclade.host.answer.batch.bootstrap import MATRICES, ORIGINAL, Resampling, files_of_bootstrap
 from syclade.host.answer.batch.many import AHEAD, call_each
@@ -36,7 +36,7 @@ from syclade.host.ground.errors import (
 from syclade.host.ground.files import check_output, is_folder, write_files
 from syclade.host.ground.lock import locked
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import shown
+from syclade.host.ground.values import ParsedJson, shown
 
 __all__ = [
     "TASKS",
@@ -176,7 +176,7 @@ def read_batch(folder: Path) -> Batch:
     path = folder / TASKS
     text = read_text(path, TableError)
     try:
-        stored: Any = json.loads(text)
+        stored: ParsedJson = json.loads(text)
         if stored["form"] != _FORM:
             raise TableError("this is of another version of syclade", path=path)
         tasks = tuple(map(Task.of_dict, stored["tasks"]))

@@ -111,7 +111,7 @@ def jobs_for(tasks: int | None, jobs: int | None = None) -> int:
 
 
 def infer_many(
-    inputs: Iterable[Any],
+    inputs: Iterable[object],
     *,
     executor: Executor | None = None,
     jobs: int | None = None,
@@ -194,7 +194,7 @@ def _task_of(given: object, options: dict[str, Any]) -> Task:
     return Task("", matrix, options_of({**options, **own}))
 
 
-def _check_names(options: Mapping[str, Any]) -> None:
+def _check_names(options: Mapping[str, object]) -> None:
     """Check that options may be those of a batch; raise an OptionError otherwise."""
     for name in options:
         if name not in COLUMNS or name in FILES:

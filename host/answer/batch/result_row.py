@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from syclade.host.answer.output.result_files import multiqc_row
 from syclade.host.device.work import STEPS, SWEEPS
 from syclade.host.ground.files import is_file, write_files
+from syclade.host.ground.values import ParsedJson
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
@@ -89,7 +90,7 @@ def table_of(lines: Iterable[Line]) -> str:
     return "".join("\t".join(row) + "\n" for row in rows)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
@@ -113,7 +114,7 @@ class Record(NamedTuple):
 def read_record(folder: Path) -> Record | None:
     """Return the record in a folder; None if there is none, or it is damaged."""
     try:
-        stored: Any = json.loads((folder / RECORD).read_text("utf-8"))
+        stored: ParsedJson = json.loads((folder / RECORD).read_text("utf-8"))
         return Record(stored["digest"], stored["line"], tuple(stored["files"]))
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None

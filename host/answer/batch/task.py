@@ -30,7 +30,7 @@ from syclade.host.ground.options import (
     is_given,
     options_of,
 )
-from syclade.host.ground.values import counted, shown
+from syclade.host.ground.values import ParsedJson, counted, shown
 
 __all__ = [
     "COLUMNS",
@@ -201,7 +201,7 @@ class Task(NamedTuple):
         return {"name": self.name, "matrix": self.matrix, "options": given_of(self.options)}
 
     @classmethod
-    def of_dict(cls, values: Any) -> Task:
+    def of_dict(cls, values: ParsedJson) -> Task:
         """Return the task of plain values.
 
         Raises:
@@ -213,7 +213,7 @@ class Task(NamedTuple):
         return cls(check_name(values["name"]), str(values["matrix"]), options)
 
 
-def options_of_matrix(values: Mapping[str, Any]) -> Options:
+def options_of_matrix(values: Mapping[str, ParsedJson]) -> Options:
     """Return checked options of a matrix of a batch from values by name.
 
     Raises:
@@ -258,7 +258,7 @@ def digest_of(task: Task) -> str:
         MatrixError: a file cannot be read.
     """
     decides = deciding(task)
-    read: dict[str, Any] = {f"{what} beside the matrix": place for what, place in _beside(task)}
+    read: dict[str, object] = {f"{what} beside the matrix": place for what, place in _beside(task)}
     for name in [name for name in decides if OPTIONS[name].type.name in _PATHS]:
         read[name] = decides.pop(name)
     contents = {name: _content_of(place) for name, place in {"matrix": task.matrix, **read}.items()}

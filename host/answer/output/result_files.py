@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import work_dicts
@@ -86,7 +86,7 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
     return files
 
 
-def inputs_of(result: Result) -> dict[str, Any]:
+def inputs_of(result: Result) -> dict[str, object]:
     """Return the files that the run read, by the names of their options, and the matrix."""
     kinds = ("file", "names", "tree")
     files = {flag_of(name): result.options.get(name) for name in OPTIONS if OPTIONS[name].type.name in kinds}
@@ -118,7 +118,7 @@ _PACKAGES = ("numpy", "numba", "numba-dpex", "dpctl")
 
 def summary_of(result: Result) -> JsonObject:
     """Return the content of summary.json; equal matrix, seed and options give equal bytes on any device."""
-    summary: dict[str, Any] = {
+    summary: JsonObject = {
         "tree": result.kind.name,
         "matrix_sha256": result.matrix_sha256,
         "log_likelihood": result.log_likelihood,
@@ -242,14 +242,14 @@ def multiqc_row(result: Result) -> JsonObject:
     }
 
 
-def multiqc_table(rows: Mapping[str, Mapping[str, Any]], trees: str) -> str:
+def multiqc_table(rows: Mapping[str, JsonObject], trees: str) -> str:
     """Return the text of the file.
 
     Args:
         rows: rows (`multiqc_row`) by their names.
         trees: kind of the trees, in the plural.
     """
-    headers: dict[str, dict[str, Any]] = {
+    headers: dict[str, JsonObject] = {
         "mutations": {"title": "Mutations", "format": "{:,.0f}"},
         "cells": {"title": "Cells", "format": "{:,.0f}"},
         "missing": {"title": "Missing", "suffix": " %", "max": 100, "min": 0, "format": "{:,.1f}"},

@@ -6,7 +6,7 @@ import importlib.util
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -115,7 +115,9 @@ def _draw_tree(axes: matplotlib.axes.Axes, tree: TreePicture) -> None:
     axes.set_axis_off()
 
 
-def write_plot(figure: matplotlib.figure.Figure, path: Path, force: bool, inputs: Mapping[str, Any]) -> None:
+def write_plot(
+    figure: matplotlib.figure.Figure, path: Path, force: bool, inputs: Mapping[str, object]
+) -> None:
     """Write the figure; the write is atomic.
 
     Args:

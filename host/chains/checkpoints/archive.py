@@ -18,13 +18,13 @@ import stat
 import struct
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from syclade.host.ground.errors import CheckpointError
 from syclade.host.ground.files import write_file
-from syclade.host.ground.values import Array
+from syclade.host.ground.values import Array, Json, ParsedJson
 
 __all__ = [
     "HEAD_SIZE",
@@ -140,7 +140,7 @@ _MOST_ABOUT = 2**20
 
 
 def write_archive(
-    path: Path, arrays: Mapping[str, Array], about: Mapping[str, Any], force: bool = False
+    path: Path, arrays: Mapping[str, Array], about: Mapping[str, Json], force: bool = False
 ) -> None:
     """Write an archive atomically.
 
@@ -162,8 +162,8 @@ def write_archive(
 
 
 def read_archive(
-    path: Path, layout_of: Callable[[dict[str, Any]], Layout]
-) -> tuple[dict[str, Array], dict[str, Any]]:
+    path: Path, layout_of: Callable[[dict[str, ParsedJson]], Layout]
+) -> tuple[dict[str, Array], dict[str, ParsedJson]]:
     """Return the arrays and the metadata of an archive.
 
     Args:
@@ -185,8 +185,8 @@ def read_archive(
 
 
 def _read(
-    path: Path, file: IO[bytes], layout_of: Callable[[dict[str, Any]], Layout]
-) -> tuple[dict[str, Array], dict[str, Any]]:
+    path: Path, file: IO[bytes], layout_of: Callable[[dict[str, ParsedJson]], Layout]
+) -> tuple[dict[str, Array], dict[str, ParsedJson]]:
     end = file.seek(0, os.SEEK_END)
     try:
         try:
@@ -208,7 +208,7 @@ def _read(
     return arrays, about
 
 
-def _about(path: Path, metadata: bytes) -> dict[str, Any]:
+def _about(path: Path, metadata: bytes) -> dict[str, ParsedJson]:
     """Return the metadata; raise a CheckpointError if the format is another one."""
     try:
         about = dict(json.loads(metadata))

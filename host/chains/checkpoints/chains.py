@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.model.rate_model import NOWHERE, Places
 from syclade.host.ground.errors import CheckpointError, SycladeError
 from syclade.host.ground.options import checked
-from syclade.host.ground.values import Array, JsonObject
+from syclade.host.ground.values import Array, JsonObject, ParsedJson
 
 __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]
 
@@ -43,7 +42,7 @@ class Checkpoint:
 
     seed: int
     chains: tuple[tuple[ChainState, ChainInfo], ...]
-    run: Mapping[str, Any] = field(default_factory=dict)
+    run: Mapping[str, ParsedJson] = field(default_factory=dict)
 
 
 def write_checkpoint(path: Path, plan: Plan, checkpoint: Checkpoint, force: bool = False) -> None:
@@ -64,12 +63,12 @@ def write_checkpoint(path: Path, plan: Plan, checkpoint: Checkpoint, force: bool
         name: np.array([value[name] for value in values], dtype).reshape(shape)
         for name, (dtype, shape) in layout.items()
     }
-    about = {"seed": checkpoint.seed, "plan": _describe(plan), "run": dict(checkpoint.run)}
+    about: JsonObject = {"seed": checkpoint.seed, "plan": _describe(plan), "run": dict(checkpoint.run)}
     write_archive(path, arrays, about, force)
 
 
 def read_checkpoint(
-    path: Path, plan: Plan, chains: int, check: Callable[[dict[str, Any]], None] | None = None
+    path: Path, plan: Plan, chains: int, check: Callable[[dict[str, ParsedJson]], None] | None = None
 ) -> Checkpoint:
     """Read a checkpoint that `write_checkpoint` wrote.
 
@@ -83,7 +82,7 @@ def read_checkpoint(
         CheckpointError: the file does not exist, it is damaged, or its chains have another plan.
     """
 
-    def layout_of(about: dict[str, Any]) -> Layout:
+    def layout_of(about: dict[str, ParsedJson]) -> Layout:
         if check is not None:
             check(about.get("run", {}))
         _check_plan(path, about.get("plan"), _describe(plan))
@@ -115,7 +114,7 @@ def _layout(plan: Plan, chains: int) -> Layout:
     }
 
 
-def _values(plan: Plan, state: ChainState, info: ChainInfo) -> dict[str, Any]:
+def _values(plan: Plan, state: ChainState, info: ChainInfo) -> dict[str, object]:
     """Return the values of a chain, by the names of the arrays."""
     settings = {**plan.settings, **state.settings}
     return {
@@ -191,7 +190,7 @@ def _digest(problem: Problem) -> str:
     return digest.hexdigest()
 
 
-def _check_plan(path: Path, stored: Any, wanted: dict[str, Any]) -> None:
+def _check_plan(path: Path, stored: ParsedJson, wanted: JsonObject) -> None:
     if not isinstance(stored, dict):
         raise damaged(path, "at byte 0: it does not describe its chains")
     other = [name for name, value in wanted.items() if stored.get(name) != value]

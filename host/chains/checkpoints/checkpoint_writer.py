@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
 
 from syclade.host.chains.sample_store import store_of
 from syclade.host.ground.errors import CheckpointError, OutputError
@@ -17,7 +16,7 @@ from syclade.host.ground.files import check_file
 from syclade.host.ground.lock import is_locked, locked
 from syclade.host.ground.options import DECIDE, checked, flag_of
 from syclade.host.ground.signals import closed_at_exit, uninterrupted
-from syclade.host.ground.values import JsonObject
+from syclade.host.ground.values import Json, JsonObject, ParsedJson
 
 __all__ = [
     "CheckpointWriter",
@@ -45,7 +44,7 @@ class CheckpointWriter:
         self,
         path: Path | None,
         every: float,
-        options: Mapping[str, Any],
+        options: Mapping[str, Json],
         *,
         resumed: Path | None = None,
         force: bool = False,
@@ -78,7 +77,7 @@ class CheckpointWriter:
         """Return whether a checkpoint is due."""
         return self.writes and time.monotonic() - self._last >= self.every
 
-    def write(self, write_file: Callable[[Path, dict[str, Any], bool], None]) -> None:
+    def write(self, write_file: Callable[[Path, JsonObject, bool], None]) -> None:
         """Write a checkpoint, if there is a file for it; if it cannot be written, `give_up`.
 
         Args:
@@ -106,7 +105,7 @@ class CheckpointWriter:
         logger.warning("%s: the run continues without checkpoints; %s", error.message, last)
         self._path = None
 
-    def check(self, path: Path, stored: Any, kind: str) -> None:
+    def check(self, path: Path, stored: ParsedJson, kind: str) -> None:
         """Check that a checkpoint fits the kind and the options of this run.
 
         Args:
@@ -130,7 +129,7 @@ class CheckpointWriter:
 
 
 def make_checkpoint_writer(
-    path: Any, resumed: Any, every: float, options: Mapping[str, Any], *, force: bool
+    path: object, resumed: object, every: float, options: Mapping[str, Json], *, force: bool
 ) -> CheckpointWriter:
     """Return the writer of checkpoints for the options that a user gave.
 
@@ -174,7 +173,7 @@ def same_file(one: Path, other: Path) -> bool:
         return False
 
 
-def deciding_options(options: Mapping[str, Any], matrix_sha256: str) -> JsonObject:
+def deciding_options(options: Mapping[str, Json], matrix_sha256: str) -> JsonObject:
     """Return those of the given options that determine the result, and the SHA-256 of the matrix."""
     values = {name: options.get(name) for name in DECIDE}
     if values["samples"] is None:
@@ -182,7 +181,7 @@ def deciding_options(options: Mapping[str, Any], matrix_sha256: str) -> JsonObje
     return {"matrix": matrix_sha256, **values}
 
 
-def check_options(path: Path, stored: Any, options: Mapping[str, Any]) -> None:
+def check_options(path: Path, stored: ParsedJson, options: Mapping[str, Json]) -> None:
     """Check that the options of a checkpoint's run match the options of this run.
 
     Raises:
@@ -207,7 +206,7 @@ def check_options(path: Path, stored: Any, options: Mapping[str, Any]) -> None:
         )
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Json) -> str:
     if isinstance(value, list):
         return " ".join(str(one) for one in value)
     return "not given" if value is None else str(value)
@@ -218,7 +217,7 @@ _held: ContextVar[Path | None] = ContextVar("held", default=None)
 
 
 @contextmanager
-def locked_checkpoint(path: Any, resumed: Any) -> Iterator[None]:
+def locked_checkpoint(path: object, resumed: object) -> Iterator[None]:
     """Lock the checkpoint of a run in the context; within it, a context for the same one does nothing.
 
     The samples are in a file beside the checkpoint, so the context must last until they have been read.

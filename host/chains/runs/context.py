@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from syclade.host.chains.checkpoints.checkpoint_writer import CheckpointWriter
+
+if TYPE_CHECKING:
+    from syclade.host.chains.runs.pipeline import Progress
 
 __all__ = ["RunContext", "Stop", "Stopped"]
 
@@ -28,7 +31,7 @@ class Stop:
         self.begun = False
 
 
-def _nobody(_: Any) -> None:
+def _nobody(_: Progress) -> None:
     """Ignore progress."""
 
 
@@ -42,11 +45,11 @@ class RunContext:
         stop: the stop request.
     """
 
-    report: Callable[[Any], None] = _nobody
+    report: Callable[[Progress], None] = _nobody
     checkpoints: CheckpointWriter = field(default_factory=lambda: CheckpointWriter(None, 0.0, {}))
     stop: Stop = field(default_factory=Stop)
 
-    def launched(self, progress: Any) -> None:
+    def launched(self, progress: Progress) -> None:
         """Report the progress after a launch, and stop if requested.
 
         Raises:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.shares import renew_shares, renewal_steps
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import SampleStore
@@ -162,7 +163,7 @@ class _Run:
 
     def __init__(self, rounds: Rounds, context: RunContext, runner: Slots, store: SampleStore | None) -> None:
         self.rounds, self.context, self.runner, self._store = rounds, context, runner, store
-        self._stored: dict[str, Any] = {}
+        self._stored: JsonObject = {}
         self.best: int | None = None
         self.best_since = 0
         self._recorded: list[tuple[ChainState, ChainInfo]] = []
@@ -203,7 +204,7 @@ class _Run:
                 self.context.checkpoints.give_up(self._store.failure)
         chains = tuple(self._recorded)
 
-        def write(path: Path, stored: dict[str, Any], force: bool) -> None:
+        def write(path: Path, stored: JsonObject, force: bool) -> None:
             from syclade.host.chains.checkpoints.chains import Checkpoint, write_checkpoint
 
             content = Checkpoint(self.runner.seed, chains, {**run, **stored})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from syclade.host.chains.convergence import Rule
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.sample_store import Records, SampleStore, store_of
 from syclade.host.chains.state import ChainInfo, ChainState
+from syclade.host.ground.values import ParsedJson
 
 if TYPE_CHECKING:
     from syclade.host.chains.checkpoints.chains import Checkpoint
@@ -32,7 +33,7 @@ KIND = "chains"
 
 def resumed_chains(
     runner: Slots, chains: int, until: int | Rule, checkpoints: CheckpointWriter
-) -> tuple[tuple[tuple[ChainState, ChainInfo], ...], dict[str, Any]]:
+) -> tuple[tuple[tuple[ChainState, ChainInfo], ...], dict[str, ParsedJson]]:
     """Return the chains and the values of the run to resume; empty for a new run.
 
     Args:
@@ -60,7 +61,7 @@ def resumed_chains(
 
 
 def open_store(
-    plan: Plan, chains: int, checkpoints: CheckpointWriter, stored: Mapping[str, Any], step: int
+    plan: Plan, chains: int, checkpoints: CheckpointWriter, stored: Mapping[str, ParsedJson], step: int
 ) -> SampleStore:
     """Open the store of samples, beside the checkpoint if one is written, with those of a resumed run.
 
@@ -91,7 +92,7 @@ def open_store(
 
 
 def _resumed_store(
-    plan: Plan, chains: int, path: Path, stored: Mapping[str, Any], step: int, to_extend: bool
+    plan: Plan, chains: int, path: Path, stored: Mapping[str, ParsedJson], step: int, to_extend: bool
 ) -> SampleStore:
     length, digest = stored.get("events"), str(stored.get("events_digest", ""))
     if type(length) is not int or length < 0:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.chains.search.search import SearchesState
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.ground.errors import SycladeError
-from syclade.host.ground.values import Array
+from syclade.host.ground.values import Array, JsonObject, ParsedJson
 
 __all__ = ["KIND", "SearchesCheckpoint", "resumed_searches", "write_searches"]
 
@@ -53,9 +52,9 @@ def write_searches(checkpoints: CheckpointWriter, current: SearchesCheckpoint) -
         "chain_best_scores": current.chains.best_scores.astype("<i8"),
         "chain_tallies": current.chains.tallies.astype("<i8"),
     }
-    run = {"kind": KIND, "encoding": current.chains.encoding, "tops": list(current.searches.tops)}
+    run: JsonObject = {"kind": KIND, "encoding": current.chains.encoding, "tops": list(current.searches.tops)}
 
-    def write(path: Path, stored: dict[str, Any], force: bool) -> None:
+    def write(path: Path, stored: JsonObject, force: bool) -> None:
         write_archive(path, arrays, {"run": {**run, **stored}}, force)
 
     checkpoints.write(write)
@@ -80,7 +79,7 @@ def resumed_searches(
         return None
     count = len(policy.starts)
 
-    def layout_of(about: dict[str, Any]) -> Layout:
+    def layout_of(about: dict[str, ParsedJson]) -> Layout:
         checkpoints.check(path, about.get("run"), KIND)
         return {
             **dict.fromkeys(_NUMBERS, ("<i8", (count,))),
@@ -120,7 +119,7 @@ def _check_short(chains: ShortChains) -> None:
         raise ValueError(f"no chains have the encoding {chains.encoding!r}")
 
 
-def _tops(stored: Any, policy: SearchPolicy, states: Sequence[SearchState]) -> tuple[int, ...]:
+def _tops(stored: ParsedJson, policy: SearchPolicy, states: Sequence[SearchState]) -> tuple[int, ...]:
     """Return the best scores after each phase; raise a ValueError if they are not those of the states."""
     tops = tuple(int(score) for score in stored)
     if not 0 < len(tops) <= 1 + len(policy.rounds):

@@ -142,7 +142,7 @@ class StageProblem:
 
 
 def stage_problem(
-    matrix: Any,
+    matrix: object,
     *,
     fp_rate: float,
     fn_rate: float,
