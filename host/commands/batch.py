@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from syclade.host.answer.batch.folder import Batch
+    from syclade.host.answer.batch.result_row import Line
     from syclade.host.answer.batch.task import Task
     from syclade.host.commands.progress import Log
     from syclade.host.commands.stopping import SignalStop
@@ -56,7 +57,7 @@ class Running(NamedTuple):
 
     pool: Executor
     ahead: int
-    report: Callable[[dict[str, Any]], None]
+    report: Callable[[Line], None]
     stop: SignalStop
 
 
@@ -104,7 +105,7 @@ def _workers_of(scheduler: str) -> Iterator[Executor]:
 
 
 @contextmanager
-def progress_of_batch(total: int, quiet: bool, log: Log) -> Iterator[Callable[[dict[str, Any]], None]]:
+def progress_of_batch(total: int, quiet: bool, log: Log) -> Iterator[Callable[[Line], None]]:
     """Show how many matrices are done, and each that fails: a bar on a terminal, else a line at times.
 
     Args:
@@ -127,7 +128,7 @@ def progress_of_batch(total: int, quiet: bool, log: Log) -> Iterator[Callable[[d
             log.tell = lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)
         at = bar.add_task("", total=total)
 
-        def report(line: dict[str, Any]) -> None:
+        def report(line: Line) -> None:
             nonlocal ended
             ended += 1
             if line["state"] == "failed":
@@ -142,7 +143,7 @@ def progress_of_batch(total: int, quiet: bool, log: Log) -> Iterator[Callable[[d
             log.tell = echo
 
 
-def ending(lines: Sequence[dict[str, Any]], folder: Path, *, quiet: bool, as_json: bool) -> int:
+def ending(lines: Sequence[Line], folder: Path, *, quiet: bool, as_json: bool) -> int:
     """Print how many matrices have a result, or all lines as JSON; return the exit status.
 
     Args:

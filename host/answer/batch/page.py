@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from syclade.host.answer.batch.result_row import Line
@@ -28,7 +28,7 @@ class _Column(NamedTuple):
     form: str = ""
     of: str = ""
 
-    def text(self, line: Line) -> str:
+    def text(self, line: Mapping[str, object]) -> str:
         """Return the text of a cell."""
         value = line.get(self.name)
         text = "" if value is None else (self.form or "{}").format(value)

@@ -8,14 +8,14 @@ next one takes for complete, or for a user's own.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict
 
 from syclade.host.answer.output.result_files import multiqc_row
 from syclade.host.device.work import STEPS, SWEEPS
 from syclade.host.ground.files import is_file, write_files
-from syclade.host.ground.values import ParsedJson
+from syclade.host.ground.values import JsonObject, ParsedJson
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
@@ -45,8 +45,27 @@ the mean probability of the tree's edges by its support, and `steps` and `sweeps
 TIMES = ("seconds", "device")
 """Columns in which equal runs differ, besides the work of resumed runs."""
 
-Line = dict[str, Any]
-"""Values by `COLUMNS`, None for those that are not known; and the row for MultiQC, as `multiqc`."""
+
+class Line(TypedDict):
+    """Values by `COLUMNS`, as far as they are known; and the row for MultiQC."""
+
+    name: str
+    state: str
+    mutations: NotRequired[int]
+    cells: NotRequired[int]
+    log_likelihood: NotRequired[float]
+    fp_rate: NotRequired[float]
+    fn_rate: NotRequired[float]
+    agreeing: NotRequired[int]
+    runs: NotRequired[int]
+    converged: NotRequired[str]
+    certainty: NotRequired[float | None]
+    seconds: NotRequired[float]
+    steps: NotRequired[int]
+    sweeps: NotRequired[int]
+    device: NotRequired[str | None]
+    error: NotRequired[str | None]
+    multiqc: NotRequired[JsonObject]
 
 
 def line_of(name: str, result: Result) -> Line:
@@ -84,7 +103,7 @@ def failed_line(name: str, error: str, state: str = "failed") -> Line:
     return {"name": name, "state": state, "error": " ".join(error.replace("\nhint: ", "; ").split())}
 
 
-def table_of(lines: Iterable[Line]) -> str:
+def table_of(lines: Iterable[Mapping[str, object]]) -> str:
     """Return the text of results.tsv."""
     rows = [COLUMNS, *(tuple(_text(line.get(name)) for name in COLUMNS) for line in lines)]
     return "".join("\t".join(row) + "\n" for row in rows)

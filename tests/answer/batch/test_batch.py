@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from syclade.host.answer.batch.page import page_of
-from syclade.host.answer.batch.result_row import failed_line
+from syclade.host.answer.batch.result_row import Line, failed_line
 from tests.answer.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort, write_table
 from tests.golden.commands import call
 
@@ -264,10 +264,9 @@ def test_pages_and_table_for_multiqc(tmp_path: Path) -> None:
 
 def test_the_page_tells_what_has_no_report_and_what_did_not_converge() -> None:
     pytest.importorskip("jinja2")
-    done = {"state": "done", "agreeing": 3, "runs": 8}
-    lines = [
-        {**done, "name": "a", "converged": "yes"},
-        {**done, "name": "b", "converged": "no"},
+    lines: list[Line] = [
+        {"name": "a", "state": "done", "agreeing": 3, "runs": 8, "converged": "yes"},
+        {"name": "b", "state": "done", "agreeing": 3, "runs": 8, "converged": "no"},
         failed_line("c", "no such file"),
     ]
     page = page_of(lines, {"a"})

@@ -61,7 +61,7 @@ def test_lost_workers_are_in_the_line_of_a_matrix(tmp_path: Path) -> None:
     with RetryingExecutor(Losing()) as lasting:
         (line,) = run_batch(batch, lasting, Place(batch.folder, False, Stop()), lambda _: None)
     assert line["state"] == "waiting"
-    assert "lost 20 times" in line["error"]
+    assert "lost 20 times" in str(line["error"])
 
 
 def test_jobs_do_not_go_with_a_scheduler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
