@@ -214,7 +214,7 @@ def command(
     from syclade.host.answer.batch.folder import Batch
     from syclade.host.commands.infer import require_libraries
 
-    common = absolute(options.taken(given))
+    common = absolute(options.options_from(given))
     require_libraries({"report": common.report, "netcdf": common.netcdf})
     batch = Batch(out, tuple(_tasks(inputs, common)), common.report, multiqc)
     return run_here(

@@ -67,7 +67,7 @@ def command(
     from syclade.host.data.input.read_matrix import read_matrix
 
     coding = {name: given.pop(name) for name in (*CODING, "cell_names")}
-    common = absolute(options.taken(given))
+    common = absolute(options.options_from(given))
     require_libraries({"report": common.report, "netcdf": False})
     check_options(common)
     observed = read_matrix(matrix, names, **coding)

@@ -48,7 +48,7 @@ def command(
     if read.left_out:
         files[FILE] = left_out_table(read.left_out)
     inputs = {
-        **options.files_of(options.taken(given), matrix),
+        **options.files_of(options.options_from(given), matrix),
         "the names of the mutations": read.names_from,
         "the names of the cells": read.cell_names_from,
     }

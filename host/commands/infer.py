@@ -43,7 +43,7 @@ def command(matrix: object, **given: Any) -> int:
     from syclade.host.chains.checkpoints.checkpoint_writer import locked_checkpoint
     from syclade.host.findings.kinds import kind_named, weights_of
 
-    chosen = settled(options.taken(given))
+    chosen = settled(options.options_from(given))
     kind = kind_named(chosen.tree)
     chosen = chosen.replace(move_probabilities=weights_of(kind, chosen.move_probabilities))
     also = {"report": chosen.report, "netcdf": chosen.netcdf, "multiqc": chosen.multiqc}

@@ -17,8 +17,17 @@ if TYPE_CHECKING:
     from syclade.host.data.model.rates import Rates
 
 __all__ = [
-    "CODING", "INPUT_FILE", "MATRIX", "RATES", "Probability", "coding_of", "files_of", "rates_of", "take",
-    "take_rates", "taken",
+    "CODING",
+    "INPUT_FILE",
+    "MATRIX",
+    "RATES",
+    "Probability",
+    "coding_of",
+    "files_of",
+    "options_from",
+    "rates_of",
+    "take",
+    "take_rates",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -171,7 +180,7 @@ def _limit_threads(_context: click.Context, _option: click.Parameter, number: in
         os.environ["SYCLADE_THREADS"] = str(number)
 
 
-def taken(given: Mapping[str, Any]) -> Options:
+def options_from(given: Mapping[str, Any]) -> Options:
     """Return the options among the parameters of a command."""
     return options_of({{"as_json": "json"}.get(name, name): value for name, value in given.items()})
 

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from syclade.host.answer.batch.bootstrap import MATRICES, ORIGINAL, Resampling, files_of_bootstrap
-from syclade.host.answer.batch.many import AHEAD, call_each
+from syclade.host.answer.batch.many import AHEAD, bounded_map
 from syclade.host.answer.batch.page import page_of
 from syclade.host.answer.batch.result_row import Line, failed_line, read_record, table_of
 from syclade.host.answer.batch.run_task import INCOMPLETE, Place, drop_old_lock, known_line, run_task
@@ -204,7 +204,7 @@ def run_batch(
         executor: where the tasks run.
         place: where results are written.
         report: called with the line of each task as it ends.
-        ahead: as for `call_each`.
+        ahead: as for `bounded_map`.
 
     Returns:
         The line of every task.
@@ -249,7 +249,9 @@ def run_tasks(
 ) -> list[Line]:
     """Run tasks, and return their lines as they end; arguments as for `run_batch`."""
     lines = []
-    for number, future in call_each(partial(run_task, place), tasks, executor, ahead=ahead, stop=place.stop):
+    for number, future in bounded_map(
+        partial(run_task, place), tasks, executor, ahead=ahead, stop=place.stop
+    ):
         lines.append(_line_of(future, tasks[number]))
         report(lines[-1])
     return lines

@@ -1,6 +1,6 @@
 """`infer_many`: inferences of many matrices from Python, on any executor.
 
-The number of calls at a time is bounded (`call_each`).
+The number of calls at a time is bounded (`bounded_map`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AHEAD",
-    "call_each",
+    "bounded_map",
     "infer_many",
     "infer_task",
     "jobs_for",
@@ -43,7 +43,7 @@ WAIT_SECONDS = 0.5
 """Longest wait for a call before stop requests are checked: there may be no worker yet."""
 
 
-def call_each(
+def bounded_map(
     function: Callable[[Item], Value],
     items: Iterable[Item],
     executor: Executor,
@@ -156,7 +156,7 @@ def _results(
     pool = own_threads(at_once) if executor is None else RetryingExecutor(executor)
     ahead = 2 * at_once if executor is None else AHEAD
     try:
-        for _, future in call_each(partial(infer_task, stop=stop), tasks, pool, ordered=True, ahead=ahead):
+        for _, future in bounded_map(partial(infer_task, stop=stop), tasks, pool, ordered=True, ahead=ahead):
             try:
                 yield future.result()
             except SycladeError as error:

@@ -258,7 +258,7 @@ def digest_of(task: Task) -> str:
         MatrixError: a file cannot be read.
     """
     decides = deciding(task)
-    read: dict[str, object] = {f"{what} beside the matrix": place for what, place in _beside(task)}
+    read: dict[str, object] = {f"{what} beside the matrix": place for what, place in _companion_files(task)}
     for name in [name for name in decides if OPTIONS[name].type.name in _PATHS]:
         read[name] = decides.pop(name)
     contents = {name: _content_of(place) for name, place in {"matrix": task.matrix, **read}.items()}
@@ -266,7 +266,7 @@ def digest_of(task: Task) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _beside(task: Task) -> Iterator[tuple[str, Path]]:
+def _companion_files(task: Task) -> Iterator[tuple[str, Path]]:
     """Yield the kind and the path of each name file beside the matrix."""
     for what in ("mutation", "cell"):
         place = beside(Path(task.matrix), what)

@@ -82,7 +82,7 @@ def _limited(planned: SupportPlan, steps: int) -> SupportPlan:
     samples = min(budget.samples, 1 << (most.bit_length() - 2))
     first = samples * max(1, min(budget.first, most // 2) // samples)
     doublings = max(1, min(budget.doublings, (most // first).bit_length() - 1))
-    fewer = Budget(samples, first, doublings, min(budget.apart, max(1, samples // 8)))
+    fewer = Budget(samples, first, doublings, min(budget.spacing, max(1, samples // 8)))
     plan = plan_of_chains(planned.plan.problem, ScoreOptions("shares", None), fewer, guided=planned.guided)
     return planned._replace(budget=fewer, plan=plan)
 

@@ -26,7 +26,7 @@ from syclade.host.device.compile import machine_code, program
 from syclade.host.device.device import NUMPY, Device, native_device
 from syclade.host.device.work import GENERAL, SPECIALISED
 
-__all__ = ["Choice", "Opened", "choose_kernel", "open_on", "open_one", "open_runner", "prompt_device"]
+__all__ = ["Choice", "Opened", "choose_kernel", "fast_start_device", "open_on", "open_one", "open_runner"]
 
 
 SHORT_SECONDS = 3.0
@@ -197,7 +197,7 @@ def open_on(
     return Opened(make_runner(device, plan, made, count, seed, kernel=kernel), device, made, count)
 
 
-def prompt_device(plan: Plan) -> Device | None:
+def fast_start_device(plan: Plan) -> Device | None:
     """Return this processor if `auto` would choose a CPU device and the machine code is there; else None.
 
     The driver of a CPU device would have to translate the kernel for the sizes of the matrix first.

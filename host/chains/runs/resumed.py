@@ -162,7 +162,7 @@ class ExpectedSamples:
 
     def __init__(self, plan: Plan, chains: int, step: int) -> None:
         self._every, self._first = plan.settings["every"], plan.settings["first_sample"]
-        self._each = max(0, (step - self._first) // self._every + 1)
+        self._samples_per_chain = max(0, (step - self._first) // self._every + 1)
         self._points = np.array(plan.problem.rate_tables.model.points)
         self._are_trees = plan.space.are_trees
         self._seen = [0] * chains
@@ -177,8 +177,8 @@ class ExpectedSamples:
             raise ValueError(f"the run has no chain {chain}")
         numbers = self._seen[chain] + np.arange(len(records))
         self._seen[chain] += len(records)
-        if self._seen[chain] > self._each:
-            raise ValueError(f"chain {chain} has more than {self._each} samples")
+        if self._seen[chain] > self._samples_per_chain:
+            raise ValueError(f"chain {chain} has more than {self._samples_per_chain} samples")
         if not np.array_equal(records["step"], self._first + self._every * numbers):
             raise ValueError(f"samples of chain {chain} are at other steps")
         if ((records["rate_at"] < 0) | (records["rate_at"] >= self._points)).any():
@@ -193,5 +193,5 @@ class ExpectedSamples:
             ValueError: a chain has too few.
         """
         for chain, seen in enumerate(self._seen):
-            if seen != self._each:
-                raise ValueError(f"chain {chain} has {seen} samples of {self._each}")
+            if seen != self._samples_per_chain:
+                raise ValueError(f"chain {chain} has {seen} samples of {self._samples_per_chain}")

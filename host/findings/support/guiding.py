@@ -96,9 +96,9 @@ def spread_out(
         count: number of trees.
     """
     chosen = [best]
-    apart = np.array([np.count_nonzero(tree != best) for tree in others])
-    while len(chosen) < count and apart.any():
-        tree = others[int(apart.argmax())]
+    distance = np.array([np.count_nonzero(tree != best) for tree in others])
+    while len(chosen) < count and distance.any():
+        tree = others[int(distance.argmax())]
         chosen.append(tree)
-        apart = np.minimum(apart, [np.count_nonzero(other != tree) for other in others])
+        distance = np.minimum(distance, [np.count_nonzero(other != tree) for other in others])
     return [chosen[number % len(chosen)] for number in range(count)]

@@ -87,18 +87,18 @@ class Budget(NamedTuple):
         samples: samples of each chain in each other round; they are judged together.
         first: steps of the first round, a multiple of `samples`.
         doublings: number of the other rounds, at least 1.
-        apart: most steps between two Gibbs steps of the shares.
+        spacing: most steps between two Gibbs steps of the shares.
     """
 
     samples: int
     first: int
     doublings: int
-    apart: int = _LEAST_RENEWAL
+    spacing: int = _LEAST_RENEWAL
 
     @property
     def renewal(self) -> int:
         """Steps between two Gibbs steps of the shares: a divisor of `samples`."""
-        return _greatest_divisor(self.samples, self.apart)
+        return _greatest_divisor(self.samples, self.spacing)
 
     @property
     def most(self) -> int:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.backends.opening import open_one, prompt_device
+from syclade.host.chains.backends.opening import fast_start_device, open_one
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import Event
@@ -66,9 +66,9 @@ class OpenChains:
 
 
 def open_chains(value: ChainsToOpen, device: str) -> OpenChains:
-    """Open a runner on a device, as for `choose_device`; see `prompt_device` for `auto`."""
+    """Open a runner on a device, as for `choose_device`; see `fast_start_device` for `auto`."""
     opened = open_one(
-        (prompt_device(value.plan) if device == "auto" else None) or device,
+        (fast_start_device(value.plan) if device == "auto" else None) or device,
         value.encoding,
         value.plan,
         chains=value.chains,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.answer.batch.many import call_each, jobs_for, own_threads
+from syclade.host.answer.batch.many import bounded_map, jobs_for, own_threads
 from syclade.host.chains.runs.context import Stop
 from syclade.host.device.cores import cores_of_process, usable_cores
 from syclade.host.ground.errors import OptionError
@@ -26,12 +26,12 @@ def test_in_order_or_as_they_finish() -> None:
 
     with ThreadPoolExecutor(2) as pool:
         found = []
-        for number, future in call_each(call, range(4), pool):
+        for number, future in bounded_map(call, range(4), pool):
             found.append((number, future.result()))
             if len(found) == 3:
                 first.set()
         assert found == [(1, -1), (2, -2), (3, -3), (0, 0)]
-        ordered = [future.result() for _, future in call_each(call, range(4), pool, ordered=True)]
+        ordered = [future.result() for _, future in bounded_map(call, range(4), pool, ordered=True)]
     assert ordered == [0, -1, -2, -3]
 
 
@@ -39,7 +39,7 @@ def test_in_order_or_as_they_finish() -> None:
 def test_endless_items(ordered: bool) -> None:
     taken = itertools.count()
     with ThreadPoolExecutor(2) as pool:
-        calls = call_each(str, (next(taken) for _ in itertools.count()), pool, ordered=ordered, ahead=5)
+        calls = bounded_map(str, (next(taken) for _ in itertools.count()), pool, ordered=ordered, ahead=5)
         for _ in range(20):
             next(calls)
         del calls
@@ -55,7 +55,7 @@ def test_a_stop_request_awaits_only_what_runs() -> None:
         return number
 
     with ThreadPoolExecutor(1) as pool:
-        found = [future.result() for _, future in call_each(call, range(100), pool, ahead=10, stop=stop)]
+        found = [future.result() for _, future in bounded_map(call, range(100), pool, ahead=10, stop=stop)]
     assert found in ([0], [0, 1])
 
 
@@ -68,7 +68,7 @@ def test_a_stop_request_is_seen_while_nothing_runs() -> None:
 
     stop = Stop()
     threading.Timer(0.1, lambda: setattr(stop, "wanted", True)).start()
-    assert list(call_each(str, range(100), Waiting(), ahead=10, stop=stop)) == []
+    assert list(bounded_map(str, range(100), Waiting(), ahead=10, stop=stop)) == []
 
 
 def test_threads_share_the_cores() -> None:
