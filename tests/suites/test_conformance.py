@@ -1,8 +1,6 @@
-"""Conformance of every backend: the chain is the oracle's, step by step, however it is run."""
+"""The chain is the oracle's, step by step, and on every backend however it is run."""
 
 from __future__ import annotations
-
-from functools import cache
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import pytest
 from syclade.host.chains.runs.pipeline import run_chains
 from syclade.host.chains.state import ChainInfo, no_tallies
 from syclade.quality.oracle import chain as oracle
+from tests.suites.rows.maximum import EXTREMES, FAR, SMALL, extreme, far, small
 from tests.support.backends import (
     NUMPY,
     WITH_GENERAL,
@@ -22,61 +21,10 @@ from tests.support.backends import (
     run_alone,
     runs_here,
     seen,
-    stops_of,
     tallies_of,
     with_general,
 )
-from tests.support.own_sizes import OWN_SIZES, by_backend_and_case, is_built_apart
-
-SMALL = {
-    f"{case.n}x{case.m}": case
-    for case in (
-        Case(1, 4),
-        Case(2, 1),
-        Case(2, 16, seed=2),
-        Case(3, 4),
-        Case(5, 9, seed=3),
-        Case(8, 13),
-        Case(8, 16, kind="duplicates"),
-        Case(14, 16, seed=4),
-    )
-}
-
-# Sizes around the limits of words and of capacities.
-LARGE = {
-    f"{n}x{m}": Case(n, m)
-    for n, m in ((62, 64), (63, 64), (64, 64), (65, 64), (127, 16), (199, 16), (95, 96))
-}
-
-EXTREMES = {
-    "greedy": Case(8, 13, gamma=5.0),
-    "nearly flat": Case(8, 13, gamma=0.05),
-    "prune only": Case(8, 13, moves=(1, 0, 0)),
-    "labels only": Case(8, 13, moves=(0, 1, 0)),
-    "subtrees only": Case(8, 13, moves=(0, 0, 1)),
-    "subtrees of one": Case(1, 3, moves=(0, 0, 1)),
-    "missing row and column": Case(8, 13, kind="missing"),
-    "nothing observed": Case(8, 13, kind="nothing"),
-    "nothing observed, no patience": Case(8, 13, kind="nothing", gamma=1e6),
-    "one mutation": Case(1, 16),
-    "one cell": Case(8, 1),
-    "one value": Case(1, 1),
-    "equal columns": Case(8, 40, kind="duplicates"),
-    "seed 0": Case(8, 13, seed=0),
-    "seed 2^63": Case(8, 13, seed=2**63),
-    "greatest seed": Case(8, 13, seed=2**64 - 1),
-}
-
-
-def on_backends_with(cases: dict[str, Case]) -> pytest.MarkDecorator:
-    """Parametrise by backend and case.
-
-    Kernels for given sizes are compiled for distinct columns; `make verify` also compiles the others.
-    """
-    distinct = [name for name, case in cases.items() if case.problem().multiplicity.max() == 1]
-    return by_backend_and_case(
-        WITH_GENERAL, cases, everywhere=distinct, compiles=lambda backend: backend == OWN_SIZES
-    )
+from tests.support.own_sizes import OWN_SIZES
 
 
 def assert_is_trace(chain: Seen, traces: tuple[oracle.Trace, ...], done: int) -> None:
@@ -89,28 +37,26 @@ def assert_is_trace(chain: Seen, traces: tuple[oracle.Trace, ...], done: int) ->
     assert state.best_parents.tolist() == list(last.best)
 
 
-@on_backends_with(SMALL)
-def test_every_step_is_the_oracles(backend: Backend, case: Case) -> None:
-    chains, steps = 3, 150
-    plan = case.plan()
-    with backend.runner(plan, chains, case.seed) as runner:
-        for chain in range(chains):
-            runner.put(chain, case.start(chain))
-        for done in stops_of(backend, steps):
-            runner.advance(np.full(chains, done))
-            for chain in range(chains):
-                found = seen(runner, chain)
-                assert (found.state.chain, found.state.step) == (chain, done)
-                assert_is_trace(found, case.trace(chain, steps), done)
-                assert_scores_are_right(plan, found.state)
+# All backends have the bits of these rows in numpy (`test_same_bits.py`).
 
 
-@on_backends_with(EXTREMES)
-def test_extremes(backend: Backend, case: Case) -> None:
-    steps = 200
-    found = run_alone(backend, case, 0, steps)
-    assert found.state.step == steps
-    assert_is_trace(found, case.trace(0, steps), steps)
+@pytest.mark.parametrize("name", SMALL)
+def test_every_step_is_the_oracles(name: str) -> None:
+    case, run = SMALL[name], small(name).expected
+    traces = [case.trace(chain, 150) for chain in range(3)]
+    assert list(run.at) == list(range(1, 151))
+    for done, all_seen in run.at.items():
+        for chain, found in enumerate(all_seen):
+            assert (found.state.chain, found.state.step) == (chain, done)
+            assert_is_trace(found, traces[chain], done)
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes(name: str) -> None:
+    traces = EXTREMES[name].trace(0, 200)
+    for done, (found,) in extreme(name).expected.at.items():
+        assert found.state.step == done
+        assert_is_trace(found, traces, done)
 
 
 def test_the_extremes_see_every_kind_of_move() -> None:
@@ -122,37 +68,18 @@ def test_the_extremes_see_every_kind_of_move() -> None:
     assert flat > 150 > 100 > greedy
 
 
-@with_general
-@pytest.mark.parametrize(("chain", "first_step"), [(0, 2**32 - 3), (2**32 - 1, 0), (3, 2**62 - 200)])
-def test_large_numbers_of_steps_and_chains(backend: Backend, chain: int, first_step: int) -> None:
-    case, steps = Case(8, 13), 40
-    found = run_alone(backend, case, chain, steps, first_step)
-    assert (found.state.chain, found.state.step) == (chain, first_step + steps)
-    assert_is_trace(found, case.trace(chain, steps, first_step), steps)
+@pytest.mark.parametrize("name", FAR)
+def test_large_numbers_of_steps_and_chains(name: str) -> None:
+    chain, first = FAR[name]
+    traces = SMALL["8x13"].trace(chain, 40, first)
+    for stop, (found,) in far(name).expected.at.items():
+        assert (found.state.chain, found.state.step) == (chain, stop)
+        assert_is_trace(found, traces, stop - first)
 
 
-@cache
-def numpy_chains(case: Case) -> list[Seen]:
-    return [run_alone(NUMPY, case, chain, 60) for chain in range(2)]
-
-
-@by_backend_and_case(WITH_GENERAL, LARGE, everywhere=["64x64"], compiles=is_built_apart, apart=[OWN_SIZES])
-def test_large_trees(backend: Backend, case: Case) -> None:
-    plan = case.plan()
-    with backend.runner(plan, 2, case.seed) as runner:
-        for chain in range(2):
-            runner.put(chain, case.start(chain))
-        for done in (1, 25, 60):
-            runner.advance(np.full(2, done))
-            for chain in range(2):
-                assert_scores_are_right(plan, runner.get(chain))
-        for chain, expected in enumerate(numpy_chains(case)):
-            assert_equal_chains(seen(runner, chain), expected)
-
-
-def test_large_trees_of_numpy_are_the_oracles() -> None:
+def test_large_trees_are_the_oracles() -> None:
     case = Case(65, 4)
-    assert_is_trace(numpy_chains(case)[1], case.trace(1, 60), 60)
+    assert_is_trace(run_alone(NUMPY, case, 1, 60), case.trace(1, 60), 60)
 
 
 # ---- ways to run

@@ -113,8 +113,6 @@ def _marked(backend: Backend) -> Any:
     return pytest.param(backend, id=f"{backend.device}-{backend.encoding}", marks=marks_of(backend))
 
 
-on_every_backend = pytest.mark.parametrize("backend", [_marked(backend) for backend in BACKENDS])
-on_every_other_backend = pytest.mark.parametrize("backend", [_marked(b) for b in BACKENDS if b != NUMPY])
 with_general = pytest.mark.parametrize("backend", [_marked(backend) for backend in WITH_GENERAL])
 
 

@@ -7,62 +7,22 @@ score, and `make verify` runs the rest. `test_python_target.py` runs the code of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
-from tests.support.backends import BACKENDS, NUMPY, Backend, marks_of
+from tests.support.backends import Backend, marks_of
 
 __all__ = [
-    "OTHERS",
     "OWN_SIZES",
     "by_backend",
-    "by_backend_and_case",
     "has_own_kernel",
     "is_built_apart",
-    "is_native",
 ]
-
-OTHERS = [backend for backend in BACKENDS if backend != NUMPY]
 
 OWN_SIZES = Backend("native", "preorder")
 """The backend whose kernels take longest to compile."""
-
-
-def by_backend_and_case(
-    backends: Sequence[Backend],
-    cases: Mapping[str, Any],
-    everywhere: Collection[str],
-    compiles: Callable[[Backend], bool] | None = None,
-    apart: Collection[Backend] = (),
-    later: Collection[str] = (),
-) -> pytest.MarkDecorator:
-    """Parametrise a test by `backend` and `case`.
-
-    Args:
-        backends: every case runs on each of them.
-        cases: the cases by name.
-        everywhere: names of the cases that `make test` also runs where a kernel has to be compiled.
-        compiles: whether a backend compiles a kernel; default: `has_own_kernel`.
-        apart: backends that `make verify` alone runs, since another one has the same parts.
-        later: names of the cases that `make verify` alone runs.
-    """
-    compiled = has_own_kernel if compiles is None else compiles
-    return pytest.mark.parametrize(
-        ("backend", "case"),
-        [
-            pytest.param(
-                backend,
-                case,
-                id=f"{backend.device}-{backend.encoding}-{name}",
-                marks=_marks(backend, wanted and (name in everywhere or not compiled(backend))),
-            )
-            for name, case in cases.items()
-            for backend in backends
-            for wanted in [backend not in apart and name not in later]
-        ],
-    )
 
 
 def by_backend(backends: Iterable[Backend], compiles: Callable[[Backend], bool]) -> pytest.MarkDecorator:
@@ -79,11 +39,6 @@ def by_backend(backends: Iterable[Backend], compiles: Callable[[Backend], bool])
 def _marks(backend: Backend, wanted: bool) -> list[Any]:
     own = marks_of(backend)
     return own if wanted else [*own, pytest.mark.verification]
-
-
-def is_native(backend: Backend) -> bool:
-    """Return whether numba compiles every kernel that is not precompiled."""
-    return backend.device == "native"
 
 
 def is_built_apart(backend: Backend) -> bool:

@@ -8,6 +8,7 @@ from tests.suites.rows import (
     guided,
     inferences,
     learned,
+    maximum,
     mutation_trees,
     recurrent,
     searches,
@@ -16,6 +17,7 @@ from tests.suites.rows import (
 from tests.support.same_bits import Row
 
 ROWS: list[Row] = [
+    *maximum.ROWS,
     *mutation_trees.ROWS,
     *learned.ROWS,
     *guided.ROWS,
