@@ -77,7 +77,7 @@ def test_the_estimate_is_inside_its_interval() -> None:
     lines = replace(finding, best=told, posterior=rates).lines
     assert lines[0] == "error rates estimated from the matrix: --fn-rate 0.121 (90 %: 0.105 to 0.135)"
     assert lines[1].startswith("the best tree was searched with --fn-rate 0.09; support and consensus")
-    assert not rates._replace(sampled_under=told.rates, worth=float(rates.trees)).fits
+    assert not rates._replace(sampled_under=told.rates, effective=float(rates.trees)).fits
 
 
 @pytest.mark.sycl

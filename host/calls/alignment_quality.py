@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from syclade.host.calls.kernels import Place
 from syclade.host.calls.record_parser import Reads
 from syclade.host.device.compile.kernel import Record
 from syclade.host.device.work import READS, WorkDone
+from syclade.host.ground.values import Array
 from syclade.kernels.baq.arguments import BAQ, CHANCES, MEMBERS, SHAPE, STRIDES
 
 __all__ = ["BAQ_OF_READS", "AlignmentQuality", "blocks_of", "chances_of", "given_of", "sizes_of", "tables"]
@@ -177,7 +177,7 @@ def given_of(
     shapes: NDArray[np.int64],
     reference: NDArray[np.uint8],
     sizes: Mapping[str, int],
-) -> dict[str, Any]:
+) -> dict[str, Array | int]:
     """Return the settings of all slots.
 
     Args:
@@ -237,7 +237,7 @@ def blocks_of(reads: Reads, chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp],
     return chosen[order[place]], sorted_shapes[starts[of_run]]
 
 
-def _letters_of(reads: Reads, chosen: NDArray[np.intp]) -> Any:
+def _letters_of(reads: Reads, chosen: NDArray[np.intp]) -> slice | NDArray[np.bool_]:
     """Return the numbers of the letters of some reads; a slice for all."""
     if len(chosen) == len(reads):
         return slice(None)

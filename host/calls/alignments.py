@@ -16,13 +16,16 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from syclade.host.calls.pysam_loader import pysam_of, quiet_finalizers
 from syclade.host.calls.read_filter import ReadFilter
 from syclade.host.calls.reference import Reference
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.files import problem_of
+
+if TYPE_CHECKING:
+    from pysam import AlignmentFile, AlignmentHeader
 
 __all__ = ["Alignments", "RawRecords", "open_alignments"]
 
@@ -56,8 +59,8 @@ class Alignments:
             raise ReadsError(f"its header is damaged: {problem}", path=path) from problem
         order = header.get("HD", {}).get("SO")
         if order in ("unsorted", "queryname"):
-            said = "not sorted" if order == "unsorted" else "sorted by name"
-            raise ReadsError(f"the reads are {said}", path=path, hint="sort them by position: samtools sort")
+            how = "not sorted" if order == "unsorted" else "sorted by name"
+            raise ReadsError(f"the reads are {how}", path=path, hint="sort them by position: samtools sort")
         if not _has_index(self.file):
             raise ReadsError("there is no index", path=path, hint=f"make one: samtools index {path}")
         self.digests: dict[str, str] = {
@@ -68,7 +71,7 @@ class Alignments:
         self.sample = next(iter(names)) if len(names) == 1 else self.path.name.rsplit(".", 1)[0]
 
     @cached_property
-    def short_header(self) -> Any:
+    def short_header(self) -> AlignmentHeader:
         """A header with the contigs' numbers as names, for records that need one: there may be thousands."""
         names, lengths = map(str, range(len(self.contigs))), self.contigs.values()
         return pysam_of().AlignmentHeader.from_references(list(names), list(lengths))
@@ -107,7 +110,7 @@ def open_alignments(path: str | os.PathLike[str], reference: Reference) -> Align
     return opened
 
 
-def _opened(path: Path, reference: Path) -> Any:
+def _opened(path: Path, reference: Path) -> AlignmentFile:
     pysam = pysam_of()
     problem = problem_of(path)
     if problem is not None:
@@ -127,14 +130,14 @@ def _opened(path: Path, reference: Path) -> Any:
     return opened
 
 
-def _has_index(opened: Any) -> bool:
+def _has_index(opened: AlignmentFile) -> bool:
     try:
         return bool(opened.has_index())
     except (OSError, ValueError, AttributeError):
         return False
 
 
-def _without_reads(opened: Any, path: Path) -> tuple[frozenset[str], int]:
+def _without_reads(opened: AlignmentFile, path: Path) -> tuple[frozenset[str], int]:
     """Return the contigs that have no reads, and the number of unmapped reads without a position.
 
     Both are read from the index, where it tells them: some programs write indexes of BAM without counts.
@@ -253,8 +256,8 @@ class RawRecords:
         os.ftruncate(self._memory, 0)
         try:
             with (
-                os.fdopen(os.dup(self._memory), "wb", buffering=0) as sink,
-                self._pysam.AlignmentFile(sink, "wbu", header=self._alignments.short_header) as out,
+                os.fdopen(os.dup(self._memory), "wb", buffering=0) as stream,
+                self._pysam.AlignmentFile(stream, "wbu", header=self._alignments.short_header) as out,
             ):
                 write = out.write
                 while os.fstat(self._memory).st_size < size:
@@ -287,7 +290,7 @@ def _memory() -> int:
         return os.dup(file.fileno())
 
 
-def _data_of_blocks(stored: bytes) -> Iterator[Any]:
+def _data_of_blocks(stored: bytes) -> Iterator[bytes]:
     """Yield the data of each BGZF block."""
     view, at = memoryview(stored), 0
     while at + _HEADER <= len(stored):

@@ -188,8 +188,8 @@ def _all_wrong(probability: NDArray[np.float64], count: NDArray[np.int64]) -> fl
     It is often a whole Phred number, so its logarithms are added in LoFreq's order, which decides how it is
     cut.
     """
-    each = [math.log(p) for p in probability.tolist()]
-    return float(np.repeat(each, count).cumsum()[-1])
+    logs = [math.log(p) for p in probability.tolist()]
+    return float(np.repeat(logs, count).cumsum()[-1])
 
 
 def allele_at(columns: ColumnsToTest, tests: WindowTests, column: int, base: int) -> Allele:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from syclade.host.device.device import NUMPY, Device
 from syclade.host.device.engines import Allocation, open_engine
 from syclade.host.device.engines.local import NumpyCode, NumpyEngine
 from syclade.host.device.work import GENERAL, WorkDone
+from syclade.host.ground.values import Array
 from syclade.kernels.baq.arguments import MEMBERS
 from syclade.kernels.baq.layout import scratch_sizes
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
@@ -94,9 +95,7 @@ class BandedEngines:
         place: where; None: here.
     """
 
-    def __init__(
-        self, banded: Banded, tables: Mapping[str, NDArray[Any]], place: Place | None = None
-    ) -> None:
+    def __init__(self, banded: Banded, tables: Mapping[str, Array], place: Place | None = None) -> None:
         self._banded, self._tables, self._place = banded, tables, place or here()
         self._engines: dict[int, tuple[KernelEngine | NumpyEngine, int]] = {}
         self._done: dict[Device, tuple[int, float]] = {}
@@ -145,7 +144,7 @@ class BandedEngines:
         return engine, engine.load(banded_kernel(banded, widest, device.kind))
 
     def run(
-        self, engine: KernelEngine | NumpyEngine, kernel: int, fields: Mapping[str, Any], count: int
+        self, engine: KernelEngine | NumpyEngine, kernel: int, fields: Mapping[str, Array | int], count: int
     ) -> None:
         """Write fields, launch the kernel on all slots, and wait.
 
@@ -187,7 +186,7 @@ def by_band(chosen: NDArray[np.bool_], band: NDArray[np.int64]) -> list[tuple[in
     return found
 
 
-def filled(values: NDArray[Any], sizes: Mapping[str, int], symbol: str) -> NDArray[Any]:
+def filled(values: Array, sizes: Mapping[str, int], symbol: str) -> Array:
     """Return values of all slots with zeros after them.
 
     Args:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from syclade.host.calls.indel_counts import IndelCounts, consensus_indels
 from syclade.host.calls.kernels import HostKernel, grow_table
 from syclade.host.calls.record_parser import Reads
 from syclade.host.ground.options.calls import CallOptions
+from syclade.host.ground.values import Array
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT, RULES
 
 __all__ = ["ColumnsToTest", "Counter", "Counts", "columns_to_test", "median_of_reference"]
@@ -94,7 +94,7 @@ class Counter:
         if self._table.shape[1] == 0:  # windows without reads need none
             self._table = np.zeros((self._number, _FIRST_STRIDE, 2), dtype=np.uint32)
         longest = int(reads.field("length").max(initial=0))
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, Array] = {
             "raw": reads.raw,
             "fields": reads.fields,
             "bases": reads.bases,
@@ -110,7 +110,7 @@ class Counter:
         for first, end, extended in _runs(len(reads), stored):
             self._count(arrays, first, end, extended and not self._options.no_ext_baq)
 
-    def _count(self, arrays: dict[str, NDArray[Any]], first: int, end: int, extended: bool) -> None:
+    def _count(self, arrays: dict[str, Array], first: int, end: int, extended: bool) -> None:
         """Count the reads from `first` on, without `end`."""
         aligned = len(arrays["states"]) > 0
         while first < end:
@@ -216,15 +216,15 @@ def columns_to_test(counts: Counts, reference: NDArray[np.uint8], options: CallO
     alternative = counts.base != reference[counts.column]
     known = reference[counts.column] < 4
     good = known & (counts.quality >= options.min_bq)
-    kept = good & (~alternative | (counts.quality >= options.min_alt_bq))
+    counted = good & (~alternative | (counts.quality >= options.min_alt_bq))
     quality = _replaced(counts, alternative, columns, options)
     joint = joint_errors(counts.mapping, counts.alignment, quality, use_mapping=not options.no_mq)
     if options.min_jq > 0 or options.min_alt_jq > 0:
         joined = phred(joint, exact=options.compat)
-        kept &= (joined >= options.min_jq) & (~alternative | (joined >= options.min_alt_jq))
+        counted &= (joined >= options.min_jq) & (~alternative | (joined >= options.min_alt_jq))
     if options.def_alt_jq > 0:
         joint[alternative] = phred_to_error(options.def_alt_jq)
-    by_base = _sums(counts, kept & alternative, columns)
+    by_base = _sums(counts, counted & alternative, columns)
     bases = counts.strands.sum(axis=(1, 2))
     enough = bases >= options.min_cov
     if options.compat:  # where most reads have a deletion, or an insertion follows, LoFreq does not test
@@ -232,9 +232,9 @@ def columns_to_test(counts: Counts, reference: NDArray[np.uint8], options: CallO
         if counts.indels is not None:
             enough &= ~consensus_indels(counts.indels)
     tested = enough & (reference < 4) & by_base.any(axis=1)
-    order, starts = _grouped(counts.column[kept], joint[kept], columns)
-    probability = joint[kept][order]
-    count = counts.count[kept][order]
+    order, starts = _grouped(counts.column[counted], joint[counted], columns)
+    probability = joint[counted][order]
+    count = counts.count[counted][order]
     first = np.ones(len(order), dtype=bool)
     first[1:] = probability[1:] != probability[:-1]
     first[starts[:-1][starts[:-1] < len(order)]] = True
@@ -245,7 +245,7 @@ def columns_to_test(counts: Counts, reference: NDArray[np.uint8], options: CallO
         tested,
         by_base,
         _sums(counts, good & alternative, columns),
-        np.bincount(counts.column[kept], counts.count[kept], columns).astype(np.int64),
+        np.bincount(counts.column[counted], counts.count[counted], columns).astype(np.int64),
         np.searchsorted(places, starts),
         probability[places],
         np.add.reduceat(count, places) if len(places) else count,

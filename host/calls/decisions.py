@@ -76,8 +76,8 @@ def thresholds_of(kind: Kind, tested: int, options: CallOptions) -> Thresholds:
     """Return the limits for a kind, given the number of columns or indels that were tested."""
     tests = number_of_tests(kind, tested, options)
     if options.compat:  # LoFreq divides in single precision
-        each = np.longdouble(np.float32(options.sig) / np.float32(tests))
-        return Thresholds(tests, max(0, int(-10 * np.log10(each))))
+        corrected = np.longdouble(np.float32(options.sig) / np.float32(tests))
+        return Thresholds(tests, max(0, int(-10 * np.log10(corrected))))
     return Thresholds(tests, int(-10.0 * math.log10(options.sig / tests)))
 
 

@@ -26,6 +26,8 @@ __all__ = [
 ]
 
 
+Integers = NDArray[np.integer[Any]]
+
 UNMAPPABLE = 0.5
 """PM of mapping quality 0: one other place is as good."""
 
@@ -63,9 +65,9 @@ _MAPPING, _ALIGNMENT, _BASE = _of_mapping(), _of_alignment(), _of_base()
 
 
 def joint_errors(
-    mapping: NDArray[np.integer[Any]],
-    alignment: NDArray[np.integer[Any]],
-    quality: NDArray[np.integer[Any]],
+    mapping: Integers,
+    alignment: Integers,
+    quality: Integers,
     *,
     use_mapping: bool,
 ) -> NDArray[np.float64]:

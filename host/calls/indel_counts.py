@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from syclade.host.calls.gap_quality import GapQuality
 from syclade.host.calls.kernels import HostKernel, grow_table
 from syclade.host.calls.record_parser import Reads, ReadTags
 from syclade.host.ground.options.calls import CallOptions
+from syclade.host.ground.values import Array
 from syclade.kernels.pileup.indel_arguments import (
     GAP,
     INDEL_RULES,
@@ -157,7 +158,7 @@ class IndelCounter:
         origin = int(reads.field("position").min())
         last = min(len(reference), int(reads.field("end").max()) + 1)
         longer = DINDEL[-1] if self._options.keep_homopolymers else 0
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, Array] = {
             "raw": reads.raw,
             "fields": reads.fields,
             "bases": reads.bases,
@@ -176,7 +177,7 @@ class IndelCounter:
             self._compiled(arrays)
             first, found = arrays["next"].tolist()
             self._list(
-                reads, self._kept(reads, arrays["gaps"][:found], arrays["by_position"], origin), reference
+                reads, self._counted(reads, arrays["gaps"][:found], arrays["by_position"], origin), reference
             )
             if first < len(reads) or 4 * int(self._filled.max()) >= 3 * self._table.shape[1]:
                 self._table = grow_table(self._table, self._begin)
@@ -208,7 +209,7 @@ class IndelCounter:
         """Least quality of an indel that counts."""
         return 0 if self._options.compat else LEAST_INDEL_QUALITY
 
-    def _kept(
+    def _counted(
         self, reads: Reads, gaps: NDArray[np.int64], by_position: NDArray[np.uint8], origin: int
     ) -> NDArray[np.int64]:
         """Return the gaps that count, and note those in homopolymers that do not."""
@@ -218,8 +219,8 @@ class IndelCounter:
             return gaps.copy()
         lost = gaps[low]
         place = lost[:, GAP.index("column")] + self._begin - origin
-        beside = (by_position[place] < self._least) & (place < len(by_position) - 1)
-        self._left_out.update(_names(reads, lost[beside]))
+        in_homopolymer = (by_position[place] < self._least) & (place < len(by_position) - 1)
+        self._left_out.update(_names(reads, lost[in_homopolymer]))
         return gaps[~low]
 
     def _list(self, reads: Reads, gaps: NDArray[np.int64], reference: NDArray[np.uint8]) -> None:
@@ -258,7 +259,7 @@ class IndelCounter:
             computed=options.call_indels,
             aligned=options.call_indels and not options.no_idaq,
             as_lofreq=options.compat,
-            least=0,  # `_kept` and `counts` leave out what has a lower quality, so that it can be counted
+            least=0,  # `_counted` and `counts` leave out what has a lower quality, so that it can be counted
         )
         return np.array([rules[name] for name in INDEL_RULES], dtype=np.int64)
 

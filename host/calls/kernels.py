@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from syclade.host.device.compile.machine_code import load_machine_code
 from syclade.host.device.device import Device, native_device
 from syclade.host.ground.errors import DeviceError, ReadsError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import Argument
 from syclade.kernels.pileup.arguments import COLUMNS, GROWTH, RECORDS
 from syclade.kernels.pileup.indel_arguments import INDEL_ARGUMENTS
@@ -58,7 +58,7 @@ class HostKernel:
         self._arguments = kernel.arguments
         self._run = load_machine_code(kernel)
 
-    def __call__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def __call__(self, arrays: Mapping[str, Array]) -> None:
         """Run the kernel, without Python's global interpreter lock.
 
         Args:

@@ -87,7 +87,7 @@ class DepthLimit:
         self._ends: list[int] = []
         self._last = -1
 
-    def kept(self, position: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def accepted(self, position: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which of the next reads of a contig are kept, bool, (reads,).
 
         Args:

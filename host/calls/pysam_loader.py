@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
 
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.packages import install_command
@@ -18,18 +19,18 @@ _entering = threading.Lock()
 _inside: list[int] = []
 """Threads that are inside `quiet_finalizers`."""
 
-_hooks: tuple[Callable[..., Any], Callable[..., Any]] = (sys.unraisablehook, sys.excepthook)
+_hooks: tuple[Callable[..., object], Callable[..., object]] = (sys.unraisablehook, sys.excepthook)
 """The hooks outside of it."""
 
 
-def pysam_of() -> Any:
+def pysam_of() -> ModuleType:
     """Return the module pysam, with its own messages switched off.
 
     Raises:
         ReadsError: pysam is not installed, or does not import.
     """
     try:
-        import pysam
+        pysam = importlib.import_module("pysam")
     except ImportError as error:
         missing = getattr(error, "name", None) == "pysam"
         what = "reading BAM and CRAM needs pysam" if missing else f"pysam does not import: {error}"
@@ -60,10 +61,10 @@ def quiet_finalizers() -> Iterator[None]:
                 sys.unraisablehook, sys.excepthook = _hooks
 
 
-def _unless_quiet(hook: Callable[..., Any]) -> Callable[..., None]:
+def _unless_quiet(hook: Callable[..., object]) -> Callable[..., None]:
     """Return a hook that does nothing in threads that are inside `quiet_finalizers`."""
 
-    def called(*problem: Any) -> None:
+    def called(*problem: object) -> None:
         if threading.get_ident() not in _inside:
             hook(*problem)
 

@@ -10,9 +10,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.ground.options.calls import CallOptions, call_flag
+
+if TYPE_CHECKING:
+    from pysam import AlignedSegment
 
 __all__ = ["REASONS", "ReadCounts", "ReadFilter", "Reason", "clipped_cigar", "reason_of"]
 
@@ -129,7 +132,7 @@ class ReadFilter:
         self._options = options
         self.counts: Counter[str] = Counter()
 
-    def take(self, reads: Sequence[Any], since: int, beyond: int | None) -> None:
+    def take(self, reads: Sequence[AlignedSegment], since: int, beyond: int | None) -> None:
         """Count some reads, in the order of the file, and change them in place.
 
         Args:
@@ -153,7 +156,7 @@ class ReadFilter:
         for (flag, mapping), number in found.items():
             self.counts[reason_of(flag, mapping, self._options) or otherwise] += number
 
-    def _assume(self, reads: Sequence[Any], since: int) -> None:
+    def _assume(self, reads: Sequence[AlignedSegment], since: int) -> None:
         """Give a base quality to the reads that have none."""
         quality = self._options.assume_quality
         for read in reads:
@@ -161,14 +164,14 @@ class ReadFilter:
                 read.query_qualities = array.array("B", [quality] * read.query_length)
                 self._note(read, since, _ASSUMED)
 
-    def _clip(self, reads: Sequence[Any], since: int, end: int) -> None:
+    def _clip(self, reads: Sequence[AlignedSegment], since: int, end: int) -> None:
         """Clip the reads that reach beyond the end of their contig, as aligners of circular genomes write."""
         for read in reads:
             if read.cigartuples and (read.reference_end or 0) > end:
                 read.cigartuples = clipped_cigar(read.cigartuples, end - read.reference_start)
                 self._note(read, since, _CLIPPED)
 
-    def _note(self, read: Any, since: int, what: str) -> None:
+    def _note(self, read: AlignedSegment, since: int, what: str) -> None:
         """Count a changed read, if it is used and counted here."""
         counted = read.reference_start >= since and read.query_length
         if counted and reason_of(read.flag, read.mapping_quality, self._options) is None:
@@ -190,10 +193,10 @@ def clipped_cigar(cigar: Sequence[tuple[int, int]], positions: int) -> list[tupl
         if not positions:
             clipped += length if operation in _ON_READ else 0
             continue
-        kept = min(length, positions) if operation in _ON_REFERENCE else length
-        positions -= kept if operation in _ON_REFERENCE else 0
-        clipped += length - kept if operation in _MATCHES else 0
-        found.append((operation, kept))
+        length_left = min(length, positions) if operation in _ON_REFERENCE else length
+        positions -= length_left if operation in _ON_REFERENCE else 0
+        clipped += length - length_left if operation in _MATCHES else 0
+        found.append((operation, length_left))
     while found and found[-1][0] not in _MATCHES:  # no deletion or skip at the end
         operation, length = found.pop()
         clipped += length if operation in _ON_READ else 0

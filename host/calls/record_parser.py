@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from syclade.host.calls.kernels import HostKernel, load_host_kernel
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.options.calls import CallOptions, call_flag
+from syclade.host.ground.values import Array
 from syclade.kernels.pileup.arguments import (
     BEYOND,
     DAMAGED,
@@ -131,7 +131,7 @@ class RecordParser:
             illumina=31 if options.illumina_1_3 else 0,
         )
         outcome = np.zeros(len(OUTCOME), dtype=np.int64)
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, Array] = {
             "raw": letters,
             "limits": np.array([limits[name] for name in LIMITS], dtype=np.int64),
             "outcome": outcome,
@@ -223,7 +223,7 @@ class TagReader:
             return ReadTags(at)
         self._tags = self._tags or load_host_kernel("tags")
         found = np.zeros(len(FOUND), dtype=np.int64)
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, Array] = {
             "raw": reads.raw,
             "fields": reads.fields,
             "reads": np.array([len(reads)]),

@@ -10,7 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.files import is_file, problem_of
 from syclade.host.ground.options.calls import call_flag
+
+if TYPE_CHECKING:
+    from pysam import FastaFile
 
 __all__ = ["BASES", "Reference", "codes_of", "index_of", "problem_of_index"]
 
@@ -142,7 +145,7 @@ class Reference:
             self._remove()
 
 
-def _opened(path: Path) -> tuple[Any, Path, str | None]:
+def _opened(path: Path) -> tuple[FastaFile, Path, str | None]:
     """Return the open file, a path of it with a fitting index, and why the index beside it is not used."""
     pysam = pysam_of()
     if not is_file(path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import syclade
 from syclade.host.calls.alleles import INDEL, SNV
@@ -14,6 +13,7 @@ from syclade.host.calls.window_tests import ColumnCounts
 from syclade.host.device.device import native_device
 from syclade.host.device.work import work_dicts
 from syclade.host.ground.options.calls import CallOptions, call_flag
+from syclade.host.ground.values import JsonObject
 
 __all__ = ["DIFFERING", "summary_of", "tests_done", "warnings_of"]
 
@@ -24,7 +24,7 @@ sequences differ in 3 of 4 columns, the strains of a virus rarely in 1 of 10."""
 
 def summary_of(
     called: Called, options: CallOptions, reference: Path, files: Sequence[Path], seconds: float
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the summary for JSON; limits of kinds that were not called are None.
 
     Args:
@@ -34,11 +34,11 @@ def summary_of(
         files: the files that were written.
         seconds: time of the run.
     """
-    samples = []
+    samples: list[JsonObject] = []
     for number, (sample, limits) in enumerate(zip(called.samples, called.limits, strict=True)):
         calls = [variant.calls[number] for variant in called.variants]
         significant = [call for call in calls if call.quality >= limits[call.allele.kind].quality]
-        bases, indels = limits.get(SNV), limits.get(INDEL)
+        bases, indels, tested = limits.get(SNV), limits.get(INDEL), called.tested[number]
         samples.append(
             {
                 "sample": sample.name,
@@ -46,13 +46,13 @@ def summary_of(
                 "alignments": _alignments(called.reads[number]),
                 "columns_covered": called.columns[number].covered,
                 "columns_differing": called.columns[number].differing,
-                "columns_tested": called.tested[number][SNV],
-                "tests": bases and tests_done(bases.tests, called.tested[number][SNV], options),
-                "min_quality": bases and bases.quality,
+                "columns_tested": tested[SNV],
+                "tests": None if bases is None else tests_done(bases.tests, tested[SNV], options),
+                "min_quality": None if bases is None else bases.quality,
                 "indels_left_out": called.columns[number].left_out,
-                "indels_tested": called.tested[number][INDEL],
-                "indel_tests": indels and tests_done(indels.tests, called.tested[number][INDEL], options),
-                "min_indel_quality": indels and indels.quality,
+                "indels_tested": tested[INDEL],
+                "indel_tests": None if indels is None else tests_done(indels.tests, tested[INDEL], options),
+                "min_indel_quality": None if indels is None else indels.quality,
                 "variants": len(significant),
                 "passed": sum(not call.filters for call in significant),
             }
@@ -88,7 +88,7 @@ def tests_done(tests: int, tested: int, options: CallOptions) -> int:
     return tests if tested or options.bonf is not None else 0
 
 
-def _alignments(reads: ReadCounts) -> dict[str, Any]:
+def _alignments(reads: ReadCounts) -> JsonObject:
     return {
         "total": reads.total,
         "used": reads.used,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -286,14 +285,14 @@ def inputs_of(reads: Sequence[Path], reference: Path, **others: Path | None) -> 
     return indexes | files
 
 
-def check_vcf(path: Path, longest: int, force: bool, apart: Mapping[str, Any]) -> None:
+def check_vcf(path: Path, longest: int, force: bool, protected: Mapping[str, object]) -> None:
     """Check that a VCF and its index can be written, before anything is computed.
 
     Args:
         path: the VCF, compressed if its name ends in .gz.
         longest: length of the longest contig.
         force: whether existing files may be replaced.
-        apart: the inputs, by `inputs_of`; they are never overwritten.
+        protected: the inputs, by `inputs_of`; they are never overwritten.
 
     Raises:
         OutputError: they cannot be written, are inputs, or exist already.
@@ -303,12 +302,12 @@ def check_vcf(path: Path, longest: int, force: bool, apart: Mapping[str, Any]) -
             f"{path} would be BCF, which is not written", hint="end the name in .vcf or .vcf.gz"
         )
     names = _names(path, longest)
-    refuse_same([path.with_name(name) for name in names], apart)
+    refuse_same([path.with_name(name) for name in names], protected)
     check_file(path, force, names[1:])
 
 
 def write_vcf(
-    path: Path, text: str, longest: int, *, force: bool, apart: Mapping[str, Any] | None = None
+    path: Path, text: str, longest: int, *, force: bool, protected: Mapping[str, object] | None = None
 ) -> list[Path]:
     """Write a VCF, and its index if it is compressed; return the files.
 
@@ -317,14 +316,14 @@ def write_vcf(
         text: its lines.
         longest: length of the longest contig.
         force: whether existing files may be replaced.
-        apart: the inputs, by `inputs_of`; they are never overwritten.
+        protected: the inputs, by `inputs_of`; they are never overwritten.
 
     Raises:
         OutputError: as for `write_files`.
     """
     names = _names(path, longest)
     if len(names) == 1:
-        write_file(path, text, force, apart)
+        write_file(path, text, force, protected)
         return [path]
     with tempfile.TemporaryDirectory() as folder:
         packed = Path(folder) / "calls.vcf.gz"
@@ -333,7 +332,7 @@ def write_vcf(
             names[0]: lambda place: _copy(packed, place),
             names[1]: lambda place: _copy(index, place),
         }
-        write_files(path.parent, files, force, apart, links=True)
+        write_files(path.parent, files, force, protected, links=True)
     return [path.with_name(name) for name in names]
 
 

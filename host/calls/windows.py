@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,10 @@ WINDOW = 2048
 """Columns of a window. Windows begin at multiples of it, so results do not depend on how a contig is
 divided."""
 
-_NOTHING: Any = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint8)
+Qualities = tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.bool_] | None]
+"""States and alignment qualities of all letters, and which reads have them stored, if any."""
+
+_NOTHING = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint8)
 
 
 def window_ends(begin: int, end: int) -> Iterator[tuple[int, int]]:
@@ -111,21 +113,21 @@ class WindowCounter:
                     reads = self._parser.take(alignments.path, raw, place, last, previous)
                     stream.consume(reads.consumed)
                     previous = reads.previous
-                    used, those = (raw, reads) if limit is None else self._kept(limit, raw, reads, place)
+                    used, those = (raw, reads) if limit is None else self._limited(limit, raw, reads, place)
                     carried.append(self._add(counter, alignments, those, reference, used, contig))
                     if reads.stopped or not (reads.consumed or stream.more()):
                         break
                 carried = [piece for piece in carried if piece]
                 yield counter.counts()
 
-    def _kept(
+    def _limited(
         self, limit: DepthLimit, raw: bytes, reads: Reads, contig: tuple[int, str, int]
     ) -> tuple[bytes, Reads]:
         """Return the raw records and the reads that a limit of depth keeps."""
-        kept = limit.kept(reads.field("position"), reads.field("end"))
-        if kept.all():
+        accepted = limit.accepted(reads.field("position"), reads.field("end"))
+        if accepted.all():
             return raw, reads
-        fewer = _records(raw, reads, np.flatnonzero(kept))
+        fewer = _records(raw, reads, np.flatnonzero(accepted))
         return fewer, self._parser.take(Path(), fewer, contig, contig[2] + 1, -1)
 
     def _add(
@@ -148,7 +150,7 @@ class WindowCounter:
         counters.bases.add(reads, *self._qualities(reads, tags, reference))
         return _records(raw, reads, np.flatnonzero(reads.field("end") > counters.end))
 
-    def _qualities(self, reads: Reads, tags: ReadTags, reference: NDArray[np.uint8]) -> tuple[Any, Any, Any]:
+    def _qualities(self, reads: Reads, tags: ReadTags, reference: NDArray[np.uint8]) -> Qualities:
         """Return states and alignment qualities of all letters, and which reads have them stored."""
         if self._quality is None:
             return (*_NOTHING, None)

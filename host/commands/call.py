@@ -154,7 +154,7 @@ def command(
         click.echo(text, nl=False)
         files = []
     else:
-        files = write_vcf(out, text, longest, force=force, apart=inputs)
+        files = write_vcf(out, text, longest, force=force, protected=inputs)
     summary = summary_of(called, chosen, ref, files, time.perf_counter() - begun)
     if as_json:
         click.echo(json.dumps(summary, indent=2), err=out == STDOUT)

@@ -76,7 +76,9 @@ def _opened(chosen: Options, matrix: object, names: list[str]) -> Iterator[Outpu
         return
     from syclade.host.answer.output.result_files import folder_of_result
 
-    with folder_of_result(out, names, force=chosen.force, apart=options.files_of(chosen, matrix)) as folder:
+    with folder_of_result(
+        out, names, force=chosen.force, protected=options.files_of(chosen, matrix)
+    ) as folder:
         try:
             yield folder
         except KeyboardInterrupt:

@@ -23,7 +23,7 @@ __all__ = [
     "known_devices",
     "list_devices",
     "open_first",
-    "where_of",
+    "split_devices",
 ]
 
 
@@ -188,7 +188,7 @@ class Devices(Several):
         self.names = tuple(names)
 
 
-def where_of(wanted: W) -> W | Several:
+def split_devices(wanted: W) -> W | Several:
     """Return several devices for a text with commas, such as `cpu,fpga-emu`; all else as it is.
 
     Raises:
@@ -207,7 +207,7 @@ def where_of(wanted: W) -> W | Several:
 
 def first_of(wanted: str | Several) -> str:
     """Return the device for work of one place only, as for `choose_device`; numpy if there is no other."""
-    where = where_of(wanted)
+    where = split_devices(wanted)
     if isinstance(where, Devices):
         return min(where.names, key=lambda name: name in ("numpy", "python"))
     return where if isinstance(where, str) else "auto"

@@ -55,12 +55,12 @@ def cores_of_process() -> int:
         OptionError: SYCLADE_THREADS is not a whole number from 1 to 2147483647.
     """
     allowed = _allowed()
-    said = os.environ.get(THREADS_VARIABLE, "").strip()
-    if not said:
+    given = os.environ.get(THREADS_VARIABLE, "").strip()
+    if not given:
         return min(allowed, _quota() or allowed)
-    if not said.isdecimal() or not 1 <= int(said) < 2**31:
-        raise OptionError(f"{THREADS_VARIABLE} is {said!r}", hint="give a number of threads, at least 1")
-    return min(allowed, int(said))
+    if not given.isdecimal() or not 1 <= int(given) < 2**31:
+        raise OptionError(f"{THREADS_VARIABLE} is {given!r}", hint="give a number of threads, at least 1")
+    return min(allowed, int(given))
 
 
 def limit_drivers() -> None:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 import struct
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.device.workarounds import prepare
 from syclade.host.device.workarounds.stacks import installed_stack
+
+if TYPE_CHECKING:
+    from dpctl import SyclDevice
 
 __all__ = ["kind_of", "probe_spirv", "try_device"]
 
@@ -51,7 +54,7 @@ def probe_spirv() -> bytes:
     return struct.pack(f"<{len(words)}I", *words)
 
 
-def kind_of(device: Any) -> str:
+def kind_of(device: SyclDevice) -> str:
     """Return the kind of a dpctl device: cpu, fpga-emu, fpga, gpu or other."""
     kind = str(device.device_type).rpartition(".")[2]
     if kind == "accelerator":

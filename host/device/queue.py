@@ -8,7 +8,7 @@ such a child. So there an error is raised.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 from syclade.host.device.device import Device
 from syclade.host.device.probe import kind_of
@@ -16,10 +16,13 @@ from syclade.host.device.workarounds import prepare
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.options import flag_of
 
+if TYPE_CHECKING:
+    from dpctl import SyclQueue
+
 __all__ = ["device_of", "note_sycl_use", "open_queue", "refuse_inherited_sycl", "require_float64"]
 
 
-def open_queue(device_filter: str, *, timed: bool = False) -> Any:
+def open_queue(device_filter: str, *, timed: bool = False) -> SyclQueue:
     """Open a `dpctl.SyclQueue` on a device.
 
     Args:
@@ -39,7 +42,7 @@ def open_queue(device_filter: str, *, timed: bool = False) -> Any:
         ) from error
 
 
-def require_float64(queue: Any) -> None:
+def require_float64(queue: SyclQueue) -> None:
     """Check that a device computes with numbers of 64 bits, as kernels of probabilities do.
 
     Raises:
@@ -53,7 +56,7 @@ def require_float64(queue: Any) -> None:
         )
 
 
-def device_of(queue: Any) -> Device:
+def device_of(queue: SyclQueue) -> Device:
     """Return the device of a queue, as its driver describes it: the one that launches really run on."""
     device = queue.sycl_device
     return Device(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +126,7 @@ class WithWork:
         return sum(one.count for one in steps) / max(sum(one.seconds for one in steps), 1e-9)
 
 
-def work_dicts(work: Sequence[WorkDone]) -> list[dict[str, Any]]:
+def work_dicts(work: Sequence[WorkDone]) -> list[dict[str, str | int | float]]:
     """Return the work as plain values for run.json; the shares of each unit sum to 1, and are named by it."""
     totals = {unit: sum(counts_of(work, unit).values()) for unit in _NAMES}
     return [

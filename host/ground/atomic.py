@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from syclade.host.ground.flock import has_locks, is_at, lock_waiting, try_lock
 from syclade.host.ground.signals import uninterrupted
@@ -151,16 +151,16 @@ class TemporaryFiles:
         if self._made is None:
             with uninterrupted():
                 self._made = make_temporary(self._folder)
-        passing = self._made.path / place.name
-        self.waiting[place] = passing
+        temporary = self._made.path / place.name
+        self.waiting[place] = temporary
         if callable(content):
-            content(passing)
+            content(temporary)
             if sync:
-                _sync(passing)
+                _sync(temporary)
             return
-        form: dict[str, Any] = {} if isinstance(content, bytes) else {"encoding": "utf-8", "newline": "\n"}
-        with passing.open("x" if form else "xb", **form) as file:
-            file.writelines([content] if isinstance(content, (str, bytes)) else content)
+        pieces = [content] if isinstance(content, (str, bytes)) else content
+        with temporary.open("xb") as file:
+            file.writelines(one if isinstance(one, bytes) else one.encode() for one in pieces)
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
@@ -176,11 +176,11 @@ class TemporaryFiles:
             FileExistsError: the target exists and is not to be replaced.
             OSError: the file cannot be renamed.
         """
-        passing = self.waiting[place]
+        temporary = self.waiting[place]
         if replace:
-            passing.replace(place)
+            temporary.replace(place)
         else:
-            _move_to_new(passing, place)
+            _move_to_new(temporary, place)
 
     def close(self) -> None:
         """Delete the temporary files that have not been moved, and their folder."""
@@ -189,18 +189,18 @@ class TemporaryFiles:
             remove_temporary(made)
 
 
-def _move_to_new(passing: Path, place: Path) -> None:
+def _move_to_new(temporary: Path, place: Path) -> None:
     """Rename a file, unless the new name exists; of two processes, only one can succeed."""
     try:
-        place.hardlink_to(passing)
+        place.hardlink_to(temporary)
     except FileExistsError:
         raise
     except (OSError, NotImplementedError):  # a file system without hard links
         if os.path.lexists(place):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place)) from None
-        passing.rename(place)
+        temporary.rename(place)
     else:
-        passing.unlink()
+        temporary.unlink()
 
 
 def _sync(path: Path) -> None:

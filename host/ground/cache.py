@@ -92,10 +92,10 @@ def write_cached(name: str, content: bytes) -> bool:
         _make(target.parent)
         if not all(_check(folder, folder.stat()) for folder in (cache_folder(), target.parent)):
             return False
-        with temporary_files(target.parent, [target.name]) as passing:
-            passing.write(target, content, sync=False)
-            passing.waiting[target].chmod(0o600)
-            passing.move(target)
+        with temporary_files(target.parent, [target.name]) as temporary:
+            temporary.write(target, content, sync=False)
+            temporary.waiting[target].chmod(0o600)
+            temporary.move(target)
     except OSError:
         return False
     return True

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from syclade.host.ground.atomic import Content, temporary_files
 from syclade.host.ground.errors import OutputError
@@ -112,7 +111,7 @@ def missing_directory(path: Path) -> OutputError:
 
 
 def write_file(
-    path: Path, content: Content, force: bool = False, apart: Mapping[str, Any] | None = None
+    path: Path, content: Content, force: bool = False, protected: Mapping[str, object] | None = None
 ) -> None:
     """Write a file atomically; see `write_files`. Its directory must exist.
 
@@ -120,14 +119,14 @@ def write_file(
         OutputError: as for `check_file` and `write_files`.
     """
     check_file(path, force)
-    write_files(path.parent, {path.name: content}, force, apart, links=True)
+    write_files(path.parent, {path.name: content}, force, protected, links=True)
 
 
 def write_files(
     directory: str | os.PathLike[str],
     files: Mapping[str, Content],
     force: bool = False,
-    apart: Mapping[str, Any] | None = None,
+    protected: Mapping[str, object] | None = None,
     *,
     links: bool = False,
 ) -> None:
@@ -141,13 +140,13 @@ def write_files(
         directory: the directory for the files; created with its parents.
         files: content by file name: a text, whole or in pieces, bytes, or a function that writes the file.
         force: whether existing files of these names may be replaced.
-        apart: files that must not be overwritten, such as inputs; see `refuse_same`.
+        protected: files that must not be overwritten, such as inputs; see `refuse_same`.
         links: as for `check_output`.
 
     Raises:
-        OutputError: as ``check_output``; a file is one of `apart`; or the disk is full or fails.
+        OutputError: as ``check_output``; a file is one of `protected`; or the disk is full or fails.
     """
-    refuse_same([path_of("the directory", directory, OutputError) / name for name in files], apart or {})
+    refuse_same([path_of("the directory", directory, OutputError) / name for name in files], protected or {})
     move_files(check_output(directory, files, force, links=links), files, force)
 
 
@@ -171,19 +170,19 @@ def move_files(
     """
     place = folder
     try:
-        with temporary_files(folder, files) as passing:
+        with temporary_files(folder, files) as temporary:
             for name, content in files.items():
                 place = folder / name
-                passing.write(place, content, sync=True)
+                temporary.write(place, content, sync=True)
             with uninterrupted(), ExitStack() as undo:
                 for name in stale:
                     (folder / name).unlink(missing_ok=True)
-                for place in passing.waiting:
-                    passing.move(place, replace=force)
+                for place in temporary.waiting:
+                    temporary.move(place, replace=force)
                     if not force:
                         undo.callback(place.unlink)
                 undo.pop_all()
-                passing.close()
+                temporary.close()
                 if written is not None:
                     written += files
         _sync_directory(folder)
@@ -214,7 +213,7 @@ def cannot(what: str, problem: Exception) -> OutputError:
     )
 
 
-def refuse_same(outputs: Iterable[Path], others: Mapping[str, Any]) -> None:
+def refuse_same(outputs: Iterable[Path], others: Mapping[str, object]) -> None:
     """Check that outputs are none of other files, under any name (links included).
 
     Args:
@@ -235,7 +234,7 @@ def refuse_same(outputs: Iterable[Path], others: Mapping[str, Any]) -> None:
                 )
 
 
-def _keys_of(value: Any) -> Iterable[object]:
+def _keys_of(value: object) -> Iterable[object]:
     """Return the keys of the files that a value stands for."""
     if isinstance(value, (str, os.PathLike)):
         path = Path(value)
@@ -245,7 +244,7 @@ def _keys_of(value: Any) -> Iterable[object]:
             files = [path]
         return {key for file in files for key in _keys(file)}
     try:
-        found = os.fstat(value.fileno())
+        found = os.fstat(value.fileno())  # type: ignore[attr-defined]
     except (AttributeError, OSError, TypeError, ValueError):
         return ()
     return ((found.st_dev, found.st_ino),)

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from syclade.host.ground.errors import OptionError, SycladeError
 
@@ -95,7 +95,7 @@ MOST_BYTES = 2**28
 _CHUNK = 2**20
 
 
-def chunks(stream: IO[Any], most: int | None = None) -> Iterator[bytes]:
+def chunks(stream: IO[bytes] | IO[str], most: int | None = None) -> Iterator[bytes]:
     """Yield the content of a stream in pieces.
 
     Args:

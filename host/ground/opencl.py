@@ -6,8 +6,9 @@ Source: The OpenCL Specification, version 2.1, sections 5.8.1 to 5.8.8.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 __all__ = [
     "OpenCLError",
@@ -40,7 +41,7 @@ class OpenCLError(Exception):
 
 
 @cache
-def library() -> Any:
+def library() -> ctypes.CDLL:
     """Return the OpenCL loader, which `workarounds.prepare` has loaded under this name."""
     opencl = ctypes.CDLL("libOpenCL.so.1")
     pointer, size, code = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
@@ -100,7 +101,7 @@ def _built(place: Place, function: str, program: int | None, code: int) -> int:
     return program
 
 
-def _text(function: Any, *where: int) -> str:
+def _text(function: Callable[..., int], *where: int) -> str:
     """Return a string that an information function of OpenCL reports."""
     length = ctypes.c_size_t(0)
     function(*where, 0, None, ctypes.byref(length))

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import BusyError, OutputError
@@ -29,10 +28,10 @@ class OutputFolder:
         written: names of the files, once they are written.
     """
 
-    def __init__(self, path: Path, record: str | None, force: bool, apart: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, record: str | None, force: bool, protected: Mapping[str, object]) -> None:
         self.path, self.force = path, force
         self.written: list[str] = []
-        self._record, self._apart = record, apart
+        self._record, self._protected = record, protected
         self._seen = self._recorded()
 
     def check(self, names: Iterable[str]) -> None:
@@ -44,7 +43,7 @@ class OutputFolder:
         """
         names = list(names)
         earlier = self._earlier(names)
-        refuse_same([self.path / name for name in (*names, *earlier)], self._apart)
+        refuse_same([self.path / name for name in (*names, *earlier)], self._protected)
         if earlier:
             refuse_link(self.path)
         check_output(self.path, names, self.force)
@@ -92,7 +91,7 @@ def output_folder(
     key: str,
     record: str | None = None,
     force: bool = False,
-    apart: Mapping[str, Any],
+    protected: Mapping[str, object],
 ) -> Iterator[OutputFolder]:
     """Check, make and lock a folder for the files of one run, before anything is computed.
 
@@ -105,7 +104,7 @@ def output_folder(
         record: the file that has, as JSON, the names of all files of the run (`files`); None for no record.
         force: whether existing files of the same names may be replaced, and files recorded by the earlier run
             removed.
-        apart: files that the run reads, or writes elsewhere; see `refuse_same`.
+        protected: files that the run reads, or writes elsewhere; see `refuse_same`.
 
     Raises:
         BusyError: another run writes there now.
@@ -121,7 +120,7 @@ def output_folder(
             stack.callback(_remove_empty, made)
             check_output(path, (), force)
             stack.enter_context(locked(path / f".{key}.lock", busy))
-            folder = OutputFolder(path, record, force, apart)
+            folder = OutputFolder(path, record, force, protected)
             folder.check(names)
         yield folder
 

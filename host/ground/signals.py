@@ -6,11 +6,13 @@ from __future__ import annotations
 import atexit
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from types import FrameType
 
 __all__ = ["closed_at_exit", "uninterrupted"]
+
+Handler = int | Callable[[int, FrameType | None], object] | None
 
 
 @contextmanager
@@ -23,7 +25,7 @@ def uninterrupted() -> Iterator[None]:
         yield
         return
     seen: list[int] = []
-    before: dict[signal.Signals, Any] = {}
+    before: dict[signal.Signals, Handler] = {}
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
             handler = signal.getsignal(number)

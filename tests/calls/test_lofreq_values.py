@@ -220,6 +220,6 @@ def test_the_limit_of_depth_does_not_depend_on_how_reads_come() -> None:
         kept[at] = not (deep and at and position[at - 1] == position[at])
     for size in (1, 7, 400):
         limit = DepthLimit(most)
-        parts = [limit.kept(position[at : at + size], end[at : at + size]) for at in range(0, 400, size)]
+        parts = [limit.accepted(position[at : at + size], end[at : at + size]) for at in range(0, 400, size)]
         assert np.concatenate(parts).tolist() == kept.tolist()
     assert 0 < kept.sum() < 300

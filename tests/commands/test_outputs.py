@@ -183,7 +183,7 @@ def test_a_folder_in_use_is_refused_at_the_start(run: Any, place: Path, command:
     else:
         key, given = "x.samples", ["scite", "-i", place / "matrix.csv", *SCITE.split(), "-o", place / "x"]
     before = contents(place)
-    with output_folder(place, (), key=key, apart={}):
+    with output_folder(place, (), key=key, protected={}):
         status, told = run(*given)
     assert (status, "another run is writing to" in told) == (2, True)
     assert contents(place) == before

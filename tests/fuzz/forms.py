@@ -15,7 +15,7 @@ from unittest import mock
 import numpy as np
 
 from syclade.host.data.input import read_matrix as door
-from syclade.host.data.input.formats import FORMATS, Asked
+from syclade.host.data.input.formats import FORMATS, ReadOptions
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.ground.errors import MatrixError, SycladeError
@@ -143,16 +143,16 @@ class Libraries(_Forms):
                     "bcf" if name.endswith(".bcf") else hdf5_format(self._made / name)
                 )
                 coding = {option: value for option, value in said.items() if option != "format"}
-                FORMATS[form].read(self._made / name, Asked(**coding))
+                FORMATS[form].read(self._made / name, ReadOptions(**coding))
 
     def take(self, given: tuple[str, bytes, dict[str, Any]]) -> None:
         """Read the file; a library that crashes or hangs must result in a SycladeError, too."""
-        with mock.patch.object(door, "read_apart", forked):
+        with mock.patch.object(door, "read_in_subprocess", forked):
             super().take(given)
 
 
 def forked(reader: Any, path: Path, *rest: Any) -> Any:
-    """Replace `read_apart` by a fork, which is fast enough for tens of thousands of files."""
+    """Replace `read_in_subprocess` by a fork, which is fast enough for tens of thousands of files."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:

@@ -63,7 +63,7 @@ class Compilers:
             stored = read_checked(program._cache_name(kernel))
             if stored is None:
                 made: Spirv = self._ask("sycl", kernel, kernel.name)
-                program._keep(kernel, made)
+                program._store(kernel, made)
                 return made
         name, _, module = stored.partition(b"\n")
         return Spirv(name.decode(), module)

@@ -135,7 +135,7 @@ def drop_old_lock(folder: Path) -> None:
 def _infer(place: Place, task: Task, folder: Path, digest: str) -> Line:
     """Infer the tree, and write its result; raise `_Stopped` if it was stopped before its end."""
     inputs = {"the matrix": task.matrix, **{flag_of(name): getattr(task.options, name) for name in _INPUTS}}
-    with folder_of_result(folder, (), force=place.force, apart=inputs) as opened:
+    with folder_of_result(folder, (), force=place.force, protected=inputs) as opened:
         kept = _kept(folder, task, digest)  # another process may have ended meanwhile
         if kept is not None:
             return kept
@@ -201,7 +201,7 @@ def _note_failure(place: Place, folder: Path, digest: str | None, line: Line) ->
     Raises:
         OutputError: it cannot be written.
     """
-    with folder_of_result(folder, (), force=place.force, apart={}):
+    with folder_of_result(folder, (), force=place.force, protected={}):
         record = read_record(folder)
         foreign = record is None and _has_files(folder)
         if not foreign and not is_complete(folder, record):

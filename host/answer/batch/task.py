@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from syclade.host.answer.request.arguments import settled
 from syclade.host.data.input.formats import format_for
-from syclade.host.data.input.names import beside
+from syclade.host.data.input.names import name_file_of
 from syclade.host.data.input.source import Source
 from syclade.host.findings.kinds import kind_named, weights_of
 from syclade.host.ground.errors import MatrixError, OptionError
@@ -269,7 +269,7 @@ def digest_of(task: Task) -> str:
 def _companion_files(task: Task) -> Iterator[tuple[str, Path]]:
     """Yield the kind and the path of each name file beside the matrix."""
     for what in ("mutation", "cell"):
-        place = beside(Path(task.matrix), what)
+        place = name_file_of(Path(task.matrix), what)
         if place is not None:
             yield what, place
 

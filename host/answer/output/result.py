@@ -495,6 +495,6 @@ class Result(WithWork):
 
         place = path_of("the directory", directory, OutputError)
         files = files_of(self, place.name, report=report, netcdf=netcdf, multiqc=multiqc)
-        with folder_of_result(place, files, force=force, apart=inputs_of(self)) as folder:
+        with folder_of_result(place, files, force=force, protected=inputs_of(self)) as folder:
             folder.write(files)
         return list(files)

@@ -14,7 +14,7 @@ from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
-from syclade.host.device.choice import Several, where_of
+from syclade.host.device.choice import Several, split_devices
 from syclade.host.findings.estimated_rates import Estimated, Report
 from syclade.host.findings.kinds.kind import PlanOptions
 from syclade.host.findings.unplaced import Unplaced
@@ -196,7 +196,7 @@ def _found(options: Options, inputs: Inputs, rates: Rates) -> Options:
 def _where(device: str, executor: Executor | None) -> str | Several:
     """Return where the work is done; the code of workers is only loaded if needed."""
     if executor is None:
-        return where_of(device)
+        return split_devices(device)
     from syclade.host.device.cluster.workers import Workers
 
     return Workers(executor, device)

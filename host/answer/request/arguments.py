@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
-from syclade.host.device.choice import choose_device, first_of, where_of
+from syclade.host.device.choice import choose_device, first_of, split_devices
 from syclade.host.findings.estimated_rates import RequestedRates
 from syclade.host.findings.kinds import kind_named
 from syclade.host.ground.errors import MatrixError
@@ -48,7 +48,7 @@ def settled(options: Options) -> Options:
     check_together(options)
     options = options.replace(method=method_of(options))
     check_together(options)
-    where_of(options.device)
+    split_devices(options.device)
     rates.check(device=options.device)
     return options
 

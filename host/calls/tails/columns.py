@@ -123,9 +123,9 @@ def reduce_columns(columns: Columns) -> Reduced:
     owner = np.repeat(np.arange(n), np.diff(columns.starts))
     p, counts = columns.probabilities, columns.counts
     certain = np.bincount(owner, np.where(p == 1, counts, 0), n).astype(np.int64)
-    kept = np.flatnonzero((p > 0) & (p < 1) & (counts > 0))
-    kept = kept[np.lexsort((p[kept], owner[kept]))]
-    owner, p, counts = owner[kept], p[kept], counts[kept]
+    relevant = np.flatnonzero((p > 0) & (p < 1) & (counts > 0))
+    relevant = relevant[np.lexsort((p[relevant], owner[relevant]))]
+    owner, p, counts = owner[relevant], p[relevant], counts[relevant]
     first = np.flatnonzero(np.diff(owner, prepend=-1) | (np.diff(p, prepend=-1.0) != 0))
     owner, p = owner[first], p[first]
     counts = np.add.reduceat(counts, first) if first.size else counts

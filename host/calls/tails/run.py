@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from syclade.host.device.engines.engine import Engine
 from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.work import COLUMNS, GENERAL, WithWork, WorkDone, WorkLog
 from syclade.host.ground.errors import DeviceError
-from syclade.host.ground.values import short_repr
+from syclade.host.ground.values import Array, short_repr
 from syclade.kernels.arguments import PROBLEM, SCRATCH
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 
@@ -160,9 +160,7 @@ def _compute(reduced: Reduced, engine: Engine, number: int, kernel: str) -> Tail
     return Tails(log_tails, log.work, slots, len(batches), float(cells.sum() / possible))
 
 
-def fields_of(
-    reduced: Reduced, batch: NDArray[np.int64], engine: Engine, kernel: str
-) -> dict[str, NDArray[Any]]:
+def fields_of(reduced: Reduced, batch: NDArray[np.int64], engine: Engine, kernel: str) -> dict[str, Array]:
     """Return the arrays of a launch, by name; slots without a column have size 0."""
     starts, columns = reduced.columns.starts, reduced.columns
     groups = starts[batch + 1] - starts[batch]
@@ -186,13 +184,13 @@ def fields_of(
     return fields | {"probability": probability, "count": count}
 
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Array]
 
 
 def numpy_engine(name: str, sizes: Sizes, slots: int) -> tuple[NumpyEngine, int]:
     """Return an engine for a kernel's arrays, and the number of its code."""
-    kept = [one for one in tail_arguments(name) if one.role not in (PROBLEM, SCRATCH)]
-    engine = NumpyEngine(NUMPY, Allocation(kept, sizes.symbols(slots)))
+    arguments = [one for one in tail_arguments(name) if one.role not in (PROBLEM, SCRATCH)]
+    engine = NumpyEngine(NUMPY, Allocation(arguments, sizes.symbols(slots)))
     tail = partial(_blocked, sizes.room) if name == "blocked" else partial(_grouped, _TAILS[name])
     return engine, engine.load(partial(_run, tail))
 

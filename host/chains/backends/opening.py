@@ -21,7 +21,7 @@ from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.encodings import Encoding, choose_encoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
-from syclade.host.device.choice import Several, choose_device, open_first, where_of
+from syclade.host.device.choice import Several, choose_device, open_first, split_devices
 from syclade.host.device.compile import machine_code, program
 from syclade.host.device.device import NUMPY, Device, native_device
 from syclade.host.device.work import GENERAL, SPECIALISED
@@ -152,7 +152,7 @@ def open_runner(
             memory for the slots.
         OptionError: the encoding cannot hold the problem.
     """
-    where = where_of(wanted)
+    where = split_devices(wanted)
     if isinstance(where, Several):
         from syclade.host.chains.backends.shared.runner import open_shared
 

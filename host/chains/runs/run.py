@@ -17,8 +17,8 @@ from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.runs.outcome import Found
 from syclade.host.chains.state import ChainState, bytes_of_states
-from syclade.host.device.choice import Several, where_of
-from syclade.host.device.compile.image import cached_images, keep_image
+from syclade.host.device.choice import Several, split_devices
+from syclade.host.device.compile.image import cached_images, store_image
 from syclade.host.device.device import Device
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.limits import require_memory
@@ -70,7 +70,7 @@ def run_plan(
     staged = None
     steps = until if isinstance(until, int) else None
     opened: Opened[Slots]
-    where = where_of(device)
+    where = split_devices(device)
     if isinstance(where, (Device, Several)):
         opened = open_runner(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     elif separate is not None:
@@ -139,5 +139,5 @@ def _open_with_image(
             raise
         logger.warning("falling back from %s: %s", chosen.filter, error)
         return None
-    keep_image(image)
+    store_image(image)
     return Opened(runner, chosen, made, capacity)

@@ -32,7 +32,7 @@ from syclade.host.chains.search.search import Searches, SearchOutcome, SearchPro
 from syclade.host.chains.search.search_checkpoint import SearchesCheckpoint, resumed_searches, write_searches
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
-from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first, where_of
+from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first, split_devices
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.device import Device
 from syclade.host.device.work import WorkDone
@@ -75,7 +75,7 @@ def find(
     current = resumed_searches(context.checkpoints, policy, problem, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
     stages = stages_left(policy, None if current is None else current.searches)
-    where = where_of(wanted)
+    where = split_devices(wanted)
     opened = (
         _open_shared(where, problem, policy, seed, stages)
         if isinstance(where, Several)

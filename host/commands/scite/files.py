@@ -146,7 +146,9 @@ def scite_folder(call: SciteCall, kind: str) -> Iterator[SciteFolder]:
         raise missing_directory(call.prefix)
     inputs = {"-i": call.matrix, "-names": call.names, "-t": call.true_tree}
     samples, earlier = f"{name}.samples", _trees(folder, f"{name}_{kind}")
-    with output_folder(folder, (*earlier, samples), key=samples, force=call.force, apart=inputs) as opened:
+    with output_folder(
+        folder, (*earlier, samples), key=samples, force=call.force, protected=inputs
+    ) as opened:
         yield SciteFolder(opened, earlier)
 
 

@@ -8,12 +8,12 @@ sequence. Here, a chain that never moved counts as one sample, not as all of its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.ground.values import short_repr
+from syclade.host.ground.values import JsonObject, short_repr
 
 __all__ = [
     "LEAST", "MOST", "ROUGH", "Kept", "PairSizes", "bulk_ess", "effective_size", "indicator_ess",
@@ -52,10 +52,10 @@ def likely_chains(log_likelihoods: Mapping[int, NDArray[np.float64]]) -> Kept:
     medians = {chain: float(np.median(values)) for chain, values in log_likelihoods.items()}
     best = max(medians, key=lambda chain: medians[chain])
     least = medians[best] - max(_NATS, _DEVIATIONS * float(np.std(log_likelihoods[best])))
-    kept = tuple(chain for chain in sorted(medians) if medians[chain] >= least)
-    others = [median for chain, median in medians.items() if chain not in kept]
+    likely = tuple(chain for chain in sorted(medians) if medians[chain] >= least)
+    others = [median for chain, median in medians.items() if chain not in likely]
     below = medians[best] - max(others) if others else 0.0
-    return Kept(kept, len(others), below)
+    return Kept(likely, len(others), below)
 
 
 def split_rhat(samples: NDArray[np.float64]) -> float:
@@ -208,7 +208,7 @@ class PairSizes(NamedTuple):
         """Number of measured pairs with fewer effective samples than `ROUGH`."""
         return int((self.sizes < ROUGH).sum())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values for summary.json."""
         return {
             "uncertain": self.uncertain,

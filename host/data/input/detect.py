@@ -71,8 +71,8 @@ def _refuse(line: str, number: int, reasons: dict[str, str | None], path: str) -
     try:
         values_of(line.encode(), path)
     except MatrixError as problem:
-        told = "; ".join(f"{reason} ({form})" for form, reason in reasons.items())
-        message = f"no format fits: {problem.message} (scite); {told}; not binary ({_BINARY})"
+        tried = "; ".join(f"{reason} ({form})" for form, reason in reasons.items())
+        message = f"no format fits: {problem.message} (scite); {tried}; not binary ({_BINARY})"
         hint = f"if it is in one of these formats, give {flag_of('format')}; for scite, {problem.hint}"
         raise MatrixError(message, path=path, line=number, column=problem.column, hint=hint) from None
 

@@ -19,7 +19,7 @@ from syclade.host.data.input.reader import ALLOWED, MEANING
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options.types import Names
-from syclade.host.ground.values import short_repr, shown
+from syclade.host.ground.values import Array, short_repr, shown
 
 __all__ = [
     "LeftOut", "Matrix", "Names", "format_matrix", "matrix_from_array", "values_from_array",
@@ -221,7 +221,7 @@ def values_from_array(array: Any) -> NDArray[np.uint8]:
     return np.array(values, dtype=np.uint8, order="C", copy=True)
 
 
-def _refuse_value(values: NDArray[Any], allowed: NDArray[np.bool_]) -> None:
+def _refuse_value(values: Array, allowed: NDArray[np.bool_]) -> None:
     """Raise MatrixError for the first invalid entry, in row-major order."""
     row, cell = np.unravel_index(int(np.argmin(allowed)), values.shape)
     value = values[row, cell].item()
@@ -229,7 +229,7 @@ def _refuse_value(values: NDArray[Any], allowed: NDArray[np.bool_]) -> None:
     raise MatrixError(f"array[{row}, {cell}] is {value}, not 0, 1, 2 or 3", hint=hint)
 
 
-def _to_numpy(array: Any) -> NDArray[Any]:
+def _to_numpy(array: Any) -> Array:
     """Return a numpy array with the same values; device memory is copied to the host."""
     if isinstance(array, np.ma.MaskedArray):
         # np.asarray would silently drop the mask.

@@ -19,12 +19,12 @@ from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.values import shown
 
 __all__ = [
-    "beside",
     "check_names",
     "default_names",
     "distinct_names",
     "match_names",
-    "names_beside",
+    "name_file_of",
+    "read_name_file",
     "read_names",
 ]
 
@@ -175,7 +175,7 @@ logger = logging.getLogger("syclade.input")
 _ENDINGS = {"mutation": ".geneNames", "cell": ".cellNames"}
 
 
-def names_beside(path: Path, shape: tuple[int, ...], what: str) -> tuple[str, tuple[str, ...]] | None:
+def read_name_file(path: Path, shape: tuple[int, ...], what: str) -> tuple[str, tuple[str, ...]] | None:
     """Return the name file beside a matrix and its names, and log that they are used.
 
     A file whose names do not fit the matrix is ignored with a warning.
@@ -188,7 +188,7 @@ def names_beside(path: Path, shape: tuple[int, ...], what: str) -> tuple[str, tu
     Returns:
         The path of the file and the names; None if there is no usable file.
     """
-    found = beside(path, what)
+    found = name_file_of(path, what)
     if found is None:
         return None
     try:
@@ -201,11 +201,11 @@ def names_beside(path: Path, shape: tuple[int, ...], what: str) -> tuple[str, tu
     return str(found), names
 
 
-def beside(path: Path, what: str) -> Path | None:
+def name_file_of(path: Path, what: str) -> Path | None:
     """Return the name file beside a matrix; None if there is none.
 
     Args:
-        path, what: as for `names_beside`.
+        path, what: as for `read_name_file`.
     """
     stem = path.with_suffix("") if path.suffix == ".gz" else path
     try:

@@ -7,18 +7,22 @@ import logging
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.input.detect import HDF5, detect_folder, detect_format
-from syclade.host.data.input.formats import Asked, Grid, format_for
+from syclade.host.data.input.formats import Grid, ReadOptions, format_for
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.input.left_out import Limits, Marks, left_out_words, limited
 from syclade.host.data.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
-from syclade.host.data.input.names import default_names, names_beside
-from syclade.host.data.input.source import Source, read_apart
+from syclade.host.data.input.names import default_names, read_name_file
+from syclade.host.data.input.source import File, Source, read_in_subprocess
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import checked, flag_of
+from syclade.host.ground.options.types import AnyPath
 from syclade.host.ground.values import shown
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["read_matrix"]
 
@@ -41,8 +45,8 @@ def read_matrix(
     vaf_ref: float | None = None,
     vaf_het: float | None = None,
     vaf_hom: float | None = None,
-    total_reads: Any = None,
-    ref_reads: Any = None,
+    total_reads: AnyPath | DataFrame | None = None,
+    ref_reads: AnyPath | DataFrame | None = None,
     columns: str | None = None,
     name_by: str | None = None,
     layer: str | None = None,
@@ -115,15 +119,14 @@ def read_matrix(
             a library that is not installed.
         MatrixError: an error in the file, or a required option that is missing.
     """
-    said = {
+    given = {
         "two": two, "rows": rows, "min_depth": min_depth, "min_gq": min_gq, "min_vaf": min_vaf,
         "vaf_ref": vaf_ref, "vaf_het": vaf_het, "vaf_hom": vaf_hom, "total_reads": total_reads,
         "ref_reads": ref_reads, "columns": columns, "name_by": name_by, "layer": layer,
         "total_layer": total_layer, "coding": coding, "filter": filter, "obs_mask": obs_mask,
-        "var_mask": var_mask,
+        "var_mask": var_mask, "drop_filtered": drop_filtered,
     }  # fmt: skip
-    said = {name: checked(name, value) for name, value in said.items() if value is not None}
-    said |= {"drop_filtered": True} if checked("drop_filtered", drop_filtered) else {}
+    options = ReadOptions(**{name: checked(name, value) for name, value in given.items()})
     limits = Limits(
         checked("min_cells", min_cells),
         checked("max_missing_mutation", max_missing_mutation),
@@ -131,12 +134,12 @@ def read_matrix(
     )
     marks = Marks()
     if isinstance(source, Matrix):
-        matrix = _of_matrix(source, format, said)
+        matrix = _of_matrix(source, format, options)
     elif isinstance(source, (str, os.PathLike)) or callable(getattr(source, "read", None)):
         wanted = (beside and names is None, beside and cell_names is None)
-        matrix, marks = _of_file(source, format, said, strict, wanted)
+        matrix, marks = _of_file(source, format, options, strict, wanted)
     else:
-        matrix, marks = _of_object(source, format, said)
+        matrix, marks = _of_object(source, format, options)
     whole = with_cell_names(with_names(matrix, names), cell_names)
     matrix = limited(whole, limits, marks)
     if out := matrix.left_out[len(whole.left_out) :]:
@@ -144,15 +147,15 @@ def read_matrix(
     return matrix
 
 
-def _of_matrix(matrix: Matrix, format: str, said: dict[str, Any]) -> Matrix:
+def _of_matrix(matrix: Matrix, format: str, options: ReadOptions) -> Matrix:
     """Return a matrix that has already been read; no option applies to it."""
-    if said or format != "auto":
-        option = next(iter(said), "format")
+    if options.given or format != "auto":
+        option = next(iter(options.given), "format")
         raise OptionError(f"{flag_of(option)} does not go with a Matrix", hint="it has been read before")
     return matrix
 
 
-def _of_object(source: Any, format: str, said: dict[str, Any]) -> tuple[Matrix, Marks]:
+def _of_object(source: object, format: str, options: ReadOptions) -> tuple[Matrix, Marks]:
     """Return the matrix of an array, a data frame or an AnnData, and what it marks."""
     from syclade.host.data.input.tables import is_anndata, is_frame, marks_of, of_anndata, of_frame
 
@@ -163,35 +166,35 @@ def _of_object(source: Any, format: str, said: dict[str, Any]) -> tuple[Matrix, 
     if source is None or isinstance(source, (bool, int, float, bytes)):
         raise MatrixError(f"the matrix is {shown(source)}, which is not a path, a stream or an array")
     if is_anndata(source):
-        return of_anndata(source, said), marks_of(source, said)
+        return of_anndata(source, options), marks_of(source, options)
     if is_frame(source):
-        return of_frame(source, said), Marks()
-    if said:
+        return of_frame(source, options), Marks()
+    if options.given:
         raise OptionError(
-            f"{flag_of(next(iter(said)))} does not go with an array",
+            f"{flag_of(options.given[0])} does not go with an array",
             hint="rows are mutations, and 2 is homozygous",
         )
     return matrix_from_array(source), Marks()
 
 
 def _of_file(
-    file: str | os.PathLike[str] | IO[Any],
+    file: File,
     format: str,
-    said: dict[str, Any],
+    options: ReadOptions,
     strict: bool,
     beside: tuple[bool, bool],
 ) -> tuple[Matrix, Marks]:
     """Read a file, folder or stream, and what it marks.
 
     Args:
-        file, format, said, strict: as for `read_matrix`, with the given options.
+        file, format, options, strict: as for `read_matrix`.
         beside: whether to look for names of mutations, and of cells.
     """
     source = Source.of(file)
     if format != "auto":
-        grid, digest = _read(source, format, said)
+        grid, digest = _read(source, format, options)
     else:
-        format, grid, digest = _read_detected(source, said, strict)
+        format, grid, digest = _read_detected(source, options, strict)
     if grid.also:
         digest = hashlib.sha256("".join((digest, *grid.also)).encode()).hexdigest()
     for note in grid.notes:
@@ -203,45 +206,45 @@ def _of_file(
     matrix = Matrix(grid.values, mutations, source.name, digest, grid.cells)
     if format != "scite" or source.path is None:
         return matrix, grid.marks
-    if beside[0] and (found := names_beside(source.path, grid.values.shape, "mutation")):
+    if beside[0] and (found := read_name_file(source.path, grid.values.shape, "mutation")):
         matrix = replace(matrix, names_from=found[0], mutations=found[1])
-    if beside[1] and (found := names_beside(source.path, grid.values.shape, "cell")):
+    if beside[1] and (found := read_name_file(source.path, grid.values.shape, "cell")):
         matrix = replace(matrix, cell_names_from=found[0], cells=found[1])
     return matrix, grid.marks
 
 
-def _read_detected(source: Source, said: dict[str, Any], strict: bool) -> tuple[str, Grid, str]:
+def _read_detected(source: Source, options: ReadOptions, strict: bool) -> tuple[str, Grid, str]:
     """Return the format that the content of a source shows, its grid, and the SHA-256 of its content."""
     format = detect_folder(source.name) if source.is_folder else detect_format(source.head(), source.name)
     if format == HDF5:
         path, digest = source.whole()
-        return *read_apart(_read_hdf5, path, said), digest
+        return *read_in_subprocess(_read_hdf5, path, options), digest
     if format != "scite":
-        return format, *_read(source, format, said, ", which was detected")
+        return format, *_read(source, format, options, ", which was detected")
     if not strict:
-        said = {"two": "homozygous", **said}
+        options = options.with_two("homozygous")
     try:
-        return format, *_read(source, format, said, ", which is assumed where no other format fits")
+        return format, *_read(source, format, options, ", which is assumed where no other format fits")
     except MatrixError as problem:
         if problem.column is not None:
             problem.hint = f"{problem.hint}; SCITE's format is assumed, because no other fits"
         raise
 
 
-def _read_hdf5(path: Path, said: dict[str, Any]) -> tuple[str, Grid]:
+def _read_hdf5(path: Path, options: ReadOptions) -> tuple[str, Grid]:
     """Return the format that the groups of an HDF5 file show, and its grid."""
     format = hdf5_format(path)
-    return format, format_for(format, said, ", which was detected").read(path, Asked(**said))
+    return format, format_for(format, options.given, ", which was detected").read(path, options)
 
 
-def _read(source: Source, format: str, said: dict[str, Any], why: str = "") -> tuple[Grid, str]:
+def _read(source: Source, format: str, options: ReadOptions, why: str = "") -> tuple[Grid, str]:
     """Return the grid of a source in a format, and the SHA-256 of its content."""
-    chosen = format_for(format, said, why)
+    chosen = format_for(format, options.given, why)
     if not chosen.whole:
         text, digest = source.text()
-        return chosen.read(text, source.name, Asked(**said)), digest
+        return chosen.read(text, source.name, options), digest
     path, digest = source.whole()
     reading = (
-        read_apart(chosen.read, path, Asked(**said)) if chosen.apart else chosen.read(path, Asked(**said))
+        read_in_subprocess(chosen.read, path, options) if chosen.in_subprocess else chosen.read(path, options)
     )
     return reading, digest

@@ -20,15 +20,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TypeVar, cast
 
 from syclade.host.data.input.textfile import GZIP, MOST_LINE, read_bytes, read_stream
 from syclade.host.ground.errors import MatrixError, SycladeError
 from syclade.host.ground.files import is_file, is_folder, problem_of
 from syclade.host.ground.values import path_of
 
-__all__ = ["Source", "answer", "read_apart"]
+__all__ = ["Source", "read_in_subprocess", "serve_reader"]
 
+
+File = str | os.PathLike[str] | IO[bytes] | IO[str]
+"""Path of a file or folder, or a stream."""
 
 _PIECE = 2**16
 """Bytes of the beginning that are read at once."""
@@ -49,13 +52,13 @@ class Source:
         path: its path; None for a stream.
     """
 
-    file: str | os.PathLike[str] | IO[Any]
+    file: File
     name: str
     path: Path | None
     _data: bytes | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, file: str | os.PathLike[str] | IO[Any]) -> Source:
+    def of(cls, file: File) -> Source:
         """Make a source from a path or stream.
 
         Raises:
@@ -107,7 +110,7 @@ class Source:
             return data, digest
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as text:
-                return read_stream(cast(IO[Any], text), self.name, MatrixError), digest
+                return read_stream(cast(IO[bytes], text), self.name, MatrixError), digest
         except (OSError, EOFError, zlib.error) as problem:
             raise MatrixError(f"cannot be unzipped: {problem}", path=self.name) from None
 
@@ -149,6 +152,8 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+Read = TypeVar("Read")
+
 LEAST_SECONDS = 60.0
 """Time limit in seconds for an empty file; the limit grows with the size of the file."""
 
@@ -159,7 +164,9 @@ MOST_MEMORY = 2**33
 """Limit of the address space of the subprocess in bytes, on systems that enforce it."""
 
 
-def read_apart(reader: Callable[..., Any], path: Path, *rest: Any, seconds: float | None = None) -> Any:
+def read_in_subprocess(
+    reader: Callable[..., Read], path: Path, *rest: object, seconds: float | None = None
+) -> Read:
     """Call a function in a subprocess and return its result.
 
     Args:
@@ -178,7 +185,7 @@ def read_apart(reader: Callable[..., Any], path: Path, *rest: Any, seconds: floa
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(one for one in sys.path if one))
     process = subprocess.Popen(
         # -P: files in the current folder must not be imported as modules.
-        [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()"],
+        [sys.executable, "-P", "-c", f"from {__name__} import serve_reader; serve_reader()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -186,7 +193,7 @@ def read_apart(reader: Callable[..., Any], path: Path, *rest: Any, seconds: floa
         start_new_session=True,  # Ctrl-C is handled by this process alone
     )
     try:
-        told, noise = process.communicate(pickle.dumps((reader, path, rest)), timeout=seconds)
+        output, noise = process.communicate(pickle.dumps((reader, path, rest)), timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
@@ -199,13 +206,13 @@ def read_apart(reader: Callable[..., Any], path: Path, *rest: Any, seconds: floa
         process.kill()
         process.communicate()
         raise
-    if process.returncode or not told:
+    if process.returncode or not output:
         raise MatrixError(
             f"the library that reads it crashed: {_last_line(noise) or f'exit {process.returncode}'}",
             path=str(path),
             hint="is the file whole? Fetch it again, or give it in another format",
         )
-    result = pickle.loads(told)
+    result: Read | SycladeError = pickle.loads(output)
     if isinstance(result, SycladeError):
         raise result
     return result
@@ -216,7 +223,7 @@ def _last_line(noise: bytes) -> str:
     return lines[-1].strip() if lines else ""
 
 
-def answer() -> None:
+def serve_reader() -> None:
     """Run in the subprocess: receive a function, call it, and send back its result or error."""
     reader, path, rest = pickle.load(sys.stdin.buffer)
     out = os.fdopen(os.dup(1), "wb")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import Asked
+from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import CODINGS, refuse_together
 from syclade.host.data.input.formats.hdf import PLACE
 from syclade.host.data.input.formats.reads import SHARES, called, refuse_reads
@@ -17,47 +17,51 @@ from syclade.host.data.input.left_out import Marks
 from syclade.host.data.input.matrix import Matrix, values_from_array
 from syclade.host.data.input.names import check_names, distinct_names
 from syclade.host.ground.errors import MatrixError, OptionError
+from syclade.host.ground.values import Array
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from pandas import DataFrame
 
 __all__ = ["is_anndata", "is_frame", "marks_of", "of_anndata", "of_frame"]
 
 logger = logging.getLogger("syclade.input")
 
 
-def is_frame(source: Any) -> bool:
+def is_frame(source: object) -> bool:
     """Return whether an object has the interface of a pandas DataFrame."""
     return all(hasattr(source, name) for name in ("columns", "index", "to_numpy"))
 
 
-def is_anndata(source: Any) -> bool:
+def is_anndata(source: object) -> bool:
     """Return whether an object has the interface of an AnnData."""
     return all(hasattr(source, name) for name in ("obs_names", "var_names", "layers", "X"))
 
 
-def of_frame(frame: Any, said: dict[str, Any]) -> Matrix:
+def of_frame(frame: DataFrame, options: ReadOptions) -> Matrix:
     """Return the matrix of a data frame; NaN, None and pd.NA are missing.
 
     Raises:
         OptionError: an option does not apply to data frames.
         MatrixError: the option `rows` is not given; an invalid value or name.
     """
-    _only(said, ("rows", "two", "total_reads", "ref_reads", "min_depth", *SHARES), "a DataFrame")
-    if "rows" not in said:
+    _only(options, ("rows", "two", "total_reads", "ref_reads", "min_depth", *SHARES), "a DataFrame")
+    if options.rows is None:
         raise MatrixError(
             "a DataFrame's rows may be cells or mutations",
             hint='call syclade.read_matrix(frame, rows="cells"), or rows="mutations"',
         )
-    if "total_reads" in said or "ref_reads" in said:
-        return _called_frames(frame, said)
-    reads = {name: value for name, value in said.items() if name in ("min_depth", *SHARES)}
-    refuse_reads(Asked(**reads), "DataFrame", "total_reads or ref_reads, a data frame")
+    if options.total_reads is not None or options.ref_reads is not None:
+        return _called_frames(frame, options)
+    refuse_reads(options, "DataFrame", "total_reads or ref_reads, a data frame")
     values = _numbers(_floats(frame))
     rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
-    if said["rows"] == "cells":
-        return _matrix(values.T, columns, rows, said)
-    return _matrix(values, rows, columns, said)
+    if options.rows == "cells":
+        return _matrix(values.T, columns, rows, options)
+    return _matrix(values, rows, columns, options)
 
 
-def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
+def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
     """Return the matrix of an AnnData, from X or a layer; rows are cells, NaN is missing.
 
     Raises:
@@ -66,32 +70,31 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
             `coding`; an invalid value or name.
     """
     known = ("two", "layer", "coding", "total_layer", *SHARES, "min_depth", "obs_mask", "var_mask")
-    _only(said, known, "an AnnData")
-    refuse_together("total_layer" in said, said.get("coding"), said.get("two"))
-    layer = said.get("layer")
-    for name in (layer, said.get("total_layer")):
+    _only(options, known, "an AnnData")
+    refuse_together(options.total_layer is not None, options.coding, options.two)
+    for name in (options.layer, options.total_layer):
         if name is not None and name not in data.layers:
             names = [name for name in data.layers if name is not None]  # from anndata 0.13 on, None is X
             raise MatrixError(f"there is no layer {name}", hint=f"there are {', '.join(names) or 'none'}")
-    if "total_layer" in said:
-        values, note = _called_layers(data, Asked(**said))
+    if options.total_layer is not None:
+        values, note = _called_layers(data, options)
         logger.info("%s", note)
     else:
-        refuse_reads(Asked(**said), "AnnData", 'total_layer="DP"')
-        values = _genotypes(data, said).T
-    if "coding" in said or "total_layer" in said:
-        said = {"two": "homozygous", **said}
+        refuse_reads(options, "AnnData", 'total_layer="DP"')
+        values = _genotypes(data, options).T
+    if options.coding is not None or options.total_layer is not None:
+        options = options.with_two("homozygous")
     mutations, notes = distinct_names([str(name) for name in data.var_names], _places(data.var))
     for note in notes:
         logger.info("%s", note)
-    matrix = _matrix(values, mutations, [str(name) for name in data.obs_names], said)
+    matrix = _matrix(values, mutations, [str(name) for name in data.obs_names], options)
     return replace(matrix, annotated=data)
 
 
-def _genotypes(data: Any, said: dict[str, Any]) -> NDArray[np.uint8]:
+def _genotypes(data: AnnData, options: ReadOptions) -> NDArray[np.uint8]:
     """Return the genotypes in X or the layer, shape (cells, mutations)."""
-    layer = said.get("layer")
-    if layer is not None and "coding" not in said:
+    layer = options.layer
+    if layer is not None and options.coding is None:
         raise MatrixError(
             f"the meaning of 2 and 3 in the layer {layer} is not given",
             hint='give coding="scite" (2 homozygous, 3 missing) or coding="cyvcf2" (2 unknown, 3 homozygous)',
@@ -103,12 +106,12 @@ def _genotypes(data: Any, said: dict[str, Any]) -> NDArray[np.uint8]:
             "X is all 0, and there is a layer genotype",
             hint='for the calls that scphylo has there: layer="genotype", coding="cyvcf2"',
         )
-    if "coding" in said:
-        values = np.array(CODINGS[said["coding"]], np.uint8)[values]
+    if options.coding is not None:
+        values = np.array(CODINGS[options.coding], np.uint8)[values]
     return values
 
 
-def _places(columns: Any) -> list[str]:
+def _places(columns: DataFrame) -> list[str]:
     """Return position and alleles of each mutation, if there are columns of them."""
     if not all(name in columns for name in PLACE):
         return []
@@ -116,26 +119,26 @@ def _places(columns: Any) -> list[str]:
     return [f"{chrom}:{position}:{ref}/{alt}" for chrom, position, ref, alt in rows]
 
 
-def _called_layers(data: Any, asked: Asked) -> tuple[NDArray[np.uint8], str]:
+def _called_layers(data: AnnData, options: ReadOptions) -> tuple[NDArray[np.uint8], str]:
     """Return the calls of layers of reads, shape (mutations, cells), and a line for the log."""
-    if asked.layer is None and data.X is None:
+    if options.layer is None and data.X is None:
         raise MatrixError("there is no X", hint='give the layer of alternate reads: layer="AD"')
-    tables = [data.X if name is None else data.layers[name] for name in (asked.layer, asked.total_layer)]
+    tables = [data.X if name is None else data.layers[name] for name in (options.layer, options.total_layer)]
     alternate, depth = (
         np.asarray(table.toarray() if hasattr(table, "toarray") else table, np.float64).T for table in tables
     )
-    return called(alternate, depth, asked, "AnnData")
+    return called(alternate, depth, options, "AnnData")
 
 
-def _called_frames(frame: Any, said: dict[str, Any]) -> Matrix:
+def _called_frames(frame: DataFrame, options: ReadOptions) -> Matrix:
     """Return the calls of a data frame of alternate reads and one of all reads, or of reference reads."""
-    given = [name for name in ("total_reads", "ref_reads") if name in said]
-    other = said[given[0]]
+    given = [name for name in ("total_reads", "ref_reads") if name in options.given]
+    other: DataFrame = getattr(options, given[0])
     if len(given) > 1 or not is_frame(other):
         raise OptionError(
             f"{' and '.join(given)} must be one data frame", hint="of all reads, or of reference reads"
         )
-    if "two" in said:
+    if options.two is not None:
         raise OptionError("two is for genotypes, not for numbers of reads", hint="leave it out")
     try:
         paired = other.loc[frame.index, frame.columns]
@@ -147,16 +150,14 @@ def _called_frames(frame: Any, said: dict[str, Any]) -> Matrix:
     if given == ["ref_reads"]:
         depth = alternate + depth
     rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
-    shares: dict[str, Any] = {name: said.get(name) for name in SHARES}
-    asked = Asked(min_depth=said.get("min_depth"), **shares)
-    values, note = called(alternate, depth, asked, "DataFrame")
+    values, note = called(alternate, depth, options, "DataFrame")
     logger.info("%s", note)
-    if said["rows"] == "cells":
-        return _matrix(values.T, columns, rows, {"two": "homozygous"})
-    return _matrix(values, rows, columns, {"two": "homozygous"})
+    if options.rows == "cells":
+        return _matrix(values.T, columns, rows, ReadOptions(two="homozygous"))
+    return _matrix(values, rows, columns, ReadOptions(two="homozygous"))
 
 
-def _floats(frame: Any) -> NDArray[np.float64]:
+def _floats(frame: DataFrame) -> NDArray[np.float64]:
     """Return the entries of a data frame; NaN for None and pd.NA."""
     try:
         floats: NDArray[np.float64] = frame.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -165,15 +166,14 @@ def _floats(frame: Any) -> NDArray[np.float64]:
     return floats
 
 
-def marks_of(data: Any, said: dict[str, Any]) -> Marks:
+def marks_of(data: AnnData, options: ReadOptions) -> Marks:
     """Return what the masks of the options, columns of an AnnData's obs and var, do not have.
 
     Raises:
         MatrixError: there is no such column of booleans.
     """
     found: list[NDArray[np.bool_] | None] = []
-    for part, frame in (("var", data.var), ("obs", data.obs)):
-        name = said.get(f"{part}_mask")
+    for part, frame, name in (("var", data.var, options.var_mask), ("obs", data.obs, options.obs_mask)):
         if name is not None and (
             name not in frame.columns or str(frame[name].dtype) not in ("bool", "boolean")
         ):
@@ -182,20 +182,18 @@ def marks_of(data: Any, said: dict[str, Any]) -> Marks:
                 f"{part} has no column {name} of booleans", hint=f"there are {', '.join(columns) or 'none'}"
             )
         found.append(None if name is None else ~frame[name].to_numpy(dtype=np.bool_, na_value=False))
-    return Marks(
-        found[0], found[1], f"false in var[{said.get('var_mask')}]", f"false in obs[{said.get('obs_mask')}]"
-    )
+    return Marks(found[0], found[1], f"false in var[{options.var_mask}]", f"false in obs[{options.obs_mask}]")
 
 
-def _only(said: dict[str, Any], known: tuple[str, ...], what: str) -> None:
-    for option in said:
+def _only(options: ReadOptions, known: tuple[str, ...], what: str) -> None:
+    for option in options.given:
         if option not in known:
             raise OptionError(
                 f"{option} does not go with {what}", hint=f"of its options, there are {', '.join(known)}"
             )
 
 
-def _numbers(values: NDArray[Any]) -> NDArray[np.uint8]:
+def _numbers(values: Array) -> NDArray[np.uint8]:
     """Return the values as uint8, with NaN as missing (3)."""
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), 3.0, values)
@@ -203,15 +201,15 @@ def _numbers(values: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _matrix(
-    values: NDArray[np.uint8], mutations: list[str], cells: list[str], said: dict[str, Any]
+    values: NDArray[np.uint8], mutations: list[str], cells: list[str], options: ReadOptions
 ) -> Matrix:
     check_names(mutations, what="mutation")
     check_names(cells, what="cell")
-    if "two" not in said and (values == 2).any():
+    if options.two is None and (values == 2).any():
         raise MatrixError(
             "2 occurs, which may be homozygous or missing",
             hint='give two="homozygous" or two="missing"',
         )
-    if said.get("two") == "missing":
+    if options.two == "missing":
         values = np.where(values == 2, np.uint8(3), values)
     return Matrix(np.ascontiguousarray(values), tuple(mutations), "array", None, tuple(cells))

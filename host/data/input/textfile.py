@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
-from typing import IO, Any
+from typing import IO
 
 from syclade.host.ground.errors import MatrixError, TableError, TreeError
 from syclade.host.ground.limits import chunks
@@ -74,7 +74,7 @@ def text_of(data: bytes, path: str | os.PathLike[str], error: FileErrorType) -> 
         ) from None
 
 
-def read_stream(stream: IO[Any], name: str, error: FileErrorType) -> bytes:
+def read_stream(stream: IO[bytes] | IO[str], name: str, error: FileErrorType) -> bytes:
     """Read the rest of a stream of bytes or text; raise ``error`` if it cannot be read."""
     try:
         return _read_text_bytes(stream, name, error)
@@ -97,7 +97,9 @@ def read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
         raise error(f"cannot be read: {problem}", path=None) from None
 
 
-def _read_text_bytes(stream: IO[Any], path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+def _read_text_bytes(
+    stream: IO[bytes] | IO[str], path: str | os.PathLike[str], error: FileErrorType
+) -> bytes:
     """Read a stream to its end, or to the first null byte, which shows that it is not text.
 
     Raise ``error`` for a line longer than MOST_LINE. Gzip data are read to their end without these checks.

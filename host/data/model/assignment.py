@@ -123,6 +123,6 @@ def place(
     counts = np.array(
         [[((values == value) & (present == has)).sum(axis=1) for has in (False, True)] for value in range(4)]
     )
-    each = (counts * rates.log_table()[:, :, np.newaxis]).sum(axis=(0, 1))
+    log_likelihoods = (counts * rates.log_table()[:, :, np.newaxis]).sum(axis=(0, 1))
     total = log_likelihood_of_counts(counts.sum(axis=2), rates)
-    return Assignment(node.astype(np.int32), ties.astype(np.int32), each), total
+    return Assignment(node.astype(np.int32), ties.astype(np.int32), log_likelihoods), total

@@ -92,18 +92,18 @@ def _places(
     above = ancestor_matrix(parents)[:count, :count].astype(np.bool_)
     own = parents[:count]
     below = above & ~np.eye(count, dtype=np.bool_) & (np.arange(count)[:, np.newaxis] != own)
-    apart = ~above & ~above.T & (own[:, np.newaxis] != own)
+    separate = ~above & ~above.T & (own[:, np.newaxis] != own)
     pairs = []
-    for allowed, wanted in ((below, losses), (apart, recurrent)):
+    for allowed, wanted in ((below, losses), (separate, recurrent)):
         for _ in range(wanted):
             free = np.flatnonzero(allowed)
             if not free.size:
                 return None
             first, second = divmod(int(free[rng.integers(free.size)]), count)
             pairs.append((first, second))
-            for taken in (first, second):
-                for table in (below, apart):
-                    table[taken], table[:, taken] = False, False
+            for occupied in (first, second):
+                for table in (below, separate):
+                    table[occupied], table[:, occupied] = False, False
     return [*pairs[losses:], *pairs[:losses]]
 
 

@@ -77,8 +77,8 @@ def _without(
     left = np.delete(np.where(trees == mutation, above, trees), mutation, axis=1)
     nodes = np.where(samples.nodes == mutation, above, samples.nodes)
     nodes -= nodes > mutation
-    each = np.arange(len(trees))[:, None]
-    at = ((each * (count - 1) + nodes) * classes + values).ravel()
+    row = np.arange(len(trees))[:, None]
+    at = ((row * (count - 1) + nodes) * classes + values).ravel()
     counts = np.bincount(at, minlength=len(trees) * (count - 1) * classes)
     return (left - (left > mutation)).astype(np.int32), counts.reshape(len(trees), count - 1, classes)
 
@@ -93,34 +93,34 @@ def _sums_over_places(
 
     A place divides the cells of a node, and its children: each cell and each child has the mutation if it is
     on the other side. `of` has the sums over the subtree of a node, by whether its parent has the mutation,
-    and by the number of places; `beside` those over its children, each on either side of a place.
+    and by the number of places; `of_children` those over its children, each on either side of a place.
     """
     from scipy.special import gammaln
 
     samples, nodes = trees.shape
-    each, alpha = np.arange(samples), concentrations[:, None]
+    row, alpha = np.arange(samples), concentrations[:, None]
     cells = counts.sum(axis=2)
     whole = (gammaln(cells + alpha) - gammaln(alpha))[..., None, None]
     of = np.full((samples, nodes, 2, 3, len(tables)), -np.inf)
     of[..., 0, :] = whole + np.einsum("suv,rvp->supr", counts.astype(np.float64), tables)
     divided = _divided(counts, concentrations, tables)
     divided += (gammaln(cells + 2 * alpha) - gammaln(2 * alpha))[..., None]
-    beside = np.zeros((samples, nodes, 2, len(tables)))
-    beside[:, :, 1] = -np.inf
+    of_children = np.zeros((samples, nodes, 2, len(tables)))
+    of_children[:, :, 1] = -np.inf
     # The root comes last.
     order = np.argsort(-np.pad(depths_of_trees(trees), ((0, 0), (0, 1))), axis=1, kind="stable")
     for node in order.T:
-        sums = of[each, node]
+        sums = of[row, node]
         for places in (1, 2):
-            here = divided[each, node] + beside[each, node, places - 1]
+            here = divided[row, node] + of_children[row, node, places - 1]
             sums[:, :, places] = np.logaddexp(sums[:, :, places], here[:, None])
-        of[each, node] = sums
+        of[row, node] = sums
         if node[0] == nodes - 1:
             break
-        parent = trees[each, node]
-        of[each, parent] = _product(of[each, parent], sums, 2)
+        parent = trees[row, node]
+        of[row, parent] = _product(of[row, parent], sums, 2)
         either = np.logaddexp(sums[:, 0, :2], sums[:, 1, :2])
-        beside[each, parent] = _product(beside[each, parent], either, 1)
+        of_children[row, parent] = _product(of_children[row, parent], either, 1)
     found = np.logaddexp.reduce(of[:, -1, 0], axis=2)
     total = cells.sum(axis=1)
     for places in range(3):

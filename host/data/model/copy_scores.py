@@ -198,9 +198,9 @@ def _all_pairs(
     for node in range(nodes):
         of_pairs = _with_node(scores, parents, above, node)
         pair = np.logaddexp(pair, np.logaddexp.reduce(of_pairs, axis=0))
-        apart = ~(above[node] | above[:, node])
-        if apart.any():
-            relevant = np.logaddexp(relevant, np.logaddexp.reduce(of_pairs[apart], axis=0))
+        separate = ~(above[node] | above[:, node])
+        if separate.any():
+            relevant = np.logaddexp(relevant, np.logaddexp.reduce(of_pairs[separate], axis=0))
         other = node + of_pairs[node:].argmax(axis=0)
         reached = of_pairs[other, np.arange(columns)]
         better = reached > best

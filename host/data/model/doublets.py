@@ -111,8 +111,8 @@ class Doublets:
 
         They have ten digits, which all versions of numpy share.
         """
-        told = {"rate": self.rate, "expected": self.expected, "relevant_rate": self.relevant_rate}
-        return {name: float(f"{value:.10g}") for name, value in told.items()}
+        values = {"rate": self.rate, "expected": self.expected, "relevant_rate": self.relevant_rate}
+        return {name: float(f"{value:.10g}") for name, value in values.items()}
 
 
 class _Steps(NamedTuple):

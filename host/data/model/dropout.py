@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
 from syclade.host.data.model.rate_tables import fixed_tables
 from syclade.host.data.model.rates import Rates
-from syclade.host.ground.values import freeze_arrays, short_repr
+from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 
 __all__ = [
     "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "beta_at_most_probable", "beta_posteriors", "grouped",
@@ -203,7 +203,7 @@ class Dropout:
             f"false negatives from {self.fn_rates.min():.3g} to {self.fn_rates.max():.3g}, see {FILE}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values for summary.json, with six digits."""
         numbers = {
             "log_bayes_factor": self.log_bayes_factor,

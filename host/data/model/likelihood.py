@@ -218,8 +218,9 @@ def shared_attachment_posteriors(
     Arguments and result are those of `attachment_posteriors`.
     """
     scores = _scores(matrix, rates, parents)
-    worth = fitted_shares(scores, np.ones(matrix.n_cells))[0][:, None] * np.exp(scores - scores.max(axis=0))
-    return np.asarray(worth[nodes, np.arange(matrix.n_cells)] / worth.sum(axis=0))
+    shares = fitted_shares(scores, np.ones(matrix.n_cells))[0]
+    weighted = shares[:, None] * np.exp(scores - scores.max(axis=0))
+    return np.asarray(weighted[nodes, np.arange(matrix.n_cells)] / weighted.sum(axis=0))
 
 
 def shares_of(counts: NDArray[np.float64], cells: float | None = None) -> NDArray[np.float64]:

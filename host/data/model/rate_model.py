@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from syclade.host.data.model.rates import Rates, log_absent, log_present
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import checked, flag_of
+from syclade.host.ground.values import JsonObject
 from syclade.kernels.rates.arguments import FN, FP, JUMPS
 
 __all__ = ["NOWHERE", "Places", "RateGrid", "RateModel", "RatePrior", "make_rate_model"]
@@ -88,15 +89,15 @@ class RatePrior:
         a, b = self.shapes
         return math.sqrt(a * b / (a + b + 1.0)) / (a + b) if any(self.counts) else self.deviation
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the options as plain values."""
-        told = {
+        found: JsonObject = {
             "probability": self.probability,
             "prior_mean": self.mean,
             "prior_sd": self.deviation,
             "step_sd": self.step,
         }
-        return {**told, "unmutated_counts": list(self.counts)} if any(self.counts) else told
+        return found | ({"unmutated_counts": list(self.counts)} if any(self.counts) else {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from syclade.host.data.model.likelihood import path_counts
 from syclade.host.data.model.rate_fit import PRIORS, expected_counts, largest_sum
 from syclade.host.data.model.rates import Rates, scored_values
 from syclade.host.data.trees.tree import preorder
+from syclade.host.ground.values import JsonObject
 
 __all__ = ["RateInterval", "RatePosterior", "rate_posterior"]
 
@@ -55,7 +56,7 @@ _FITTING = 0.5
 _SAME = 1.05
 """Ratio of rates that are as good as equal: with thousands of cells, intervals are narrower than this."""
 
-_LEAST_WORTH = 10.0
+_LEAST_EFFECTIVE = 10.0
 """Effective number of trees below which intervals are rough."""
 
 
@@ -83,13 +84,13 @@ class RatePosterior(NamedTuple):
     Attributes:
         intervals: by the name of the rate.
         trees: number of trees that were used.
-        worth: effective number of trees; if it is small, the intervals are rough.
+        effective: effective number of trees; if it is small, the intervals are rough.
         sampled_under: the rates that the trees were sampled under.
     """
 
     intervals: dict[str, RateInterval]
     trees: int
-    worth: float
+    effective: float
     sampled_under: Rates
 
     @property
@@ -98,7 +99,7 @@ class RatePosterior(NamedTuple):
 
         At least half of the trees count, and their rates are inside the intervals, or 5 % outside.
         """
-        return self.worth >= _FITTING * self.trees and all(
+        return self.effective >= _FITTING * self.trees and all(
             one.low / _SAME <= getattr(self.sampled_under, name) <= one.high * _SAME
             for name, one in self.intervals.items()
         )
@@ -115,16 +116,21 @@ class RatePosterior(NamedTuple):
     @property
     def rough(self) -> bool:
         """True if few of the trees count: they were sampled under rates that are too different."""
-        return self.worth < _LEAST_WORTH
+        return self.effective < _LEAST_EFFECTIVE
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values for summary.json, with six digits."""
-        told = {
+        rounded = {
             name: {key: float(f"{value:.6g}") for key, value in one._asdict().items()}
             for name, one in self.intervals.items()
         }
         under = {name: getattr(self.sampled_under, name) for name in self.intervals}
-        return {**told, "trees": self.trees, "worth": float(f"{self.worth:.6g}"), "sampled_under": under}
+        return {
+            **rounded,
+            "trees": self.trees,
+            "worth": float(f"{self.effective:.6g}"),
+            "sampled_under": under,
+        }
 
 
 def rate_posterior(

@@ -131,7 +131,7 @@ def attached_cells(nodes: Sequence[int], cells: Sequence[str], mutations: Sequen
         MatrixError: a cell has the label of a node.
     """
     check_cell_names(cells, mutations)
-    hanging: list[list[str]] = [[] for _ in range(len(mutations) + 1)]
+    attached: list[list[str]] = [[] for _ in range(len(mutations) + 1)]
     for node, cell in zip(nodes, cells, strict=True):
-        hanging[node].append(cell)
-    return hanging
+        attached[node].append(cell)
+    return attached

@@ -20,7 +20,6 @@ import os
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from syclade.host.data.trees.labelled import listed
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.data.trees.treefile import read_labels, read_tree
 from syclade.host.ground.errors import TreeError
+from syclade.host.ground.values import JsonObject
 
 __all__ = [
     "Agreement", "Distances", "caset", "compare", "compare_files", "disc", "multi_labelled_similarity",
@@ -85,10 +85,10 @@ class Distances:
     caset: float
     disc: float
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> JsonObject:
         """Return plain values for JSON."""
         kinds = {"parents": self.parents, "ancestors": self.ancestors, "lineages": self.lineages}
-        told: dict[str, object] = {
+        found: JsonObject = {
             name: {
                 **asdict(kind),
                 "precision": kind.precision,
@@ -97,7 +97,7 @@ class Distances:
             }
             for name, kind in kinds.items()
         }
-        return told | {"caset": self.caset, "disc": self.disc}
+        return found | {"caset": self.caset, "disc": self.disc}
 
 
 def tree_distances(parents: NDArray[np.int32], true: NDArray[np.int32]) -> Distances:
@@ -111,7 +111,7 @@ def tree_distances(parents: NDArray[np.int32], true: NDArray[np.int32]) -> Dista
     return Distances(
         parents=_agreement(_edges(parents), _edges(true)),
         ancestors=_agreement(own, other),
-        lineages=_agreement(np.triu(_apart(own)), np.triu(_apart(other))),
+        lineages=_agreement(np.triu(_different_lineages(own)), np.triu(_different_lineages(other))),
         caset=caset(parents, true),
         disc=disc(parents, true),
     )
@@ -162,7 +162,7 @@ def _above(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
     return ancestor_matrix(parents)[:n, :n] & ~np.eye(n, dtype=np.bool_)
 
 
-def _apart(above: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _different_lineages(above: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return ~(above | above.T | np.eye(len(above), dtype=np.bool_))
 
 
@@ -177,7 +177,7 @@ def _agreement(found: NDArray[np.bool_], true: NDArray[np.bool_]) -> Agreement:
     return Agreement(int((found & true).sum()), int(found.sum()), int(true.sum()))
 
 
-def compare(parents: NDArray[np.int32], true: NDArray[np.int32]) -> dict[str, Any]:
+def compare(parents: NDArray[np.int32], true: NDArray[np.int32]) -> JsonObject:
     """Return all measures of a tree against the true one, as plain values.
 
     Args:
@@ -185,14 +185,15 @@ def compare(parents: NDArray[np.int32], true: NDArray[np.int32]) -> dict[str, An
         true: parent vector of the true tree, int32, shape (n + 1,).
 
     Returns:
-        The values of `Distances.told`, and `mltd_similarity`, which is None if scphylo-tools is not
+        The values of `Distances.to_dict`, and `mltd_similarity`, which is None if scphylo-tools is not
         installed or fails.
     """
-    told: dict[str, Any] = tree_distances(parents, true).to_dict()
-    return told | {"mltd_similarity": multi_labelled_similarity(parents, true)}
+    return tree_distances(parents, true).to_dict() | {
+        "mltd_similarity": multi_labelled_similarity(parents, true)
+    }
 
 
-def compare_files(tree: str | os.PathLike[str], true: str | os.PathLike[str]) -> dict[str, Any]:
+def compare_files(tree: str | os.PathLike[str], true: str | os.PathLike[str]) -> JsonObject:
     """Compare the trees of two files in Newick or GraphViz format; see `compare`.
 
     Raises:

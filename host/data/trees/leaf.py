@@ -118,13 +118,13 @@ def leaf_tree_of(parents: Parents, attachment: Sequence[int]) -> Parents:
     for cell, node in enumerate(attachment):
         groups[node].append(cell)
     made = np.full(2 * cells - 1, 2 * cells - 2, dtype=np.int32)
-    joint = cells
+    inner = cells
     for node in preorder(parents)[::-1].tolist():
         while len(groups[node]) > 1:
             one, other = groups[node].pop(), groups[node].pop()
-            made[[one, other]] = joint
-            groups[node].append(joint)
-            joint += 1
+            made[[one, other]] = inner
+            groups[node].append(inner)
+            inner += 1
         if node != len(parents) - 1:
             groups[parents[node]] += groups[node]
     return made

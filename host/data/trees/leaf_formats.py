@@ -103,10 +103,10 @@ def leaf_labels(cells: Sequence[str]) -> list[str]:
 
     If a cell's name begins with the prefix ``joint``, underscores are added to the prefix.
     """
-    joint = "joint"
-    while any(name.startswith(joint) for name in cells):
-        joint += "_"
-    return [*cells, *(f"{joint}{number}" for number in range(1, len(cells)))]
+    prefix = "joint"
+    while any(name.startswith(prefix) for name in cells):
+        prefix += "_"
+    return [*cells, *(f"{prefix}{number}" for number in range(1, len(cells)))]
 
 
 def to_leaf_newick(parents: NDArray[np.int32], cells: Sequence[str]) -> str:
@@ -141,8 +141,8 @@ def to_leaf_graphviz(
     lines += [f"    {names[one]};" for one in range(len(cells))]
     for one in order:
         upper = quoted(above) if one == order[0] else names[parents[one]]
-        told = f" [label={_lines(on_edge[one])}]" if on_edge[one] else ""
-        lines.append(f"    {upper} -> {names[one]}{told};")
+        shown = f" [label={_lines(on_edge[one])}]" if on_edge[one] else ""
+        lines.append(f"    {upper} -> {names[one]}{shown};")
     return "\n".join(lines) + "\n}\n"
 
 

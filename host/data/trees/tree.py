@@ -162,11 +162,11 @@ def root_label(mutations: Sequence[str]) -> str:
     If the mutations have no names but numbers 1 to n, the label is n + 1, as in SCITE's files. Otherwise it
     is ``root``, with underscores added while a mutation has that name.
     """
-    taken = set(mutations)
+    used = set(mutations)
     if tuple(mutations) == default_names(len(mutations)):
         return str(len(mutations) + 1)
     label = "root"
-    while label in taken:
+    while label in used:
         label += "_"
     return label
 

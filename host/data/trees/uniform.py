@@ -50,9 +50,9 @@ def initial_leaf_parents(labels: int, seed: int, chain: int) -> NDArray[np.int32
     parents = np.full(labels + 1, -1, dtype=np.int32)
     for cell, drawn in enumerate(draw_below(_words(cells - 1, seed, chain), edges).tolist(), 1):
         below = drawn if drawn < cell else cells + drawn - cell
-        joint = cells + cell - 1
-        parents[joint] = parents[below]
-        parents[[below, cell]] = joint
+        inner = cells + cell - 1
+        parents[inner] = parents[below]
+        parents[[below, cell]] = inner
     # The root gets the last number.
     top, root = int(np.flatnonzero(parents < 0)[0]), labels
     number = np.arange(labels + 1, dtype=np.int32)

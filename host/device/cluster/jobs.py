@@ -122,24 +122,24 @@ class JobRunner:
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most = most
-        self._kept: dict[tuple[str, str], Closable] = {}
+        self._cached: dict[tuple[str, str], Closable] = {}
         self._lock = threading.Lock()
 
     def run(self, job: Job, is_wanted: IsWanted = always) -> Any:
         """Do a job; jobs of one holder wait for each other."""
         with self._lock:
             name = job.key, job.device
-            kept = self._kept.pop(name, None)
-            if kept is None:
+            cached = self._cached.pop(name, None)
+            if cached is None:
                 if job.opening is None:
                     return NotOpen()
-                kept = self._opened(job.opening, job.device)
-            self._kept[name] = kept  # the last one is the most recently used
-            return job.function(kept, job.argument, is_wanted)
+                cached = self._opened(job.opening, job.device)
+            self._cached[name] = cached  # the last one is the most recently used
+            return job.function(cached, job.argument, is_wanted)
 
     def _opened(self, opening: Opening | bytes, device: str) -> Closable:
-        while len(self._kept) >= self._most:
-            self._kept.pop(next(iter(self._kept))).close()
+        while len(self._cached) >= self._most:
+            self._cached.pop(next(iter(self._cached))).close()
         if isinstance(opening, bytes):
             opening = Opening(*pickle.loads(opening))
         return opening.open(device)
@@ -147,13 +147,13 @@ class JobRunner:
     def open(self, key: str, opening: Opening, device: str) -> None:
         """Open something before the first job does."""
         with self._lock:
-            self._kept[key, device] = self._opened(opening, device)
+            self._cached[key, device] = self._opened(opening, device)
 
     def close(self) -> None:
         """Close everything."""
         with self._lock:
-            while self._kept:
-                self._kept.popitem()[1].close()
+            while self._cached:
+                self._cached.popitem()[1].close()
 
 
 _RUNNER = JobRunner()

@@ -7,6 +7,7 @@ certificate of this run, which is made at its start and known to its own process
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import multiprocessing
 import os
@@ -20,7 +21,8 @@ from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.device.cores import THREADS_VARIABLE, usable_cores
 from syclade.host.ground.errors import OptionError, WorkersError
@@ -28,9 +30,18 @@ from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import install_command, version_of
 from syclade.host.ground.values import shown
 
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster, Security, SpecCluster
+    from distributed.deploy.spec import ProcessInterface
+
+    Jobs = Mapping[str, ProcessInterface]
+
 __all__ = ["open_scheduler"]
 
 logger = logging.getLogger("syclade.workers")
+
+Connect = Callable[[ExitStack], object]
+"""Returns what a client of dask connects to: an address, or a cluster that the stack closes."""
 
 CONNECT_SECONDS = 20
 """Longest wait for a scheduler to answer."""
@@ -102,16 +113,16 @@ def open_scheduler(text: str) -> Iterator[Executor]:
         yield client.get_executor(pure=False)
 
 
-def _client(opened: ExitStack, connect: Callable[[ExitStack], Any], text: str) -> Any:
+def _client(opened: ExitStack, connect: Connect, text: str) -> Client:
     """Return a client of a scheduler, closed by `opened`."""
     from distributed import Client
 
     try:
         client = Client(connect(opened), timeout=CONNECT_SECONDS, set_as_default=False, name="syclade")
     except (OSError, ValueError, RuntimeError) as error:
-        said = "there is no answer" if "//" in text else "the workers do not start"
+        reason = "there is no answer" if "//" in text else "the workers do not start"
         where = f"{flag_of('scheduler')} {text.rstrip(':')}"
-        raise WorkersError(f"{where}: {said}: {_reason_of(error)}", hint=_USE) from error
+        raise WorkersError(f"{where}: {reason}: {_reason_of(error)}", hint=_USE) from error
     opened.callback(client.close)
     return client
 
@@ -140,19 +151,21 @@ def _require_dask(*besides: str) -> None:
         )
 
 
-def _slurm_cluster() -> Any:
-    """Return dask-jobqueue's class; its version 0.9 replaces the handler of SIGINT when it is imported."""
+def _import_jobqueue() -> ModuleType:
+    """Return dask-jobqueue; its version 0.9 replaces the handler of SIGINT when it is imported."""
     handler = signal.getsignal(signal.SIGINT)
     try:
-        from dask_jobqueue import SLURMCluster
+        return importlib.import_module("dask_jobqueue")
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)
-    return SLURMCluster
 
 
-def _keep_number(
-    opened: ExitStack, cluster: Any, workers: int, lost: Callable[[Mapping[str, Any]], list[str]]
+def _maintain_workers(
+    opened: ExitStack,
+    cluster: SpecCluster,
+    workers: int,
+    lost: Callable[[Jobs], list[str]],
 ) -> None:
     """Start workers, and replace those that end: jobs at their time limit, or that die while they start.
 
@@ -192,7 +205,7 @@ def _keep_number(
         except (OSError, ValueError, RuntimeError) as error:
             logger.warning("warning: workers that ended are not replaced: %s", _reason_of(error))
 
-    def keep() -> None:
+    def watch() -> None:
         while not over.wait(KEEP_SECONDS):
             ended = lost(dict(cluster.workers))
             if ended:
@@ -200,13 +213,13 @@ def _keep_number(
             cluster.loop.add_callback(replace)
 
     cluster.sync(start)
-    thread = threading.Thread(target=keep, name="syclade-workers", daemon=True)
+    thread = threading.Thread(target=watch, name="syclade-workers", daemon=True)
     thread.start()
     opened.callback(thread.join)
     opened.callback(over.set)  # callbacks are called in reverse
 
 
-def _end_of(cluster: Any) -> Callable[..., None]:
+def _end_of(cluster: LocalCluster) -> Callable[..., None]:
     """Return the exit callback that ends a cluster of this machine: at once if the program is interrupted.
 
     Then its workers end with this process, and dask would wait 10 s for them.
@@ -227,12 +240,12 @@ def _end_of(cluster: Any) -> Callable[..., None]:
     return end
 
 
-def _closed(nannies: Mapping[str, Any]) -> list[str]:
+def _closed(nannies: Jobs) -> list[str]:
     """Return the processes of this machine that have ended for good."""
     return [name for name, one in nannies.items() if one.status.name in ("closed", "failed")]
 
 
-def _not_queued(jobs: Mapping[str, Any]) -> list[str]:
+def _not_queued(jobs: Jobs) -> list[str]:
     """Return the jobs that SLURM did not take, or no longer has in its queue; none if it does not answer."""
     command = ["squeue", "-h", "-o", "%i", "-u", str(os.getuid())]
     try:
@@ -252,7 +265,7 @@ class _Started(NamedTuple):
         dashboard: whether its dashboard was requested.
     """
 
-    start: Callable[[ExitStack], Any]
+    start: Callable[[ExitStack], SpecCluster]
     dashboard: bool
 
 
@@ -280,7 +293,7 @@ def _options(kind: str, rest: str, defaults: Mapping[str, str]) -> dict[str, str
 
 
 @contextmanager
-def _published(address: str) -> Iterator[dict[str, Any]]:
+def _published(address: str) -> Iterator[dict[str, str | bool]]:
     """Yield options of dask's scheduler, for a dashboard at an address; if that is empty, for none.
 
     Without a dashboard, the scheduler still has a web server, which then has no pages.
@@ -305,7 +318,7 @@ def _local(rest: str) -> _Started:
     workers = int(number)
     given = _options("local", more, LOCAL)
 
-    def start(opened: ExitStack) -> Any:
+    def start(opened: ExitStack) -> SpecCluster:
         from distributed import LocalCluster
 
         with _published(given["dashboard"]) as web:
@@ -320,7 +333,7 @@ def _local(rest: str) -> _Started:
                 env={THREADS_VARIABLE: str(max(1, usable_cores() // workers)), **_OF_WORKERS},
             )
         opened.push(_end_of(cluster))
-        _keep_number(opened, cluster, workers, _closed)
+        _maintain_workers(opened, cluster, workers, _closed)
         return cluster
 
     return _Started(start, bool(given["dashboard"]))
@@ -338,9 +351,9 @@ def _slurm(rest: str) -> _Started:
             )
     jobs, cores, dashboard = int(given.pop("jobs")), int(given.pop("cores")), given.pop("dashboard")
 
-    def start(opened: ExitStack) -> Any:
+    def start(opened: ExitStack) -> SpecCluster:
         with _published(dashboard) as web:
-            cluster = _slurm_cluster()(
+            cluster = _import_jobqueue().SLURMCluster(
                 cores=1,  # threads of a worker: one, as for local workers
                 processes=1,
                 job_cpu=cores,
@@ -354,7 +367,7 @@ def _slurm(rest: str) -> _Started:
                 **{key: value for key, value in given.items() if value},
             )
         opened.callback(cluster.close)
-        _keep_number(opened, cluster, jobs, _not_queued)
+        _maintain_workers(opened, cluster, jobs, _not_queued)
         return cluster
 
     return _Started(start, bool(dashboard))
@@ -368,7 +381,7 @@ def _arguments_of_workers(dashboard: bool) -> list[str]:
     return [*configured, *([] if dashboard else ["--no-dashboard", "--dashboard-address", "127.0.0.1:0"])]
 
 
-def _certificate_in_files(opened: ExitStack) -> Any:
+def _certificate_in_files(opened: ExitStack) -> Security:
     """Return a certificate for dask, whose jobs read it from files that only their owner can read.
 
     Jobs start in the working directory, so that one is on all machines.

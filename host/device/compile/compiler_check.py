@@ -77,8 +77,8 @@ def _tried() -> str | None:
     except OSError as error:
         return f"{sys.executable or 'Python'} does not start: {error.strerror}"
     if done.returncode:
-        said = done.stderr.strip().rpartition("\n")[2]
-        return f"numba-dpex does not import: {said or f'the process ends with {done.returncode}'}"
+        output = done.stderr.strip().rpartition("\n")[2]
+        return f"numba-dpex does not import: {output or f'the process ends with {done.returncode}'}"
     return done.stdout.strip() or None
 
 

@@ -28,6 +28,9 @@ from syclade.host.ground.limits import read_bounded
 from syclade.host.ground.spirv import is_spirv
 
 if TYPE_CHECKING:
+    from dpctl import SyclQueue
+    from dpctl.program import SyclKernel
+
     from syclade.host.chains.encodings import Encoding
 
 __all__ = [
@@ -36,10 +39,10 @@ __all__ = [
     "TAILS",
     "Image",
     "cached_images",
-    "keep_image",
     "make_image",
     "packed",
     "read_image",
+    "store_image",
 ]
 
 
@@ -141,7 +144,7 @@ class Image:
         if self.sources != kernel.sources:
             logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
 
-    def kernel(self, queue: Any) -> Any:
+    def kernel(self, queue: SyclQueue) -> SyclKernel:
         """Return a `dpctl.program.SyclKernel` of the image on a queue's device.
 
         Raises:
@@ -189,7 +192,7 @@ def _capacity(constants: Mapping[str, int]) -> str:
     return f"up to {constants['nodes'] - 1} mutations and {constants['cells']} distinct columns"
 
 
-def make_image(queue: Any, kind: str, encoding: str, kernel: Kernel, module: bytes) -> bytes:
+def make_image(queue: SyclQueue, kind: str, encoding: str, kernel: Kernel, module: bytes) -> bytes:
     """Compile a SPIR-V module with a device's own driver into an image.
 
     Args:
@@ -234,7 +237,7 @@ def make_image(queue: Any, kind: str, encoding: str, kernel: Kernel, module: byt
     return packed(line, binary)
 
 
-def packed(description: Mapping[str, Any], binary: bytes) -> bytes:
+def packed(description: Mapping[str, object], binary: bytes) -> bytes:
     """Return the content of an image.
 
     Args:
@@ -244,7 +247,7 @@ def packed(description: Mapping[str, Any], binary: bytes) -> bytes:
     return json.dumps({**description, "sha256": _digest(description, binary)}).encode() + b"\n" + binary
 
 
-def _digest(description: Mapping[str, Any], binary: bytes) -> str:
+def _digest(description: Mapping[str, object], binary: bytes) -> str:
     """Return the digest of an image's binary and of the fields of its line, without the digest itself."""
     described = {name: value for name, value in description.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode() + b"\n" + binary).hexdigest()
@@ -327,7 +330,7 @@ MANIFEST = "manifest.json"
 _FOLDER = "images"
 
 
-def keep_image(image: Image) -> None:
+def store_image(image: Image) -> None:
     """Copy an image to the cache, with the manifest if it is a vendor's; only images for cards are copied."""
     if image.kind != "fpga":
         return

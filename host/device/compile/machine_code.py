@@ -115,9 +115,9 @@ def _broken(name: str, error: Exception) -> DeviceError:
     )
 
 
-def _explained(said: str) -> str:
+def _explained(message: str) -> str:
     """Return numba's error message in one line: what is wrong, and where."""
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", said)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", message)
     places = re.findall(r'File "([^<"][^"]*)", line (\d+)', plain)  # the innermost first
     where = "{}:{}: ".format(*places[0]) if places else ""
     lines = [line.strip() for line in plain.splitlines() if line.strip()]

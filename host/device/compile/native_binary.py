@@ -12,12 +12,16 @@ import logging
 import os
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from syclade.host.device.workarounds.native_programs import opened_place, sycl_program
 from syclade.host.device.workarounds.unknown_processor import TARGET_VARIABLE
 from syclade.host.ground import opencl
 from syclade.host.ground.cache import read_checked, write_checked
+
+if TYPE_CHECKING:
+    from dpctl import SyclDevice, SyclQueue
+    from dpctl.program import SyclProgram
 
 __all__ = ["build_program", "device_identity", "is_missing", "is_translated"]
 
@@ -27,7 +31,7 @@ _COMPILER_SETTINGS = "CL_CONFIG_"
 """Prefix of the environment variables that change what the driver's compiler does, or show it."""
 
 
-def build_program(queue: Any, module: bytes) -> Any:
+def build_program(queue: SyclQueue, module: bytes) -> SyclProgram:
     """Return a `dpctl.program.SyclProgram` of a SPIR-V module; compile it only if it is not cached.
 
     Raises:
@@ -51,13 +55,13 @@ def build_program(queue: Any, module: bytes) -> Any:
             opencl.release(program)
 
 
-def is_translated(queue: Any, module: bytes) -> bool:
+def is_translated(queue: SyclQueue, module: bytes) -> bool:
     """Return whether the machine code of a module is cached."""
     name = _cache_name(queue, module)
     return name is not None and read_checked(name) is not None
 
 
-def is_missing(queue: Any, module: bytes) -> bool:
+def is_missing(queue: SyclQueue, module: bytes) -> bool:
     """Return whether the machine code of a module is not cached yet, but will be once it is compiled."""
     name = _cache_name(queue, module)
     return name is not None and read_checked(name) is None
@@ -75,7 +79,7 @@ def _stored_program(place: opencl.Place, name: str) -> int | None:
         return None
 
 
-def _cache_name(queue: Any, module: bytes) -> str | None:
+def _cache_name(queue: SyclQueue, module: bytes) -> str | None:
     """Return the name of a module's machine code in the cache; None if it must not be cached."""
     identity = device_identity(queue.sycl_device)
     settings = {name for name in os.environ if name.startswith(_COMPILER_SETTINGS)} - {TARGET_VARIABLE}
@@ -85,7 +89,7 @@ def _cache_name(queue: Any, module: bytes) -> str | None:
     return f"native/{hashlib.sha256(content.encode()).hexdigest()[:32]}"
 
 
-def device_identity(device: Any) -> dict[str, str] | None:
+def device_identity(device: SyclDevice) -> dict[str, str] | None:
     """Return what machine code depends on: name and driver of a dpctl device, and the processor.
 
     Return None if the processor is unknown: code made for one processor may crash another one that has the

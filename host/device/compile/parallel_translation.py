@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.program import announce_translation, is_compiled, is_translated, load_kernel
@@ -22,6 +22,9 @@ from syclade.host.device.cores import usable_cores
 from syclade.host.device.device import Device
 from syclade.host.ground.cache import cache_problem
 from syclade.host.ground.errors import SycladeError
+
+if TYPE_CHECKING:
+    from dpctl import SyclQueue
 
 __all__ = ["ParallelTranslation", "Translator"]
 
@@ -35,7 +38,7 @@ _SECONDS = 4
 class ParallelTranslation:
     """Running translations in subprocesses. The owner must call `close`."""
 
-    def __init__(self, device: Device, queue: Any, kernels: Sequence[Kernel]) -> None:
+    def __init__(self, device: Device, queue: SyclQueue, kernels: Sequence[Kernel]) -> None:
         """Start at most one subprocess per core, this process's own core excepted.
 
         Args:

@@ -183,5 +183,5 @@ class _Archive:
 def _unreadable(path: Path, reason: str) -> DeviceError:
     return DeviceError(
         f"{path}: the precompiled kernels in it cannot be read: {reason}",
-        hint=f"install it anew: {install_command(reinstall=True)}",
+        hint=f"install it again: {install_command(reinstall=True)}",
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syclade.host.device.compile import native_binary
 from syclade.host.device.compile.kernel import Kernel
@@ -20,13 +20,16 @@ from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.spirv import with_constants
 
 if TYPE_CHECKING:
+    from dpctl import SyclContext, SyclDevice, SyclQueue
+    from dpctl.program import SyclKernel
+
     from syclade.host.device.compile.image import Image
 
 __all__ = ["announce_translation", "is_compiled", "is_translated", "load_kernel", "spirv_of"]
 
 logger = logging.getLogger("syclade.program")
 
-_built: dict[tuple[str, tuple[int, ...], Any, Any], Any] = {}
+_built: dict[tuple[str, tuple[int, ...], SyclContext, SyclDevice], SyclKernel] = {}
 """Kernels built by this process, by key, constants, context and device: building takes half a second."""
 
 _building = threading.Lock()
@@ -43,7 +46,7 @@ _SECONDS = 2
 """Approximate time that a driver takes for the kernel of a chain."""
 
 
-def load_kernel(queue: Any, kernel: Kernel, image: Image | None = None) -> Any:
+def load_kernel(queue: SyclQueue, kernel: Kernel, image: Image | None = None) -> SyclKernel:
     """Return a `dpctl.program.SyclKernel` ready for `queue.submit`.
 
     Args:
@@ -62,7 +65,7 @@ def load_kernel(queue: Any, kernel: Kernel, image: Image | None = None) -> Any:
         return _built[place]
 
 
-def _build(queue: Any, kernel: Kernel) -> Any:
+def _build(queue: SyclQueue, kernel: Kernel) -> SyclKernel:
     there = _load_spirv(kernel)
     spirv = there or spirv_of(queue, kernel)
     module = _specialised(spirv, kernel)
@@ -78,12 +81,12 @@ def _build(queue: Any, kernel: Kernel) -> Any:
         raise DeviceError(f"{name} cannot build the kernel {kernel.name}: {error}") from error
 
 
-def spirv_of(queue: Any, kernel: Kernel) -> Spirv:
+def spirv_of(queue: SyclQueue, kernel: Kernel) -> Spirv:
     """Return the kernel's SPIR-V from the cache or the package, or compile it now."""
     there = _load_spirv(kernel)
     if there is None:
         there = translate(queue, kernel)
-        _keep(kernel, there)
+        _store(kernel, there)
     return there
 
 
@@ -92,7 +95,7 @@ def _specialised(spirv: Spirv, kernel: Kernel) -> bytes:
     return with_constants(spirv.module, kernel.specialisation) if kernel.specialisation else spirv.module
 
 
-def announce_translation(queue: Any, seconds: int) -> None:
+def announce_translation(queue: SyclQueue, seconds: int) -> None:
     """Log once per device that its driver translates kernels, and about how long that takes."""
     name = queue.sycl_device.name.strip()
     if name not in _announced:
@@ -100,7 +103,7 @@ def announce_translation(queue: Any, seconds: int) -> None:
         logger.info("the driver of %s translates the kernels: about %d s, %s", name, seconds, how_often())
 
 
-def _keep(kernel: Kernel, spirv: Spirv) -> None:
+def _store(kernel: Kernel, spirv: Spirv) -> None:
     """Store a kernel's SPIR-V in the cache."""
     write_checked(_cache_name(kernel), spirv.entry_point.encode() + b"\n" + spirv.module)
 
@@ -110,7 +113,7 @@ def is_compiled(kernel: Kernel) -> bool:
     return _load_spirv(kernel) is not None
 
 
-def is_translated(queue: Any, kernel: Kernel) -> bool:
+def is_translated(queue: SyclQueue, kernel: Kernel) -> bool:
     """Return whether the kernel can be loaded without any compiler, including the device's."""
     there = _load_spirv(kernel)
     return there is not None and native_binary.is_translated(queue, _specialised(there, kernel))
@@ -125,7 +128,7 @@ def _load_spirv(kernel: Kernel) -> Spirv | None:
     if found is None:
         return None
     unpacked = Spirv(*found)
-    _keep(kernel, unpacked)  # unpacking takes longer than a launch
+    _store(kernel, unpacked)  # unpacking takes longer than a launch
     return unpacked
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.kernel_sources import digest_of
@@ -18,6 +18,9 @@ from syclade.host.ground.cache import how_often
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.packages import COMPILER_PYTHON, install_command, version_of
 from syclade.host.ground.spirv import declare_group_size
+
+if TYPE_CHECKING:
+    from dpctl import SyclQueue
 
 __all__ = ["Spirv", "compiler_versions", "import_compiler", "translate", "translation"]
 
@@ -73,7 +76,7 @@ def import_compiler() -> Any:
     return compile_kernel
 
 
-def translate(queue: Any, kernel: Kernel) -> Spirv:
+def translate(queue: SyclQueue, kernel: Kernel) -> Spirv:
     """Compile a kernel, which takes 3 to 20 s.
 
     The queue is used for type checks only and does not affect the result.

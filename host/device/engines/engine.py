@@ -10,13 +10,14 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.device import Device
 from syclade.host.ground.errors import DeviceMemoryError
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import PROBLEM, Argument
 
 __all__ = ["HUGE_PAGE", "Allocation", "Engine", "advise_huge_pages"]
@@ -34,7 +35,7 @@ class Allocation(NamedTuple):
 
     arguments: Sequence[Argument]
     sizes: Mapping[str, int]
-    problem: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    problem: Mapping[str, Array] = MappingProxyType({})
 
 
 class Engine(ABC):
@@ -75,9 +76,7 @@ class Engine(ABC):
         what, hint = f"{self.slots} slots on {self.device.name}", f"use fewer {flag_of('slots')}"
         require_memory(self._bytes_of_arrays(), what, hint, DeviceMemoryError)
 
-    def _contents(
-        self, problem: Mapping[str, NDArray[Any]]
-    ) -> Iterator[tuple[Argument, NDArray[Any] | None]]:
+    def _contents(self, problem: Mapping[str, Array]) -> Iterator[tuple[Argument, Array | None]]:
         """Yield each argument with the contents of its array; None for zeros.
 
         Args:
@@ -106,18 +105,18 @@ class Engine(ABC):
         return sum(argument.nbytes(self.sizes) for argument in self.arguments.values())
 
     @abstractmethod
-    def read(self, name: str, slot: int | None = None) -> NDArray[Any]:
+    def read(self, name: str, slot: int | None = None) -> Array:
         """Return a copy of an array in its declared shape and dtype, or of one slot's part of it."""
 
     @abstractmethod
-    def write(self, name: str, values: Any, slot: int | None = None) -> None:
+    def write(self, name: str, values: ArrayLike, slot: int | None = None) -> None:
         """Write an array, or one slot's part of it."""
 
-    def get(self, slot: int, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+    def get(self, slot: int, names: Iterable[str]) -> dict[str, Array]:
         """Return copies of a slot's part of several arrays, by name."""
         return {name: self.read(name, slot) for name in names}
 
-    def put(self, slot: int, fields: Mapping[str, Any]) -> None:
+    def put(self, slot: int, fields: Mapping[str, ArrayLike]) -> None:
         """Write a slot's part of several arrays, given by name."""
         for name, values in fields.items():
             self.write(name, values, slot)
@@ -164,7 +163,7 @@ class Engine(ABC):
     def close(self) -> None:
         """Free the memory and forget the kernels."""
 
-    def part_of(self, name: str, values: Any, slot: int | None) -> NDArray[Any]:
+    def part_of(self, name: str, values: ArrayLike, slot: int | None) -> Array:
         """Return values in the dtype and shape of an array, or of one slot's part of it."""
         argument = self.arguments[name]
         shape = argument.dimensions(self.sizes)

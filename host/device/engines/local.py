@@ -6,20 +6,20 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.machine_code import load_machine_code
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.device import Device
 from syclade.host.device.engines.engine import HUGE_PAGE, Allocation, Engine, advise_huge_pages
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import PROBLEM, SCRATCH
 from syclade.kernels.target.python import kernel_of
 
-__all__ = ["LocalEngine", "NativeEngine", "NumpyEngine", "PythonEngine", "far_apart"]
+__all__ = ["LocalEngine", "NativeEngine", "NumpyEngine", "PythonEngine", "spread_order"]
 
 
 LINE = 64
@@ -40,7 +40,7 @@ class LocalEngine(Engine):
     def __init__(self, device: Device, allocation: Allocation) -> None:
         super().__init__(device, allocation)
         self._require_own_memory()
-        self.named: dict[str, NDArray[Any]] = {}
+        self.named: dict[str, Array] = {}
         self._functions: list[Callable[[int], None]] = []
         for argument, contents in self._contents(allocation.problem):
             array = _aligned_zeros(argument.dimensions(self.sizes), np.dtype(argument.dtype))
@@ -53,12 +53,12 @@ class LocalEngine(Engine):
         self._functions.append(function)
         return len(self._functions) - 1
 
-    def read(self, name: str, slot: int | None = None) -> NDArray[Any]:
+    def read(self, name: str, slot: int | None = None) -> Array:
         """See `Engine.read`."""
         array = self.named[name]
         return np.array(array if slot is None else array[slot])
 
-    def write(self, name: str, values: Any, slot: int | None = None) -> None:
+    def write(self, name: str, values: ArrayLike, slot: int | None = None) -> None:
         """See `Engine.write`."""
         self.named[name][... if slot is None else slot] = self.part_of(name, values, slot)
 
@@ -87,7 +87,7 @@ class LocalEngine(Engine):
         self.named.clear()
 
 
-NumpyCode = Callable[[dict[str, NDArray[Any]], NDArray[np.intp]], None]
+NumpyCode = Callable[[dict[str, Array], NDArray[np.intp]], None]
 """Function of the arrays by name, which it changes in place, and of the slots to work on."""
 
 
@@ -101,16 +101,16 @@ class NumpyEngine(LocalEngine):
     @property
     def memory_bytes(self) -> int:
         """Memory of all arrays and of what the code keeps between launches, in bytes."""
-        return super().memory_bytes + sum(kept() for _, kept in self._loaded)
+        return super().memory_bytes + sum(memory() for _, memory in self._loaded)
 
-    def load(self, code: NumpyCode, kept: Callable[[], int] = int) -> int:
+    def load(self, code: NumpyCode, memory: Callable[[], int] = int) -> int:
         """Load code; return its number.
 
         Args:
             code: the code.
-            kept: returns the memory in bytes that it keeps between launches.
+            memory: returns the memory in bytes that it keeps between launches.
         """
-        self._loaded.append((code, kept))
+        self._loaded.append((code, memory))
         return self._add(lambda slot: code(self.named, np.array([slot])))
 
     def launch(self, kernels: Sequence[int | None]) -> None:
@@ -125,7 +125,7 @@ class NumpyEngine(LocalEngine):
         self.named = arrays
 
 
-def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:
     """Return zeros that start at a cache line, so that no row of a table touches an additional line.
 
     Large ones start at a huge page, and have huge pages where the system gives them.
@@ -145,7 +145,7 @@ class NativeEngine(LocalEngine):
     def __init__(self, device: Device, allocation: Allocation) -> None:
         super().__init__(device, allocation)
         self._threads = min(usable_cores(), self.slots)
-        self._order = far_apart(self.slots, self._threads)
+        self._order = spread_order(self.slots, self._threads)
         self._pool = ThreadPoolExecutor(self._threads)
 
     def load(self, kernel: Kernel) -> int:
@@ -178,7 +178,7 @@ class NativeEngine(LocalEngine):
         super().close()
 
 
-def far_apart(slots: int, threads: int) -> list[int]:
+def spread_order(slots: int, threads: int) -> list[int]:
     """Return all slots, ordered so that slots that run at the same time are far apart in memory.
 
     Neighbouring slots share cache lines, or pairs of lines that processors fetch together: four threads on

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.program import load_kernel
@@ -17,9 +17,14 @@ from syclade.host.device.engines.engine import Allocation, Engine, advise_huge_p
 from syclade.host.device.queue import device_of, open_queue, refuse_inherited_sycl, require_float64
 from syclade.host.ground.errors import DeviceMemoryError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import Array
 from syclade.kernels.arguments import Argument
 
 if TYPE_CHECKING:
+    from dpctl import SyclEvent
+    from dpctl.memory import MemoryUSMDevice
+    from dpctl.program import SyclKernel
+
     from syclade.host.device.compile.image import Image
     from syclade.host.device.compile.parallel_translation import ParallelTranslation
 
@@ -56,14 +61,14 @@ class SyclEngine(Engine):
             self._require_own_memory()
         self._image = image
         self._parallel: ParallelTranslation | None = None
-        self._loaded: list[tuple[Any, Kernel]] = []
-        self._flat: dict[tuple[int, int | None], list[Any]] = {}
+        self._loaded: list[tuple[SyclKernel, Kernel]] = []
+        self._flat: dict[tuple[int, int | None], list[object]] = {}
         self._memory = {
             argument.name: self._allocated(argument, contents)
             for argument, contents in self._contents(allocation.problem)
         }
 
-    def _allocated(self, argument: Argument, contents: NDArray[Any] | None) -> Any:
+    def _allocated(self, argument: Argument, contents: Array | None) -> MemoryUSMDevice:
         """Return device memory with the contents, or with zeros."""
         import dpctl.memory
 
@@ -82,7 +87,7 @@ class SyclEngine(Engine):
             ) from error
         return block
 
-    def read(self, name: str, slot: int | None = None) -> NDArray[Any]:
+    def read(self, name: str, slot: int | None = None) -> Array:
         """See `Engine.read`."""
         argument = self.arguments[name]
         shape = argument.dimensions(self.sizes)
@@ -91,11 +96,11 @@ class SyclEngine(Engine):
         raw = self._part(name, slot).copy_to_host()
         return np.frombuffer(raw, dtype=argument.dtype, count=math.prod(shape)).reshape(shape).copy()
 
-    def write(self, name: str, values: Any, slot: int | None = None) -> None:
+    def write(self, name: str, values: ArrayLike, slot: int | None = None) -> None:
         """See `Engine.write`."""
         self._part(name, slot).copy_from_host(_as_bytes(self.part_of(name, values, slot)))
 
-    def _part(self, name: str, slot: int | None) -> Any:
+    def _part(self, name: str, slot: int | None) -> MemoryUSMDevice:
         """Return the memory of an array, or of one slot's part of it."""
         import dpctl.memory
 
@@ -129,11 +134,11 @@ class SyclEngine(Engine):
         for token in [self._submit(kernel, None) for kernel in different]:
             token.wait()
 
-    def start(self, kernel: int, slot: int, after: Sequence[Any] = ()) -> Any:
+    def start(self, kernel: int, slot: int, after: Sequence[SyclEvent] = ()) -> SyclEvent:
         """See `Engine.start`; the token is a `dpctl.SyclEvent`, and the queue is out of order."""
         return self._submit(kernel, slot, after)
 
-    def _submit(self, kernel: int, slot: int | None, after: Sequence[Any] = ()) -> Any:
+    def _submit(self, kernel: int, slot: int | None, after: Sequence[SyclEvent] = ()) -> SyclEvent:
         """Submit a kernel for one slot, or for all; return the event."""
         refuse_inherited_sycl()
         built, described = self._loaded[kernel]
@@ -142,14 +147,14 @@ class SyclEngine(Engine):
         size = described.lanes * (self.slots if slot is None else 1)
         return self._queue.submit(built, self._flat[kernel, slot], [size], [described.lanes], list(after))
 
-    def _arguments_of(self, kernel: Kernel, slot: int | None) -> list[Any]:
+    def _arguments_of(self, kernel: Kernel, slot: int | None) -> list[object]:
         """Return a kernel's arguments as numba-dpex passes them: an array becomes five kernel arguments.
 
         Args:
             kernel: the kernel.
             slot: pass only this slot's parts, which are slot 0 for the kernel; None passes all slots.
         """
-        flat: list[Any] = []
+        flat: list[object] = []
         for argument in kernel.arguments:
             own = slot if "slots" in argument.shape else None
             item = np.dtype(argument.dtype).itemsize
@@ -158,11 +163,11 @@ class SyclEngine(Engine):
             flat += [*sizes, self._part(argument.name, own), *sizes]  # items, item size, data, shape, strides
         return flat
 
-    def wait(self, token: Any) -> None:
+    def wait(self, token: SyclEvent) -> None:
         """See `Engine.wait`."""
         token.wait()
 
-    def times(self, token: Any) -> tuple[int, int]:
+    def times(self, token: SyclEvent) -> tuple[int, int]:
         """See `Engine.times`; the engine must have been opened with `timed`."""
         return token.profiling_info_start, token.profiling_info_end
 
@@ -178,7 +183,7 @@ class SyclEngine(Engine):
 class _Part:
     """A range of bytes in a block of device memory, in the form that dpctl accepts."""
 
-    def __init__(self, whole: Any, start: int, size: int) -> None:
+    def __init__(self, whole: MemoryUSMDevice, start: int, size: int) -> None:
         described = dict(whole.__sycl_usm_array_interface__)
         pointer, read_only = described["data"]
         described |= {"data": (pointer + start, read_only), "shape": (size,), "strides": None, "offset": 0}
@@ -186,6 +191,6 @@ class _Part:
         self.whole = whole  # keeps the block alive
 
 
-def _as_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
+def _as_bytes(values: Array) -> NDArray[np.uint8]:
     """Return the bytes of an array: uint8, one-dimensional."""
     return values.reshape(-1).view(np.uint8)

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import os
 import sys
 import threading
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from syclade.host.device.workarounds.stacks import installed_stack
 from syclade.host.device.workarounds.unknown_processor import name_an_older_processor
@@ -56,7 +57,7 @@ EMULATOR_DRIVER = ("intel-opencl-fpga-emu-rt", "libintelocl_emu.so")
 _preparing = threading.Lock()
 
 
-def prepare() -> Any:
+def prepare() -> ModuleType:
     """Apply the start-up workarounds once and return the module `dpctl`.
 
     Raises:
@@ -67,13 +68,13 @@ def prepare() -> Any:
 
 
 @cache
-def _prepare() -> Any:
+def _prepare() -> ModuleType:
     users_drivers = os.environ.get(DRIVER_VARIABLE)
     if "dpctl" not in sys.modules:
         load_runtime_libraries()
         register_opencl_drivers()
     try:
-        import dpctl
+        dpctl = importlib.import_module("dpctl")
     except Exception as error:  # with unexpected versions beside it, dpctl may fail in any way
         raise DeviceError(f"dpctl does not import: {error}", hint=sycl_hint()) from error
     let_emulator_take_spirv()

@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.device.workarounds.stacks import installed_stack
 from syclade.host.ground.opencl import Place, library
+
+if TYPE_CHECKING:
+    from dpctl import SyclQueue
+    from dpctl.program import SyclProgram
 
 __all__ = ["opened_place", "sycl_program"]
 
@@ -34,12 +38,12 @@ class _Functions(NamedTuple):
         delete_bundle: destructor and operator delete.
     """
 
-    context_of: Any
-    device_of: Any
-    make_bundle: Any
-    allocate: Any
-    wrap: Any
-    delete_bundle: Any
+    context_of: Callable[[int], int]
+    device_of: Callable[[int], int]
+    make_bundle: Callable[[int, int, int, bool, int, int], None]
+    allocate: Callable[[int], int]
+    wrap: Callable[[int], SyclProgram]
+    delete_bundle: Callable[[int], None]
 
 
 _BUNDLE_BYTES = 16
@@ -81,7 +85,7 @@ def _functions() -> _Functions | None:
 
 
 @contextlib.contextmanager
-def opened_place(queue: Any) -> Iterator[Place | None]:
+def opened_place(queue: SyclQueue) -> Iterator[Place | None]:
     """Yield the OpenCL context and device of a dpctl queue; None for other backends or if unavailable."""
     functions = _functions()
     if functions is None or not str(queue.backend).endswith("opencl"):
@@ -94,7 +98,7 @@ def opened_place(queue: Any) -> Iterator[Place | None]:
         library().clReleaseContext(context)
 
 
-def sycl_program(queue: Any, program: int) -> Any:
+def sycl_program(queue: SyclQueue, program: int) -> SyclProgram:
     """Return a `dpctl.program.SyclProgram` for a built OpenCL program; it holds its own reference.
 
     Args:

@@ -47,10 +47,10 @@ def name_an_older_processor(loader: ctypes.CDLL, platforms: list[int]) -> str | 
         The processor that was put into `TARGET_VARIABLE`; None if there was no warning, if no known processor
         fits, or if the user had set the variable.
     """
-    with _complaints() as said:
+    with _complaints() as printed:
         for platform in platforms:
             _ask_devices(loader, platform)
-    lines = said().splitlines(keepends=True)
+    lines = printed().splitlines(keepends=True)
     others = [line for line in lines if line.strip() != UNKNOWN]
     if others:
         with contextlib.suppress(OSError):

@@ -171,7 +171,7 @@ class Support:
         if self.rates is not None and self.rates.rough:
             found.append(
                 f"the intervals of the error rates are rough: {self.rates.trees} sampled trees are worth "
-                f"{self.rates.worth:.1f}"
+                f"{self.rates.effective:.1f}"
             )
         return found
 

@@ -22,7 +22,7 @@ def record(*names: str) -> str:
 
 
 def opened(place: Path, *names: str, **given: Any) -> Any:
-    return output_folder(place, names, **{"key": "run.json", "record": "run.json", "apart": {}, **given})
+    return output_folder(place, names, **{"key": "run.json", "record": "run.json", "protected": {}, **given})
 
 
 def write(place: Path, *names: str, **given: Any) -> None:
@@ -104,16 +104,16 @@ def test_an_input_is_never_overwritten_or_removed(tmp_path: Path, link: str, nam
         source = place if link == "folder" else place / name
     before = contents(place)
     with (source if source.is_file() else place / name).open() as stream:
-        apart = {"--true-tree": stream if link == "stream" else source, "--names": None, "x": ["a", "b"]}
+        others = {"--true-tree": stream if link == "stream" else source, "--names": None, "x": ["a", "b"]}
         with pytest.raises(OutputError, match=f"{name if link != 'folder' else ''}.* is also --true-tree"):
-            write(place, "a", force=True, apart=apart)
+            write(place, "a", force=True, protected=others)
     assert contents(place) == before
 
 
 def test_an_output_elsewhere_that_does_not_exist_yet(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "out", target_is_directory=True)
     with pytest.raises(OutputError, match=r"a is also --checkpoint"):
-        write(tmp_path / "out", "a", apart={"--checkpoint": tmp_path / "link" / "a"})
+        write(tmp_path / "out", "a", protected={"--checkpoint": tmp_path / "link" / "a"})
     assert not (tmp_path / "out").exists()
 
 

@@ -143,7 +143,7 @@ def test_a_signal_at_any_line_of_opening_a_folder(
     monkeypatch.setattr(atexit, "register", at_exit.append)
 
     def opens() -> None:
-        with output_folder(tmp_path / "new" / "out", ["a"], key="a", apart={}):
+        with output_folder(tmp_path / "new" / "out", ["a"], key="a", protected={}):
             sys.settrace(None)
 
     for moment in itertools.count(1, step):

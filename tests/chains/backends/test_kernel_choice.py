@@ -65,7 +65,7 @@ def steps_by(made: Opened[Runner]) -> dict[tuple[str, str], int]:
     work = made.runner.work
     assert {one.unit for one in work} == {"steps"}
     assert all(one.seconds > 0 for one in work)
-    assert sum(one["share_of_steps"] for one in work_dicts(work)) == pytest.approx(1)
+    assert sum(float(one["share_of_steps"]) for one in work_dicts(work)) == pytest.approx(1)
     return {(one.executor.kind, one.kernel): one.count for one in work}
 
 

@@ -173,7 +173,7 @@ def test_what_is_not_said_is_refused(tmp_path: Path, form: str, text: str, words
     assert words in str(caught.value)
 
 
-APART = [form for form, one in FORMATS.items() if one.apart]
+APART = [form for form, one in FORMATS.items() if one.in_subprocess]
 """Formats whose libraries read each file in a separate process, which takes half a second."""
 
 

@@ -167,7 +167,7 @@ def test_a_library_that_is_not_there_is_named(
     find = importlib.util.find_spec
     absent = ("h5py", "cyvcf2", "scipy")
     monkeypatch.setattr(importlib.util, "find_spec", lambda one: None if one in absent else find(one))
-    monkeypatch.setattr(door, "read_apart", lambda reader, *given: reader(*given))
+    monkeypatch.setattr(door, "read_in_subprocess", lambda reader, *given: reader(*given))
     with pytest.raises(OptionError, match="this format needs") as caught:
         syclade.read_matrix(forms[name], **SAID[name])
     assert re.search(r"\.\[.*\bio\b.*\]", str(caught.value.hint))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.commands.main import cli
-from syclade.host.data.input.formats.grid import Asked
+from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import read_h5ad
 from syclade.host.data.input.formats.tapestri import read_tapestri
 from syclade.host.data.input.left_out import Limits, Marks, left_out_table, limited
@@ -182,10 +182,10 @@ VARIANTS, FILTERED = np.array([0, 0, 1, 0]), np.array([0, 1, 0, 0, 1, 0])
 )  # fmt: skip
 def test_marks_of_tapestri(tmp_path: Path, as_type: Any) -> None:
     path = tapestri(tmp_path / "file.h5", as_type(VARIANTS), as_type(FILTERED))
-    whole = read_tapestri(path, Asked())
+    whole = read_tapestri(path, ReadOptions())
     note = "1 of 4 variants and 2 of 6 cells are marked as filtered: --drop-filtered leaves them out"
     assert (whole.marks, whole.notes) == (Marks(), (note,))
-    marks = read_tapestri(path, Asked(drop_filtered=True)).marks
+    marks = read_tapestri(path, ReadOptions(drop_filtered=True)).marks
     assert marks.mutations is not None
     assert marks.cells is not None
     assert (marks.mutations.tolist(), marks.cells.tolist()) == (
@@ -204,12 +204,12 @@ def test_marked_cells_and_variants_are_left_out(tmp_path: Path, caplog: pytest.L
 
 
 def test_one_kind_of_marks_is_enough_and_none_is_an_error(tmp_path: Path) -> None:
-    path, wanted = tapestri(tmp_path / "cells.h5", None, FILTERED), Asked(drop_filtered=True)
+    path, wanted = tapestri(tmp_path / "cells.h5", None, FILTERED), ReadOptions(drop_filtered=True)
     marks = read_tapestri(path, wanted).marks
     assert (marks.mutations, marks.cells is None) == (None, False)
     for number, wrong in enumerate((None, np.array([0, 2, 0, 0, 1, 0]), FILTERED[:3])):
         path = tapestri(tmp_path / f"{number}.h5", None, wrong)
-        assert read_tapestri(path, Asked()).values.shape == (4, 6)
+        assert read_tapestri(path, ReadOptions()).values.shape == (4, 6)
         with pytest.raises(MatrixError, match="neither ca/filtered nor ra/filtered with marks"):
             read_tapestri(path, wanted)
     with pytest.raises(OptionError, match="--drop-filtered does not go with --format vcf"):
@@ -232,17 +232,17 @@ def h5ad(path: Path) -> Path:
 
 def test_masks_of_anndata_files(tmp_path: Path) -> None:
     path = h5ad(tmp_path / "data.h5ad")
-    grid = read_h5ad(path, Asked(two="homozygous", obs_mask="kept", var_mask="sure"))
+    grid = read_h5ad(path, ReadOptions(two="homozygous", obs_mask="kept", var_mask="sure"))
     found = limited(matrix_from_array(grid.values, NAMES), Limits(), grid.marks)
     assert named(found) == ("AB", "s0s2s3s5")
     assert {one.reason for one in found.left_out} == {"false in obs[kept]", "false in var[sure]"}
-    assert read_h5ad(path, Asked(two="homozygous")).notes == (
+    assert read_h5ad(path, ReadOptions(two="homozygous")).notes == (
         "var has columns of booleans (sure): --var-mask heeds one",
         "obs has columns of booleans (kept): --obs-mask heeds one",
     )
     for column in ("depth", "none"):
         with pytest.raises(MatrixError, match=f"obs has no column {column} of booleans"):
-            read_h5ad(path, Asked(two="homozygous", obs_mask=column))
+            read_h5ad(path, ReadOptions(two="homozygous", obs_mask=column))
 
 
 def test_masks_of_anndata_objects() -> None:

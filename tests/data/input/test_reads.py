@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.commands.convert import command
 from syclade.host.data.input import read_matrix as door
-from syclade.host.data.input.formats import FORMATS, Asked
+from syclade.host.data.input.formats import FORMATS, ReadOptions
 from syclade.host.data.input.formats.reads import called
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.ground.errors import MatrixError, OptionError, SycladeError
@@ -39,7 +39,7 @@ def forms(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read files by libraries in this process, which takes no half a second to start."""
-    monkeypatch.setattr(door, "read_apart", lambda reader, *given: reader(*given))
+    monkeypatch.setattr(door, "read_in_subprocess", lambda reader, *given: reader(*given))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_limits_of_calls(said: dict[str, Any], values: list[int]) -> None:
     alternate = np.array([[0, 9, 10, 50, 10, 90, 0, np.nan]])
     depth = np.array([[10, 100, 100, 100, 10, 100, 0, 10]])
-    found, note = called(alternate, depth, Asked(**said), "x")
+    found, note = called(alternate, depth, ReadOptions(**said), "x")
     assert found.tolist() == [values]
     assert f"missing below {said['min_depth']} reads" in note
 
@@ -365,7 +365,7 @@ def test_filters_of_vcf(
     path.write_text(
         f"{HEAD}{COLUMNS}a\tb\tc\td\n1\t5\t.\tA\t{alleles}\t.\t.\t.\t{fields}\t" + "\t".join(calls) + "\n"
     )
-    grid = FORMATS[form].read(*((path.read_bytes(), "x") if form == "vcf" else (path,)), Asked(**said))
+    grid = FORMATS[form].read(*((path.read_bytes(), "x") if form == "vcf" else (path,)), ReadOptions(**said))
     assert grid.values.tolist() == values
 
 
@@ -385,7 +385,7 @@ def test_fields_that_a_record_does_not_have(
     path = tmp_path / "x.vcf"
     path.write_text(f"{HEAD}{COLUMNS}a\n1\t5\t.\tA\tG\t.\t.\t.\t{fields}\t{call}\n")
     with pytest.raises(MatrixError, match=words) as caught:
-        FORMATS[form].read(*((path.read_bytes(), "x") if form == "vcf" else (path,)), Asked(**said))
+        FORMATS[form].read(*((path.read_bytes(), "x") if form == "vcf" else (path,)), ReadOptions(**said))
     assert caught.value.hint == f"leave out --{next(iter(said)).replace('_', '-')}"
 
 

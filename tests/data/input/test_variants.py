@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.commands.convert import command
-from syclade.host.data.input.formats import FORMATS, Asked, Grid
+from syclade.host.data.input.formats import FORMATS, Grid, ReadOptions
 from syclade.host.ground.errors import MatrixError
 
 HEAD = """##fileformat=VCFv4.3
@@ -37,7 +37,7 @@ def read(tmp_path: Path) -> Any:
         path.write_text(HEAD + "".join("\t".join(line.split()) + "\n" for line in lines))
         given = path.read_bytes() if form == "vcf" else path
         chosen = FORMATS[form]
-        grid: Grid = chosen.read(given, *([] if chosen.whole else [str(path)]), Asked(**said))
+        grid: Grid = chosen.read(given, *([] if chosen.whole else [str(path)]), ReadOptions(**said))
         return grid
 
     return read
@@ -177,10 +177,10 @@ def test_equal_names_in_hdf5(
         for name, entries in (("CHROM", ["1", "1", "2"]), ("POS", [5, 6, 7]), ("REF", list("AAA"))):
             file[f"{columns}/{name}"] = entries
     with pytest.raises(MatrixError, match="the name 'a' occurs twice"):
-        FORMATS[form].read(path, Asked())
+        FORMATS[form].read(path, ReadOptions())
     with h5py.File(path, "r+") as file:
         file[f"{columns}/ALT/categories"], file[f"{columns}/ALT/codes"] = ["C", "G"], [0, 1, 1]
-    grid = FORMATS[form].read(path, Asked())
+    grid = FORMATS[form].read(path, ReadOptions())
     assert grid.mutations == ("a 1:5:A/C", "a 1:6:A/G", "b")
     assert grid.values.tolist() == values.T.tolist()
     assert len(grid.notes) == 1

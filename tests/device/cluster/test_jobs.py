@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.device.choice import Devices, first_of, where_of
+from syclade.host.device.choice import Devices, first_of, split_devices
 from syclade.host.device.cluster import jobs
 from syclade.host.device.cluster.job_pool import JobPool, Place
 from syclade.host.device.cluster.jobs import Job, JobRunner, NotOpen, Opening, always, run_job
@@ -199,11 +199,11 @@ def test_a_place_whose_answer_is_not_wanted_ends_early() -> None:
 
 
 def test_where() -> None:
-    several = where_of("cpu, fpga-emu")
+    several = split_devices("cpu, fpga-emu")
     assert isinstance(several, Devices)
     assert several.names == ("cpu", "fpga-emu")
     assert (first_of("cpu,native"), first_of("auto"), first_of(Workers(Inline()))) == ("cpu", "auto", "auto")
-    assert where_of("native") == "native"
+    assert split_devices("native") == "native"
     for bad in ("cpu,", "cpu,cpu", "auto,cpu", ","):
         with pytest.raises(OptionError, match="different devices"):
-            where_of(bad)
+            split_devices(bad)

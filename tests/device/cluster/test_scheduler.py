@@ -151,7 +151,8 @@ def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_dask_jobqueue_leaves_the_handler_of_ctrl_c() -> None:
     """Its import replaces it: the program would end without a word, and with status 0."""
     code = (
-        "import signal; from syclade.host.device.cluster.scheduler import _slurm_cluster; _slurm_cluster(); "
+        "import signal; from syclade.host.device.cluster.scheduler import _import_jobqueue; "
+        "_import_jobqueue(); "
     )
     code += "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
     begun = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -279,7 +280,7 @@ def test_jobs_of_slurm_get_the_certificate_in_files_of_their_owner(
         (tmp_path / name).mkdir(exist_ok=True)
     monkeypatch.chdir(tmp_path / here)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(scheduler, "_keep_number", lambda *_: None)
+    monkeypatch.setattr(scheduler, "_maintain_workers", lambda *_: None)
     with ExitStack() as opened:
         cluster = scheduler._slurm("jobs=2,python=python3").start(opened)
         script = cluster.job_script()

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from syclade.host.device.device import native_device
 from syclade.host.device.engines import Allocation
-from syclade.host.device.engines.local import NativeEngine, far_apart
+from syclade.host.device.engines.local import NativeEngine, spread_order
 
 
 @given(st.integers(1, 200), st.integers(1, 64))
 def test_every_slot_comes_once(slots: int, threads: int) -> None:
-    assert sorted(far_apart(slots, threads)) == list(range(slots))
+    assert sorted(spread_order(slots, threads)) == list(range(slots))
 
 
 def test_slots_that_run_together_are_far_apart() -> None:
-    assert far_apart(16, 4) == [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
-    together = [far_apart(40, 4)[at : at + 4] for at in range(0, 40, 4)]
+    assert spread_order(16, 4) == [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
+    together = [spread_order(40, 4)[at : at + 4] for at in range(0, 40, 4)]
     assert all(later - earlier >= 10 for run in together for earlier, later in pairwise(run))
 
 

@@ -53,7 +53,7 @@ def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.M
     result, once = inferred(LOW)
     assert not once.fits
     assert once.sampled_under == result.rates
-    assert once.worth < 0.5 * found.worth
+    assert once.effective < 0.5 * found.effective
 
 
 def test_a_stop_before_the_correction_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

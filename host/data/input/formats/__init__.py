@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from syclade.host.data.input.formats.grid import Asked, Grid
+from syclade.host.data.input.formats.grid import Grid, ReadOptions
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
 
-__all__ = ["FORMATS", "Asked", "Format", "Grid", "format_for"]
+__all__ = ["FORMATS", "Format", "Grid", "ReadOptions", "format_for"]
 
 
 @dataclass(frozen=True)
@@ -22,23 +21,24 @@ class Format:
         summary: short description, one line.
         place: ``module:function`` of the reader, imported at first use.
         takes: the options that apply to the format, besides ``two`` and ``rows``.
-        whole: whether the reader takes a path and `Asked`, because a library opens the file or it is a
-            folder. Other readers take the bytes of a text, its name for messages, and `Asked`. Both kinds
-            return a `Grid`.
-        apart: whether the reader runs in a subprocess, because the library may crash.
+        whole: whether the reader takes a path and `ReadOptions`, because a library opens the file or it is a
+            folder. Other readers take the bytes of a text, its name for messages, and `ReadOptions`. Both
+            kinds return a `Grid`.
+        in_subprocess: whether the reader runs in a subprocess, because the library may crash.
     """
 
     summary: str
     place: str
     takes: tuple[str, ...] = ()
     whole: bool = False
-    apart: bool = False
+    in_subprocess: bool = False
 
     @property
-    def read(self) -> Any:
+    def read(self) -> Callable[..., Grid]:
         """The reader function."""
         module, function = self.place.split(":")
-        return getattr(importlib.import_module(f"{__name__}.{module}"), function)
+        reader: Callable[..., Grid] = getattr(importlib.import_module(f"{__name__}.{module}"), function)
+        return reader
 
 
 _READS = ("min_depth", "min_vaf", "vaf_ref", "vaf_hom")
@@ -63,7 +63,7 @@ FORMATS = {
     "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "plain:read_sphyr"),
     "sasc": Format("SASC: rows are cells, 2 is missing, no names", "plain:read_sasc"),
     "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_RECORDS),
-    "bcf": Format("BCF: as VCF", "vcf:read_bcf", whole=True, apart=True, takes=_RECORDS),
+    "bcf": Format("BCF: as VCF", "vcf:read_bcf", whole=True, in_subprocess=True, takes=_RECORDS),
     "compass": Format(
         f"COMPASS: ref:alt:genotype; {flag_of('min_depth')} without genotypes",
         "table:read_compass",
@@ -74,35 +74,35 @@ FORMATS = {
         f"AnnData: rows are cells; X or {flag_of('layer')}",
         "h5ad:read_h5ad",
         whole=True,
-        apart=True,
+        in_subprocess=True,
         takes=("layer", "coding", "total_layer", *_READS, "obs_mask", "var_mask"),
     ),
     "tapestri": Format(
         "Tapestri's .h5 of DNA variants",
         "tapestri:read_tapestri",
         whole=True,
-        apart=True,
+        in_subprocess=True,
         takes=(*_CALLS, "drop_filtered"),
     ),
     "loom": Format(
         "Tapestri's .loom",
         "tapestri:read_loom",
         whole=True,
-        apart=True,
+        in_subprocess=True,
         takes=(*_CALLS, "drop_filtered"),
     ),
     "cellsnp": Format(
         f"a folder of cellsnp-lite; needs {flag_of('min_depth')}",
         "cellsnp:read_cellsnp",
         whole=True,
-        apart=True,
+        in_subprocess=True,
         takes=(*_READS, "name_by"),
     ),
     "mquad": Format(
         f"a folder of MQuad; needs {flag_of('min_depth')}",
         "cellsnp:read_mquad",
         whole=True,
-        apart=True,
+        in_subprocess=True,
         takes=_READS,
     ),
 }

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import Asked, Grid, named_grid, refuse_two
+from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, refuse_two
 from syclade.host.data.input.formats.hdf import require
 from syclade.host.data.input.formats.reads import called, require_depth
 from syclade.host.data.input.formats.vcf import Site
@@ -34,19 +34,19 @@ _PACKED = ".gz"
 _SIZE = re.compile(rb"^\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,10})\s*$")
 
 
-def read_cellsnp(path: Path, asked: Asked) -> Grid:
+def read_cellsnp(path: Path, options: ReadOptions) -> Grid:
     """Read a folder of cellsnp-lite, and call genotypes from numbers of reads (`called`).
 
     Raises:
         MatrixError: a file is missing or damaged; ``min_depth`` is not given, or 0.
     """
-    refuse_two(asked, "mutations", str(path))
-    require_depth(asked, str(path))
-    names, details = _sites(_part(path, "cellSNP.base.vcf"), asked)
-    return _grid(path, _CELLSNP, names, _names(_part(path, _SAMPLES)), details, asked)
+    refuse_two(options, "mutations", str(path))
+    require_depth(options, str(path))
+    names, details = _sites(_part(path, "cellSNP.base.vcf"), options)
+    return _grid(path, _CELLSNP, names, _names(_part(path, _SAMPLES)), details, options)
 
 
-def read_mquad(path: Path, asked: Asked) -> Grid:
+def read_mquad(path: Path, options: ReadOptions) -> Grid:
     """Read a folder of MQuad (Kwok et al. 2022), and call genotypes from numbers of reads (`called`).
 
     Its cells are those of cellsnp-lite, and have names if cellSNP.samples.tsv is copied into the folder.
@@ -54,11 +54,11 @@ def read_mquad(path: Path, asked: Asked) -> Grid:
     Raises:
         MatrixError: a file is missing or damaged; ``min_depth`` is not given, or 0.
     """
-    refuse_two(asked, "mutations", str(path))
-    require_depth(asked, str(path))
+    refuse_two(options, "mutations", str(path))
+    require_depth(options, str(path))
     samples = _part(path, _SAMPLES)
     cells = _names(samples) if samples.exists() else []
-    return _grid(path, _MQUAD, _names(_part(path, _NAMES)), cells, (), asked)
+    return _grid(path, _MQUAD, _names(_part(path, _NAMES)), cells, (), options)
 
 
 def _grid(
@@ -67,7 +67,7 @@ def _grid(
     names: list[str],
     cells: list[str],
     details: Sequence[str],
-    asked: Asked,
+    options: ReadOptions,
 ) -> Grid:
     """Return the calls of a folder.
 
@@ -76,12 +76,12 @@ def _grid(
         tables: files with the numbers of alternate reads, and of all reads.
         names, details: names of the rows, and what distinguishes equal ones.
         cells: names of the columns; empty if there are none.
-        asked: the options.
+        options: the options.
     """
     require("scipy")
     alternate = _counts(_part(path, tables[0]), len(names), len(cells) or None)
     depth = _counts(_part(path, tables[1]), *alternate.shape)
-    values, note = called(alternate, depth, asked, str(path))
+    values, note = called(alternate, depth, options, str(path))
     grid = named_grid(values, names, cells, details)
     return replace(grid, notes=(note, *grid.notes))
 
@@ -96,7 +96,7 @@ def _names(path: Path) -> list[str]:
     return [name.strip() for name in lines_of(_bytes(path), str(path)) if name.strip()]
 
 
-def _sites(path: Path, asked: Asked) -> tuple[list[str], list[str]]:
+def _sites(path: Path, options: ReadOptions) -> tuple[list[str], list[str]]:
     """Return the name of each row, and what distinguishes it from a row of the same name."""
     names = []
     for number, line in enumerate(lines_of(_bytes(path), str(path)), 1):
@@ -105,7 +105,7 @@ def _sites(path: Path, asked: Asked) -> tuple[list[str], list[str]]:
             continue
         if len(fields) < 5:
             raise MatrixError("the record has fewer than 5 columns", path=str(path), line=number)
-        names.append(Site(*fields[:4]).names(fields[4], by_id=asked.name_by == "id"))
+        names.append(Site(*fields[:4]).names(fields[4], by_id=options.name_by == "id"))
     return [name for name, _ in names], [detail for _, detail in names]
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import MISSING, Asked, Grid, named_grid
+from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions, named_grid
 from syclade.host.data.input.formats.reads import called
 from syclade.host.data.input.formats.tabular import Table, fields_of, read_table
 from syclade.host.data.input.source import Source
@@ -43,14 +43,14 @@ _ROLES = {
 """Usual names of columns, the most specific first: `alt` and `ref` may also be columns of alleles."""
 
 
-def of_pair(table: Table, asked: Asked, path: str, form: str) -> Grid:
+def of_pair(table: Table, options: ReadOptions, path: str, form: str) -> Grid:
     """Return the calls of a table of alternate reads and a second table, of all reads or of reference reads.
 
     Rows and columns are paired by their names.
 
     Args:
         table: the table of alternate reads.
-        asked: the options; ``total_reads`` or ``ref_reads`` is the path of the second table.
+        options: the options; ``total_reads`` or ``ref_reads`` is the path of the second table.
         path: the file of the first table, for messages.
         form: its format, "tsv" or "csv".
 
@@ -58,12 +58,12 @@ def of_pair(table: Table, asked: Asked, path: str, form: str) -> Grid:
         MatrixError: an error in a file; different names in the tables; ``min_depth`` is not given, or 0.
         OptionError: both options, or the option ``two``, are given.
     """
-    if asked.two is not None:
+    if options.two is not None:
         raise OptionError(f"{flag_of('two')} is for genotypes, not for numbers of reads", hint="leave it out")
-    if asked.total_reads is not None and asked.ref_reads is not None:
+    if options.total_reads is not None and options.ref_reads is not None:
         pair = f"{flag_of('total_reads')} and {flag_of('ref_reads')}"
         raise OptionError(f"{pair} are both given", hint="give one of them")
-    source = Source.of(asked.total_reads or asked.ref_reads or "")
+    source = Source.of(options.total_reads or options.ref_reads or "")
     text, digest = source.text()
     other = read_table(text, source.name, _form_of(text, form))
     rows = _order(table.names, other.names, "row", path, source.name)
@@ -73,11 +73,11 @@ def of_pair(table: Table, asked: Asked, path: str, form: str) -> Grid:
         sizes = [" × ".join(map(str, numbers.shape)) for numbers in (second, alternate)]
         raise MatrixError(f"the table has {sizes[0]} numbers, but {path} {sizes[1]}", path=source.name)
     second = second[np.ix_(rows, columns)]
-    depth = second if asked.ref_reads is None else alternate + second
+    depth = second if options.ref_reads is None else alternate + second
     mutations, cells = table.names, table.columns
-    if asked.rows == "cells":
+    if options.rows == "cells":
         alternate, depth, mutations, cells = alternate.T, depth.T, table.columns, table.names
-    values, note = called(alternate, depth, asked, path)
+    values, note = called(alternate, depth, options, path)
     grid = named_grid(values, mutations, cells)
     return replace(grid, notes=(note, *grid.notes), also=(digest,))
 
@@ -118,15 +118,15 @@ def _numbers(table: Table, path: str) -> NDArray[np.float64]:
 
 
 def _count(text: str, path: str, line: int) -> float:
-    said = _COUNT.fullmatch(text.strip())
-    if said is not None:
-        return float(said[1])
+    match = _COUNT.fullmatch(text.strip())
+    if match is not None:
+        return float(match[1])
     if text.strip().upper() in MISSING:
         return np.nan
     raise MatrixError(f"{excerpt(text)} is not a number of reads", path=path, line=line)
 
 
-def read_long(data: bytes, path: str, asked: Asked) -> Grid:
+def read_long(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read a table with a row for each mutation and cell, and call genotypes from their reads (`called`).
 
     A cell has no reads of a mutation without a row for both.
@@ -137,11 +137,11 @@ def read_long(data: bytes, path: str, asked: Asked) -> Grid:
         OptionError: the option ``columns`` is not valid, or ``two`` or ``rows`` is given.
     """
     for option in ("two", "rows"):
-        if getattr(asked, option) is not None:
+        if getattr(options, option) is not None:
             raise OptionError(f"{flag_of(option)} is not for a table of reads", hint="leave it out")
     lines = lines_of(data, path)
     rows = [[field.strip() for field in row] for row in fields_of(lines, _separator(lines[0]), path)]
-    roles = _roles(asked.columns, rows[0], path)
+    roles = _roles(options.columns, rows[0], path)
     begin = (
         0
         if all(_is_count(rows[0][at]) for role in ("alt", "total", "ref") for at in roles.get(role, ()))
@@ -157,7 +157,7 @@ def read_long(data: bytes, path: str, asked: Asked) -> Grid:
             )
         found.add(row, roles, path, line)
     alternate, depth = found.tables(path)
-    values, note = called(alternate, depth, asked, path)
+    values, note = called(alternate, depth, options, path)
     grid = named_grid(values, list(found.mutations), list(found.cells))
     return replace(grid, notes=(note, *grid.notes))
 

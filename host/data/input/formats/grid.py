@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +15,21 @@ from syclade.host.data.input.names import check_names, distinct_names
 from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.options.types import AnyPath
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = [
-    "MISSING", "PLAIN", "Asked", "Grid", "code", "is_symbol", "named_grid", "refuse_rows", "refuse_two",
+    "MISSING",
+    "PLAIN",
+    "Grid",
+    "ReadOptions",
+    "code",
+    "is_symbol",
+    "named_grid",
+    "refuse_rows",
+    "refuse_two",
     "with_two",
 ]  # fmt: skip
 
@@ -31,7 +43,7 @@ _WHOLE = re.compile(r"(-?[0-9])[.,]0*")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadOptions:
     """Options for what cannot be detected from a file.
 
     Attributes:
@@ -66,8 +78,8 @@ class Asked:
     vaf_ref: float | None = None
     vaf_het: float | None = None
     vaf_hom: float | None = None
-    total_reads: str | os.PathLike[str] | None = None
-    ref_reads: str | os.PathLike[str] | None = None
+    total_reads: AnyPath | DataFrame | None = None
+    ref_reads: AnyPath | DataFrame | None = None
     columns: str | None = None
     layer: str | None = None
     total_layer: str | None = None
@@ -77,6 +89,16 @@ class Asked:
     drop_filtered: bool = False
     obs_mask: str | None = None
     var_mask: str | None = None
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Names of the options that are given."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return tuple(name for name, value in values.items() if value is not None and value is not False)
+
+    def with_two(self, meaning: str) -> ReadOptions:
+        """Return the same options, with the meaning of 2 if it is not given."""
+        return self if self.two is not None else replace(self, two=meaning)
 
 
 @dataclass(frozen=True)
@@ -172,21 +194,21 @@ def code(
     return np.array([[values[symbol] for symbol in row] for row in rows], np.uint8)
 
 
-def with_two(values: NDArray[np.uint8], asked: Asked, path: str, hint: str = "") -> NDArray[np.uint8]:
+def with_two(values: NDArray[np.uint8], options: ReadOptions, path: str, hint: str = "") -> NDArray[np.uint8]:
     """Return the values with 2 replaced by missing (3) if the option `two` is "missing".
 
     Args:
         values: uint8, of any shape; entries 0, 1, 2 or 3.
-        asked: the options.
+        options: the options.
         path: the file, for messages.
         hint: text to append to the hint of the error.
 
     Raises:
         MatrixError: 2 occurs, and `two` is not given.
     """
-    if asked.two == "missing":
+    if options.two == "missing":
         return np.where(values == 2, np.uint8(3), values)
-    if asked.two is None and (values == 2).any():
+    if options.two is None and (values == 2).any():
         raise MatrixError(
             "2 occurs, which may be homozygous or missing",
             path=path,
@@ -195,33 +217,33 @@ def with_two(values: NDArray[np.uint8], asked: Asked, path: str, hint: str = "")
     return values
 
 
-def refuse_two(asked: Asked, rows: str, path: str) -> None:
+def refuse_two(options: ReadOptions, rows: str, path: str) -> None:
     """Refuse the options `two` and `rows` for formats that define the meaning of 2 and of rows.
 
     Args:
-        asked: the options.
+        options: the options.
         rows: the rows of the format: "cells" or "mutations".
         path: the file, for messages.
 
     Raises:
         MatrixError: `two` is given, or `rows` differs from the format.
     """
-    if asked.two is not None:
+    if options.two is not None:
         raise MatrixError(
             "this format defines the meaning of 2", path=path, hint=f"leave out {flag_of('two')}"
         )
-    refuse_rows(asked, rows, path)
+    refuse_rows(options, rows, path)
 
 
-def refuse_rows(asked: Asked, rows: str, path: str, hint: str = "") -> None:
+def refuse_rows(options: ReadOptions, rows: str, path: str, hint: str = "") -> None:
     """Raise a MatrixError if the option `rows` differs from the rows of the format.
 
     Args:
-        asked: the options.
+        options: the options.
         rows: the rows of the format: "cells" or "mutations".
         path: the file, for messages.
         hint: what to do; by default, to leave out the option.
     """
-    if asked.rows not in (None, rows):
+    if options.rows not in (None, rows):
         leave_out = f"leave out {flag_of('rows')}, or give {flag_of('rows', rows)}"
         raise MatrixError(f"rows are {rows} in this format", path=path, hint=hint or leave_out)

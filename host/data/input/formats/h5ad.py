@@ -9,12 +9,12 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from syclade.host.data.input.formats.grid import Asked, Grid, named_grid, refuse_rows, with_two
+from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, refuse_rows, with_two
 from syclade.host.data.input.formats.hdf import (
     blocks,
     coded,
@@ -31,7 +31,10 @@ from syclade.host.data.input.left_out import Marks
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import listed
+from syclade.host.ground.values import Array, listed
+
+if TYPE_CHECKING:
+    from h5py import Dataset, File, Group
 
 __all__ = ["CODINGS", "read_h5ad", "refuse_together"]
 
@@ -39,7 +42,7 @@ CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
 """Our values for 0 to 3; cyvcf2's 2 is unknown and its 3 homozygous, as in scphylo's layer `genotype`."""
 
 
-def read_h5ad(path: Path, asked: Asked) -> Grid:
+def read_h5ad(path: Path, options: ReadOptions) -> Grid:
     """Read X, or the layer given by the options; rows are cells.
 
     With the option `total_layer`, they are numbers of alternate reads, from which genotypes are called.
@@ -48,29 +51,31 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
         MatrixError: an error in the file; X is all 0 and the calls are in a layer; a layer without the option
             `coding`; 2 occurs, and neither `two` nor `coding` is given; numbers of reads without `min_depth`.
     """
-    refuse_rows(asked, "cells", str(path))
+    refuse_rows(options, "cells", str(path))
     require("h5py", "anndata", "scipy")
-    refuse_together(asked.total_layer is not None, asked.coding, asked.two)
+    refuse_together(options.total_layer is not None, options.coding, options.two)
     notes: tuple[str, ...] = ()
     with opened(path) as file:
         for part in ("obs", "var"):
             if part not in file:
                 raise MatrixError(f"there is no {part}", path=str(path), hint="is it an AnnData?")
-        if asked.total_layer is None:
-            refuse_reads(asked, str(path), f"{flag_of('total_layer')} NAME")
-            values = _genotypes(file, asked, path)
+        if options.total_layer is None:
+            refuse_reads(options, str(path), f"{flag_of('total_layer')} NAME")
+            values = _genotypes(file, options, path)
         else:
-            values, note = _called(file, asked, path)
+            values, note = _called(file, options, path)
             notes = (note,)
         cells = _index(file["obs"], values.shape[1], "obs", path)
         names = _index(file["var"], values.shape[0], "var", path)
         where = places(file["var"], names, path) if hasattr(file["var"], "keys") else []
-        marks, columns = _masks(file, values.shape, asked, path)
+        marks, columns = _masks(file, values.shape, options, path)
     grid = named_grid(values, names, cells, where)
     return replace(grid, marks=marks, notes=(*notes, *grid.notes, *columns))
 
 
-def _masks(file: Any, shape: tuple[int, ...], asked: Asked, path: Path) -> tuple[Marks, tuple[str, ...]]:
+def _masks(
+    file: File, shape: tuple[int, ...], options: ReadOptions, path: Path
+) -> tuple[Marks, tuple[str, ...]]:
     """Return what the masks of the options do not have; without masks, a note of the columns that can be.
 
     Raises:
@@ -79,7 +84,7 @@ def _masks(file: Any, shape: tuple[int, ...], asked: Asked, path: Path) -> tuple
     found: list[NDArray[np.bool_] | None] = []
     notes = []
     for part, option, count in (("var", "var_mask", shape[0]), ("obs", "obs_mask", shape[1])):
-        frame, name = file[part], getattr(asked, option)
+        frame, name = file[part], getattr(options, option)
         columns = [key for key in frame if _is_bool(frame[key], count)] if hasattr(frame, "keys") else []
         if name is None:
             found.append(None)
@@ -91,15 +96,15 @@ def _masks(file: Any, shape: tuple[int, ...], asked: Asked, path: Path) -> tuple
             others = f"there are {', '.join(columns)}" if columns else f"leave out {flag_of(option)}"
             raise MatrixError(f"{part} has no column {name} of booleans", path=str(path), hint=others)
         else:
-            kept = flags(frame[name], count)
-            assert kept is not None
-            found.append(~kept)
+            mask = flags(frame[name], count)
+            assert mask is not None
+            found.append(~mask)
     return Marks(
-        found[0], found[1], f"false in var[{asked.var_mask}]", f"false in obs[{asked.obs_mask}]"
+        found[0], found[1], f"false in var[{options.var_mask}]", f"false in obs[{options.obs_mask}]"
     ), tuple(notes)
 
 
-def _is_bool(element: Any, count: int) -> bool:
+def _is_bool(element: Group | Dataset, count: int) -> bool:
     """Return whether an element is a column of booleans, of numpy or of pandas."""
     kind = element["values"] if hasattr(element, "keys") and "values" in element else element
     return getattr(getattr(kind, "dtype", None), "kind", "") == "b" and flags(element, count) is not None
@@ -115,43 +120,43 @@ def refuse_together(reads: bool, coding: str | None, two: str | None) -> None:
         )
 
 
-def _genotypes(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
+def _genotypes(file: File, options: ReadOptions, path: Path) -> NDArray[np.uint8]:
     """Return the genotypes in X or the layer: uint8, shape (mutations, cells)."""
-    if asked.layer is not None and asked.coding is None and asked.layer in file.get("layers", ()):
+    if options.layer is not None and options.coding is None and options.layer in file.get("layers", ()):
         raise MatrixError(
-            f"the meaning of 2 and 3 in the layer {asked.layer} is not given",
+            f"the meaning of 2 and 3 in the layer {options.layer} is not given",
             path=str(path),
             hint=f"{flag_of('coding', 'scite')} (2 homozygous, 3 missing), or "
             f"{flag_of('coding', 'cyvcf2')} (2 unknown, 3 homozygous); for alternate reads, "
             f"{flag_of('total_layer')} NAME",
         )
-    values: NDArray[np.uint8] = _table(file, asked.layer, coded, np.uint8, path)
-    if asked.layer is None and not values.any() and "genotype" in file.get("layers", ()):
+    values: NDArray[np.uint8] = _table(file, options.layer, coded, np.uint8, path)
+    if options.layer is None and not values.any() and "genotype" in file.get("layers", ()):
         raise MatrixError(
             "X is all 0, and there is a layer genotype",
             path=str(path),
             hint="for the calls that scphylo has there: "
             f"{flag_of('layer', 'genotype')} {flag_of('coding', 'cyvcf2')}",
         )
-    genotypes: NDArray[np.uint8] = np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T
-    if asked.coding is None or asked.two is not None:  # a coding defines the meaning of 2
-        genotypes = with_two(genotypes, asked, str(path))
+    genotypes: NDArray[np.uint8] = np.array(CODINGS[options.coding or "scite"], np.uint8)[values].T
+    if options.coding is None or options.two is not None:  # a coding defines the meaning of 2
+        genotypes = with_two(genotypes, options, str(path))
     return genotypes
 
 
-def _called(file: Any, asked: Asked, path: Path) -> tuple[NDArray[np.uint8], str]:
+def _called(file: File, options: ReadOptions, path: Path) -> tuple[NDArray[np.uint8], str]:
     """Return the calls of numbers of reads, shape (mutations, cells), and a line for the log."""
-    require_depth(asked, str(path))
-    alternate = _table(file, asked.layer, counted, np.float64, path)
-    depth = _table(file, asked.total_layer, counted, np.float64, path)
+    require_depth(options, str(path))
+    alternate = _table(file, options.layer, counted, np.float64, path)
+    depth = _table(file, options.total_layer, counted, np.float64, path)
     if alternate.shape != depth.shape:
-        raise MatrixError(f"the layer {asked.total_layer} has another shape", path=str(path))
-    return called(alternate.T, depth.T, asked, str(path))
+        raise MatrixError(f"the layer {options.total_layer} has another shape", path=str(path))
+    return called(alternate.T, depth.T, options, str(path))
 
 
 def _table(
-    file: Any, layer: str | None, convert: Callable[..., NDArray[Any]], kind: DTypeLike, path: Path
-) -> NDArray[Any]:
+    file: File, layer: str | None, convert: Callable[..., Array], kind: DTypeLike, path: Path
+) -> Array:
     """Return X or a layer, shape (cells, mutations).
 
     Args:
@@ -179,7 +184,7 @@ def _table(
     return values
 
 
-def _sparse(element: Any, what: str, path: Path) -> NDArray[Any]:
+def _sparse(element: Group | Dataset, what: str, path: Path) -> Array:
     """Read a sparse table with anndata: shape (cells, mutations)."""
     shape = tuple(int(size) for size in element.attrs.get("shape", element.attrs.get("h5sparse_shape", ())))
     if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] > MOST_BYTES:
@@ -197,11 +202,11 @@ def _sparse(element: Any, what: str, path: Path) -> NDArray[Any]:
         except Exception as problem:  # anndata has its own error for unknown elements
             words = " ".join(str(problem).split()) or type(problem).__name__
             raise MatrixError(f"{what} cannot be read by anndata: {words}", path=str(path)) from None
-    dense: NDArray[Any] = table.toarray()
+    dense: Array = table.toarray()
     return dense
 
 
-def _index(frame: Any, count: int, what: str, path: Path) -> list[str]:
+def _index(frame: Group, count: int, what: str, path: Path) -> list[str]:
     """Return the names of the cells or mutations."""
     if hasattr(frame, "keys"):
         column = frame.attrs.get("_index", "_index")
@@ -215,5 +220,5 @@ def _index(frame: Any, count: int, what: str, path: Path) -> list[str]:
     return texts(frame.fields(fields[0])[()].view(np.ndarray), count, f"{what}'s index", path)
 
 
-def _layers(file: Any) -> str:
+def _layers(file: File) -> str:
     return ", ".join(f"{flag_of('layer')} {name}" for name in file.get("layers", ())) or "no layer"

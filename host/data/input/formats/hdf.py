@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,10 @@ from syclade.host.data.input.textfile import GZIP, excerpt
 from syclade.host.ground.errors import MatrixError, OptionError, SycladeError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.packages import install_command
+from syclade.host.ground.values import Array
+
+if TYPE_CHECKING:
+    from h5py import Dataset, File, Group
 
 __all__ = [
     "PLACE", "blocks", "coded", "counted", "flags", "hdf5_format", "opened", "places", "require", "shape_of",
@@ -69,7 +73,7 @@ def hdf5_format(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def opened(path: Path) -> Iterator[File]:
     """Open an HDF5 file; turn errors of h5py inside the context into MatrixError.
 
     Raises:
@@ -93,7 +97,7 @@ def opened(path: Path) -> Iterator[Any]:
         raise MatrixError(f"cannot be read as HDF5: {words}", path=str(path)) from None
 
 
-def _require_own_data(file: Any, path: Path) -> None:
+def _require_own_data(file: File, path: Path) -> None:
     """Check that all elements are in the file itself: the digest of the matrix covers no other one.
 
     Raises:
@@ -122,7 +126,7 @@ def _require_own_data(file: Any, path: Path) -> None:
                 )
 
 
-def _storage(dataset: Any) -> str | None:
+def _storage(dataset: Dataset) -> str | None:
     """Return the name of another file that has data of a dataset; None if there is none."""
     files = [name for name, *_ in dataset.external or ()]
     if dataset.is_virtual:
@@ -130,7 +134,7 @@ def _storage(dataset: Any) -> str | None:
     return files[0] if files else None
 
 
-def shape_of(dataset: Any, what: str, path: Path) -> tuple[int, int]:
+def shape_of(dataset: Dataset, what: str, path: Path) -> tuple[int, int]:
     """Return the shape of a table of numbers.
 
     Raises:
@@ -150,7 +154,7 @@ def blocks(shape: tuple[int, int]) -> Iterator[slice]:
     return (slice(at, at + step) for at in range(0, shape[0], step))
 
 
-def coded(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDArray[np.uint8]:
+def coded(values: Array, what: str, first_row: int, path: Path) -> NDArray[np.uint8]:
     """Return numbers as uint8, of the same shape; NaN becomes missing (3).
 
     Args:
@@ -173,7 +177,7 @@ def coded(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDArra
     return values.astype(np.uint8)
 
 
-def counted(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDArray[np.float64]:
+def counted(values: Array, what: str, first_row: int, path: Path) -> NDArray[np.float64]:
     """Return numbers of reads as float64, of the same shape; NaN where they are not known.
 
     Args:
@@ -191,7 +195,7 @@ def counted(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDAr
     return values.astype(np.float64)
 
 
-def flags(element: Any, count: int) -> NDArray[np.bool_] | None:
+def flags(element: Group | Dataset, count: int) -> NDArray[np.bool_] | None:
     """Return `count` values that are true or false; None if an element has no such values.
 
     They are booleans, numbers 0 and 1, or texts of these; pandas' missing booleans are false.
@@ -213,7 +217,7 @@ def flags(element: Any, count: int) -> NDArray[np.bool_] | None:
     return values.astype(np.bool_)
 
 
-def texts(element: Any, count: int, what: str, path: Path) -> list[str]:
+def texts(element: Group | Dataset, count: int, what: str, path: Path) -> list[str]:
     """Return the `count` names in a dataset, or in a group that anndata writes: nullable texts, categories.
 
     Raises:
@@ -238,7 +242,7 @@ def texts(element: Any, count: int, what: str, path: Path) -> list[str]:
     return names
 
 
-def _texts(dataset: Any, count: int, what: str, path: Path) -> list[str]:
+def _texts(dataset: Dataset, count: int, what: str, path: Path) -> list[str]:
     """Return the `count` names in a dataset."""
     if getattr(dataset, "shape", None) != (count,):
         raise MatrixError(f"{what} is not a list of {count} names", path=str(path))
@@ -248,7 +252,7 @@ def _texts(dataset: Any, count: int, what: str, path: Path) -> list[str]:
     return [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one) for one in found]
 
 
-def places(columns: Any, names: list[str], path: Path) -> list[str]:
+def places(columns: Group, names: list[str], path: Path) -> list[str]:
     """Return the position and alleles of each mutation, if names are equal and there are columns of them.
 
     Args:

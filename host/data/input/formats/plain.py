@@ -9,8 +9,8 @@ import numpy as np
 from syclade.host.data.input.formats.grid import (
     MISSING,
     PLAIN,
-    Asked,
     Grid,
+    ReadOptions,
     code,
     named_grid,
     refuse_rows,
@@ -25,27 +25,27 @@ from syclade.host.ground.options import flag_of
 __all__ = ["read_sasc", "read_scistree", "read_scite", "read_sifit", "read_sphyr"]
 
 
-def read_scite(data: bytes, path: str, asked: Asked) -> Grid:
+def read_scite(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read the format of SCITE (Jahn, Kuipers, Beerenwinkel 2016) and BnpC: rows are mutations; 0, 1, 2, 3.
 
     Raises:
         MatrixError: an error in the file, with line and column; 2 occurs, and `two` is not given; `rows` is
             "cells".
     """
-    refuse_rows(asked, "mutations", path)
+    refuse_rows(options, "mutations", path)
     return Grid(
-        with_two(values_of(data, path), asked, path, f"; SASC's files, of cells: {flag_of('format')} sasc")
+        with_two(values_of(data, path), options, path, f"; SASC's files, of cells: {flag_of('format')} sasc")
     )
 
 
-def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
+def read_sasc(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read SASC's format (Ciccolella et al. 2021): rows are cells; 0, 1, and 2 for missing.
 
     Raises:
         MatrixError: an error in the file, with the line; an option contradicts the format.
     """
-    refuse_rows(asked, "cells", path)
-    if asked.two == "homozygous":
+    refuse_rows(options, "cells", path)
+    if options.two == "homozygous":
         raise MatrixError(
             "2 is missing in this format, not homozygous", path=path, hint=f"{flag_of('two')} missing"
         )
@@ -55,14 +55,14 @@ def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
     return Grid(np.ascontiguousarray(values.T))
 
 
-def read_sifit(data: bytes, path: str, asked: Asked) -> Grid:
+def read_sifit(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read SiFit's format (Zafar et al. 2017): rows are mutations, each behind its number; 2 is homozygous.
 
     Raises:
         MatrixError: an error in the file, with the line; an option contradicts the format.
     """
-    refuse_rows(asked, "mutations", path)
-    if asked.two == "missing":
+    refuse_rows(options, "mutations", path)
+    if options.two == "missing":
         raise MatrixError(
             "2 is homozygous in this format, not missing", path=path, hint=f"{flag_of('two')} homozygous"
         )
@@ -72,7 +72,7 @@ def read_sifit(data: bytes, path: str, asked: Asked) -> Grid:
     return named_grid(values, numbers, ())
 
 
-def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
+def read_sphyr(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read SPhyR's format (El-Kebir 2018): two lines of sizes, then cells; 0, 1, -1 for missing.
 
     The sizes are "n #cells" and "m #SNVs", or plain numbers, as ConDoR writes them.
@@ -80,20 +80,20 @@ def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
     Raises:
         MatrixError: an error in the file, with the line; the sizes differ from those of the rows.
     """
-    refuse_rows(asked, "cells", path)
+    refuse_rows(options, "cells", path)
     lines = lines_of(data, path)
     sizes = []
     for number, what in enumerate(("cells", "SNVs")):
         line = lines[number] if number < len(lines) else ""
-        said = re.fullmatch(rf"\s*([0-9]{{1,9}})\s*(?:#\s*{what}\s*)?", line)
-        if said is None:
+        match = re.fullmatch(rf"\s*([0-9]{{1,9}})\s*(?:#\s*{what}\s*)?", line)
+        if match is None:
             raise MatrixError(
                 f"the line is not a number of {what}",
                 path=path,
                 line=number + 1,
                 hint="SPhyR's files begin with 'n #cells' and 'm #SNVs', or with n and m",
             )
-        sizes.append(int(said[1]))
+        sizes.append(int(match[1]))
     symbols = {"0": PLAIN["0"], "1": PLAIN["1"], "-1": 3}
     values = code([line.split() for line in lines[2:]], symbols, range(3, len(lines) + 1), path)
     if values.shape != tuple(sizes):
@@ -109,7 +109,7 @@ def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
 _PROBABILITY = re.compile(r"[0-9]*\.?[0-9]+(?:[eE]-?[0-9]{1,3})?|[0-9]+\.")
 
 
-def read_scistree(data: bytes, path: str, asked: Asked) -> Grid:
+def read_scistree(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read ScisTree2's HAPLOID format (Zhang et al. 2025).
 
     Rows are mutations; an entry is the probability that a cell does not have the mutation. Below 0.5 the
@@ -118,7 +118,7 @@ def read_scistree(data: bytes, path: str, asked: Asked) -> Grid:
     Raises:
         MatrixError: an error in the file, with the line.
     """
-    refuse_two(asked, "mutations", path)
+    refuse_two(options, "mutations", path)
     lines = lines_of(data, path)
     head = lines[0].split()
     sizes = [int(size) for size in head[1:3] if re.fullmatch("[0-9]{1,9}", size)]

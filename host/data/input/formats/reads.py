@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import Asked
+from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import Array
 
 __all__ = [
     "HOMOZYGOUS",
@@ -42,49 +42,47 @@ HOMOZYGOUS = 90.0
 _ABSENT, _MUTATION, _HOMOZYGOUS, _MISSING = (np.uint8(value) for value in range(4))
 
 
-def require_depth(asked: Asked, path: str, line: int | None = None) -> int:
+def require_depth(options: ReadOptions, path: str, line: int | None = None) -> int:
     """Return the number of reads that a call needs.
 
     Raises:
         MatrixError: it is not given, or 0.
     """
-    if not asked.min_depth:
+    if not options.min_depth:
         raise MatrixError(
             "there are numbers of reads, and no genotypes",
             path=path,
             line=line,
             hint=f"give the number of reads that a call needs, 1 or more: {flag_of('min_depth')} N",
         )
-    return asked.min_depth
+    return options.min_depth
 
 
-def refuse_reads(asked: Asked, path: str, needs: str) -> None:
+def refuse_reads(options: ReadOptions, path: str, needs: str) -> None:
     """Refuse options for numbers of reads where there are none.
 
     Args:
-        asked: the options.
+        options: the options.
         path: the file, for messages.
         needs: the option that states where the numbers are.
 
     Raises:
         MatrixError: one of these options is given.
     """
-    given = next((name for name in ("min_depth", *SHARES) if getattr(asked, name) is not None), None)
+    given = next((name for name in ("min_depth", *SHARES) if getattr(options, name) is not None), None)
     if given is not None:
         raise MatrixError(
             f"{flag_of(given)} is for numbers of reads", path=path, hint=f"leave it out, or give {needs}"
         )
 
 
-def called(
-    alternate: NDArray[Any], depth: NDArray[Any], asked: Asked, path: str
-) -> tuple[NDArray[np.uint8], str]:
+def called(alternate: Array, depth: Array, options: ReadOptions, path: str) -> tuple[NDArray[np.uint8], str]:
     """Call genotypes from numbers of reads.
 
     Args:
         alternate: number of alternate reads; NaN where it is not known.
         depth: number of all reads; NaN where it is not known.
-        asked: the options. A call with fewer than ``min_depth`` reads is missing. Others are 0 without
+        options: the options. A call with fewer than ``min_depth`` reads is missing. Others are 0 without
             alternate reads or below ``min_vaf`` per cent of them (10 by default), 2 from ``vaf_hom`` per cent
             (90 by default), and else 1; a 0 above ``vaf_ref`` is missing.
         path: the file, for messages.
@@ -95,7 +93,7 @@ def called(
     Raises:
         MatrixError: ``min_depth`` is not given, or 0; or there are more alternate reads than reads.
     """
-    least = require_depth(asked, path)
+    least = require_depth(options, path)
     if (alternate > depth).any():
         row, cell = (int(at) for at in np.argwhere(alternate > depth)[0])
         reads = f"{alternate[row, cell]:g} alternate reads of {depth[row, cell]:g}"
@@ -104,14 +102,14 @@ def called(
             path=path,
             hint="are numbers of alternate and of all reads exchanged, or are these reference reads?",
         )
-    min_vaf = MIN_VAF if asked.min_vaf is None else asked.min_vaf
-    vaf_hom = HOMOZYGOUS if asked.vaf_hom is None else asked.vaf_hom
+    min_vaf = MIN_VAF if options.min_vaf is None else options.min_vaf
+    vaf_hom = HOMOZYGOUS if options.vaf_hom is None else options.vaf_hom
     share = percent(alternate, depth)
     mutated = np.where(share >= vaf_hom, _HOMOZYGOUS, _MUTATION)
     values = np.where((alternate > 0) & (share >= min_vaf), mutated, _ABSENT)
     bad = ~(depth >= least) | np.isnan(alternate)
-    if asked.vaf_ref is not None:
-        bad |= (values == _ABSENT) & (share > asked.vaf_ref)
+    if options.vaf_ref is not None:
+        bad |= (values == _ABSENT) & (share > options.vaf_ref)
     note = (
         f"called from numbers of reads: a mutation from {min_vaf:g} % of alternate reads "
         f"({flag_of('min_vaf')}), homozygous from {vaf_hom:g} % ({flag_of('vaf_hom')}), "
@@ -122,10 +120,10 @@ def called(
 
 def filtered(
     values: NDArray[np.uint8],
-    asked: Asked,
-    depth: NDArray[Any] | None = None,
-    quality: NDArray[Any] | None = None,
-    share: NDArray[Any] | None = None,
+    options: ReadOptions,
+    depth: Array | None = None,
+    quality: Array | None = None,
+    share: Array | None = None,
 ) -> NDArray[np.uint8]:
     """Return genotypes without those that do not pass the options.
 
@@ -135,32 +133,32 @@ def filtered(
 
     Args:
         values: genotypes, uint8; 0, 1, 2 or 3.
-        asked: the options.
+        options: the options.
         depth: number of reads; NaN where it is not known. None if no option needs it.
         quality: the same for the quality (GQ).
         share: the same for the percentage of alternate reads.
     """
     bad = np.zeros(values.shape, np.bool_)
-    if depth is not None and asked.min_depth:
-        bad |= ~(depth >= asked.min_depth)
-    if quality is not None and asked.min_gq:
-        bad |= ~(quality >= asked.min_gq)
+    if depth is not None and options.min_depth:
+        bad |= ~(depth >= options.min_depth)
+    if quality is not None and options.min_gq:
+        bad |= ~(quality >= options.min_gq)
     if share is None:
         return np.where(bad, _MISSING, values)
     mutated = (values == _MUTATION) | (values == _HOMOZYGOUS)
-    if asked.min_vaf is not None:
+    if options.min_vaf is not None:
         bad |= mutated & np.isnan(share)
-        values = np.where(mutated & (share < asked.min_vaf), _ABSENT, values)
-    if asked.vaf_ref is not None:
-        bad |= (values == _ABSENT) & ~(share <= asked.vaf_ref)
-    if asked.vaf_het is not None:
-        bad |= (values == _MUTATION) & ~(share >= asked.vaf_het)
-    if asked.vaf_hom is not None:
-        bad |= (values == _HOMOZYGOUS) & ~(share >= asked.vaf_hom)
+        values = np.where(mutated & (share < options.min_vaf), _ABSENT, values)
+    if options.vaf_ref is not None:
+        bad |= (values == _ABSENT) & ~(share <= options.vaf_ref)
+    if options.vaf_het is not None:
+        bad |= (values == _MUTATION) & ~(share >= options.vaf_het)
+    if options.vaf_hom is not None:
+        bad |= (values == _HOMOZYGOUS) & ~(share >= options.vaf_hom)
     return np.where(bad, _MISSING, values)
 
 
-def percent(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
+def percent(part: Array, whole: Array) -> NDArray[np.float64]:
     """Return a part of a whole in per cent; NaN where the whole is 0 or not known."""
     percent = np.full(np.shape(part), np.nan)
     np.divide(100.0 * part, whole, out=percent, where=np.asarray(whole) > 0)
@@ -184,19 +182,19 @@ class Numbers:
     reads: NDArray[np.float64] | None = None
     fractions: NDArray[np.float64] | None = None
 
-    def filtered(self, values: NDArray[np.uint8], allele: int, asked: Asked) -> NDArray[np.uint8]:
+    def filtered(self, values: NDArray[np.uint8], allele: int, options: ReadOptions) -> NDArray[np.uint8]:
         """Return the genotypes of an alternate allele, from 1, without those that do not pass the options."""
-        share = self._share(allele) if wants_share(asked) else None
-        return filtered(values, asked, self._depth(), self.quality, share)
+        share = self._share(allele) if wants_share(options) else None
+        return filtered(values, options, self._depth(), self.quality, share)
 
-    def lacks(self, asked: Asked) -> tuple[str, Sequence[str]] | None:
+    def lacks(self, options: ReadOptions) -> tuple[str, Sequence[str]] | None:
         """Return the field that the options need and the record lacks, and these options; None if none."""
-        if asked.min_depth and self._depth() is None:
+        if options.min_depth and self._depth() is None:
             return "DP", ("min_depth",)
-        if asked.min_gq and self.quality is None:
+        if options.min_gq and self.quality is None:
             return "GQ", ("min_gq",)
-        if wants_share(asked) and self.fractions is None and not self._has_shares():
-            return "AD, AF or VAF", [name for name in SHARES if getattr(asked, name) is not None]
+        if wants_share(options) and self.fractions is None and not self._has_shares():
+            return "AD, AF or VAF", [name for name in SHARES if getattr(options, name) is not None]
         return None
 
     def _has_shares(self) -> bool:
@@ -227,6 +225,6 @@ def _sum(reads: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isnan(reads).all(axis=1), np.nan, np.nansum(reads, axis=1))
 
 
-def wants_share(asked: Asked) -> bool:
+def wants_share(options: ReadOptions) -> bool:
     """Return whether an option needs percentages of alternate reads."""
-    return any(getattr(asked, name) is not None for name in SHARES)
+    return any(getattr(options, name) is not None for name in SHARES)

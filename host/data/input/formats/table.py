@@ -12,8 +12,8 @@ from syclade.host.data.input.formats.counts import of_pair
 from syclade.host.data.input.formats.grid import (
     MISSING,
     PLAIN,
-    Asked,
     Grid,
+    ReadOptions,
     code,
     named_grid,
     refuse_rows,
@@ -32,27 +32,27 @@ __all__ = ["read_compass", "read_condor", "read_csv", "read_sc", "read_tsv"]
 _CLUSTER = "cluster_id"
 
 
-def read_sc(data: bytes, path: str, asked: Asked) -> Grid:
+def read_sc(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read scphylo's and PhISCS' table: separated by tabs, rows are cells; missing is 3 or "?".
 
     Raises:
         MatrixError: an error in the file, with the line; an option contradicts the format.
     """
-    refuse_rows(asked, "cells", path, f"{flag_of('format', 'tsv')} takes {flag_of('rows')}")
-    return _read(read_table(data, path, "tsv"), replace(asked, rows="cells"), path, "sc")
+    refuse_rows(options, "cells", path, f"{flag_of('format', 'tsv')} takes {flag_of('rows')}")
+    return _read(read_table(data, path, "tsv"), replace(options, rows="cells"), path, "sc")
 
 
-def read_tsv(data: bytes, path: str, asked: Asked) -> Grid:
-    """Read a table separated by tabs, or by blanks; ``asked.rows`` gives the meaning of its rows."""
-    return _read(read_table(data, path, "tsv"), asked, path, "tsv")
+def read_tsv(data: bytes, path: str, options: ReadOptions) -> Grid:
+    """Read a table separated by tabs, or by blanks; ``options.rows`` gives the meaning of its rows."""
+    return _read(read_table(data, path, "tsv"), options, path, "tsv")
 
 
-def read_csv(data: bytes, path: str, asked: Asked) -> Grid:
-    """Read a table separated by commas or semicolons; ``asked.rows`` gives the meaning of its rows."""
-    return _read(read_table(data, path, "csv"), asked, path, "csv")
+def read_csv(data: bytes, path: str, options: ReadOptions) -> Grid:
+    """Read a table separated by commas or semicolons; ``options.rows`` gives the meaning of its rows."""
+    return _read(read_table(data, path, "csv"), options, path, "csv")
 
 
-def read_condor(data: bytes, path: str, asked: Asked) -> Grid:
+def read_condor(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read ConDoR's table (Sashittal et al. 2023): separated by commas, rows are cells, -1 is missing.
 
     The last column is cluster_id, which is dropped.
@@ -60,23 +60,23 @@ def read_condor(data: bytes, path: str, asked: Asked) -> Grid:
     Raises:
         MatrixError: an error in the file, with the line; an option contradicts the format.
     """
-    refuse_rows(asked, "cells", path, f"{flag_of('format', 'csv')} takes {flag_of('rows')}")
+    refuse_rows(options, "cells", path, f"{flag_of('format', 'csv')} takes {flag_of('rows')}")
     table = read_table(data, path, "csv")
     if table.columns[-1:] != (_CLUSTER,):
         raise MatrixError(
             f"the last column is not {_CLUSTER}", path=path, line=1, hint=f"{flag_of('format')} csv"
         )
     without = replace(table, columns=table.columns[:-1], entries=[row[:-1] for row in table.entries])
-    return _read(without, replace(asked, rows="cells"), path, "condor")
+    return _read(without, replace(options, rows="cells"), path, "condor")
 
 
-def _read(table: Table, asked: Asked, path: str, form: str) -> Grid:
+def _read(table: Table, options: ReadOptions, path: str, form: str) -> Grid:
     """Return the values and names of a table.
 
     Raises:
         MatrixError: `rows` is not given, or 2 occurs and `two` is not given; invalid names or values.
     """
-    if asked.rows is None:
+    if options.rows is None:
         raise MatrixError(
             "this is a table with names, whose rows may be cells or mutations",
             path=path,
@@ -84,9 +84,9 @@ def _read(table: Table, asked: Asked, path: str, form: str) -> Grid:
             hint=f"give {flag_of('format', form)} {flag_of('rows', 'cells')}, or "
             f"{flag_of('rows', 'mutations')}",
         )
-    if asked.total_reads is not None or asked.ref_reads is not None:
-        return of_pair(table, asked, path, form)
-    refuse_reads(asked, path, f"{flag_of('total_reads')} FILE or {flag_of('ref_reads')} FILE")
+    if options.total_reads is not None or options.ref_reads is not None:
+        return of_pair(table, options, path, form)
+    refuse_reads(options, path, f"{flag_of('total_reads')} FILE or {flag_of('ref_reads')} FILE")
     if _CLUSTER in table.columns:
         raise MatrixError(
             f"the column {_CLUSTER} is not a mutation",
@@ -94,8 +94,8 @@ def _read(table: Table, asked: Asked, path: str, form: str) -> Grid:
             line=1,
             hint=f"use {flag_of('format')} condor",
         )
-    values = with_two(code(table.entries, PLAIN | MISSING, table.lines, path), asked, path)
-    if asked.rows == "cells":
+    values = with_two(code(table.entries, PLAIN | MISSING, table.lines, path), options, path)
+    if options.rows == "cells":
         return named_grid(values.T, table.columns, table.names)
     return named_grid(values, table.names, table.columns)
 
@@ -106,7 +106,7 @@ _NO_GENOTYPE = -1
 _READS = re.compile(r"([0-9]{1,9}):([0-9]{1,9})(?::([0-3]))?")
 
 
-def read_compass(data: bytes, path: str, asked: Asked) -> Grid:
+def read_compass(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read COMPASS' `*_variants.csv` (Sollier et al. 2023): rows are mutations; ref:alt or ref:alt:genotype.
 
     Genotypes are filtered by their reads, and entries without a genotype are called from their reads
@@ -115,7 +115,7 @@ def read_compass(data: bytes, path: str, asked: Asked) -> Grid:
     Raises:
         MatrixError: an error in the file, with the line; no genotypes, and ``min_depth`` is not given, or 0.
     """
-    refuse_two(asked, "mutations", path)
+    refuse_two(options, "mutations", path)
     rows = by_commas(data, path)
     header = [name.strip() for name in rows[0]]
     if "NAME" not in header:
@@ -133,38 +133,40 @@ def read_compass(data: bytes, path: str, asked: Asked) -> Grid:
         if place:
             chrom, position, ref, alt = (row[column].strip() for column in place)
             places.append(f"{chrom}:{position}:{ref}/{alt}")
-        entries.append([_entry(row[column], asked, path, number) for column in columns])
+        entries.append([_entry(row[column], options, path, number) for column in columns])
     if not entries or not cells:
         missing = "cells" if entries else "rows of variants"
         raise MatrixError(f"the table has a header, but no {missing}", path=path, line=1)
-    values, notes = _values(np.array(entries, np.int64), asked, path)
+    values, notes = _values(np.array(entries, np.int64), options, path)
     grid = named_grid(values, names, cells, places)
     return replace(grid, notes=(*notes, *grid.notes))
 
 
-def _values(entries: NDArray[np.int64], asked: Asked, path: str) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+def _values(
+    entries: NDArray[np.int64], options: ReadOptions, path: str
+) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
     """Return the genotypes, filtered or called, and lines for the log.
 
     Args:
         entries: shape (mutations, cells, 3): reference reads, alternate reads, and the genotype, or -1.
-        asked: the options.
+        options: the options.
         path: the file, for messages.
     """
     reference, alternate, genotypes = np.moveaxis(entries, 2, 0)
     depth = reference + alternate
-    values = filtered(genotypes.astype(np.uint8), asked, depth, share=percent(alternate, depth))
+    values = filtered(genotypes.astype(np.uint8), options, depth, share=percent(alternate, depth))
     without = genotypes == _NO_GENOTYPE
     if not without.any():
         return values, ()
-    calls, note = called(alternate, depth, asked, path)
+    calls, note = called(alternate, depth, options, path)
     return np.where(without, calls, values), (note,)
 
 
-def _entry(text: str, asked: Asked, path: str, line: int) -> tuple[int, int, int]:
+def _entry(text: str, options: ReadOptions, path: str, line: int) -> tuple[int, int, int]:
     """Return the reference reads, the alternate reads and the genotype of an entry."""
-    said = _READS.fullmatch(text.strip())
-    if said is None:
+    match = _READS.fullmatch(text.strip())
+    if match is None:
         raise MatrixError(f"{excerpt(text)} is not ref:alt or ref:alt:genotype", path=path, line=line)
-    if said[3] is None:
-        require_depth(asked, path, line)
-    return int(said[1]), int(said[2]), _NO_GENOTYPE if said[3] is None else int(said[3])
+    if match[3] is None:
+        require_depth(options, path, line)
+    return int(match[1]), int(match[2]), _NO_GENOTYPE if match[3] is None else int(match[3])

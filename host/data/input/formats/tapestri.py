@@ -9,22 +9,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import Asked, Grid, named_grid, refuse_two
+from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, refuse_two
 from syclade.host.data.input.formats.hdf import blocks, coded, flags, opened, places, shape_of, texts
 from syclade.host.data.input.formats.reads import SHARES, filtered, percent
 from syclade.host.data.input.left_out import Marks
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 
+if TYPE_CHECKING:
+    from h5py import Dataset, Group
+
 __all__ = ["read_loom", "read_tapestri"]
 
 
-def read_tapestri(path: Path, asked: Asked) -> Grid:
+def read_tapestri(path: Path, options: ReadOptions) -> Grid:
     """Read an h5 file.
 
     With the options, calls are missing if they have too few reads (DP), too low a quality (GQ), or an allele
@@ -34,7 +37,7 @@ def read_tapestri(path: Path, asked: Asked) -> Grid:
     Raises:
         MatrixError: an error in the file; a filter without its layer, with the option.
     """
-    refuse_two(asked, "cells", str(path))
+    refuse_two(options, "cells", str(path))
     with opened(path) as file:
         assay = _part(file, "assays/dna_variants", path)
         layers, cells = _part(assay, "layers", path), _part(assay, "ra", path)
@@ -45,48 +48,48 @@ def read_tapestri(path: Path, asked: Asked) -> Grid:
             samples = texts(cells["sample_name"], shape[0], "ra/sample_name", path)
             barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
         where = places(assay["ca"], names, path)
-        values = _called(layers, "NGT", shape, asked, path)
-        marks, notes = _filtered(assay, "ca", "ra", shape[::-1], asked, path)
+        values = _called(layers, "NGT", shape, options, path)
+        marks, notes = _filtered(assay, "ca", "ra", shape[::-1], options, path)
     grid = named_grid(values.T, names, barcodes, where)
     return replace(grid, marks=marks, notes=(*grid.notes, *notes))
 
 
-def read_loom(path: Path, asked: Asked) -> Grid:
+def read_loom(path: Path, options: ReadOptions) -> Grid:
     """Read a loom: rows are variants. The filters are those of an h5 file.
 
     Raises:
         MatrixError: as `read_tapestri`.
     """
-    refuse_two(asked, "mutations", str(path))
+    refuse_two(options, "mutations", str(path))
     with opened(path) as file:
         shape = shape_of(_part(file, "matrix", path), "matrix", path)
         names = texts(_part(file, "row_attrs/id", path), shape[0], "row_attrs/id", path)
         barcodes = texts(_part(file, "col_attrs/barcode", path), shape[1], "col_attrs/barcode", path)
         where = places(file["row_attrs"], names, path)
         parts = {"matrix": file["matrix"], **dict(file.get("layers", {}).items())}
-        values = _called(parts, "matrix", shape, asked, path)
-        marks, notes = _filtered(file, "row_attrs", "col_attrs", shape, asked, path)
+        values = _called(parts, "matrix", shape, options, path)
+        marks, notes = _filtered(file, "row_attrs", "col_attrs", shape, options, path)
     grid = named_grid(values, names, barcodes, where)
     return replace(grid, marks=marks, notes=(*grid.notes, *notes))
 
 
 def _filtered(
-    of: Any, variants: str, cells: str, shape: tuple[int, int], asked: Asked, path: Path
+    of: Group, variants: str, cells: str, shape: tuple[int, int], options: ReadOptions, path: Path
 ) -> tuple[Marks, tuple[str, ...]]:
-    """Return the pipeline's marks if they are asked for, and else a note if there are some.
+    """Return the pipeline's marks if they are options for, and else a note if there are some.
 
     Args:
         of: the group in the file that has the marks.
         variants, cells: names of its groups of variants and of cells.
         shape: numbers of variants and cells.
-        asked, path: the options, and the file.
+        options, path: the options, and the file.
 
     Raises:
-        MatrixError: marks are asked for, and there are none that can be read.
+        MatrixError: marks are options for, and there are none that can be read.
     """
     names = [f"{group}/filtered" for group in (variants, cells)]
     found = [flags(of[name], count) if name in of else None for name, count in zip(names, shape, strict=True)]
-    if asked.drop_filtered:
+    if options.drop_filtered:
         if all(one is None for one in found):
             raise MatrixError(
                 f"there is neither {names[0]} nor {names[1]} with marks",
@@ -101,38 +104,45 @@ def _filtered(
     return Marks(), (f"{note}: {flag_of('drop_filtered')} leaves them out",)
 
 
-def _part(of: Any, name: str, path: Path) -> Any:
+def _part(of: Group, name: str, path: Path) -> Group | Dataset:
     if name not in of:
         raise MatrixError(f"there is no {name}", path=str(path), hint="is it Tapestri's, of DNA variants?")
     return of[name]
 
 
-def _called(layers: Any, calls: str, shape: tuple[int, int], asked: Asked, path: Path) -> NDArray[np.uint8]:
+def _called(
+    layers: Group, calls: str, shape: tuple[int, int], options: ReadOptions, path: Path
+) -> NDArray[np.uint8]:
     """Read the genotypes block by block, filtered by the options; uint8, of the given shape."""
-    depth = _layer(layers, "DP", ("min_depth",), shape, asked, path)
-    quality = _layer(layers, "GQ", ("min_gq",), shape, asked, path)
+    depth = _layer(layers, "DP", ("min_depth",), shape, options, path)
+    quality = _layer(layers, "GQ", ("min_gq",), shape, options, path)
     by_reads = "AF" not in layers and "AD" in layers and "DP" in layers
-    share = _layer(layers, "AD" if by_reads else "AF", SHARES, shape, asked, path)
-    total = _layer(layers, "DP", SHARES, shape, asked, path) if by_reads else None
+    share = _layer(layers, "AD" if by_reads else "AF", SHARES, shape, options, path)
+    total = _layer(layers, "DP", SHARES, shape, options, path) if by_reads else None
     values = np.empty(shape, np.uint8)
     for rows in blocks(shape):
         found = coded(layers[calls][rows], calls, rows.start, path)
         part = [None if table is None else table[rows] for table in (depth, quality, share)]
         if share is not None and total is not None:
             part[2] = percent(share[rows], total[rows])
-        values[rows] = filtered(found, asked, *part)
+        values[rows] = filtered(found, options, *part)
     return values
 
 
 def _layer(
-    layers: Any, name: str, options: tuple[str, ...], shape: tuple[int, int], asked: Asked, path: Path
-) -> Any:
+    layers: Group,
+    name: str,
+    names: tuple[str, ...],
+    shape: tuple[int, int],
+    options: ReadOptions,
+    path: Path,
+) -> Dataset | None:
     """Return a layer of numbers; None if none of the options that need it is given.
 
     Raises:
         MatrixError: it does not exist, or is no table of numbers of this shape.
     """
-    given = [option for option in options if getattr(asked, option) is not None]
+    given = [option for option in names if getattr(options, option) is not None]
     if not given:
         return None
     if name not in layers:

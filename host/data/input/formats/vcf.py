@@ -11,17 +11,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import Asked, Grid, named_grid, refuse_two
+from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, refuse_two
 from syclade.host.data.input.formats.hdf import require
 from syclade.host.data.input.formats.reads import Numbers, wants_share
 from syclade.host.data.input.textfile import excerpt, lines_of
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
+
+if TYPE_CHECKING:
+    from cyvcf2 import Variant
 
 __all__ = ["Records", "Site", "check_caller", "check_numbers", "no_samples", "read_bcf", "read_vcf"]
 
@@ -42,13 +45,13 @@ class Records:
     """Rows of the records of a VCF or BCF: one for each alternate allele, named CHROM:POS:REF/ALT.
 
     Args:
-        asked: the options.
+        options: the options.
         path: the file, for messages.
     """
 
-    def __init__(self, asked: Asked, path: str) -> None:
-        self._only_passed, self._path = asked.filter == "pass", path
-        self._by_id = asked.name_by == "id"
+    def __init__(self, options: ReadOptions, path: str) -> None:
+        self._only_passed, self._path = options.filter == "pass", path
+        self._by_id = options.name_by == "id"
         self._names: list[str] = []
         self._details: list[str] = []
         self._rows: list[NDArray[np.uint8]] = []
@@ -126,7 +129,7 @@ class Site(NamedTuple):
         return (identifier, place) if by_id and identifier else (place, identifier)
 
 
-def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
+def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read VCF 4 (hts-specs): one row per alternate allele, named CHROM:POS:REF/ALT; samples are cells.
 
     The value is 0 for no copy of the allele, 1 for some, 2 for all (also one of one), and 3 for a genotype
@@ -138,14 +141,14 @@ def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
         MatrixError: an error in the file, with the line; a file without samples; a file from SCIPhI, which
             also calls genotypes without reads, and ``min_depth`` is not given.
     """
-    refuse_two(asked, "mutations", path)
+    refuse_two(options, "mutations", path)
     lines = lines_of(data, path)
     head = next((number for number, line in enumerate(lines) if re.match(r"#CHROM\s", line)), None)
     if head is None:
         raise MatrixError("the file has no line #CHROM", path=path, hint="is it a whole VCF?")
     cells = _samples(lines[head], path, head + 1)
-    check_caller(lines[:head], asked, path)
-    records = Records(asked, path)
+    check_caller(lines[:head], options, path)
+    records = Records(options, path)
     for number, line in enumerate(lines[head + 1 :], head + 2):
         fields = line.split("\t")
         if len(fields) != _FIXED + len(cells):
@@ -157,14 +160,14 @@ def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
         keys = [key.strip() for key in fields[8].split(":")]
         if "GT" in keys:
             samples = [dict(zip(keys, sample.split(":"), strict=False)) for sample in fields[_FIXED:]]
-            numbers = _numbers(keys, samples, asked, path, number)
+            numbers = _numbers(keys, samples, options, path, number)
             calls = _calls(samples, path, number)
             chrom, position, identifier, ref, alleles, _, filters = (field.strip() for field in fields[:7])
             records.add(
                 Site(chrom, position, identifier, ref),
                 [allele.strip() for allele in alleles.split(",")],
                 filters,
-                partial(_row, calls, numbers, asked),
+                partial(_row, calls, numbers, options),
             )
     return records.grid(cells)
 
@@ -193,15 +196,15 @@ def no_samples(path: str, line: int | None = None) -> MatrixError:
     )
 
 
-def check_caller(header: Iterable[str], asked: Asked, path: str) -> None:
+def check_caller(header: Iterable[str], options: ReadOptions, path: str) -> None:
     """Check that it is known which calls have reads: raise a MatrixError for SCIPhI's files.
 
     Args:
         header: the lines before the records.
-        asked: the options; with ``min_depth``, the files are accepted.
+        options: the options; with ``min_depth``, the files are accepted.
         path: the file, for messages.
     """
-    if asked.min_depth is None and any(line.startswith("##source=SCIPhI") for line in header):
+    if options.min_depth is None and any(line.startswith("##source=SCIPhI") for line in header):
         raise MatrixError(
             "SCIPhI also writes genotypes for cells without reads",
             path=path,
@@ -221,7 +224,7 @@ def _calls(samples: Sequence[Mapping[str, str]], path: str, line: int) -> list[l
 
 
 def _numbers(
-    keys: Sequence[str], samples: Sequence[Mapping[str, str]], asked: Asked, path: str, line: int
+    keys: Sequence[str], samples: Sequence[Mapping[str, str]], options: ReadOptions, path: str, line: int
 ) -> Numbers:
     """Return those numbers of the cells in a record that the options need.
 
@@ -233,24 +236,26 @@ def _numbers(
         name = next((name for name in names if name in keys), None) if wanted else None
         return None if name is None else _table(samples, name, path, line)
 
-    share = wants_share(asked)
-    depth, quality = table(True, "DP"), table(asked.min_gq is not None, "GQ")
+    share = wants_share(options)
+    depth, quality = table(True, "DP"), table(options.min_gq is not None, "GQ")
     numbers = Numbers(
         None if depth is None else depth[:, 0],
         None if quality is None else quality[:, 0],
-        table(share or bool(asked.min_depth), "AD"),
+        table(share or bool(options.min_depth), "AD"),
         table(share, "AF", "VAF"),
     )
-    check_numbers(numbers, asked, "the record", path, line)
+    check_numbers(numbers, options, "the record", path, line)
     return numbers
 
 
-def check_numbers(numbers: Numbers, asked: Asked, record: str, path: str, line: int | None = None) -> None:
+def check_numbers(
+    numbers: Numbers, options: ReadOptions, record: str, path: str, line: int | None = None
+) -> None:
     """Raise a MatrixError if an option needs a field that a record does not have."""
-    lacks = numbers.lacks(asked)
+    lacks = numbers.lacks(options)
     if lacks is not None:
-        field, options = lacks
-        hint = f"leave out {', '.join(map(flag_of, options))}"
+        field, unusable = lacks
+        hint = f"leave out {', '.join(map(flag_of, unusable))}"
         raise MatrixError(f"{record} has no {field}", path=path, line=line, hint=hint)
 
 
@@ -268,10 +273,12 @@ def _table(samples: Sequence[Mapping[str, str]], name: str, path: str, line: int
     return numbers
 
 
-def _row(calls: Sequence[Sequence[str]], numbers: Numbers, asked: Asked, which: int) -> NDArray[np.uint8]:
+def _row(
+    calls: Sequence[Sequence[str]], numbers: Numbers, options: ReadOptions, which: int
+) -> NDArray[np.uint8]:
     """Return the values of the cells for an alternate allele, from 1."""
     values = np.array([_value(call, str(which)) for call in calls], np.uint8)
-    return numbers.filtered(values, which, asked)
+    return numbers.filtered(values, which, options)
 
 
 def _value(call: Sequence[str], allele: str) -> int:
@@ -282,28 +289,28 @@ def _value(call: Sequence[str], allele: str) -> int:
     return 0 if copies == 0 else 2 if copies == len(call) else 1
 
 
-def read_bcf(path: Path, asked: Asked) -> Grid:
+def read_bcf(path: Path, options: ReadOptions) -> Grid:
     """Read one row per alternate allele, named CHROM:POS:REF/ALT, with values as in `read_vcf`.
 
     Raises:
         MatrixError: htslib cannot read the file, or no record has genotypes of an alternate allele; a file
             from SCIPhI, and ``min_depth`` is not given.
     """
-    refuse_two(asked, "mutations", str(path))
+    refuse_two(options, "mutations", str(path))
     require("cyvcf2")
     import cyvcf2
 
-    records = Records(asked, str(path))
+    records = Records(options, str(path))
     try:
         reader = cyvcf2.VCF(str(path))
-        check_caller(str(reader.raw_header).splitlines(), asked, str(path))
+        check_caller(str(reader.raw_header).splitlines(), options, str(path))
         cells = [str(name).strip() for name in reader.samples]
         if not cells:
             raise no_samples(str(path))
         for record in reader:
             if "GT" in record.FORMAT:
                 site = Site(record.CHROM, record.POS, record.ID or ".", record.REF)
-                records.add(site, record.ALT, record.FILTER or "PASS", _rows(record, asked, str(path)))
+                records.add(site, record.ALT, record.FILTER or "PASS", _rows(record, options, str(path)))
     except MatrixError:
         raise
     except Exception as problem:  # cyvcf2 raises plain Exception
@@ -311,22 +318,22 @@ def read_bcf(path: Path, asked: Asked) -> Grid:
     return records.grid(cells)
 
 
-def _rows(record: Any, asked: Asked, path: str) -> Callable[[int], NDArray[np.uint8]]:
+def _rows(record: Variant, options: ReadOptions, path: str) -> Callable[[int], NDArray[np.uint8]]:
     """Return a function that returns the values of the cells for an alternate allele, from 1."""
     alleles = record.genotype.array()[:, :-1]  # -1 is missing, -2 is padding for fewer copies
-    numbers = _numbers_of(record, asked)
-    check_numbers(numbers, asked, f"the record {record.CHROM}:{record.POS}", path)
+    numbers = _numbers_of(record, options)
+    check_numbers(numbers, options, f"the record {record.CHROM}:{record.POS}", path)
     known, copies = (alleles >= 0).sum(axis=1), (alleles != -2).sum(axis=1)
 
     def row_of(number: int) -> NDArray[np.uint8]:
         seen = (alleles == number).sum(axis=1)
         row = np.where(seen == 0, 0, np.where(seen == copies, 2, 1))
-        return numbers.filtered(np.where(known == 0, 3, row).astype(np.uint8), number, asked)
+        return numbers.filtered(np.where(known == 0, 3, row).astype(np.uint8), number, options)
 
     return row_of
 
 
-def _numbers_of(record: Any, asked: Asked) -> Numbers:
+def _numbers_of(record: Variant, options: ReadOptions) -> Numbers:
     """Return those numbers of the cells in a record that the options need."""
 
     def table(wanted: bool, *names: str) -> NDArray[np.float64] | None:
@@ -336,11 +343,11 @@ def _numbers_of(record: Any, asked: Asked) -> Numbers:
             return None
         return np.where(found < 0, np.nan, found.astype(np.float64))  # htslib has negative numbers for "."
 
-    share = wants_share(asked)
-    depth, quality = table(bool(asked.min_depth) or share, "DP"), table(asked.min_gq is not None, "GQ")
+    share = wants_share(options)
+    depth, quality = table(bool(options.min_depth) or share, "DP"), table(options.min_gq is not None, "GQ")
     return Numbers(
         None if depth is None else depth[:, 0],
         None if quality is None else quality[:, 0],
-        table(share or bool(asked.min_depth), "AD"),
+        table(share or bool(options.min_depth), "AD"),
         table(share, "AF", "VAF"),
     )
