@@ -116,7 +116,7 @@ class Reference:
             at, letter = letters.index(others[:1]) + 1, chr(others[0])
             hint = "the index may be of another file, or the sequences are not of DNA: " + _REMAKE
             raise ReadsError(
-                f"{contig} has the letter {letter!r} at position {at}, which is no base",
+                f"{contig} has the letter {letter!r} at position {at}, which is not a base",
                 path=self.path,
                 hint=hint,
             )

@@ -229,7 +229,7 @@ def read_sites(
         bases, indels: whether single bases and indels are wanted.
 
     Raises:
-        ReadsError: the file cannot be read, is no VCF, or does not fit the reference.
+        ReadsError: the file cannot be read, is not a VCF, or does not fit the reference.
     """
     names: dict[tuple[str, int, str, str], list[str]] = {}
     others = 0
@@ -280,7 +280,7 @@ def _record(
     words = line.split("\t")
     if len(words) < 5 or not re.fullmatch(r"\d{1,12}", words[1], re.ASCII):
         raise ReadsError(
-            "this is no record of a VCF",
+            "this is not a record of a VCF",
             path=path,
             line=number,
             hint="it needs at least CHROM, POS, ID, REF and ALT, separated by tabs",
@@ -311,7 +311,7 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
                 line = line.rstrip("\r\n")
                 if number == 1 and not line.startswith("##fileformat=VCF"):
                     raise ReadsError(
-                        "this is no VCF: the first line is not ##fileformat=VCF", path=path, line=1
+                        "this is not a VCF: the first line is not ##fileformat=VCF", path=path, line=1
                     )
                 if line and not line.startswith("#"):
                     yield number, line

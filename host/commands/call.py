@@ -132,7 +132,7 @@ def command(
     if reference.index_problem is not None:
         log.tell(
             f"syclade: warning: the index {ref}.fai {reference.index_problem}, and was not used: "
-            f"make it anew (samtools faidx {ref})"
+            f"make it again (samtools faidx {ref})"
         )
     samples = samples_of(reads, reference)
     inputs = inputs_of(reads, ref, regions=bed, sites=sites)

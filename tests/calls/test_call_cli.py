@@ -268,8 +268,8 @@ def test_forced_indels_have_records_with_ids(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("no VCF\n", "1: this is no VCF"),
-        ("##fileformat=VCFv4.2\nsimulated\t10\n", "2: this is no record"),
+        ("no VCF\n", "1: this is not a VCF"),
+        ("##fileformat=VCFv4.2\nsimulated\t10\n", "2: this is not a record"),
         ("##fileformat=VCFv4.2\nsimulated\t10\t.\tN\tA\n", "2: REF is 'N'"),
         (
             "##fileformat=VCFv4.2\nother\t10\t.\tN\tA\n",

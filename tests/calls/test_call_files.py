@@ -116,7 +116,7 @@ def test_a_compressed_reference_needs_an_index_that_is_not_older(tmp_path: Path)
 
 def test_letters_that_are_no_bases_are_named(tmp_path: Path) -> None:
     path = fasta(tmp_path / "reference.fa", "ACGTNRYacgt" + "PL")
-    with pytest.raises(ReadsError, match="simulated has the letter 'P' at position 12, which is no base"):
+    with pytest.raises(ReadsError, match="simulated has the letter 'P' at position 12, which is not a base"):
         Reference(path).sequence("simulated")
 
 

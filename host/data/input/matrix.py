@@ -203,7 +203,9 @@ def values_from_array(array: Any) -> NDArray[np.uint8]:
             "for rows that are cells frame.to_numpy().T with names=list(frame.columns)",
         )
     if isinstance(array, Iterator):
-        raise MatrixError(f"an iterator ({type(array).__name__}) is no array", hint="give list(...) of it")
+        raise MatrixError(
+            f"an iterator ({type(array).__name__}) is not an array", hint="give list(...) of it"
+        )
     values = _to_numpy(array)
     if values.ndim != 2:
         raise MatrixError(

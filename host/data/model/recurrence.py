@@ -133,7 +133,7 @@ def recurrent_mutation(wanted: str | int, mutations: Sequence[str]) -> int:
             found = operator.index(wanted) - 1
     if not 0 <= found < len(mutations):
         raise OptionError(
-            f"{flag_of('recurrent')} is {shown(wanted)}, which is no mutation of the matrix",
+            f"{flag_of('recurrent')} is {shown(wanted)}, which is not a mutation of the matrix",
             hint=f"give a name, or the number of a row from 1 to {len(mutations)}",
         )
     return found

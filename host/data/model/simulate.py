@@ -163,7 +163,7 @@ def simulate(
     truth = states[:, attachments]
     if doublets is not None:
         if isinstance(doublets, str):
-            raise OptionError(f"{flag_of('doublets', doublets)} is no rate", hint="give a probability")
+            raise OptionError(f"{flag_of('doublets', doublets)} is not a rate", hint="give a probability")
         doublets = checked("doublets", doublets)
         both = np.flatnonzero(rng.random(cells) < doublets)
         partners[both] = draw(both.size)
@@ -183,7 +183,7 @@ def _rates_between(ends: tuple[float, float], rates: Rates, mutations: int, seed
 
     Raises:
         OptionError: the ends are not in order, or there are rates for zygosity.
-        RatesError: an end is no rate of errors.
+        RatesError: an end is not a rate of errors.
     """
     low, high = ends
     if rates.fn_rate_hom is not None:

@@ -65,7 +65,7 @@ class RetryingExecutor(Executor):
         self._lock = threading.Lock()
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
-        """Hand in a call; if the executor takes no more, its future has a WorkersError."""
+        """Submit a call; if the executor takes no more, its future has a WorkersError."""
         answer = _Answer()
         with self._lock:
             self._waiting.append(_Call(answer, partial(function, *arguments, **named), 1))
@@ -73,7 +73,7 @@ class RetryingExecutor(Executor):
         return answer
 
     def _give(self) -> None:
-        """Hand in the calls that the workers are to have now."""
+        """Submit the calls that the workers are to have now."""
         while (one := self._next()) is not None:
             try:
                 inner = self.workers.call(one.function)
@@ -91,7 +91,7 @@ class RetryingExecutor(Executor):
             self._one_alone = False
 
     def _next(self) -> _Call | None:
-        """Take the next call that may be handed in; return None if there is none."""
+        """Take the next call that may be submitted; return None if there is none."""
         bounded = self.workers.lose_all
         with self._lock:
             while self._waiting and self._waiting[0].answer.cancelled():
@@ -110,7 +110,7 @@ class RetryingExecutor(Executor):
             self._repeating.submit(self._ended, one, inner)
 
     def _ended(self, one: _Call, inner: Future[Any]) -> None:
-        """Pass on the answer of a call, or repeat the call if its worker was lost; then hand in others."""
+        """Pass on the answer of a call, or repeat the call if its worker was lost; then submit others."""
         self._free()
         try:
             if not one.answer.cancelled():
@@ -127,7 +127,7 @@ class RetryingExecutor(Executor):
         self._give()
 
     def _repeat(self, one: _Call, error: BaseException) -> None:
-        """Let a call whose worker was lost wait again, before those that were not handed in yet."""
+        """Let a call whose worker was lost wait again, before those that were not submitted yet."""
         try:
             self.workers.renew_after(error)
         except Exception as problem:

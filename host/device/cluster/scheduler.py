@@ -273,15 +273,15 @@ def _options(kind: str, rest: str, defaults: Mapping[str, str]) -> dict[str, str
     """Return options, such as `jobs=20,cores=4`.
 
     Raises:
-        OptionError: one is unknown, has no value, or is there twice.
+        OptionError: one is unknown, has no value, or is given twice.
     """
     given: dict[str, str] = {}
     for part in filter(None, rest.split(",")):
         key, _, value = part.partition("=")
         if key not in defaults or not value:
-            raise OptionError(f"{flag_of('scheduler')} {kind}: {shown(part)} is no option", hint=_USE)
+            raise OptionError(f"{flag_of('scheduler')} {kind}: {shown(part)} is not an option", hint=_USE)
         if key in given:
-            raise OptionError(f"{flag_of('scheduler')} {kind}: {key} is there twice", hint=_USE)
+            raise OptionError(f"{flag_of('scheduler')} {kind}: {key} is given twice", hint=_USE)
         given[key] = value
     address = given.get("dashboard", ":0")
     if not _ADDRESS.fullmatch(address) or int(address.rpartition(":")[2]) > 65535:

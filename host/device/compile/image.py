@@ -271,7 +271,7 @@ def read_image(path: Path) -> Image:
     if content.startswith(_ELF):
         return _vendor_image(path, content)
     if not content.startswith(_MAGIC):
-        raise DeviceError(f"{path}: this is no image", hint=_EXPORT_HINT)
+        raise DeviceError(f"{path}: this is not an image", hint=_EXPORT_HINT)
     line, _, binary = content.partition(b"\n")
     try:
         description = json.loads(line)

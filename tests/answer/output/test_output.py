@@ -100,7 +100,7 @@ def test_trouble_leaves_the_old_files_and_no_others(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def to_full_device(path: Path, *args: Any, **options: Any) -> Any:
-        return open("/dev/full", "w")  # noqa: PTH123
+        return open("/dev/full", "wb")  # noqa: PTH123
 
     monkeypatch.setattr(Path, "open", to_full_device)
     with pytest.raises(OutputError, match="No space left"):

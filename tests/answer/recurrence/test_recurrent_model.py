@@ -216,7 +216,7 @@ def test_a_mutation_has_a_name_or_a_number(wanted: str | int, number: int) -> No
 
 @pytest.mark.parametrize("wanted", ["d", "0", "4", 0, 4, -1, True, "", "²"], ids=repr)
 def test_other_names_and_numbers_are_refused(wanted: str | int) -> None:
-    with pytest.raises(OptionError, match="which is no mutation of the matrix"):
+    with pytest.raises(OptionError, match="which is not a mutation of the matrix"):
         recurrent_mutation(wanted, ("a", "b", "c"))
 
 

@@ -31,7 +31,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], type[SycladeError], str]] = {
     "matrix": (read_matrix, MatrixError, "binary, not text"),
     "names": (read_names, MatrixError, "binary, not text"),
     "tree": (lambda path: read_tree(path, ("a", "b")), TreeError, "binary, not text"),
-    "image": (read_image, DeviceError, "this is no image"),
+    "image": (read_image, DeviceError, "this is not an image"),
     "checkpoint": (
         lambda path: read_checkpoint(path, Case(3, 4).plan(), 1),
         CheckpointError,

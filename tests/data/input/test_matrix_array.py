@@ -61,7 +61,7 @@ def test_masked_arrays_are_refused() -> None:
 
 def test_iterators_are_refused() -> None:
     for given in (iter([[0, 1]]), (row for row in [[0, 1]])):
-        with pytest.raises(MatrixError, match=r"is no array\nhint: give list\(\.\.\.\) of it"):
+        with pytest.raises(MatrixError, match=r"is not an array\nhint: give list\(\.\.\.\) of it"):
             matrix_from_array(given)
 
 

@@ -162,7 +162,7 @@ def test_the_draws_without_copies_stay() -> None:
         ({"mutations": 1, "losses": 1}, "no tree with 0 recurrent and 1 lost of 1 mutations"),
         ({"recurrent": -1}, "recurrent is -1"),
         ({"losses": 1.5}, "losses is"),
-        ({"doublets": "learn"}, "--doublets learn is no rate"),
+        ({"doublets": "learn"}, "--doublets learn is not a rate"),
     ],
 )
 def test_impossible_numbers_are_refused(more: dict[str, Any], words: str) -> None:

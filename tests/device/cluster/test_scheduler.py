@@ -67,18 +67,18 @@ BAD = {
     "local:0": "local:0 has no number",
     "local:x": "local:x has no number",
     "local:99999999": "has no number of workers from 1 to 4096",
-    "local:2,jobs=3": "'jobs=3' is no option",
-    "local:2,dashboard=": "'dashboard=' is no option",
+    "local:2,jobs=3": "'jobs=3' is not an option",
+    "local:2,dashboard=": "'dashboard=' is not an option",
     "local:2,dashboard=yes": "dashboard is 'yes'",
     "local:2,dashboard=:65536": "dashboard is ':65536'",
     "tcp:": "is 'tcp:'",
     "slurm:jobs=0": "jobs is '0'",
-    "slurm:jobs=2,jobs=3": "jobs is there twice",
+    "slurm:jobs=2,jobs=3": "jobs is given twice",
     "slurm:jobs=100000000": "jobs is '100000000', not a number from 1 to 100000",
     "slurm:dashboard=8787": "dashboard is '8787'",
     "slurm:cores=x": "cores is 'x'",
-    "slurm:job=3": "'job=3' is no option",
-    "slurm:memory": "'memory' is no option",
+    "slurm:job=3": "'job=3' is not an option",
+    "slurm:memory": "'memory' is not an option",
 }
 
 

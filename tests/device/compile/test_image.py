@@ -142,9 +142,9 @@ def test_an_image_from_other_sources_is_warned_of(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "this is no image"),
-        (b"a text file\n", "this is no image"),
-        (b'{"some": "json"}\n', "this is no image"),
+        (b"", "this is not an image"),
+        (b"a text file\n", "this is not an image"),
+        (b'{"some": "json"}\n', "this is not an image"),
         (probe_spirv(), "this is SPIR-V"),
         (b'{"syclade_image": 1', "the image is damaged"),
         (b'{"syclade_image": 1}\n', "it lacks sha256"),

@@ -124,7 +124,10 @@ def read_scistree(data: bytes, path: str, options: ReadOptions) -> Grid:
     sizes = [int(size) for size in head[1:3] if re.fullmatch("[0-9]{1,9}", size)]
     if head[:1] != ["HAPLOID"] or len(sizes) != 2:
         raise MatrixError(
-            "the line is not 'HAPLOID mutations cells'", path=path, line=1, hint="HAPLOID is all that is read"
+            "the line is not 'HAPLOID mutations cells'",
+            path=path,
+            line=1,
+            hint="only HAPLOID data can be read",
         )
     rows = [line.split() for line in lines[1:]]
     cells = head[3:]
