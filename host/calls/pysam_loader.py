@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -30,13 +29,14 @@ def pysam_of() -> ModuleType:
         ReadsError: pysam is not installed, or does not import.
     """
     try:
-        pysam = importlib.import_module("pysam")
+        import pysam
     except ImportError as error:
         missing = getattr(error, "name", None) == "pysam"
         what = "reading BAM and CRAM needs pysam" if missing else f"pysam does not import: {error}"
         raise ReadsError(what, hint=install_command("calls", reinstall=not missing)) from error
     pysam.set_verbosity(0)
-    return pysam
+    module: ModuleType = pysam
+    return module
 
 
 @contextmanager

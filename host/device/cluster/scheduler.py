@@ -7,7 +7,6 @@ certificate of this run, which is made at its start and known to its own process
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import multiprocessing
 import os
@@ -155,10 +154,12 @@ def _import_jobqueue() -> ModuleType:
     """Return dask-jobqueue; its version 0.9 replaces the handler of SIGINT when it is imported."""
     handler = signal.getsignal(signal.SIGINT)
     try:
-        return importlib.import_module("dask_jobqueue")
+        import dask_jobqueue
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)
+    module: ModuleType = dask_jobqueue
+    return module
 
 
 def _maintain_workers(

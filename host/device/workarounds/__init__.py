@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib
 import os
 import sys
 import threading
@@ -74,7 +73,7 @@ def _prepare() -> ModuleType:
         load_runtime_libraries()
         register_opencl_drivers()
     try:
-        dpctl = importlib.import_module("dpctl")
+        import dpctl
     except Exception as error:  # with unexpected versions beside it, dpctl may fail in any way
         raise DeviceError(f"dpctl does not import: {error}", hint=sycl_hint()) from error
     let_emulator_take_spirv()
@@ -82,7 +81,8 @@ def _prepare() -> ModuleType:
         loader = ctypes.CDLL(str(_installed("intel-opencl-rt", "libOpenCL.so.1")))
         name_an_older_processor(loader, _opencl_platforms(loader))
     restore_driver_variable(users_drivers)
-    return dpctl
+    module: ModuleType = dpctl
+    return module
 
 
 def _installed(distribution: str, name: str) -> Path:
