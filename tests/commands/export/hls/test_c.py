@@ -127,6 +127,49 @@ def test_functions_of_numbers(program: Program, library: Library, data: st.DataO
         compare(library, one, leaves)
 
 
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_functions_of_arrays(program: Program, library: Library, seed: int) -> None:
+    """Small numbers and random bits; where the source would read beyond an array, C is not called."""
+    random = np.random.default_rng(seed)
+    compared = set()
+    for (python, *shapes), function in program.functions.items():
+        arguments = [arguments_of(shape) for shape in shapes]
+        leaves = [made(leaf, random) for one in arguments for leaf in numbers_and_arrays(one)]
+        if not function.text or function.name.startswith("ancestor_"):
+            continue
+        own = [leaf.copy() for leaf in leaves]
+        try:
+            with np.errstate(over="ignore"):
+                source = iter(leaves)
+                wanted = python(*(filled(value, source) for value in arguments))
+        except (IndexError, OverflowError):
+            continue
+        found = library.call(function, own)
+        if wanted is not None:
+            expected = tuple(map(int, wanted)) if isinstance(wanted, tuple) else int(wanted)
+            assert found == expected, function.name
+        for one, other in zip(leaves, own, strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=function.name)
+        compared.add(function.name)
+    assert {
+        "is_descendant",
+        "relations_select",
+        "worth_at",
+        "tree_update",
+        "take_rows",
+        "draw_batch",
+    } <= compared
+
+
+def made(leaf: Number | Array, random: np.random.Generator) -> Any:
+    """Return a random number below 20, or a long array: of any bits, or of numbers below 20."""
+    if isinstance(leaf, Number):
+        return np.dtype(leaf.dtype).type(random.integers(0, 20))
+    most = 2**64 if leaf.dtype == "uint64" else 20
+    return random.integers(0, most, 4096, dtype=np.uint64).astype(leaf.dtype)
+
+
 def states(case: Case) -> tuple[AncestorEncoding, dict[str, NDArray[Any]]]:
     """Return the arrays of the stages for one chain before its first step."""
     plan = case.plan()

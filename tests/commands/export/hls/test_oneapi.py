@@ -20,8 +20,8 @@ STUBS = Path(__file__).parent / "stubs" / "oneapi"
 SMALL = ("--mutations", "5", "--cells", "6", "--unroll", "2", "--states", "64", "--chains", "66")
 
 
-def test_two_words_and_three_values(tmp_path: Path) -> None:
-    given = zygosity(tmp_path, 70, 20)
+def test_two_words_and_three_values_with_room_for_more(tmp_path: Path) -> None:
+    given = (*zygosity(tmp_path, 70, 20), "--mutations", "75", "--cells", "33")
     export(tmp_path / "p", "--hls", "oneapi", *given, "--states", "24", "--steps", "10", "--chains", "30")
     status, report = Simulation(tmp_path / "p", "pipeline.cpp", STUBS).run("1", "6", "24")
     assert status == 0
