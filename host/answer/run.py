@@ -47,6 +47,8 @@ __all__ = [
     "make_result",
 ]
 
+logger = logging.getLogger("syclade.support")
+
 
 def best_tree_of(kind: TreeKind, matrix: Matrix, rates: Rates, plan: Plan, found: Found) -> BestTree:
     """Return the best tree of a run; its log-likelihood is recomputed in float64 from the original matrix.
@@ -145,9 +147,6 @@ def _learned(model: RateModel, places: Places) -> dict[str, Any] | None:
     values = model.values(places)
     learned = {prior.name: {"value": values[prior.name], **prior.to_dict()} for prior in model.priors}
     return {**learned, "log_prior": model.log_prior(places)} if learned else None
-
-
-logger = logging.getLogger("syclade.support")
 
 
 def make_draft(request: Request, context: RunContext) -> Draft:

@@ -29,6 +29,8 @@ __all__ = [
     "support_plan",
 ]
 
+logger = logging.getLogger("syclade.support")
+
 
 _CHOICES = ("tree", "score", "doublets", "method", "start", "stages", "support", "dropout")
 
@@ -102,8 +104,6 @@ def method_of(options: Options) -> str:
 
 MOST_BY_DEFAULT = 2000
 """Most mutations of a matrix whose tree has support by default."""
-
-logger = logging.getLogger("syclade.support")
 
 
 def support_level(options: Options) -> str:

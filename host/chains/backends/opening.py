@@ -28,6 +28,8 @@ from syclade.host.device.work import GENERAL, SPECIALISED
 
 __all__ = ["Choice", "Opened", "choose_kernel", "fast_start_device", "open_on", "open_one", "open_runner"]
 
+R = TypeVar("R", bound=Slots, covariant=True)
+
 
 SHORT_SECONDS = 3.0
 """Shorter runs use the general kernel: it is a third slower, but it needs no translation by the driver."""
@@ -103,9 +105,6 @@ def _seconds(device: Device, plan: Plan, steps: int | None) -> float | None:
         return None
     step = _STEP_NANOSECONDS + _CELL_NANOSECONDS * plan.problem.columns
     return steps * step * 1e-9 / max(device.units, 1)
-
-
-R = TypeVar("R", bound=Slots, covariant=True)
 
 
 @dataclass(frozen=True)

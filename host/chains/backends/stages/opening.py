@@ -45,6 +45,8 @@ __all__ = [
     "stage_arrays",
 ]
 
+logger = logging.getLogger("syclade.stages")
+
 
 class StagedRunner(Runner):
     """A runner that keeps the pipeline full during a launch: each stage works on one of c states at a time.
@@ -155,8 +157,6 @@ def _numpy_stages(plan: Plan) -> list[NumpyCode]:
 
     return [code(name) for name in STAGES]
 
-
-logger = logging.getLogger("syclade.stages")
 
 _MOVES = {
     f"syclade.kernels.moves.{name}:MOVE" for name in ("prune_and_reattach", "swap_labels", "swap_subtrees")
