@@ -166,7 +166,8 @@ class Chains:
         count: number of chains.
         stops: steps after which all chains are compared.
         start: makes a chain's first state, from plan, seed and number.
-        between: what is done to the slots after a stop, such as other rates. Such chains stay in their slots.
+        between: what is done to the slots after a stop, such as other rates.
+        goes_on: whether chains also go on in other slots of another runner: one row of each kind is enough.
         define: checks the run in numpy.
     """
 
@@ -178,6 +179,7 @@ class Chains:
     stops: Sequence[int] = range(1, 120)
     start: Callable[[Plan, int, int], ChainState] = usual_start
     between: Between | None = None
+    goes_on: bool = False
     define: Callable[[Plan, ChainRun], None] = scores_are_defined
 
     @cached_property
@@ -228,7 +230,7 @@ class Chains:
         Their states are those of numpy in the middle, which the backend's own equal. The first slot has
         another chain, and the cached data of a slot are those of a chain that was there before.
         """
-        if self.between is not None:
+        if not self.goes_on:
             return
         last = self.stops[-1]
         other = self.start(self.plan, self.seed, self.count)

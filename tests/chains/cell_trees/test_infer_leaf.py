@@ -109,6 +109,10 @@ def test_files(run: Any, matrix: Path, tmp_path: Path) -> None:
         assert int(row["ties"]) == ties
     total = sum(float(row["log_likelihood"]) for row in rows)
     assert total == pytest.approx(result.log_likelihood, abs=1e-9)
+    assert result.to_placements() == (out / "placements.tsv").read_text()
+    assert result.mutation_log_likelihoods.sum() == pytest.approx(result.log_likelihood, abs=1e-9)
+    with pytest.raises(AttributeError, match="see `assignment`"):
+        result.to_attachments()
     again = run(*arguments, "--cell-names", names, "--out", out)
     assert again[0] == 2
     assert "already has" in again[2]

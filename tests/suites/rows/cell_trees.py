@@ -63,6 +63,7 @@ def learned_row(name: str, case: LeafCase, learn_fp: float | None, *, events: bo
         seed=case.seed,
         stops=(1, 9, 80, 300) if large else (75, 150) if events else range(1, 151),
         define=rates_of_events if events else scores_are_defined,
+        goes_on=name == "usual" and not events,
     )
 
 
@@ -97,7 +98,9 @@ def by_step(name: str) -> Chains:
     case = SMALL[name]
     built = () if case.kind == "zygosity" else ("own",)
     places = on_encodings("own", emulator=True, built=built)
-    return Chains(f"cells, {name}", case.plan, places, seed=case.seed, stops=range(1, 61))
+    return Chains(
+        f"cells, {name}", case.plan, places, seed=case.seed, stops=range(1, 61), goes_on=name == "usual"
+    )
 
 
 ROWS = [

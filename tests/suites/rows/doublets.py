@@ -80,6 +80,7 @@ def learned_row(name: str) -> Chains:
         on_own(name, ["all"], native=name != "errors alone"),
         stops=range(1, 60),
         define=rates_jump,
+        goes_on=name == "all",
     )
 
 
@@ -149,7 +150,13 @@ def shares_row(name: str) -> Chains:
 
 ROWS = [
     *(
-        Chains(f"doublets, {name}", partial(plan_of, case), on_own(name, ["small"]), stops=range(1, 60))
+        Chains(
+            f"doublets, {name}",
+            partial(plan_of, case),
+            on_own(name, ["small"]),
+            stops=range(1, 60),
+            goes_on=name == "small",
+        )
         for name, case in CASES.items()
     ),
     *map(learned_row, LEARNED),

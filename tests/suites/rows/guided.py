@@ -79,6 +79,7 @@ def row(name: str, cells: int, mutations: int) -> Chains:
         stops=(1, 60, 900 if mutations < 100 else 200),
         start=guided_start,
         define=trees_and_scores,
+        goes_on=name == "small",
     )
 
 

@@ -30,7 +30,7 @@ SUMMED = {"small": CASES["small"], "zygosity": Case(20, 30, kind="zygosity")}
 
 def row(name: str, plan: Callable[[], Plan], places: Places, by_step: bool) -> Chains:
     stops = range(1, STEPS + 1) if by_step else (1, 2, 17, 90, STEPS)
-    return Chains(f"learned, {name}", plan, places, stops=stops)
+    return Chains(f"learned, {name}", plan, places, stops=stops, goes_on=name in ("small", "duplicates"))
 
 
 def plan_with_events() -> Plan:

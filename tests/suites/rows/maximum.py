@@ -64,7 +64,14 @@ def everywhere(case: Case) -> Places:
 
 def small(name: str) -> Chains:
     case = SMALL[name]
-    return Chains(f"max, {name}", case.plan, everywhere(case), seed=case.seed, stops=range(1, 151))
+    return Chains(
+        f"max, {name}",
+        case.plan,
+        everywhere(case),
+        seed=case.seed,
+        stops=range(1, 151),
+        goes_on=name == "14x16",
+    )
 
 
 def extreme(name: str) -> Chains:

@@ -52,6 +52,7 @@ def sum_row(name: str, case: Case) -> Chains:
         on_encodings("preorder", "ancestor", emulator=name == "small"),
         seed=case.seed,
         stops=range(1, 120, 17 if name == "wide" else 1),
+        goes_on=name == "small",
     )
 
 
@@ -67,6 +68,7 @@ THREE_CLASSES = [
         ZYGOSITY.plan,
         on_encodings("preorder", "ancestor", emulator=True, general=True),
         stops=(1, 2, 17, 90, 200),
+        goes_on=True,
     ),
     Chains("zygosity, wide", ZYGOSITY_WIDE.plan, on_encodings("preorder"), stops=(1, 2, 17, 60)),
 ]
@@ -119,6 +121,7 @@ def wide_row(name: str) -> Chains:
         seed=5,
         count=2,
         stops=(1, 2, 3, 10, 60, 300),
+        goes_on=name in ("usual", "several panels"),
     )
 
 

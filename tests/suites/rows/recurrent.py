@@ -46,7 +46,9 @@ def row(name: str, doublets: float | None, score: str = "max") -> Chains:
 
     title = f"recurrent, {'doublets, ' if doublets else ''}{'sum, ' if score == 'sum' else ''}{name}"
     make = partial(plan_of, CASES[name], doublets, name=score)
-    return Chains(title, make, on_own(name, ["small"]), stops=range(1, STEPS), define=allowed)
+    return Chains(
+        title, make, on_own(name, ["small"]), stops=range(1, STEPS), define=allowed, goes_on=name == "small"
+    )
 
 
 def rates_jump(plan: Plan, run: ChainRun) -> None:
@@ -65,6 +67,7 @@ def learned_row(name: str) -> Chains:
         on_own(name, ["doublets"]),
         stops=range(1, JUMPING_STEPS),
         define=rates_jump,
+        goes_on=name in ("max", "doublets"),
     )
 
 
