@@ -93,6 +93,7 @@ MODULES = {
     "host.chains.search.numpy_stages": "numpy",
     "host.chains.search.find_tree": "searches",
     "host.chains.search.shared": "several places",
+    "host.findings.kinds.kind": "trees",
     "host.findings.support.stage": "support",
     "host.findings.support.value": "support",
     "kernels.target.native.compiler": "imports numba",

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.kinds.kind import Tree, TreeKind
 from syclade.host.ground.values import Array, Json, JsonObject, short_repr
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from syclade.host.data.model.rates import Rates
     from syclade.host.data.trees.clones import Clone
     from syclade.host.device.work import WorkDone
+    from syclade.host.findings.kinds.kind import Tree, TreeKind
     from syclade.host.findings.samples.diagnostics import Trust
     from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content
@@ -92,6 +92,8 @@ class BestTree:
     @property
     def tree(self) -> Tree:
         """The tree with its names and its assignment."""
+        from syclade.host.findings.kinds.kind import Tree  # the help of commands needs no trees
+
         return Tree(self.parents, self.mutations, self.cells, self.assignment)
 
 
