@@ -33,9 +33,22 @@ def test_the_setting_of_the_thesis_is_equivalent() -> None:
     assert result.mean == pytest.approx(3 / 64 * MARGIN)
     assert result.equivalent
     assert result.non_inferior
-    # The thesis has a mean of 0.65 nats, p- = 9.5e-21 and p+ = 7.9e-19.
+    # The thesis prints a mean of 0.65, p- = 9.47e-21 and p+ = 7.87e-19.
     assert 1e-22 < result.p_worse < 1e-19 < result.p_better < 1e-17
     assert result.note == ""
+
+
+def test_mean_of_the_thesis_follows_from_its_p_values() -> None:
+    """Check the figures of docs/thesis.md: the printed p-values give mean and deviation in nats."""
+    low, high = stats.t.isf([9.47e-21, 7.87e-19], 63)
+    error = 2 * MARGIN / (low + high)
+    mean, deviation = low * error - MARGIN, 8 * error
+    assert [low, high] == pytest.approx([13.627, 12.382], abs=5e-4)
+    assert [error, mean, deviation] == pytest.approx([1.0402, 0.648, 8.322], abs=5e-4)
+    assert [whole * MARGIN / 64 for whole in (3, 4)] == pytest.approx([0.634, 0.845], abs=1e-3)
+    shape = stats.zscore(like_the_thesis() - SCITE, ddof=1)
+    result = tost(Differences.between(SCITE + mean + deviation * shape, SCITE), MARGIN)
+    assert [result.p_worse, result.p_better] == pytest.approx([9.47e-21, 7.87e-19], rel=1e-9, abs=0)
 
 
 def test_p_values_are_those_of_the_formula() -> None:
