@@ -45,6 +45,7 @@ def test_mean_of_the_thesis_follows_from_its_p_values() -> None:
     mean, deviation = low * error - MARGIN, 8 * error
     assert [low, high] == pytest.approx([13.627, 12.382], abs=5e-4)
     assert [error, mean, deviation] == pytest.approx([1.0402, 0.648, 8.322], abs=5e-4)
+    assert (63 * deviation**2 + 64 * mean**2) / MARGIN**2 == pytest.approx(24.0, abs=0.05)
     assert [whole * MARGIN / 64 for whole in (3, 4)] == pytest.approx([0.634, 0.845], abs=1e-3)
     shape = stats.zscore(like_the_thesis() - SCITE, ddof=1)
     result = tost(Differences.between(SCITE + mean + deviation * shape, SCITE), MARGIN)
