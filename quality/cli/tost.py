@@ -43,6 +43,13 @@ KEPT = "inputs"
 )
 @options.take("fn_rate_hom", "hom_rate", "merge_homozygous", "encoding", "seed")
 @check_options.limit_option
+@click.option(
+    "--ours",
+    type=options.INPUT_FILE,
+    metavar="DIR",
+    help="Compare trees of another program or device in this folder, in place of runs; for input NN, "
+    "NN.newick, NN.gv, NN_ml0.newick, NN_ml0.gv or NN/tree.newick.",
+)
 @options.take("out", required=True)
 @options.take("force", "json")
 def command(reference: Path | None, out: Path, force: bool, as_json: bool, **settings: Any) -> int:
@@ -51,7 +58,8 @@ def command(reference: Path | None, out: Path, force: bool, as_json: bool, **set
     Infers a tree for each input, and scores it and SCITE's tree with the same scorer, which must agree with
     SCITE's logs. The programs are equivalent if the mean difference is less than one bit flip in both
     directions, each tested at significance 0.01. Writes tost.json, tost.png and one file per input in
-    DIR/inputs; inputs that were done with the same settings are not done again.
+    DIR/inputs; inputs that were done with the same settings are not done again. With --ours, the trees of a
+    folder are compared with SCITE's in place of ours.
     """
     from syclade.host.ground.files import check_output
     from syclade.quality import tost

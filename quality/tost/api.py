@@ -48,6 +48,7 @@ def tost(
     merge_homozygous: bool = False,
     seed: int = DEFAULT_SEED,
     limit: int | None = None,
+    ours: str | os.PathLike[str] | None = None,
     keep: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: Progress | None = None,
@@ -76,6 +77,8 @@ def tost(
         merge_homozygous: as for `syclade.infer`.
         seed: random seed, 0 … 2^64-1.
         limit: use only the first `limit` inputs, at least 2.
+        ours: folder with trees of another program or device, which are compared with SCITE's in place of
+            runs; for input NN, NN.newick, NN.gv, NN_ml0.newick, NN_ml0.gv or NN/tree.newick.
         keep: folder for the result of each input; existing results that were made with the same settings are
             reused. Without it nothing is written.
         force: replace results in `keep` that were made with other settings.
@@ -97,12 +100,14 @@ def tost(
     from syclade.quality.reference.packaged import reference_at
     from syclade.quality.reference.scores import score_reference
     from syclade.quality.tost.result import TostResult
-    from syclade.quality.tost.runs import RunSettings
+    from syclade.quality.tost.runs import RunSettings, compare_tree
     from syclade.quality.tost.test import Differences
     from syclade.quality.tost.test import tost as tests
 
     require_extras("statsmodels")
     _check_method(method, chains, steps)
+    if ours is not None:
+        _check_no_runs(device=device, method=method, chains=chains, steps=steps, encoding=encoding, seed=seed)
     if limit is not None:
         limit = whole("limit (--limit)", limit, 2, 2**31 - 1)
     with reference_at(reference) as folder:
@@ -111,6 +116,7 @@ def tost(
         by_chains = method == "chain"
         settings = RunSettings(
             rates=rates,
+            trees=None if ours is None else os.fspath(ours),
             method=method,
             chains=(chains or folder.settings.get("chains", CHAINS)) if by_chains else None,
             steps=(steps or folder.settings.get("steps", STEPS)) if by_chains else None,
@@ -119,7 +125,10 @@ def tost(
             encoding=encoding_name(encoding, found),
         )
         scored = score_reference(folder.inputs[:limit], rates)
-    comparisons = _compare_all(scored, settings, None if keep is None else Path(keep), force, progress)
+    if ours is None:
+        comparisons = _compare_all(scored, settings, None if keep is None else Path(keep), force, progress)
+    else:
+        comparisons = [compare_tree(each, rates, Path(ours)) for each in scored]
     differences = Differences.between(
         [each.ours for each in comparisons], [each.scite for each in comparisons]
     )
@@ -139,6 +148,17 @@ def _check_method(method: str, chains: int | None, steps: int | None) -> None:
                 f"{name} (--{name}) is for chains, and the method is search", hint=f"leave {name} out"
             )
         whole(f"{name} (--{name})", value, 1, 2**31 - 1)
+
+
+def _check_no_runs(**options: object) -> None:
+    """Check that no option of runs is given, where trees come from files."""
+    usual = {"device": "auto", "method": "chain", "encoding": "auto", "seed": DEFAULT_SEED}
+    for name, value in options.items():
+        if value != usual.get(name):
+            raise OptionError(
+                f"{name} (--{name}) is for runs, and ours (--ours) are trees of files",
+                hint=f"leave {name} out",
+            )
 
 
 def _rates(

@@ -29,16 +29,20 @@ COLOURS = {-1: "#c44e52", 0: "#8c8c8c", 1: "#4c72b0"}
 """Colours of inputs on which SCITE is better (-1), both are equal (0), and syclade is better (1)."""
 
 
-def tost_figure(result: Equivalence, comparisons: Sequence[Comparison]) -> Figure:
+def tost_figure(result: Equivalence, comparisons: Sequence[Comparison], whose: str) -> Figure:
     """Draw the number of inputs by difference, with the margin and the confidence interval of the mean.
 
     TOST rejects both hypotheses iff the interval of confidence 1 - 2 · significance is within the margin.
+
+    Args:
+        result, comparisons: what is drawn.
+        whose: whose trees are compared with SCITE's.
     """
     from matplotlib.ticker import MaxNLocator
 
     figure = new_figure(7.0, 4.4)
     axes = figure.add_subplot()
-    tallest = _draw_bars(axes, result, comparisons)
+    tallest = _draw_bars(axes, result, comparisons, whose)
     axes.set_ylim(0, 1.25 * tallest)
     for side, label in ((-1, "margin of equivalence: 1 bit flip"), (1, None)):
         axes.axvline(side, color="0.2", linestyle="--", linewidth=1, label=label, zorder=0)
@@ -53,7 +57,7 @@ def tost_figure(result: Equivalence, comparisons: Sequence[Comparison]) -> Figur
         linestyle="none",
         label=f"mean difference, {1 - 2 * result.significance:.0%} confidence interval",
     )
-    axes.set_xlabel("difference in log-likelihood, syclade − SCITE [bit flips]")
+    axes.set_xlabel(f"difference in log-likelihood, {whose} − SCITE [bit flips]")
     axes.set_ylabel("number of inputs")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.spines[["top", "right"]].set_visible(False)
@@ -70,7 +74,7 @@ def tost_figure(result: Equivalence, comparisons: Sequence[Comparison]) -> Figur
     return figure
 
 
-def _draw_bars(axes: Axes, result: Equivalence, comparisons: Sequence[Comparison]) -> int:
+def _draw_bars(axes: Axes, result: Equivalence, comparisons: Sequence[Comparison], whose: str) -> int:
     """Draw the bars of worse, equal and better inputs, and return the largest count."""
     differences = np.array([each.ours - each.scite for each in comparisons])
     flips = differences / result.delta
@@ -79,7 +83,7 @@ def _draw_bars(axes: Axes, result: Equivalence, comparisons: Sequence[Comparison
     edges = (np.arange(low, high + 2) - 0.5) * width
     centres = edges[:-1] + width / 2
     sides = np.where(np.abs(differences) <= TOLERANCE, 0, np.sign(differences))
-    names = {-1: "SCITE better", 0: "equal", 1: "syclade better"}
+    names = {-1: "SCITE better", 0: "equal", 1: f"{whose} better"}
     below = np.zeros(len(centres), dtype=np.int64)
     for side, colour in COLOURS.items():
         counts = np.histogram(flips[sides == side], edges)[0]

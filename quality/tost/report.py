@@ -34,7 +34,7 @@ def tost_report(result: TostResult) -> dict[str, Any]:
     return {
         "check": "tost",
         "holds": result.holds,
-        "settings": {**result.settings.values(), "device_name": result.device_name},
+        "settings": _settings(result),
         "work": result.work,
         "result": asdict(test),
         "mean_interval_flips": mean_interval(test),
@@ -49,7 +49,7 @@ def tost_report(result: TostResult) -> dict[str, Any]:
         "inputs": [
             {
                 "name": each.name,
-                "syclade": each.ours,
+                "syclade" if result.settings.trees is None else "given": each.ours,
                 "scite": each.scite,
                 "difference": each.ours - each.scite,
                 "flips": (each.ours - each.scite) / test.delta,
@@ -62,6 +62,12 @@ def tost_report(result: TostResult) -> dict[str, Any]:
     }
 
 
+def _settings(result: TostResult) -> dict[str, Any]:
+    """Return the settings; of trees from files there is no device."""
+    values = result.settings.values()
+    return values if result.settings.trees is not None else {**values, "device_name": result.device_name}
+
+
 def tost_lines(result: TostResult) -> list[str]:
     """Return the outcome as the command prints it."""
     test, settings = result.test, result.settings
@@ -71,9 +77,13 @@ def tost_lines(result: TostResult) -> list[str]:
     rates = " and ".join(f"{rate:g}" for name, rate in settings.rates.to_dict().items() if "rate" in name)
     runs = "searches" if settings.chains is None else f"{settings.chains} chains of {settings.steps} steps"
     kept = sum(each.kept for each in result.comparisons)
+    whose = (
+        f"{runs} on {settings.device} ({result.device_name}, {settings.encoding})"
+        if settings.trees is None
+        else f"trees of {settings.trees}"
+    )
     lines = [
-        f"{test.inputs} inputs, {runs} on {settings.device} "
-        f"({result.device_name}, {settings.encoding}), error rates {rates}",
+        f"{test.inputs} inputs, {whose}, error rates {rates}",
         f"scores of SCITE's trees: ours are those of its logs, within {_discrepancy(result):.1e} nat",
         f"{test.inputs} inputs: {test.equal} equal, {test.better} better, {test.worse} worse than SCITE",
         f"mean difference {test.mean:+.4f} nats = {test.mean_flips:+.4f} bit flips "
@@ -87,9 +97,10 @@ def tost_lines(result: TostResult) -> list[str]:
         f"{test.detectable_shift / test.delta:.3f} bit flips, and fails from "
         f"{test.failing_shift / test.delta:.3f} bit flips",
         *([test.note] if test.note else []),
-        f"our runs: {result.seconds:.1f} s" + (f" ({kept} inputs from an earlier run)" if kept else ""),
-        f"work done by: {work_text(result.work)}",
     ]
+    if settings.trees is None:
+        earlier = f" ({kept} inputs from an earlier run)" if kept else ""
+        lines += [f"our runs: {result.seconds:.1f} s{earlier}", f"work done by: {work_text(result.work)}"]
     return lines
 
 

@@ -45,6 +45,11 @@ class TostResult(Drawn):
         return self.test.equivalent
 
     @property
+    def whose(self) -> str:
+        """Return whose trees are compared with SCITE's, in words."""
+        return "syclade" if self.settings.trees is None else "given trees"
+
+    @property
     def seconds(self) -> float:
         """Wall time of our runs in seconds, over all inputs."""
         return sum(each.seconds for each in self.comparisons)
@@ -78,4 +83,4 @@ class TostResult(Drawn):
             A matplotlib figure without a window; x is our log-likelihood minus SCITE's in bit flips, y the
             number of inputs.
         """
-        return tost_figure(self.test, self.comparisons)
+        return tost_figure(self.test, self.comparisons, self.whose)

@@ -14,13 +14,18 @@ import syclade
 from syclade.host.answer.inference import infer
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.treefile import read_tree
 from syclade.host.device.work import require_all
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import write_files
+from syclade.quality.reference.folder import ReferenceFolderError
 from syclade.quality.reference.scores import ScoredInput
 from syclade.quality.work import Work, work_of
 
-__all__ = ["Comparison", "RunSettings", "compare"]
+__all__ = ["Comparison", "RunSettings", "compare", "compare_tree"]
+
+TREE_FILES = ("{}.newick", "{}.nwk", "{}.gv", "{}_ml0.newick", "{}_ml0.gv", "{}/tree.newick", "{}/tree.gv")
+"""Names of the file of an input's tree in a folder of another program's trees."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class RunSettings:
         device: filter string of the device.
         encoding: how trees are stored in the device's memory. Results must not depend on it or on the device;
             the comparison tests this too.
+        trees: folder with trees of another program or device, in place of runs; then the others are not used.
     """
 
     rates: Rates
@@ -44,9 +50,12 @@ class RunSettings:
     seed: int
     device: str
     encoding: str
+    trees: str | None = None
 
     def values(self) -> dict[str, Any]:
         """Return the settings as plain values, with the version of syclade."""
+        if self.trees is not None:
+            return {**asdict(self.rates), "trees": self.trees, "version": syclade.__version__}
         return {
             **asdict(self.rates),
             "method": self.method,
@@ -71,8 +80,8 @@ class Comparison:
         name: name of the input.
         ours, scite: the log-likelihoods.
         parents: our tree, n + 1 parents.
-        seconds: wall time of our chains or searches.
-        work: share of our work by executor.
+        seconds: wall time of our chains or searches; 0 for trees from files.
+        work: share of our work by executor; empty for trees from files.
         kept: whether the result is from an earlier run.
     """
 
@@ -145,6 +154,29 @@ def compare(
         dict(result["work"]),
         kept is not None,
     )
+
+
+def compare_tree(scored: ScoredInput, rates: Rates, folder: Path) -> Comparison:
+    """Score the tree of another program or device for an input.
+
+    Args:
+        scored: the input and SCITE's result.
+        rates: the error rates.
+        folder: folder of the trees; see `TREE_FILES` for their names.
+
+    Raises:
+        ReferenceFolderError: there is no tree of the input.
+        TreeError: its file is damaged, or of other mutations.
+    """
+    names = [name.format(scored.name) for name in TREE_FILES]
+    place = next((folder / name for name in names if (folder / name).is_file()), None)
+    if place is None:
+        raise ReferenceFolderError(
+            f"{folder} has no tree of input {scored.name}", hint=f"it may be {', '.join(names)}"
+        )
+    parents = read_tree(place, scored.matrix.mutations)
+    found = log_likelihood(scored.matrix, rates, parents)
+    return Comparison(scored.name, found, scored.log_likelihood, parents.tolist(), 0.0, {}, kept=False)
 
 
 def _read_kept(place: Path, key: dict[str, Any], force: bool) -> dict[str, Any] | None:

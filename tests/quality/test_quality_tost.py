@@ -19,7 +19,9 @@ from syclade.host.data.input.matrix import format_matrix, matrix_from_array
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.newick import to_newick
+from syclade.host.data.trees.treefile import read_tree
 from syclade.quality import extras
 from syclade.quality.tost import runs as tost_runs
 
@@ -128,6 +130,67 @@ def test_a_better_program_is_not_inferior(run: Any, tmp_path: Path) -> None:
     assert "5 better" in said
     assert "verdict: NOT SHOWN TO BE EQUIVALENT; not inferior" in said
     assert report_of(tmp_path / "out")["result"]["non_inferior"] is True
+
+
+@pytest.mark.parametrize("name", ["{}.gv", "{}_ml0.newick", "{}/tree.newick"])
+def test_trees_of_another_program_are_compared(run: Any, reference: Path, tmp_path: Path, name: str) -> None:
+    """SCITE's own trees are equal to SCITE's; nothing is run, and no device is named."""
+    put_trees(tmp_path / "theirs", reference, name, lambda parents: parents)
+    status, said = run(reference, "--ours", tmp_path / "theirs")
+    assert status == 0, said
+    assert f"5 inputs, trees of {tmp_path / 'theirs'}, error rates 0.01 and 0.2" in said
+    assert "5 inputs: 5 equal, 0 better, 0 worse than SCITE" in said
+    assert "work done by" not in said
+    report = report_of(tmp_path / "out")
+    assert report["settings"]["trees"] == str(tmp_path / "theirs")
+    assert "device" not in report["settings"]
+    assert [each["given"] for each in report["inputs"]] == [each["scite"] for each in report["inputs"]]
+    assert not (tmp_path / "out" / "inputs").exists()
+
+
+def test_trees_of_a_broken_device_are_found_out(run: Any, reference: Path, tmp_path: Path) -> None:
+    put_trees(tmp_path / "broken", reference, "{}.gv", star)
+    status, said = run(reference, "--ours", tmp_path / "broken")
+    assert status == 1
+    assert "5 worse than SCITE" in said
+    assert "NOT SHOWN TO BE EQUIVALENT" in said
+
+
+def test_trees_of_our_own_runs_are_those_of_the_device(run: Any, reference: Path, tmp_path: Path) -> None:
+    """Trees that `infer` writes give the comparison of runs with the same options."""
+    run(reference, "--device", "numpy", out="runs")
+    for path in sorted((reference / "inputs").glob("*.csv")):
+        settings: dict[str, Any] = {"chains": 4, "steps": 400, "support": "none", "device": "numpy"}
+        rates: dict[str, Any] = {"fp_rate": RATES.fp_rate, "fn_rate": RATES.fn_rate}
+        syclade.infer(path, **rates, **settings).write(tmp_path / "theirs" / path.stem)
+    status, said = run(reference, "--ours", tmp_path / "theirs")
+    assert status == 0, said
+    ours, given = report_of(tmp_path / "runs")["inputs"], report_of(tmp_path / "out")["inputs"]
+    assert [each["syclade"] for each in ours] == [each["given"] for each in given]
+
+
+def test_trees_that_are_missing_or_of_others_are_refused(run: Any, reference: Path, tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    status, said = run(reference, "--ours", tmp_path / "none")
+    assert (status, "has no tree of input 01" in said) == (2, True)
+    status, said = run(reference, "--ours", tmp_path / "none", "--steps", 7)
+    assert (status, "steps (--steps) is for runs" in said) == (2, True)
+    put_trees(tmp_path / "cut", reference, "{}.gv", lambda parents: parents)
+    (tmp_path / "cut" / "03.gv").write_text("digraph G {\n1 -> ;\n")
+    status, said = run(reference, "--ours", tmp_path / "cut")
+    assert (status, "03.gv" in said) == (2, True)
+
+
+def put_trees(folder: Path, reference: Path, name: str, changed: Callable[[Any], Any]) -> None:
+    """Write SCITE's trees, changed, to a folder of another program."""
+    for number in range(1, INPUTS + 1):
+        stem = f"{number:02}"
+        names = [str(mutation + 1) for mutation in range(MUTATIONS)]
+        place = folder / name.format(stem)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        parents = changed(read_tree(reference / "scite" / f"{stem}_ml0.newick", names))
+        text = to_graphviz(parents, names) if place.suffix == ".gv" else to_newick(parents, names)
+        place.write_text(text)
 
 
 def test_inputs_with_zygosity(run: Any, tmp_path: Path) -> None:
