@@ -24,6 +24,7 @@ from typing import Any
 
 STAGES = ("propose", "find_parent", "tree_update", "score_mapping", "reduction")
 KERNELS = 1 + len(STAGES)
+MOST_THREADS = "DPCPP_CPU_NUM_CUS"
 TBB_CREATE = "_ZN3tbb6detail2r16createERNS0_2d114global_controlE"
 MOST_EVENTS = 1 << 16
 ACCELERATOR, COPY_IN = 1 << 3, 1 << 0 | 1 << 5
@@ -250,6 +251,7 @@ def inlined(folder: Path, name: str) -> str:
 def load_opencl() -> Any:
     """Return the OpenCL loader; one that came as a Python package needs to be told where drivers are."""
     os.environ.setdefault("CL_CONFIG_CHANNEL_DEPTH_EMULATION_MODE", "strict")
+    os.environ.pop(MOST_THREADS, None)  # with fewer threads than kernels, the pipeline stands still
     files: dict[str, str] = {}
     for package in ("intel-cmplr-lib-rt", "intel-opencl-rt", "intel-opencl-fpga-emu-rt", "tbb"):
         try:
