@@ -317,7 +317,7 @@ def test_simulated_truth_is_found_and_scored(kind: str, tmp_path: Path) -> None:
         ({"score": "sum", "doublets": 0.1}, "--score sum does not go with --doublets"),
         ({"max_trees": 3}, "--max-trees does not go with --recurrent"),
         ({"stages": "separate", "steps": 10}, "does not go with"),
-        ({"recurrent": "nobody"}, "--recurrent is 'nobody', which is no mutation"),
+        ({"recurrent": "nobody"}, "--recurrent is 'nobody', which is not a mutation"),
         ({"encoding": "preorder", "steps": 10}, "have no encoding 'preorder'"),
     ],
 )
