@@ -1,8 +1,8 @@
-"""Shares of the work by executor, so that a report never names a device that did nothing."""
+"""Work of a check: its progress, and its shares by executor: no report names a device that did nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from syclade.host.device.work import STEPS, SWEEPS, counts_of
@@ -10,7 +10,10 @@ from syclade.host.device.work import STEPS, SWEEPS, counts_of
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
 
-__all__ = ["Work", "mean_work", "work_of", "work_text"]
+__all__ = ["Progress", "Work", "mean_work", "work_of", "work_text"]
+
+Progress = Callable[[str, float, float], None]
+"""Called with the current activity, the amount done and the total."""
 
 Work = Mapping[str, float]
 """Shares by executor; they sum to 1."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from syclade.host.device.choice import choose_device
@@ -22,13 +22,11 @@ from syclade.quality.calibration.settings import (
     WITH_DOUBLETS,
     Setting,
 )
+from syclade.quality.work import Progress
 
 __all__ = ["INPUTS", "calibration", "settings_named"]
 
 INPUTS = 64
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 def calibration(

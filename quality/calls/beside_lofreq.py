@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from syclade.host.ground.errors import OptionError
 from syclade.quality.calls.random_reads import write_random_reads
 from syclade.quality.calls.settings import SETTINGS, Setting
 from syclade.quality.text_table import text_table
+from syclade.quality.work import Progress
 
 __all__ = ["BesideLoFreq", "Difference", "Record", "beside_lofreq", "compare", "difference_of"]
 
@@ -33,9 +34,6 @@ SKIPS = (0, 40)
 
 Record = tuple[str, ...]
 """The eight columns of a record, CHROM to INFO."""
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 @dataclass(frozen=True)

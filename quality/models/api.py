@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from syclade.host.device.choice import choose_device
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.models.fit import MODELS, Fit, fit_model
 from syclade.quality.models.result import Explained, ModelsResult
+from syclade.quality.work import Progress
 
 __all__ = ["CHAINS", "FN_RATE", "FP_RATE", "STEPS", "models"]
 
@@ -24,9 +25,6 @@ LEARN = 0.1
 
 _SCORES: tuple[dict[str, Any], ...] = ({"score": "sum"}, {"doublets": "learn"})
 """Options of `infer` for the models of single cells and of doublets."""
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 def models(

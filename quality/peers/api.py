@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -21,14 +21,12 @@ from syclade.quality.peers.simulators import MODEL, READS, SCSIM, Simulator, fro
 from syclade.quality.peers.stored import stored_or_new
 from syclade.quality.race.answers import processor_seconds
 from syclade.quality.race.inputs import RaceInput
+from syclade.quality.work import Progress
 
 __all__ = ["peers"]
 
 RATES = (1e-3, 0.2, 0.1)
 """Rates of false positives, false negatives and missing values of the inputs."""
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 def peers(

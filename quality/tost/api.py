@@ -6,7 +6,7 @@ Slow imports are inside the functions, so that ``import syclade.quality`` is fas
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,16 +21,14 @@ if TYPE_CHECKING:
     from syclade.quality.reference.scores import ScoredInput
     from syclade.quality.tost.result import TostResult
     from syclade.quality.tost.runs import Comparison, RunSettings
+    from syclade.quality.work import Progress
 
-__all__ = ["METHODS", "Progress", "tost"]
+__all__ = ["METHODS", "tost"]
 
 METHODS = ("chain", "search")
 
 FP_RATE, FN_RATE, CHAINS, STEPS = 1e-6, 0.25, 6, 1_000_000
 """Settings of the thesis's test, for a reference folder without reference.json."""
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 def tost(

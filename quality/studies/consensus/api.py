@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.peers.ours import consensus_of_all
 from syclade.quality.studies.consensus.result import ConsensusStudy, Found
+from syclade.quality.work import Progress
 
 __all__ = ["GRID", "consensus"]
 
@@ -40,9 +41,6 @@ GRID = tuple(
     )
 )
 """Thresholds that are compared; the first are the defaults."""
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 def consensus(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from syclade.host.ground.values import whole
 from syclade.quality.calibration.sampling import with_equal_nodes
 from syclade.quality.peers.ours import consensus_of_all
 from syclade.quality.text_table import text_table
+from syclade.quality.work import Progress
 
 __all__ = ["ARMS", "BranchesStudy", "OfArm", "Truth", "branches"]
 
@@ -44,9 +45,6 @@ MOST_SURE: Final = 0.05
 
 MOST_OFF: Final = 2.0
 """Largest difference between the median numbers of clones found and true with which the check holds."""
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 class Truth:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from syclade.host.data.input.read_matrix import read_matrix
@@ -15,6 +15,7 @@ from syclade.quality.studies.doublets.optima import compared, pieces, simulated_
 from syclade.quality.studies.doublets.optima_result import OptimaResult
 from syclade.quality.studies.doublets.recovery import Recovery, recover
 from syclade.quality.studies.doublets.result import RecoveryResult
+from syclade.quality.work import Progress
 
 __all__ = ["INPUTS", "RATE", "RATES", "optima", "recovery"]
 
@@ -26,9 +27,6 @@ RATES = (0.25, 0.05)
 OPTIMA_INPUTS = 32
 PIECES, PIECE_SIZE = 2, (16, 60)
 """Pieces of a real matrix, and their largest size in mutations and cells."""
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 def recovery(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from syclade.host.findings.support.rounds import CHAINS, Budget
 from syclade.host.findings.support.stage import Run, SupportPlan, plan_of_chains, sample
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.studies.mixing.result import Mixed, MixingStudy
+from syclade.quality.work import Progress
 
 __all__ = ["mixing"]
 
@@ -35,9 +36,6 @@ SAMPLES = 1000
 
 LOADING = Budget(8, 16, 1)
 """Budget of a run that only compiles or loads the kernel, before time is measured."""
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 def mixing(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import syclade
@@ -14,6 +14,7 @@ from syclade.host.device.choice import choose_device
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.studies.rates.result import BOTH, OfInput, RatesResult
+from syclade.quality.work import Progress
 
 __all__ = ["INPUTS", "RATES", "SHARES", "SIZES", "Input", "inputs_from", "interval_study"]
 
@@ -34,9 +35,6 @@ RATES: Final = (Rates(0.001, 0.1), Rates(0.01, 0.2), Rates(0.03, 0.3), Rates(0.0
 """True rates of the inputs, in turns."""
 
 _MISSING = 0.1
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 class Input(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +21,7 @@ from syclade.host.findings.support.stage import Run, make_support_plan, plan_of_
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.studies.recurrence.result import OfInput, RecurrenceResult
+from syclade.quality.work import Progress
 
 __all__ = ["INPUTS", "KINDS", "RATES", "recurrence_study"]
 
@@ -41,9 +42,6 @@ STEPS: Final = 2000
 
 _EVEN: Final = 2.0**20
 """Concentration of shares that are nearly equal."""
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 def recurrence_study(

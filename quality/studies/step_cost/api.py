@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from syclade.host.device.choice import choose_device
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.bench.machine import machine
 from syclade.quality.bench.measure import measure, versions
 from syclade.quality.studies.step_cost.result import Cost, StepCosts
+from syclade.quality.work import Progress
 
 __all__ = ["CELLS", "MUTATIONS", "step_cost"]
 
 CELLS = (64, 128, 256, 512, 1024)
 MUTATIONS = (64, 128, 256, 512)
-
-Progress = Callable[[str, float, float], None]
-"""Called with the current activity, the amount done and the total."""
 
 
 def step_cost(
