@@ -36,6 +36,7 @@ __all__ = [
     "generator_of",
     "highest_score",
     "log2_gamma",
+    "renew_all_shares",
     "renew_shares",
     "renewal_steps",
     "rescored",
@@ -174,6 +175,14 @@ def renew_shares(
         scores = _scores(problem, state.parents, rates)
     score = _total(problem, scores, log_shares, spare)
     return rescored(state, score, replace(rates, log_shares=tuple(log_shares.tolist())))
+
+
+def renew_all_shares(
+    plan: Plan, states: Sequence[ChainState], seed: int, draw: Draw | None = None
+) -> list[ChainState]:
+    """Return the states of a plan's chains after a Gibbs step of each; see `renew_shares`."""
+    spare = plan.settings["sum_spare"]
+    return [renew_shares(plan.problem, state, seed, spare, draw) for state in states]
 
 
 def rescored(state: ChainState, score: int, rates: SlotRates) -> ChainState:

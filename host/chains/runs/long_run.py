@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.convergence import Change, Rule, StoppingRule
-from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import Sink
 from syclade.host.chains.runs.context import RunContext, Stopped
 from syclade.host.chains.runs.pipeline import Clock, Collector, Outcome, Start, run_round
 from syclade.host.chains.runs.resumed import KIND, open_store, resumed_chains
 from syclade.host.chains.schedule import SlotSchedule
-from syclade.host.chains.shares import renew_shares, renewal_steps
+from syclade.host.chains.shares import renew_all_shares, renewal_steps
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 from syclade.host.ground.values import JsonObject
@@ -294,16 +293,10 @@ def _to_step(run: _Run, steps: int) -> None:
     length = steps if not run.context.checkpoints.writes else 1000
     while (done := run.rounds.steps) < steps:
         if done and done % renewal == 0:
-            run.rounds.change(partial(_with_new_shares, plan, run.runner.seed))
+            run.rounds.change(partial(renew_all_shares, plan, seed=run.runner.seed))
         begun, doing = time.perf_counter(), min(length, steps - done, renewal - done % renewal)
         run.rounds.advance(doing)
         run.look()
         fitting = int(doing * seconds / max(time.perf_counter() - begun, 1e-6))
         if run.context.checkpoints.writes and doing == length:
             length = max(1, min(fitting, 4 * doing))
-
-
-def _with_new_shares(plan: Plan, seed: int, states: Sequence[ChainState]) -> list[ChainState]:
-    """Return the states after a Gibbs step of their shares."""
-    spare = plan.settings["sum_spare"]
-    return [renew_shares(plan.problem, state, seed, spare) for state in states]

@@ -21,7 +21,7 @@ from syclade.host.chains.runs.outcome import SUPPORT, Found
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
-from syclade.host.chains.shares import Draw, renew_shares
+from syclade.host.chains.shares import Draw, renew_all_shares
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
@@ -329,8 +329,7 @@ def _renewed(
     """Return the states after a Gibbs step of their shares and rates."""
     if planned.plan.space is SUMMED_TREES:
         return renew_doublet_shares(planned.plan, states, seed)
-    problem, spare = planned.plan.problem, planned.plan.settings["sum_spare"]
-    return [renew_shares(problem, state, seed, spare, draw) for state in states]
+    return renew_all_shares(planned.plan, states, seed, draw)
 
 
 def _starts(
