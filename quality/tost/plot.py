@@ -36,7 +36,7 @@ def tost_figure(result: Equivalence, comparisons: Sequence[Comparison], whose: s
 
     Args:
         result, comparisons: what is drawn.
-        whose: whose trees are compared with SCITE's.
+        whose: name of the side that is compared with SCITE.
     """
     from matplotlib.ticker import MaxNLocator
 

@@ -46,7 +46,7 @@ class TostResult(Drawn):
 
     @property
     def whose(self) -> str:
-        """Return whose trees are compared with SCITE's, in words."""
+        """Return the name of the side that is compared with SCITE."""
         return "syclade" if self.settings.trees is None else "given trees"
 
     @property

@@ -64,7 +64,7 @@ class CallOptions(Values):
     drop_filtered: bool = option(FLAG, default=False, help=
         "Leave out records that do not pass, as LoFreq does, instead of tagging them.")
     compat: bool = option(FLAG, default=False, help=
-        "Write LoFreq 2.1.5's records, CHROM to INFO byte for byte, faults included.")
+        "Write LoFreq 2.1.5's records, CHROM to INFO byte for byte, also where they are wrong.")
     # fmt: on
 
     def check(self) -> None:

@@ -34,7 +34,7 @@ def zygosity(folder: Path, mutations: int, cells: int) -> list[str]:
 def run_opencl(folder: Path, *arguments: str) -> tuple[int, dict[str, Any], str]:
     """Run the testbench on the emulator; return its exit status, its report, and what it said on stderr.
 
-    It has to run a thread for every kernel where the driver is told to have one.
+    A variable of the driver allows one thread here; the testbench needs one for each kernel all the same.
     """
     command = [sys.executable, str(folder / "run_pipeline.py"), "--timeout", "120", *arguments]
     one_thread = {**os.environ, "DPCPP_CPU_NUM_CUS": "1"}
