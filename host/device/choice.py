@@ -67,7 +67,7 @@ def choose_device(wanted: str = "auto") -> Device:
     """Return the requested device.
 
     The cause of a cached failure may be gone (a memory limit, a busy machine). If a cached failure would
-    affect the choice, the device is tested again first.
+    affect the choice, the device is tested again first; if the cache does not list it, all are listed again.
 
     Args:
         wanted: auto, a kind (cpu, fpga-emu, fpga, gpu, native, python, numpy) or a dpctl filter string.
@@ -91,9 +91,10 @@ def choose_device(wanted: str = "auto") -> Device:
 
 def _matching(wanted: str, found: Survey) -> Device:
     """Return the first usable device among those that an explicit request matches."""
-    names = {one.filter for one in found.devices if wanted in (one.kind, one.filter)}
-    if not names and wanted not in KINDS:
-        names = {one.filter for one in found.devices if one.filter == _resolve(wanted)}
+    names = _filters(wanted, found)
+    if not names and found.is_cached:
+        found = known_devices(refresh=True)
+        names = _filters(wanted, found)
     if not names:
         raise DeviceError(
             f"there is no device {wanted!r}" + (f": {found.problem}" if found.problem else ""),
@@ -105,6 +106,14 @@ def _matching(wanted: str, found: Survey) -> Device:
         found = _tried_again(found, matching)
         matching = [one for one in found.devices if one.filter in names]
     return _first_usable(wanted, matching)
+
+
+def _filters(wanted: str, found: Survey) -> set[str]:
+    """Return the filter strings of the devices that an explicit request matches."""
+    names = {one.filter for one in found.devices if wanted in (one.kind, one.filter)}
+    if not names and wanted not in KINDS:
+        names = {one.filter for one in found.devices if one.filter == _resolve(wanted)}
+    return names
 
 
 def _first_usable(wanted: str, matching: list[Device]) -> Device:

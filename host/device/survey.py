@@ -130,6 +130,9 @@ def _run_probe(filters: list[str]) -> tuple[Lines, str]:
     try:
         done = subprocess.run(
             command,
+            # The OpenCL loader shortens its list of drivers in the process's own environment, not in this
+            # copy, until `restore_driver_variable`; another thread may be there now.
+            env=dict(os.environ),
             capture_output=True,
             encoding="utf-8",
             errors="replace",

@@ -74,6 +74,17 @@ def test_a_device_that_is_gone(probe: FakeProbe) -> None:
         choose_device("cpu")
 
 
+def test_a_device_that_was_not_listed_is_looked_for_again(probe: FakeProbe) -> None:
+    """A listing may have been incomplete: a driver that did not load, a card that was busy."""
+    probe.does(f"echo '{json.dumps({'devices': [CPU]})}'\n{CPU_WORKS}")
+    assert choose_device().kind == "cpu"
+    with pytest.raises(DeviceError, match="there is no device 'gpu'"):
+        choose_device("gpu")
+    probe.does(BOTH_WORK)
+    assert choose_device("gpu").kind == choose_device("opencl:gpu:0").kind == "gpu"
+    assert probe.calls == [[], [], []], "one that is listed is not looked for again"
+
+
 def test_looking_again_forgets_what_is_not_there_any_more(probe: FakeProbe) -> None:
     """Otherwise the hint to run `syclade devices` would not help."""
     probe.does(BOTH_WORK)

@@ -138,6 +138,17 @@ def test_restore_driver_variable() -> None:
 
 
 @pytest.mark.emulator
+def test_a_survey_has_all_drivers_while_the_loader_has_shortened_the_list() -> None:
+    """Survey between `register_opencl_drivers` and `restore_driver_variable`, as another thread may."""
+    survey = (
+        START + LIBRARIES + DRIVERS + DPCTL + "dpctl.get_devices()\n"
+        "from syclade.host.device.survey import survey\n"
+        "print([one.kind for one in survey().devices])"
+    )
+    assert output(survey) == "['cpu', 'fpga-emu']"
+
+
+@pytest.mark.emulator
 def test_let_emulator_take_spirv() -> None:
     attempt = "from syclade.host.device.probe import try_device\nprint(try_device('opencl:accelerator:0'))"
     assert output(PREPARED + attempt) == "None"
