@@ -37,23 +37,30 @@ def report(name: str, as_json: bool, given: dict[str, Any]) -> None:
     """
     from syclade.quality.design.columns.reader import column_designs
 
-    taken = {"sweep", "simulate", "settings", "steps"}
+    taken = {"sweep", "simulate", "settings", "steps", "card", "plot"}
     others = [key for key, value in given.items() if key not in taken and value not in (None, False, ())]
     if others:
         raise OptionError(
             f"--{others[0].replace('_', '-')} is not for column units",
-            hint="--set, --sweep, --simulate and --json are",
+            hint="--set, --device, --sweep, --simulate, --plot and --json are",
         )
     designs = column_designs()
     if name != NAME and name not in designs:
         raise OptionError(f"there is no design {name!r}", hint=f"there are {', '.join(designs)}")
     chosen = list(designs.values()) if name == NAME else [designs[name]]
+    if given["card"] is not None:
+        chosen = [design.on(given["card"]) for design in chosen]
     if given["settings"]:
         chosen = [design.changed(_settings(given["settings"])) for design in chosen]
+    if given["plot"] is not None:
+        from syclade.quality.design.columns.reader import host_model
+        from syclade.quality.design.plots import plot_column_units
+
+        plot_column_units(chosen, host_model().cell_ns, given["plot"])
     found: dict[str, Any] = {"designs": [_design(design) for design in chosen]}
     if given["simulate"]:
         found["simulated"] = [_simulated(design) for design in chosen]
-    if name == NAME and not given["settings"]:
+    if name == NAME and not given["settings"] and given["card"] is None:
         found |= _whole(given["sweep"])
     if as_json:
         print(json.dumps(found, indent=2))
@@ -87,6 +94,8 @@ def _design(design: ColumnDesign) -> dict[str, Any]:
         for k in _DEPTHS
     ]
     return asdict(design) | {
+        "card": design.card.title,
+        "is_routable": design.is_routable,
         "most_entries": design.most_entries,
         "overhead": asdict(design.overhead),
         "k": rows,
@@ -147,6 +156,7 @@ def _print(found: dict[str, Any]) -> None:
     for design in found["designs"]:
         units, entries = f"{design['units']} units of {design['pes']}", design["most_entries"]
         print(f"{design['name']}: {units}, {entries} entries each")
+        print(_resources(design))
         for row in design["k"]:
             print(_row(row))
     for one in found.get("simulated", []):
@@ -161,6 +171,13 @@ def _print(found: dict[str, Any]) -> None:
         print(f"{row['dataset']}: {hours}; x: {speedups}")
     for one in found.get("statements", []):
         print(f"{str(one['holds']).lower():5}  {one['where']}: {one['text']}. Model: {one['found']}")
+
+
+def _resources(design: dict[str, Any]) -> str:
+    total, estimate = design["total"], " (estimate)" if design["is_estimate"] else ""
+    parts = f"{total['luts']:.2f} % of the look-up tables, {total['ffs']:.2f} % of the flip-flops"
+    route = "" if design["is_routable"] else "; more look-up tables than designs that route well"
+    return f"  {parts}, {total['dsps']:.2f} % of the DSP blocks of {design['card']}{estimate}{route}"
 
 
 def _row(row: dict[str, Any]) -> str:

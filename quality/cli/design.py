@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ class _Task:
 @click.argument("design", metavar="[PRESET|FILE.toml]", required=False)
 @click.option("--cells", type=POSITIVE, help="Cells of the input; the most by default.")
 @click.option("--mutations", type=POSITIVE, help="Mutations of the input; the most by default.")
+@click.option("--device", metavar="NAME|FILE.toml", help="Another card: a name, or a file of your own.")
 @click.option("--clock-mhz", type=float, help="Clock in MHz.")
 @click.option("--n-max", type=POSITIVE, help="Tree nodes, and cells, the design is built for.")
 @click.option(
@@ -74,7 +76,10 @@ class _Task:
 @click.option("--chains", type=POSITIVE, help="Chains; twice the capacity by default (--simulate).")
 @click.option("--fitted", is_flag=True, help="Add overhead and latency fitted to published measurements.")
 @click.option(
-    "--plot", type=OUTPUT_FILE, metavar="FILE", help="Draw the sweep's front or the run's timeline."
+    "--plot",
+    type=OUTPUT_FILE,
+    metavar="FILE",
+    help="Draw the stages' cycles, the sweep's front or the run's timeline.",
 )
 @options.take("json")
 def command(design: str | None, as_json: bool, **given: Any) -> None:
@@ -85,11 +90,13 @@ def command(design: str | None, as_json: bool, **given: Any) -> None:
 
     column-units is the model of an accelerator for variant calling; its designs have names such as O/S/8.
     """
-    from syclade.quality.design.reader import load_design
+    from syclade.quality.design.reader import load_design, load_device
 
     if design is None:
         _list_presets(as_json)
         return
+    name = given.pop("device")
+    given["card"] = None if name is None else load_device(name)
     if column_units.is_column_design(design):
         column_units.report(design, as_json, given)
         return
@@ -101,7 +108,7 @@ def command(design: str | None, as_json: bool, **given: Any) -> None:
     elif given["simulate"]:
         _simulate(task, given["chains"], given["steps"], given["plot"])
     else:
-        _predict(task)
+        _predict(task, given["plot"])
 
 
 def _check_together(given: dict[str, Any], sweeping: bool) -> None:
@@ -110,8 +117,6 @@ def _check_together(given: dict[str, Any], sweeping: bool) -> None:
         raise OptionError("--simulate and --sweep do not go together", hint="give one of them")
     if given["csv_file"] and not sweeping:
         raise OptionError("--csv needs a sweep", hint="add --sweep or --over NAME=V1,V2")
-    if given["plot"] and not (sweeping or given["simulate"]):
-        raise OptionError("--plot needs a sweep or a simulation", hint="add --sweep or --simulate")
     if given["chains"] and not given["simulate"]:
         raise OptionError("--chains needs a simulation", hint="add --simulate")
 
@@ -120,6 +125,9 @@ def _prepare(design: Design, as_json: bool, given: dict[str, Any]) -> _Task:
     from syclade.quality.design.shortfall import explain_shortfall
 
     changed = explain_shortfall(design).design if given["fitted"] else design
+    if given["card"] is not None:
+        note = f"the design takes the same counts of resources as on {changed.device.title}, one for one"
+        changed = dataclasses.replace(changed, device=given["card"], notes=(*changed.notes, note))
     for stage in given["without"]:
         changed = changed.without(stage)
     changed = changed.changed(_changes(design, given))
@@ -168,13 +176,16 @@ def _list_presets(as_json: bool) -> None:
         show_designs(_console(), designs)
 
 
-def _predict(task: _Task) -> None:
+def _predict(task: _Task, plot: Path | None) -> None:
+    from syclade.quality.design.plots import plot_stages
     from syclade.quality.design.report import prediction_report
     from syclade.quality.design.resources import estimate
     from syclade.quality.design.tables import show_prediction
     from syclade.quality.design.throughput import predict
 
     prediction, resources = predict(task.design, task.cells, task.mutations), estimate(task.design)
+    if plot is not None:
+        plot_stages(prediction, plot)
     if task.as_json:
         _print_json(prediction_report(prediction, resources))
     else:

@@ -60,6 +60,7 @@ class Device:
         available: all resources on the chip.
         static_partition: resources that the board support package takes in every design.
         logic_limit: fraction of the look-up tables above which designs no longer route well.
+        memory_kb: RAM blocks of all kinds in KB, without MLABs; 0 if unknown.
         source: source of the numbers.
     """
 
@@ -68,6 +69,7 @@ class Device:
     available: Resources
     static_partition: Resources
     logic_limit: float
+    memory_kb: float
     source: str
 
 

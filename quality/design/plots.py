@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syclade.host.ground.errors import OptionError, OutputError
+from syclade.quality.design.columns.model import ColumnDesign
 from syclade.quality.design.model import Design
 from syclade.quality.design.simulation import Run, UtilisationPoint
 from syclade.quality.design.sweep import Point, Sweep
+from syclade.quality.design.throughput import Prediction
 from syclade.quality.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_front", "plot_simulation"]
+__all__ = ["plot_column_units", "plot_front", "plot_simulation", "plot_stages"]
 
 # Right end of the axis in percent of the device; variants far beyond it would squeeze the others.
 MOST_LOGIC = 120.0
@@ -84,6 +86,45 @@ def plot_simulation(design: Design, run: Run, points: Sequence[UtilisationPoint]
     below.set_ylim(0, 105)
     below.set_xscale("log", base=2)
     below.legend(loc="upper left")
+    _save(figure, path)
+
+
+def plot_stages(prediction: Prediction, path: Path) -> None:
+    """Plot the cycles per step of each stage as bars, the first stage at the top.
+
+    Raises:
+        OptionError, OutputError: as for `plot_front`.
+    """
+    figure, (axes,) = _figure(1, (7, 0.4 * len(prediction.stages) + 1.5))
+    rows = range(len(prediction.stages))
+    axes.barh(rows, [stage.mean_cycles for stage in prediction.stages])
+    axes.set_yticks(rows, [stage.name for stage in prediction.stages])
+    axes.invert_yaxis()
+    axes.set_xlabel("cycles per step")
+    axes.set_title(f"{prediction.design.name}, {prediction.cells} x {prediction.mutations}")
+    _save(figure, path)
+
+
+def plot_column_units(designs: Sequence[ColumnDesign], cell_ns: float, path: Path) -> None:
+    """Plot the speedup of all units of each design over one thread of the processor, by K.
+
+    Args:
+        designs: with their units.
+        cell_ns: time of an entry on the processor.
+        path: the figure.
+
+    Raises:
+        OptionError, OutputError: as for `plot_front`.
+    """
+    figure, (axes,) = _figure(1, (7, 5))
+    for design in designs:
+        fitting = [k for k in (2**power for power in range(4, 17)) if design.fits(k)]
+        speedups = [design.units * design.speedup(k, cell_ns) for k in fitting]
+        axes.plot(fitting, speedups, marker=".", label=f"{design.name}, {design.units} units")
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("K")
+    axes.set_ylabel("speedup of all units over one thread")
+    axes.legend(loc="upper left")
     _save(figure, path)
 
 

@@ -21,7 +21,7 @@ from syclade.quality.design.model import (
 )
 from syclade.quality.design.table import DesignFileError, Table, parse_toml
 
-__all__ = ["load_design", "load_device", "preset_names"]
+__all__ = ["device_names", "load_design", "load_device", "preset_names"]
 
 KINDS = {"published", "measured", "derived", "assumed"}
 REQUIRED = (
@@ -54,25 +54,28 @@ def load_design(name_or_path: str) -> Design:
     """
     if name_or_path.endswith(".toml"):
         path = Path(name_or_path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise DesignFileError(f"cannot read the design: {error}", path=name_or_path) from error
-        return _design(parse_toml(text, name_or_path), path.stem)
+        return _design(parse_toml(_read(path, "the design"), name_or_path), path.stem, path.parent)
     if name_or_path not in preset_names():
         hint = f"presets: {', '.join(preset_names())}; or give a file ending in .toml"
         raise OptionError(f"there is no design preset {name_or_path!r}", hint=hint)
     file = f"{name_or_path}.toml"
     text = (_HERE / "presets" / file).read_text(encoding="utf-8")
-    return _design(parse_toml(text, file), name_or_path)
+    return _design(parse_toml(text, file), name_or_path, None)
+
+
+def _read(path: Path, what: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DesignFileError(f"cannot read {what}: {error}", path=str(path)) from error
 
 
 def _is_toml(entry: Traversable) -> bool:
     return entry.name.endswith(".toml")
 
 
-def _design(top: Table, name: str) -> Design:
-    device = _device(top)
+def _design(top: Table, name: str, folder: Path | None) -> Design:
+    device = _device(top, folder)
     parameters = _parameters(top.table("parameters"))
     values = {key: parameter.value for key, parameter in parameters.items()}
     stages = tuple(_stage(table, values) for table in top.tables("stage"))
@@ -99,27 +102,52 @@ def _design(top: Table, name: str) -> Design:
     return design
 
 
-def _device(top: Table) -> Device:
+def _device(top: Table, folder: Path | None) -> Device:
+    """Return the card that a design names; a file is looked for beside the design's own file."""
     name = top.text("device")
-    file = _HERE / "devices" / f"{name}.toml"
-    if not file.is_file():
-        known = sorted(entry.name[:-5] for entry in (_HERE / "devices").iterdir() if _is_toml(entry))
-        top.refuse("device", f"there is no device {name!r}", f"devices: {', '.join(known)}")
+    if name.endswith(".toml") and folder is not None:
+        return load_device(str(folder / name))
+    if name not in device_names():
+        top.refuse("device", f"there is no device {name!r}", f"devices: {', '.join(device_names())}")
     return load_device(name)
 
 
-def load_device(name: str) -> Device:
-    """Return the card of a device file that comes with the package."""
-    file = _HERE / "devices" / f"{name}.toml"
-    table = parse_toml(file.read_text(encoding="utf-8"), file.name)
+def device_names() -> tuple[str, ...]:
+    """Return the names of the cards that come with the package, sorted."""
+    return tuple(sorted(entry.name[:-5] for entry in (_HERE / "devices").iterdir() if _is_toml(entry)))
+
+
+def load_device(name_or_path: str) -> Device:
+    """Load a card by the name of a file that comes with the package, or from a TOML file.
+
+    Raises:
+        DesignFileError: the file cannot be read or used; the error names file and key.
+        OptionError: there is no such card.
+    """
+    if name_or_path.endswith(".toml"):
+        path = Path(name_or_path)
+        return _card(parse_toml(_read(path, "the card"), name_or_path), path.stem)
+    if name_or_path not in device_names():
+        hint = f"cards: {', '.join(device_names())}; or give a file ending in .toml"
+        raise OptionError(f"there is no card {name_or_path!r}", hint=hint)
+    file = f"{name_or_path}.toml"
+    return _card(parse_toml((_HERE / "devices" / file).read_text(encoding="utf-8"), file), name_or_path)
+
+
+def _card(table: Table, name: str) -> Device:
     device = Device(
         name=name,
         title=table.text("title"),
         available=_resources(table.table("available")),
         static_partition=_resources(table.table("static_partition")),
         logic_limit=table.number("logic_limit"),
+        memory_kb=table.number("memory_kb", 0),
         source=table.text("source"),
     )
+    if not 0 < device.logic_limit <= 1:
+        table.refuse("logic_limit", f"{device.logic_limit:g} is no fraction above 0 and up to 1")
+    if not device.available.luts:
+        table.table("available").refuse("luts", "a card has look-up tables: give their number")
     table.finish()
     return device
 

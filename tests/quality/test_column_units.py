@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from syclade.quality.design.columns.model import ColumnDesign
 from syclade.quality.design.columns.reader import card, column_designs, datasets, host_model
 from syclade.quality.design.columns.simulation import Entry, draw_timeline, simulate_unit
 from syclade.quality.design.columns.units import figure_7, k_for_speedup, unit_statements
+from syclade.quality.design.reader import load_device
 
 DESIGNS = column_designs()
 
@@ -111,6 +114,10 @@ def test_limits_and_traffic() -> None:
         ("O/D/8", {"sram_kb": 32}, "do not fit"),
         ("I/S/8", {"cores": 3}, "no number 'cores'"),
         ("I/S/8", {"units": 0}, "units is 0"),
+        ("I/S/8", {"units": 40}, r"40 units of 8 take 230.4 % of the look-up tables"),
+        ("I/S/8", {"pes": 32}, r"14 units of 32 take 287.4 % of the look-up tables"),
+        ("O/S/8", {"units": 20}, r"20 units of 8 take 101.3 % of the DSP blocks"),
+        ("I/S/8", {"sram_kb": 8192}, "114688 KB for entries do not fit in the 58176 KB"),
     ],
 )
 def test_designs_that_cannot_be_built(name: str, values: dict[str, int], message: str) -> None:
@@ -122,6 +129,38 @@ def test_every_design_can_be_built() -> None:
     assert all(design.problem() is None for design in DESIGNS.values())
     assert card().available.dsps == 12_288
     assert all(design.overhead.luts > 5 for design in DESIGNS.values())
+
+
+def test_other_numbers_take_other_resources() -> None:
+    """A unit with other processing elements is that of the article with as many, nearly."""
+    made = DESIGNS["I/S/8"].changed({"pes": 16, "units": 7})
+    assert made.is_estimate
+    assert made.unit.luts == pytest.approx(DESIGNS["I/S/16"].unit.luts, rel=0.02)
+    assert made.total.luts == pytest.approx(DESIGNS["I/S/16"].total.luts, rel=0.02)
+    fuller = DESIGNS["I/S/8"].changed({"units": 15})
+    assert fuller.total.luts == pytest.approx(84.57 + 5.61)
+    assert DESIGNS["I/S/8"].is_routable
+    assert not fuller.is_routable
+    same = DESIGNS["I/S/8"].changed({"pe_depth": 80})
+    assert (same.total, same.is_estimate) == (DESIGNS["I/S/8"].total, False)
+
+
+@pytest.mark.parametrize(("name", "units"), [("I/S/32", 2), ("I/S/8", 8), ("O/S/8", 6)])
+def test_another_card(name: str, units: int) -> None:
+    """As many units as fit: one more takes too much of something."""
+    there = load_device("stratix10-gx2800")
+    design = DESIGNS[name].on(there)
+    assert (design.units, design.is_estimate, design.problem()) == (units, True, None)
+    counts = design.unit.luts * there.available.luts
+    assert counts == pytest.approx(DESIGNS[name].unit.luts * card().available.luts)
+    more = dataclasses.replace(design, units=units + 1, total=design.total.plus(design.unit))
+    assert more.problem() is not None or not more.is_routable
+
+
+def test_a_card_that_is_too_small() -> None:
+    small = dataclasses.replace(load_device("stratix10-gx2800"), memory_kb=1000)
+    with pytest.raises(OptionError, match="1024 KB for entries do not fit in the 1000 KB"):
+        DESIGNS["I/S/8"].on(small)
 
 
 def test_data_sets() -> None:
@@ -243,6 +282,7 @@ def test_command_prints_designs_figures_and_statements() -> None:
     assert "false  Section 6.6.1" in text
     told = json.loads(run("column-units", "--json"))
     assert len(told["designs"]) == 7
+    assert "84.57 % of the look-up tables" in text
     assert len(told["figure_7"]) == 8
 
 
@@ -260,6 +300,15 @@ def test_command_simulates_and_changes_a_design() -> None:
 def test_command_refuses(arguments: tuple[str, ...]) -> None:
     with pytest.raises(OptionError):
         CliRunner().invoke(command, list(arguments), catch_exceptions=False)
+
+
+def test_command_draws_and_takes_a_card(tmp_path: Path) -> None:
+    figure = tmp_path / "units.svg"
+    text = run("column-units", "--device", "stratix10-gx2800", "--plot", str(figure))
+    assert "I/S/8: 8 units of 8" in text
+    assert "71.53 % of the look-up tables" in text
+    assert "Figure 7" not in text
+    assert "<svg" in figure.read_text()
 
 
 def test_timeline() -> None:

@@ -168,7 +168,8 @@ def test_the_projects_own_models_simulate_without_measurements() -> None:
         (("ffscite-64", "--over", "mapping=1,x"), "'x' is not a number"),
         (("ffscite-64", "--sweep", "--simulate"), "do not go together"),
         (("ffscite-64", "--csv", "x.csv"), "--csv needs a sweep"),
-        (("ffscite-64", "--plot", "x.png"), "--plot needs"),
+        (("ffscite-64", "--device", "abacus"), "no card 'abacus'"),
+        (("ffscite-64", "--device", "nowhere.toml"), "nowhere.toml: cannot read the card"),
         (("ffscite-64", "--chains", "3"), "--chains needs"),
         (("syclade-ancestor", "--fitted"), "no measurements"),
     ],
@@ -191,3 +192,65 @@ def test_a_figure_of_an_unknown_format_is_refused(tmp_path: Path) -> None:
     result = run("ffscite-64", "--over", "mapping=4,8", "--plot", str(tmp_path / "front.abc"))
     assert isinstance(result.exception, OptionError)
     assert "front.abc" in str(result.exception)
+
+
+CARD = """
+title = "a small card"
+source = "made up"
+logic_limit = 0.8
+memory_kb = 9000
+
+[available]
+luts = 1000000
+ffs = 2000000
+rams = 5000
+mlabs = 0
+dsps = 3000
+
+[static_partition]
+luts = 100000
+ffs = 100000
+rams = 0
+mlabs = 0
+dsps = 0
+"""
+
+
+def test_a_card_of_the_users_own(tmp_path: Path) -> None:
+    (tmp_path / "card.toml").write_text(CARD)
+    found = report("ffscite-64", "--device", str(tmp_path / "card.toml"))
+    assert found["device"] == "a small card"
+    assert found["resources"]["total"]["luts"] == pytest.approx(100_000 + 843_800, abs=30)
+    assert (found["resources"]["fits"], found["resources"]["routable"]) == (True, False)
+    assert any("one for one" in note for note in found["assumptions"])
+
+
+def test_a_design_names_a_card_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "card.toml").write_text(CARD)
+    preset = Path("quality/design/presets/ffscite-64.toml")
+    text = (Path(__file__).parents[2] / preset).read_text().replace('"stratix10-gx2800"', '"card.toml"')
+    (tmp_path / "mine.toml").write_text(text)
+    assert report(str(tmp_path / "mine.toml"))["device"] == "a small card"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("luts = 1000000", "", "card.toml: available.luts: this key is missing"),
+        ("luts = 1000000", "luts = 0", "card.toml: available.luts: a card has look-up tables"),
+        ("rams = 5000", "rams = -1", "card.toml: available.rams: expected a number of at least 0"),
+        ("0.8", "80", "card.toml: logic_limit: 80 is no fraction"),
+        ("memory_kb", "memory", "card.toml: memory: unknown key"),
+    ],
+)
+def test_errors_of_a_card_name_file_and_key(tmp_path: Path, old: str, new: str, words: str) -> None:
+    (tmp_path / "card.toml").write_text(CARD.replace(old, new, 1))
+    result = run("ffscite-64", "--device", str(tmp_path / "card.toml"))
+    assert isinstance(result.exception, OptionError)
+    assert words in str(result.exception)
+
+
+def test_stages_are_drawn(tmp_path: Path) -> None:
+    figure = tmp_path / "stages.svg"
+    output("ffscite-64", "--plot", str(figure))
+    assert "<svg" in figure.read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from syclade.host.ground.errors import OptionError
-from syclade.quality.design.model import RESOURCES, Design
+from syclade.quality.design.model import RESOURCES, Design, Resources
 from syclade.quality.design.reader import load_design, preset_names
 from syclade.quality.design.resources import estimate
 from syclade.quality.design.shortfall import describe_shortfall, explain_shortfall
@@ -50,6 +50,16 @@ def test_thesis_stages() -> None:
     others = [stage for name, stage in stages.items() if name not in ("proposer", "score mapping")]
     assert {stage.cycles for stage in others} == {64}
     assert {stage.occupancy for stage in others} == {0.125}
+
+
+def test_thesis_prints_the_same_percentages() -> None:
+    """Table 4.3, of what table 4.2 counts: kernels, and the tree scorer."""
+    design = load_design("ffscite-64")
+    rows = {row.name: row.resources.relative_to(design.device.available) for row in estimate(design).rows}
+    kernels = sum((each for name, each in rows.items() if name != "static partition"), Resources())
+    assert [round(100 * kernels.as_dict()[name]) for name in RESOURCES] == [45, 32, 20, 3, 7]
+    scorer = sum((each.mlabs for name, each in rows.items() if name.startswith(("tree", "find"))), 0.0)
+    assert round(100 * scorer) == 2
 
 
 def test_bbscite_sends_one_packet_more_than_the_tree_has_nodes() -> None:

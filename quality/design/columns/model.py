@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from syclade.host.ground.errors import OptionError
+from syclade.quality.design.model import Device
 
 __all__ = ["ColumnDesign", "Share"]
 
@@ -37,6 +38,22 @@ class Share:
     luts: float = 0.0
     dsps: float = 0.0
 
+    def plus(self, other: Share, times: float = 1.0) -> Share:
+        """Return the sum with a multiple of other resources."""
+        return Share(**{name: mine + times * getattr(other, name) for name, mine in vars(self).items()})
+
+    def on(self, old: Device, new: Device) -> Share:
+        """Return the percentages of another card for the same counts; it has no configurable logic blocks."""
+        parts = {}
+        for name in ("ffs", "luts", "dsps"):
+            available = getattr(new.available, name)
+            if not available:
+                raise OptionError(
+                    f"{new.title} has no {name}", hint="column units need them; take another card"
+                )
+            parts[name] = getattr(self, name) * getattr(old.available, name) / available
+        return Share(**parts)
+
 
 @dataclass(frozen=True)
 class ColumnDesign:
@@ -54,6 +71,9 @@ class ColumnDesign:
         block: entries of a block, W; used with DRAM only.
         chunks: chunks of columns that the host's processes work on.
         unit, total: resources of one unit, and of the design.
+        pe: resources that one more processing element adds to a unit.
+        card: the card.
+        is_estimate: whether the resources are scaled: those of an article's design are not.
     """
 
     name: str
@@ -68,6 +88,9 @@ class ColumnDesign:
     chunks: int
     unit: Share
     total: Share
+    pe: Share
+    card: Device
+    is_estimate: bool = False
 
     @property
     def most_entries(self) -> int:
@@ -119,11 +142,7 @@ class ColumnDesign:
     @property
     def overhead(self) -> Share:
         """Resources of the design besides those of its units: the platform, and what connects the units."""
-        parts = {
-            field.name: getattr(self.total, field.name) - self.units * getattr(self.unit, field.name)
-            for field in dataclasses.fields(Share)
-        }
-        return Share(**(parts | {"clbs": 0.0}))
+        return dataclasses.replace(self.total.plus(self.unit, -self.units), clbs=0.0)
 
     def problem(self) -> str | None:
         """Return why the design cannot be built, or None."""
@@ -133,10 +152,26 @@ class ColumnDesign:
             return f"outer pipelining of more than {MOST_OUTER_PES} processing elements cannot be routed"
         if self.dram and self.block > self.most_entries:
             return f"blocks of {self.block} entries do not fit in {self.sram_kb} KB"
+        for name, what in _FULL.items():
+            share = getattr(self.total, name)
+            if share > FULL:
+                return (
+                    f"{self.units} units of {self.pes} take {share:.1f} % of the {what} of {self.card.title}"
+                )
+        memory = self.units * self.sram_kb
+        if self.card.memory_kb and memory > self.card.memory_kb:
+            return (
+                f"{memory} KB for entries do not fit in the {self.card.memory_kb:.0f} KB of {self.card.title}"
+            )
         return None
 
+    @property
+    def is_routable(self) -> bool:
+        """Return whether it uses no more look-up tables than designs that route well."""
+        return self.total.luts <= FULL * self.card.logic_limit
+
     def changed(self, values: Mapping[str, int]) -> ColumnDesign:
-        """Return the design with other numbers.
+        """Return the design with other numbers; more units or processing elements take more resources.
 
         Raises:
             OptionError: there is no such number, it is below 1, or the design cannot be built.
@@ -148,7 +183,41 @@ class ColumnDesign:
             if value < 1:
                 raise OptionError(f"{name} is {value}", hint="give at least 1")
         made = dataclasses.replace(self, **{name: int(value) for name, value in values.items()})  # type: ignore[arg-type]
-        problem = made.problem()
+        if (made.pes, made.units) != (self.pes, self.units):
+            unit = self.unit.plus(self.pe, made.pes - self.pes)
+            total = dataclasses.replace(self.overhead.plus(unit, made.units), clbs=0.0)
+            made = dataclasses.replace(made, unit=unit, total=total, is_estimate=True)
+        return made._checked(f"design {self.name} with {dict(values)}")
+
+    def on(self, card: Device) -> ColumnDesign:
+        """Return the design on another card, with as many units as fit there and are likely to route.
+
+        Units take the same counts of flip-flops, look-up tables and DSP blocks as on the first card. Beside
+        them there is what connects them, and the new card's static partition.
+
+        Raises:
+            OptionError: not even one unit fits.
+        """
+        unit, pe, others = (share.on(self.card, card) for share in (self.unit, self.pe, self.overhead))
+        fixed = card.static_partition.relative_to(card.available)
+        others = others.plus(Share(ffs=fixed.ffs, luts=fixed.luts, dsps=fixed.dsps), FULL)
+
+        def with_units(units: int) -> ColumnDesign:
+            total = others.plus(unit, units)
+            parts = {"unit": unit, "pe": pe, "total": total, "card": card, "units": units}
+            return dataclasses.replace(self, **parts, is_estimate=True)  # type: ignore[arg-type]
+
+        most = 1
+        while with_units(most + 1).problem() is None and with_units(most + 1).is_routable:
+            most += 1
+        return with_units(most)._checked(f"design {self.name} on {card.title}")
+
+    def _checked(self, what: str) -> ColumnDesign:
+        problem = self.problem()
         if problem is not None:
-            raise OptionError(f"design {self.name} with {dict(values)}: {problem}")
-        return made
+            raise OptionError(f"{what}: {problem}", hint="give fewer units, or smaller ones")
+        return self
+
+
+FULL = 100.0
+_FULL = {"luts": "look-up tables", "ffs": "flip-flops", "dsps": "DSP blocks"}

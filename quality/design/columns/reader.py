@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -110,8 +111,12 @@ def column_designs() -> dict[str, ColumnDesign]:
     depth, block = (int(parameters.table(name).number("value")) for name in ("pe_depth", "block"))
     found = {}
     designs = top.table("design")
-    for name in designs.names():
-        table = designs.table(name)
+    tables = {name: designs.table(name) for name in designs.names()}
+    shares = {
+        name: {part: _share(table.table(part)) for part in ("unit", "total")}
+        for name, table in tables.items()
+    }
+    for name, table in tables.items():
         pipelining, memory, pes = name.split("/")
         found[name] = ColumnDesign(
             name=name,
@@ -124,11 +129,22 @@ def column_designs() -> dict[str, ColumnDesign]:
             pe_depth=depth,
             block=block,
             chunks=table.count("chunks"),
-            unit=_share(table.table("unit")),
-            total=_share(table.table("total")),
+            pe=_share_of_a_pe(
+                {one: of["unit"] for one, of in shares.items() if one[:4] == f"{pipelining}/S/"}
+            ),
+            card=card(),
+            unit=shares[name]["unit"],
+            total=shares[name]["total"],
         )
         table.finish()
     return found
+
+
+def _share_of_a_pe(units: Mapping[str, Share]) -> Share:
+    """Return what one more processing element adds: the slope between the smallest and the largest unit."""
+    by_pes = {int(name.split("/")[2]): share for name, share in units.items()}
+    low, high = min(by_pes), max(by_pes)
+    return Share().plus(by_pes[high].plus(by_pes[low], -1), 1 / (high - low))
 
 
 def _share(table: Table) -> Share:
