@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.answer.inference import InferenceProgress
-from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.main import cli
 from syclade.host.data.model.rate_fit import PRIORS
 from syclade.host.data.model.rate_posterior import RateInterval
@@ -25,6 +24,7 @@ from syclade.host.device.work import STEPS
 from syclade.host.findings.rates import RatesFinding
 from syclade.host.ground.errors import OptionError, RatesError
 from syclade.host.ground.options import command_of
+from syclade.host.ground.signals import Stop
 from tests.support.did_all import assert_did_all
 
 MADE = simulate(80, 15, 0.01, 0.2, 0.1, seed=1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -168,6 +170,32 @@ def test_the_check_finds_what_it_looks_for() -> None:
     assert entry_for("host/a.py", "scipy.stats") == "scipy"
     assert entry_for("host/commands/a.py", "syclade.host.data.trees.tree") == "host/commands"
     assert entry_for("host/commands/a.py", "syclade.host.ground.values.whole") is None
+
+
+HELP = """
+import sys
+import click
+from click.testing import CliRunner
+from syclade.host.commands.main import cli
+HEAVY = ("numpy", "scipy", "numba", "rich", "syclade.kernels", "syclade.host.answer", "syclade.host.findings",
+         "syclade.host.chains", "syclade.host.calls", "syclade.host.data", "syclade.host.device")
+def show(group, *words):
+    for name in group.list_commands(click.Context(group)):
+        shown = CliRunner().invoke(cli, [*words, name, "--help"])
+        assert shown.exit_code == 0 and "Usage:" in shown.output, name
+        loaded = sorted(sys.modules.keys() & set(HEAVY))
+        assert not loaded, f"{name} --help loads {loaded}"
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            show(command, *words, name)
+show(cli)
+print(sum(name == "syclade.host.commands.infer" for name in sys.modules))
+"""
+
+
+def test_help_of_commands_loads_nothing_heavy() -> None:
+    done = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("1\n", "")
 
 
 @pytest.mark.parametrize(

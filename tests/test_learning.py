@@ -13,13 +13,13 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.answer.scoring import score
-from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.main import cli
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.ground.errors import OptionError
+from syclade.host.ground.signals import Stop
 from tests.support.backends import QUICKEST
 from tests.support.did_all import assert_did_all
 

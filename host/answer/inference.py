@@ -14,20 +14,21 @@ from syclade.host.chains.checkpoints.checkpoint_writer import (
     locked_checkpoint,
     make_checkpoint_writer,
 )
-from syclade.host.chains.runs.context import RunContext, Stop
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.outcome import RECURRENCE
 from syclade.host.chains.sample_store import store_of
 from syclade.host.device.choice import Several
 from syclade.host.ground.files import refuse_same
 from syclade.host.ground.options import Options, checked, flag_of, options_of
 from syclade.host.ground.options.types import DEFAULT_SEED, AnyPath, Names
+from syclade.host.ground.signals import Stop
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from syclade.host.answer.output.result import Result
-    from syclade.host.chains.runs.context import Stop
     from syclade.host.chains.runs.pipeline import Progress
+    from syclade.host.ground.signals import Stop
 
 __all__ = ["InferenceProgress", "infer", "infer_by", "infer_leaf", "progress_of"]
 

@@ -1,167 +1,21 @@
-"""``syclade batch``: infer the trees of many matrices, side by side in one process, or by workers."""
+"""``syclade batch``, ``bootstrap``, ``run``, ``gather``: trees of many matrices, at once or in parts."""
 
 from __future__ import annotations
 
-import json
-import logging
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from syclade.host.commands import options
-from syclade.host.commands.progress import LINE_SECONDS, at_intervals
-from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options import OPTIONS, Options, flag_of, options_of
-from syclade.host.ground.values import counted
+from syclade.host.commands.running import ending, run_here, running
+from syclade.host.ground.options import CODING, OPTIONS, Options, options_of
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-    from syclade.host.answer.batch.folder import Batch
-    from syclade.host.answer.batch.result_row import Line
     from syclade.host.answer.batch.task import Task
-    from syclade.host.commands.progress import Log
-    from syclade.host.commands.stopping import SignalStop
 
-__all__ = [
-    "JOBS",
-    "PREPARE",
-    "Running",
-    "absolute",
-    "command",
-    "ending",
-    "progress_of_batch",
-    "run_here",
-    "running",
-]
-
-
-_MESSAGE = "stopping without the matrices in progress; once more stops at once"
-_LOGGED = ("syclade.workers", "syclade.batch")
-"""Loggers whose messages are shown without `--verbose`; those of single runs would be one for each matrix."""
-
-
-class Running(NamedTuple):
-    """Means to run tasks.
-
-    Attributes:
-        pool: where they run.
-        ahead: most of them at a time, in progress or waiting for the pool.
-        report: to be called with the line of each as it ends.
-        stop: the stop request, set by the first signal.
-    """
-
-    pool: Executor
-    ahead: int
-    report: Callable[[Line], None]
-    stop: SignalStop
-
-
-@contextmanager
-def running(
-    count: int, jobs: int | None, *, scheduler: str | None = None, quiet: bool, verbose: bool
-) -> Iterator[Running]:
-    """Open what runs a number of tasks, and show their progress.
-
-    Until all of it is open, a signal ends the program, as nothing has run; then the first one is a stop
-    request.
-
-    Args:
-        count: number of tasks.
-        jobs: tasks at a time in threads of this process; None for one on each core.
-        scheduler: workers in place of threads, as for `open_scheduler`.
-        quiet, verbose: options of the command.
-    """
-    from syclade.host.answer.batch.many import AHEAD, jobs_for, own_threads
-    from syclade.host.commands.progress import show_log
-    from syclade.host.commands.stopping import stopped_by_signals
-
-    log = show_log(not verbose, verbose)
-    if not quiet:
-        for name in _LOGGED:
-            logging.getLogger(name).setLevel(logging.INFO)
-    at_once = jobs_for(count, jobs)
-    with (
-        stopped_by_signals(_MESSAGE) as stop,
-        progress_of_batch(count, quiet, log) as report,
-        _workers_of(scheduler) if scheduler else own_threads(at_once) as pool,
-    ):
-        stop.begun = True
-        yield Running(pool, AHEAD if scheduler else 2 * at_once, report, stop)
-
-
-@contextmanager
-def _workers_of(scheduler: str) -> Iterator[Executor]:
-    """Yield an executor on the workers of a scheduler, which repeats the calls of lost workers."""
-    from syclade.host.device.cluster.retrying_executor import RetryingExecutor
-    from syclade.host.device.cluster.scheduler import open_scheduler
-
-    with open_scheduler(scheduler) as workers, RetryingExecutor(workers) as retrying:
-        yield retrying
-
-
-@contextmanager
-def progress_of_batch(total: int, quiet: bool, log: Log) -> Iterator[Callable[[Line], None]]:
-    """Show how many matrices are done, and each that fails: a bar on a terminal, else a line at times.
-
-    Args:
-        total: number of matrices.
-        quiet: whether to show failures only.
-        log: the log, which the bar prints above itself.
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
-
-    from syclade.host.answer.batch.task import MATRICES
-
-    ended = 0
-    console = Console(stderr=True)
-    shows = not quiet and console.is_terminal
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    echo, due = log.tell, at_intervals(LINE_SECONDS)
-    with Progress(*columns, console=console, transient=True, disable=not shows) as bar:
-        if shows:
-            log.tell = lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)
-        at = bar.add_task("", total=total)
-
-        def report(line: Line) -> None:
-            nonlocal ended
-            ended += 1
-            if line["state"] == "failed":
-                log.tell(f"syclade: {line['name']}: {line['error']}")
-            bar.advance(at)
-            if not (quiet or shows) and due():
-                log.tell(f"syclade: {ended} of {counted(total, *MATRICES)}")
-
-        try:
-            yield report
-        finally:
-            log.tell = echo
-
-
-def ending(lines: Sequence[Line], folder: Path, *, quiet: bool, as_json: bool) -> int:
-    """Print how many matrices have a result, or all lines as JSON; return the exit status.
-
-    Args:
-        lines: the lines of the matrices.
-        folder: the folder of the batch.
-        quiet: whether to print nothing.
-        as_json: whether to print the lines.
-    """
-    from syclade.host.answer.batch.task import MATRICES
-
-    states = Counter(line["state"] for line in lines)
-    if as_json:
-        click.echo(json.dumps(lines, indent=2))
-    elif not quiet:
-        words = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
-        number = counted(len(lines), *MATRICES)
-        click.echo(f"{number}: {words or 'nothing to do'}; results are in {folder}")
-    return 0 if states["done"] == len(lines) else 1
+__all__ = ["batch", "bootstrap", "gather", "run"]
 
 
 _SINGLE = ("checkpoint", "checkpoint_every", "resume", "trace")
@@ -179,6 +33,12 @@ PREPARE = click.option(
     "--prepare", is_flag=True, help="Only check, and write DIR/batch.json, for `syclade run DIR --part K/N`."
 )
 
+_LEFT_OUT = (
+    "tree", "recurrent", "true_tree", "attach", "max_trees", "samples", "burn_in", "netcdf", "checkpoint",
+    "checkpoint_every", "resume", "trace", "multiqc", "out",
+)  # fmt: skip
+"""Options of single runs; and of those whose trees have other nodes than the mutations."""
+
 
 @click.command("batch")
 @click.argument("inputs", nargs=-1, required=True, metavar="TABLE|MATRIX...", type=click.STRING)
@@ -186,7 +46,7 @@ PREPARE = click.option(
 @options.take("out", required=True, help="Directory for the batch; created if necessary.")
 @JOBS
 @PREPARE
-def command(
+def batch(
     inputs: tuple[str, ...],
     out: Path,
     multiqc: bool,
@@ -214,11 +74,11 @@ def command(
     from syclade.host.answer.batch.folder import Batch
     from syclade.host.commands.infer import require_libraries
 
-    common = absolute(options.options_from(given))
+    common = _absolute(options.options_from(given))
     require_libraries({"report": common.report, "netcdf": common.netcdf})
-    batch = Batch(out, tuple(_tasks(inputs, common)), common.report, multiqc)
+    tasks = Batch(out, tuple(_tasks(inputs, common)), common.report, multiqc)
     return run_here(
-        batch,
+        tasks,
         scheduler=scheduler,
         jobs=jobs,
         prepare=prepare,
@@ -227,51 +87,6 @@ def command(
         quiet=quiet,
         verbose=verbose,
     )
-
-
-def run_here(
-    batch: Batch,
-    *,
-    scheduler: str | None = None,
-    jobs: int | None,
-    prepare: bool,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-) -> int:
-    """Run a batch in this process or by workers, or only prepare it; return the exit status.
-
-    Args:
-        batch: the batch.
-        scheduler: as for `open_scheduler`; None for this process.
-        jobs: matrices at a time; None for one on each core.
-        prepare: whether to write its tasks only.
-        force, as_json, quiet, verbose: options of the command.
-
-    Raises:
-        OutputError: the folder cannot be written, has another batch, or another process runs this one.
-    """
-    from syclade.host.answer.batch.folder import check_earlier, run_batch, write_batch
-    from syclade.host.answer.batch.run_task import Place
-    from syclade.host.answer.batch.task import MATRICES
-
-    if scheduler and jobs:
-        raise OptionError(
-            f"--jobs does not go with {flag_of('scheduler')}",
-            hint="the scheduler has its own number of workers",
-        )
-    if prepare:
-        write_batch(batch, force)
-        if not quiet:
-            written = counted(len(batch.tasks), *MATRICES)
-            click.echo(f"wrote {written} to {batch.folder}: run parts, then gather")
-        return 0
-    check_earlier(batch, force)  # before workers are started
-    with running(len(batch.tasks), jobs, scheduler=scheduler, quiet=quiet, verbose=verbose) as run:
-        place = Place(batch.folder.absolute(), force, run.stop)
-        lines = run_batch(batch, run.pool, place, run.report, run.ahead)
-    return run.stop.status or ending(lines, batch.folder, quiet=quiet, as_json=as_json)
 
 
 def _tasks(inputs: tuple[str, ...], common: Options) -> list[Task]:
@@ -291,9 +106,134 @@ def _tasks(inputs: tuple[str, ...], common: Options) -> list[Task]:
     return [Task(name, str(path), common) for name, path in named(matrices_of(inputs)).items()]
 
 
-def absolute(given: Options) -> Options:
+def _absolute(given: Options) -> Options:
     """Return options whose paths are absolute, since tasks may run in another folder."""
     values = given.to_dict().items()
     return options_of(
         {name: value.absolute() if isinstance(value, Path) else value for name, value in values}
     )
+
+
+@click.command("bootstrap")
+@click.argument("matrix", type=options.MATRIX)
+@click.option(
+    "--resample",
+    type=click.Choice(("cells", "mutations")),
+    required=True,
+    help="What replicates draw with replacement: the columns or the rows of the matrix.",
+)
+@click.option(
+    "--replicates", type=click.IntRange(1, 10**6), default=100, show_default=True, metavar="N",
+    help="Number of replicates.",
+)  # fmt: skip
+@options.take(*(name for name in OPTIONS if name not in _LEFT_OUT))
+@options.take("out", required=True, help="Directory for the batch; created if necessary.")
+@JOBS
+@PREPARE
+def bootstrap(
+    matrix: Any,
+    names: Path | None,
+    resample: str,
+    replicates: int,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    jobs: int | None,
+    prepare: bool,
+    scheduler: str | None,
+    **given: Any,
+) -> int:
+    """Infer the tree of MATRIX and of N resampled matrices, and write how many of these have its edges.
+
+    It is a batch (syclade batch): DIR/original and DIR/replicate_1, … get the files of each matrix, and
+    given again, the command infers only what is missing. DIR gets bootstrap.tsv and bootstrap.gv (support of
+    the edges of the original matrix's tree), ancestors.tsv (of its pairs of ancestor and descendant) and,
+    if cells are drawn, the consensus of the replicates (consensus.newick, clones.tsv, relations.tsv,
+    cells.tsv). --seed is also the seed of the draws.
+    """
+    from syclade.host.answer.batch.bootstrap import Resampling, tasks_of_bootstrap
+    from syclade.host.answer.batch.folder import Batch
+    from syclade.host.answer.batch.task import check_options
+    from syclade.host.commands.infer import require_libraries
+    from syclade.host.data.input.read_matrix import read_matrix
+
+    coding = {name: given.pop(name) for name in (*CODING, "cell_names")}
+    common = _absolute(options.options_from(given))
+    require_libraries({"report": common.report, "netcdf": False})
+    check_options(common)
+    observed = read_matrix(matrix, names, **coding)
+    resampling = Resampling(resample, replicates, common.seed)
+    tasks, made = tasks_of_bootstrap(observed, resampling, out, common)
+    return run_here(
+        Batch(out, tasks, common.report, resampling=resampling, made=made),
+        scheduler=scheduler, jobs=jobs, prepare=prepare, force=force, as_json=as_json, quiet=quiet,
+        verbose=verbose,
+    )  # fmt: skip
+
+
+_PART = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
+
+
+class _Part(click.ParamType["tuple[int, int]"]):
+    """Number of a part and number of all parts, as `K/N`."""
+
+    name = "part"
+
+    def convert(
+        self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """Return both numbers; fail with a usage error if it is no part."""
+        if isinstance(value, tuple):
+            return value
+        found = _PART.fullmatch(value)
+        part, parts = map(int, found.groups()) if found else (0, 0)
+        if not 1 <= part <= parts:
+            self.fail(f"{value!r} is no part: give K/N, with K from 1 to N.", param, ctx)
+        return part, parts
+
+
+@click.command("run")
+@click.argument("folder", metavar="DIR", type=options.INPUT_FILE)
+@click.option(
+    "--part", type=_Part(), default=(1, 1), metavar="K/N", help="Part of the matrices; all by default."
+)
+@JOBS
+@options.take("threads", "force", "json", "quiet", "verbose")
+def run(
+    folder: Path,
+    part: tuple[int, int],
+    jobs: int | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Run a part of the batch that 'syclade batch --prepare' has written to DIR.
+
+    Parts may run in any order, on any machines that share DIR, be killed, and run again: results that are
+    there are kept. 'syclade gather DIR' then writes the tables. The exit status is 0 if all matrices of the
+    part have a result, 1 if some have none, 2 if nothing was run.
+    """
+    from syclade.host.answer.batch.folder import part_of, read_batch, run_tasks
+    from syclade.host.answer.batch.run_task import Place
+
+    tasks = part_of(read_batch(folder), *part)
+    with running(len(tasks), jobs, quiet=quiet, verbose=verbose) as opened:
+        lines = run_tasks(tasks, opened.pool, Place(folder, force, opened.stop), opened.report, opened.ahead)
+    return opened.stop.status or ending(lines, folder, quiet=quiet, as_json=as_json)
+
+
+@click.command("gather")
+@click.argument("folder", metavar="DIR", type=options.INPUT_FILE)
+@options.take("json", "quiet")
+def gather(folder: Path, as_json: bool, quiet: bool) -> int:
+    """Write the tables of the batch in DIR from the results that are there: results.tsv and the pages.
+
+    The exit status is 0 if all matrices have a result, 1 if some have none.
+    """
+    from syclade.host.answer.batch.folder import gather as gather_tables
+    from syclade.host.answer.batch.folder import read_batch
+
+    return ending(gather_tables(read_batch(folder)), folder, quiet=quiet, as_json=as_json)

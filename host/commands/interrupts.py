@@ -1,5 +1,7 @@
 """SIGINT and SIGTERM: the program ends cleanly at any time, but never in the middle of an import.
 
+In a run, the first one ends it with the best tree so far, and the second ends it at once.
+
 A partly executed import can cause arbitrary failures later, and its traceback is of no use. So the
 exception is delayed until the import is over. A signal is not repeated: another one within a moment comes
 from a program that sends it twice, such as GNU timeout.
@@ -9,12 +11,24 @@ from __future__ import annotations
 
 import _thread
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["REPEAT", "end_at_once", "handle_interrupts", "interrupted", "offered_to"]
+from syclade.host.ground.signals import Stop
+
+__all__ = [
+    "REPEAT",
+    "SignalStop",
+    "end_at_once",
+    "handle_interrupts",
+    "interrupted",
+    "offered_to",
+    "stopped_by_signals",
+]
+
 
 REPEAT = 0.5
 """Seconds after a signal in which others are taken for the same one."""
@@ -95,3 +109,64 @@ def _importing(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+BEST_SO_FAR = "stopping with the best tree so far; once more stops at once"
+
+
+class SignalStop(Stop):
+    """A stop request set by a signal.
+
+    Attributes:
+        number: number of the signal; 0 before any.
+        message: what the first signal does.
+    """
+
+    def __init__(self, message: str = BEST_SO_FAR) -> None:
+        super().__init__()
+        self.number = 0
+        self.message = message
+
+    @property
+    def begun(self) -> bool:
+        """Return whether a run has begun that checks for requests."""
+        return self._begun
+
+    @begun.setter
+    def begun(self, begun: bool) -> None:
+        """Note that a run has begun; end the program if a signal came before it.
+
+        The exception of such a signal is lost if it is raised in a callback, such as one of LLVM.
+        """
+        self._begun = begun
+        if begun and not self.number and interrupted():
+            raise KeyboardInterrupt
+
+    @property
+    def status(self) -> int:
+        """Exit status: 0, or after a signal 128 plus its number, by the convention of shells."""
+        return 128 + self.number if self.number else 0
+
+    def take(self, number: int) -> bool:
+        """Take the first signal, if a run has begun; return whether it was taken."""
+        if self.wanted or not self.begun:
+            return False
+        self.number, self.wanted = number, True
+        if sys.stderr is not None:
+            print(f"syclade: {self.message}", file=sys.stderr, flush=True)
+        return True
+
+
+@contextmanager
+def stopped_by_signals(message: str = BEST_SO_FAR) -> Iterator[SignalStop]:
+    """Turn the first SIGINT or SIGTERM of a run into a stop request.
+
+    Before the first launch ends, no run can see the request: a signal then ends the program, as every signal
+    after the first does. The context must last until the result is written.
+
+    Args:
+        message: what the first signal does, for standard error.
+    """
+    stop = SignalStop(message)
+    with offered_to(stop.take):
+        yield stop

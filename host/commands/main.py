@@ -20,12 +20,12 @@ __all__ = ["LazyGroup", "cli", "main"]
 
 _COMMANDS = {
     "infer": ("syclade.host.commands.infer", "Infer the maximum-likelihood mutation tree of a matrix."),
-    "batch": ("syclade.host.commands.batch", "Infer the trees of many matrices, side by side."),
-    "bootstrap": ("syclade.host.commands.bootstrap", "Support of a tree by resampled matrices."),
-    "run": ("syclade.host.commands.run", "Run a part of a prepared batch, such as in a job array."),
-    "gather": ("syclade.host.commands.gather", "Write the tables of a batch that ran in parts."),
-    "score": ("syclade.host.commands.score", "Print the log-likelihood of a tree."),
-    "compare": ("syclade.host.commands.compare", "Compare a tree with another, such as the true one."),
+    "batch": ("syclade.host.commands.batch:batch", "Infer the trees of many matrices, side by side."),
+    "bootstrap": ("syclade.host.commands.batch:bootstrap", "Support of a tree by resampled matrices."),
+    "run": ("syclade.host.commands.batch:run", "Run a part of a prepared batch, such as in a job array."),
+    "gather": ("syclade.host.commands.batch:gather", "Write the tables of a batch that ran in parts."),
+    "score": ("syclade.host.commands.score:score", "Print the log-likelihood of a tree."),
+    "compare": ("syclade.host.commands.score:compare", "Compare a tree with another, such as the true one."),
     "call": ("syclade.host.commands.call", "Call the variants of aligned reads, by LoFreq's model."),
     "scite": (
         "syclade.host.commands.scite.command",
@@ -59,7 +59,10 @@ class LazyGroup(click.Group):
     """Command group that imports the module of a command only when it runs: help appears quickly."""
 
     def __init__(self, *, modules: Mapping[str, tuple[str, str]], **settings: Any) -> None:
-        """Take module and summary of each command, by name; the module has it as `command`."""
+        """Take module and summary of each command, by name.
+
+        A module has the command as `command`, or under the name that follows after a colon.
+        """
         super().__init__(**settings)
         self._modules = modules
 
@@ -71,7 +74,8 @@ class LazyGroup(click.Group):
         """Import a command; None if there is none of that name."""
         if cmd_name not in self._modules:
             return None
-        command = importlib.import_module(self._modules[cmd_name][0]).command
+        module, _, name = self._modules[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), name or "command")
         assert isinstance(command, click.Command)
         return command
 

@@ -1,4 +1,4 @@
-"""``syclade score``: print the log-likelihood of a given tree."""
+"""``syclade score`` and ``syclade compare``: judge a given tree by a matrix, or by another tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.model.rates import Rates
 
-__all__ = ["command"]
+__all__ = ["compare", "score"]
 
 
 _DOUBLETS = (
@@ -35,7 +35,7 @@ _DOUBLETS = (
 @options.take("score")
 @options.take("doublets", help=_DOUBLETS)
 @options.take("recurrent", "json")
-def command(
+def score(
     matrix: Any,
     tree: Path,
     names: Path | None,
@@ -112,3 +112,25 @@ def _print(found: float, also: dict[str, Any], observed: Matrix, rates: Rates, a
         **rates.to_dict(),
     }
     click.echo(json.dumps(report, indent=2))
+
+
+@click.command("compare")
+@click.argument("tree", type=options.INPUT_FILE)
+@click.argument("true", type=options.INPUT_FILE)
+@options.take("json")
+def compare(tree: Path, true: Path, as_json: bool) -> None:
+    """Compare TREE with the tree TRUE: count the pairs of mutations with the same relation in both.
+
+    Both are Newick or GraphViz files, syclade's or SCITE's, with the same mutations; attached cells are
+    ignored. Precision is the share of TREE's pairs that TRUE also has; recall is the share of TRUE's pairs
+    that TREE also has.
+    """
+    from syclade.host.data.trees.distances import compare_files
+    from syclade.host.findings.truth import comparison_lines
+
+    comparison = compare_files(tree, true)
+    if as_json:
+        click.echo(json.dumps(comparison, indent=2))
+        return
+    for line in comparison_lines(comparison):
+        click.echo(line)

@@ -14,7 +14,7 @@ import numpy as np
 
 from syclade.host.chains.backends.opening import fast_start_device
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.runs.context import RunContext, Stop
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at
 from syclade.host.data.model.doublet_fit import FittedRates, fit_with_doublets
@@ -24,6 +24,7 @@ from syclade.host.data.model.rates import MISSING, Rates
 from syclade.host.ground.errors import OptionError, RatesError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.options.types import LEARN
+from syclade.host.ground.signals import Stop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

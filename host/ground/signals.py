@@ -1,5 +1,5 @@
-"""Signals: SIGINT and SIGTERM are delayed for steps that must not stay half done, and contexts end in any
-case."""
+"""Stop requests; SIGINT and SIGTERM are delayed for steps that must not stay half done, and contexts end in
+any case."""
 
 from __future__ import annotations
 
@@ -10,9 +10,26 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 
-__all__ = ["closed_at_exit", "uninterrupted"]
+__all__ = ["Stop", "Stopped", "closed_at_exit", "uninterrupted"]
 
 Handler = int | Callable[[int, FrameType | None], object] | None
+
+
+class Stopped(Exception):
+    """Raised between two launches when a stop was requested; the results so far are kept."""
+
+
+class Stop:
+    """A stop request, which may come at any time from a signal handler or another thread.
+
+    Attributes:
+        wanted: whether a stop was requested.
+        begun: whether a run has begun that checks for requests, between two launches.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self.begun = False
 
 
 @contextmanager

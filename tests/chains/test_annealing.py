@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import syclade
 from syclade.host.chains.annealing import GAMMAS, Annealing, annealing_for
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.problem import SlotRates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.ground.errors import OptionError
+from syclade.host.ground.signals import Stop
 
 RULE = Annealing()
 CYCLES = list(itertools.accumulate(len(GAMMAS) * int(500 * 1.5**cycle) for cycle in range(20)))

@@ -51,7 +51,7 @@ def test_one_matrix_in_three_formats_has_one_tree(forms: dict[str, Path], tmp_pa
         assert json.loads((out / "run.json").read_text())["options"]["format"] == form
         if form == "vcf":
             scored = CliRunner().invoke(
-                score.command, [str(file), str(out / "tree.newick"), "--format", form, *RATES]
+                score.score, [str(file), str(out / "tree.newick"), "--format", form, *RATES]
             )
             assert scored.exit_code == 0, scored.output
             assert float(scored.output) == pytest.approx(summary["log_likelihood"], abs=1e-6)

@@ -55,7 +55,7 @@ JUDGED = "syclade.host.answer.run:best_tree_of"
 REPORT = "syclade.host.answer.report.page:report_of"
 WRITTEN = "os:fsync"
 MOVED = "syclade.host.ground.atomic:TemporaryFiles.move"
-PRINTED = "syclade.host.commands.write_result:_pace"
+PRINTED = "syclade.host.commands.infer:_pace"
 SAMPLED = "syclade.host.findings.support.guiding:spread_out"
 
 

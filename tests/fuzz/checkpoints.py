@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import syclade
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.sample_store import store_of
 from syclade.host.data.model.simulate import simulate
+from syclade.host.ground.signals import Stop
 from tests.fuzz.damage import damaged
 from tests.support.blocks import blocks_of, contents_of, packed, packed_samples, sample_type
 

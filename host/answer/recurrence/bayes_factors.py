@@ -25,7 +25,7 @@ from syclade.host.answer.run import make_draft
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.opening import open_one
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.runs.context import RunContext, Stopped
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.evidence import Estimate
 from syclade.host.chains.runs.outcome import RECURRENCE
 from syclade.host.chains.runs.pipeline import Clock
@@ -47,6 +47,7 @@ from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
 from syclade.host.findings.recurrences import Recurrences, RecurrencesFinding, Tested
 from syclade.host.findings.support.stage import Run
 from syclade.host.ground.options.types import ALL_MUTATIONS, AUTO_DROPOUT, SHARED_DROPOUT
+from syclade.host.ground.signals import Stopped
 
 __all__ = [
     "CHAINS",

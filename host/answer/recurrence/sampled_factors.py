@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.runs.context import Stopped
 from syclade.host.chains.runs.evidence import Estimate, estimate_of
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.chains.shares import concentration_of, sampled_nodes
@@ -23,6 +22,7 @@ from syclade.host.findings.finding import BestTree
 from syclade.host.findings.support.rounds import Budget
 from syclade.host.findings.support.stage import Run, SupportPlan, make_support_plan, plan_of_chains, sample
 from syclade.host.findings.unplaced import unplaced_in
+from syclade.host.ground.signals import Stopped
 
 __all__ = ["Sampled", "cells_of_states", "factors_of", "sample_without"]
 

@@ -10,7 +10,6 @@ from syclade.host.answer.request.arguments import complete, requested_rates, set
 from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
@@ -20,6 +19,7 @@ from syclade.host.findings.kinds.kind import PlanOptions
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options import CODING, OPTIONS, Options, Plain, is_given, plain_of
 from syclade.host.ground.options.types import DEFAULT_CHAINS
+from syclade.host.ground.signals import Stop
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

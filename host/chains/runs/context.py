@@ -7,28 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from syclade.host.chains.checkpoints.checkpoint_writer import CheckpointWriter
+from syclade.host.ground.signals import Stop, Stopped
 
 if TYPE_CHECKING:
     from syclade.host.chains.runs.pipeline import Progress
 
-__all__ = ["RunContext", "Stop", "Stopped"]
-
-
-class Stopped(Exception):
-    """Raised between two launches when a stop was requested; the results so far are kept."""
-
-
-class Stop:
-    """A stop request, which may come at any time from a signal handler or another thread.
-
-    Attributes:
-        wanted: whether a stop was requested.
-        begun: whether a run has begun that checks for requests, between two launches.
-    """
-
-    def __init__(self) -> None:
-        self.wanted = False
-        self.begun = False
+__all__ = ["RunContext"]
 
 
 def _nobody(_: Progress) -> None:

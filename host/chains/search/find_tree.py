@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.backends.opening import open_on
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.runs.context import RunContext, Stopped
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.outcome import Found, Search, ShortChains
 from syclade.host.chains.runs.pipeline import Outcome, Progress
 from syclade.host.chains.search.kernel import NO_SCORE, fresh_state, state_from
@@ -36,6 +36,7 @@ from syclade.host.device.choice import Devices, Several, choose_device, first_of
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.device import Device
 from syclade.host.device.work import WorkDone
+from syclade.host.ground.signals import Stopped
 
 __all__ = ["find"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from syclade.host.chains.runs.context import Stopped
 from syclade.host.chains.search.kernel import NO_SCORE, SearchState, Work, state_from
+from syclade.host.ground.signals import Stopped
 
 if TYPE_CHECKING:
     from syclade.host.chains.search.runner import SearchRunner

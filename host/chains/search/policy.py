@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from syclade.host.chains.backends import Runner
-from syclade.host.chains.runs.context import Stopped
 from syclade.host.chains.search.phase import Phase
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState
+from syclade.host.ground.signals import Stopped
 
 __all__ = ["CHAIN_STEPS", "SearchPolicy", "policy_for", "run_short_chains"]
 

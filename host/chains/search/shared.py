@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from syclade.host.chains.runs.context import Stopped
 from syclade.host.chains.search.kernel import NO_SCORE, SearchState
 from syclade.host.chains.search.phase import Phase, PhaseStopped
 from syclade.host.chains.search.problem import SearchProblem
@@ -22,6 +21,7 @@ from syclade.host.device.cluster.job_pool import JobPool, Place
 from syclade.host.device.cluster.jobs import IsWanted, Opening, divided, named_by_host, work_since
 from syclade.host.device.device import Device
 from syclade.host.device.work import WorkDone, merged_work
+from syclade.host.ground.signals import Stopped
 
 __all__ = ["SearchesToOpen", "SharedSearches", "make_shared_searches"]
 

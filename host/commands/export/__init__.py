@@ -1,5 +1,1 @@
 """Export of the kernels: SPIR-V, a manifest, a test vector and a loader in one folder."""
-
-from syclade.host.commands.export.folder import FILES, export_folder
-
-__all__ = ["FILES", "export_folder"]

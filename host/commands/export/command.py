@@ -145,8 +145,7 @@ def _chains(
     given: dict[str, Any],
 ) -> list[str]:
     """Export the kernels of chains; return the names of the files."""
-    from syclade.host.commands.export import FILES, export_folder
-    from syclade.host.commands.export.folder import image_name
+    from syclade.host.commands.export.folder import FILES, export_folder, image_name
     from syclade.host.ground.files import check_output, refuse_same
 
     written = (*FILES, *map(image_name, images))

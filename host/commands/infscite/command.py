@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import click
 
-from syclade.host.chains.runs.context import Stop
-from syclade.host.chains.runs.pipeline import Progress
-from syclade.host.commands.infscite.arguments import InfsciteCall
-from syclade.host.commands.infscite.dialect import dialect_of
 from syclade.host.commands.scite.command import Verbatim, run_call
-from syclade.host.commands.scite.run import SciteOutcome, run_scite
-from syclade.host.data.model.problem import Problem
 
-__all__ = ["command", "lines_of", "run_infscite"]
+__all__ = ["command"]
 
 
 @click.command("infscite", cls=Verbatim, add_help_option=False, options_metavar="FLAGS...")
@@ -48,48 +40,12 @@ def command(arguments: tuple[str, ...]) -> int:
     differences.
     """
     from syclade.host.commands.infscite.arguments import parse_arguments
-    from syclade.host.commands.infscite.command import lines_of, run_infscite
+    from syclade.host.commands.infscite.dialect import dialect_of, lines_of
+    from syclade.host.commands.scite.run import run_scite
 
     call = parse_arguments(arguments)
     return run_call(
-        call, lambda report, stop: run_infscite(call, report, stop), lambda found: lines_of(call, found)
+        call,
+        lambda report, stop: run_scite(call, report, stop, dialect_of(call)),
+        lambda found: lines_of(call, found),
     )
-
-
-def run_infscite(
-    call: InfsciteCall, report: Callable[[Progress, Problem], None], stop: Stop | None = None
-) -> SciteOutcome:
-    """Run ∞SCITE's command.
-
-    Args:
-        call: ∞SCITE's arguments.
-        report, stop: as for `run_scite`.
-
-    Raises:
-        SycladeError: an argument or a file cannot be used; the error says what to do.
-    """
-    return run_scite(call, report, stop, dialect_of(call))
-
-
-def lines_of(call: InfsciteCall, outcome: SciteOutcome) -> list[str]:
-    """Return the lines of ∞SCITE's standard output, with its number of digits."""
-    lines = [f"best log score for tree:\t{outcome.log_likelihood:.17g}"]
-    lines.append(f"total #steps after burn-in:\t{outcome.steps_after_burn_in}")
-    rates = {"fp_rate": call.fp_rate, "relevant": 0.0, "doublets": 0.0, **outcome.rates}
-    if call.learn > 0.0:
-        lines.append(f"best value for beta:\t{rates['fn_rate']:.17g}")
-        lines.append(f"best value for alpha:\t{rates['fp_rate']:.17g}")
-    if call.learn > 0.0 or call.doublets:
-        lines.append(f"best relevant doublet rate:\t{rates['relevant']:.17g}")
-        lines.append(f"best doublet rate:\t{rates['doublets']:.17g}")
-    if call.learn > 0.0:
-        lines.append(f"best log score for (T, theta):\t{outcome.with_prior:.17g}")
-    if call.samples is not None:
-        lines.append(f"samples from posterior written to: {call.prefix}.samples")
-    if outcome.distance is not None:
-        lines.append(f"distance to true tree:\t{outcome.distance}")
-    kind = "map" if call.sum_score else "ml"
-    lines.append(f"optimal trees written to files:    {call.prefix}_{kind}<INT>.gv")
-    lines.append(f"{len(outcome.trees)} opt trees ")
-    lines.append(f"Time elapsed: {outcome.milliseconds:.17g} ms")
-    return lines

@@ -1,9 +1,9 @@
-"""The dialect of ∞SCITE: its model, its files, and figures of a tree with doublets."""
+"""The dialect of ∞SCITE: its model, its files and lines, and figures of a tree with doublets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,10 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.findings.samples.sampled import sample_line
 from syclade.host.ground.errors import OptionError
 
-__all__ = ["Figures", "dialect_of", "figures_of", "graphviz_text", "lines_of_samples"]
+if TYPE_CHECKING:
+    from syclade.host.commands.scite.run import SciteOutcome
+
+__all__ = ["Figures", "dialect_of", "figures_of", "graphviz_text", "lines_of", "lines_of_samples"]
 
 
 _HEAD = "digraph g{\nnode [color=deeppink4, style=filled, fontcolor=white];\t\n"
@@ -201,3 +204,27 @@ def figures_of(
         learned,
         {"relevant": mixture.relevant_rate(found), "doublets": found},
     )
+
+
+def lines_of(call: InfsciteCall, outcome: SciteOutcome) -> list[str]:
+    """Return the lines of ∞SCITE's standard output, with its number of digits."""
+    lines = [f"best log score for tree:\t{outcome.log_likelihood:.17g}"]
+    lines.append(f"total #steps after burn-in:\t{outcome.steps_after_burn_in}")
+    rates = {"fp_rate": call.fp_rate, "relevant": 0.0, "doublets": 0.0, **outcome.rates}
+    if call.learn > 0.0:
+        lines.append(f"best value for beta:\t{rates['fn_rate']:.17g}")
+        lines.append(f"best value for alpha:\t{rates['fp_rate']:.17g}")
+    if call.learn > 0.0 or call.doublets:
+        lines.append(f"best relevant doublet rate:\t{rates['relevant']:.17g}")
+        lines.append(f"best doublet rate:\t{rates['doublets']:.17g}")
+    if call.learn > 0.0:
+        lines.append(f"best log score for (T, theta):\t{outcome.with_prior:.17g}")
+    if call.samples is not None:
+        lines.append(f"samples from posterior written to: {call.prefix}.samples")
+    if outcome.distance is not None:
+        lines.append(f"distance to true tree:\t{outcome.distance}")
+    kind = "map" if call.sum_score else "ml"
+    lines.append(f"optimal trees written to files:    {call.prefix}_{kind}<INT>.gv")
+    lines.append(f"{len(outcome.trees)} opt trees ")
+    lines.append(f"Time elapsed: {outcome.milliseconds:.17g} ms")
+    return lines

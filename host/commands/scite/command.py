@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from syclade.host.commands.interrupts import stopped_by_signals
 from syclade.host.commands.progress import Show, progress_bar, show_log
-from syclade.host.commands.stopping import stopped_by_signals
 
 if TYPE_CHECKING:
-    from syclade.host.chains.runs.context import Stop
     from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.commands.scite.arguments import SciteCall
     from syclade.host.commands.scite.run import SciteOutcome
     from syclade.host.data.model.problem import Problem
+    from syclade.host.ground.signals import Stop
 
     Report: TypeAlias = Callable[[Progress, Problem], None]
 

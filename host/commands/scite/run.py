@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Event, Recorder, every
-from syclade.host.chains.runs.context import RunContext, Stop
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.sample_store import SampleStore
@@ -35,6 +35,7 @@ from syclade.host.findings.kinds.cell_trees import CELL
 from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
+from syclade.host.ground.signals import Stop
 
 __all__ = ["OptimalTrees", "SciteOutcome", "burn_in_of", "run_scite"]
 

@@ -11,8 +11,8 @@ import pytest
 from syclade.host.answer.batch.folder import Batch, run_batch
 from syclade.host.answer.batch.run_task import Place
 from syclade.host.answer.batch.task import Task
-from syclade.host.chains.runs.context import Stop
 from syclade.host.ground.options import Options
+from syclade.host.ground.signals import Stop
 from tests.answer.batch.cohort import OPTIONS, batch, content_of, write_cohort
 from tests.golden.commands import call
 

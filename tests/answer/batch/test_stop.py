@@ -18,9 +18,9 @@ from syclade.host.answer.batch.run_task import Place, known_line, run_task
 from syclade.host.answer.batch.task import Task
 from syclade.host.answer.output.result import Result
 from syclade.host.answer.run import best_tree_of
-from syclade.host.chains.runs.context import Stop
 from syclade.host.findings.finding import BestTree
 from syclade.host.ground.options import Options
+from syclade.host.ground.signals import Stop
 from tests.answer.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort
 from tests.commands.test_signals import interrupted
 from tests.golden.commands import PROGRAM
@@ -97,8 +97,8 @@ def words_of(command: str, paths: Sequence[Path], out: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("command", "place"),
     [
-        ("batch", "syclade.host.commands.stopping:stopped_by_signals"),
-        ("batch", "syclade.host.commands.batch:progress_of_batch"),
+        ("batch", "syclade.host.commands.interrupts:stopped_by_signals"),
+        ("batch", "syclade.host.commands.running:_progress"),
         ("batch", "syclade.host.answer.batch.many:own_threads"),
         ("batch", "syclade.host.device.cluster.scheduler:open_scheduler"),
         ("run", "syclade.host.answer.batch.many:own_threads"),

@@ -18,7 +18,6 @@ from scipy.special import betaln, gammaln
 
 import syclade
 from syclade.host.answer.recurrence import bayes_factors as recurrence_tests
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.evidence import Estimate, estimate_of
 from syclade.host.chains.shares import CONCENTRATIONS
 from syclade.host.commands.main import cli
@@ -28,6 +27,7 @@ from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels
 from syclade.host.ground.errors import CheckpointError, OptionError, TreeError
+from syclade.host.ground.signals import Stop
 from syclade.quality.oracle.trees import all_trees
 from tests.answer.recurrence.test_recurrent_posterior import RATES, small_matrix
 from tests.chains.doublets.cases import matrix_of

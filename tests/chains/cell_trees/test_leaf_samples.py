@@ -228,7 +228,7 @@ def test_equal_runs_have_equal_files(result: Any, tmp_path: Path) -> None:
 
 
 def test_a_stopped_run_goes_on_with_its_samples(result: Any, tmp_path: Path) -> None:
-    from syclade.host.chains.runs.context import Stop
+    from syclade.host.ground.signals import Stop
 
     stop, place, seen = Stop(), tmp_path / "run", 0
 

@@ -13,9 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.answer.inference import InferenceProgress
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.sample_store import store_of
 from syclade.host.ground.errors import CheckpointError
+from syclade.host.ground.signals import Stop
 from tests.chains.checkpoints.test_resume import MATRIX, infer
 from tests.support.blocks import blocks_of, contents_of, packed, packed_samples, sample_type
 

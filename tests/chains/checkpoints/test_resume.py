@@ -8,12 +8,12 @@ import pytest
 
 import syclade
 from syclade.host.answer import inference
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.chains.sample_store import store_of
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.work import STEPS, SWEEPS
 from syclade.host.ground.errors import CheckpointError, OptionError, OutputError
+from syclade.host.ground.signals import Stop
 from tests.support.did_all import assert_did_all
 
 MATRIX = simulate(cells=24, mutations=9, fp_rate=0.01, fn_rate=0.3, missing=0.2, seed=4).matrix

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import format_matrix
 from syclade.host.data.model.simulate import simulate
 from syclade.host.ground.errors import CheckpointError, OptionError
 from syclade.host.ground.options import command_of
+from syclade.host.ground.signals import Stop
 
 MADE = simulate(60, 8, 0.01, 0.2, 0.1, 3, doublets=0.4)
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}

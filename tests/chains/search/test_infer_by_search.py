@@ -10,10 +10,10 @@ import pytest
 
 import syclade
 from syclade.host.answer.inference import InferenceProgress
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.search.policy import CHAIN_STEPS
 from syclade.host.data.model.simulate import simulate
 from syclade.host.ground.errors import OptionError
+from syclade.host.ground.signals import Stop
 from tests.support.did_all import assert_did_all
 from tests.support.searches import shorten_chains
 

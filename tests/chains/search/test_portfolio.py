@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from syclade.host.chains.runs.context import RunContext, Stop
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.search import find_tree as portfolio
 from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy, policy_for
+from syclade.host.ground.signals import Stop
 from tests.support.backends import Case
 
 PLAN = Case(12, 20).plan()

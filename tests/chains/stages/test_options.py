@@ -17,12 +17,12 @@ from syclade.host.chains.backends.stages.launcher import TIMED_STEPS
 from syclade.host.chains.backends.stages.opening import check_plan
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.moves import MOVES
-from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.export.kernels import exported_kernels
 from syclade.host.commands.main import main
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.ground.errors import OptionError, OutputError
+from syclade.host.ground.signals import Stop
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.additions.tempered import TEMPERED
 from tests.support.additions.with_parent import WITH_PARENT

@@ -17,7 +17,8 @@ import pytest
 
 import syclade
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.commands.export import FILES, export_folder, vector
+from syclade.host.commands.export import vector
+from syclade.host.commands.export.folder import FILES, export_folder
 from syclade.host.commands.export.kernels import STAGES
 from syclade.host.commands.export.vector import Vector
 from syclade.host.data.input.matrix import matrix_from_array

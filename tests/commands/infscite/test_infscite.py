@@ -13,12 +13,11 @@ import pytest
 from scipy.special import gammaln
 
 import syclade
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.commands.infscite.arguments import parse_arguments
-from syclade.host.commands.infscite.command import run_infscite
 from syclade.host.commands.infscite.dialect import dialect_of, graphviz_text
 from syclade.host.commands.scite.files import best_nodes, newick_text
+from syclade.host.commands.scite.run import run_scite
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.copy_scores import mixture_with_copy
@@ -29,6 +28,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.recurrence import is_allowed, with_copy
 from syclade.host.data.trees.treefile import read_tree
 from syclade.host.findings.samples.sampled import sample_line
+from syclade.host.ground.signals import Stop
 from tests.conftest import ROOT
 from tests.support.commands import printed_by
 
@@ -332,7 +332,7 @@ def test_a_stopped_run_writes_what_it_has(tmp_path: Path) -> None:
     def report(state: Progress, _problem: object) -> None:
         stop.wanted = state.steps_done > 500
 
-    assert run_infscite(call, report, stop).interrupted
+    assert run_scite(call, report, stop, dialect_of(call)).interrupted
     assert (tmp_path / "x_map0.newick").exists()
 
 

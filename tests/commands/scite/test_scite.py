@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.commands.scite import run as run_module
 from syclade.host.commands.scite.arguments import parse_arguments
@@ -29,6 +28,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import tree_key
 from syclade.host.data.trees.treefile import read_tree
 from syclade.host.findings.samples.sampled import sample_line
+from syclade.host.ground.signals import Stop
 from tests.conftest import ROOT
 from tests.support.commands import printed_by
 

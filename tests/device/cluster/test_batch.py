@@ -11,10 +11,10 @@ import pytest
 from syclade.host.answer.batch.folder import Batch, run_batch
 from syclade.host.answer.batch.run_task import Place
 from syclade.host.answer.batch.task import Task
-from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.main import main
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
 from syclade.host.ground.options import Options
+from syclade.host.ground.signals import Stop
 from tests.conftest import ROOT
 
 EXAMPLE = ROOT / "host" / "data" / "example" / "matrix.csv"

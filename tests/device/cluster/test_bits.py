@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.chains.runs.context import Stop
 from syclade.host.device.choice import choose_device
 from syclade.host.device.cluster.scheduler import open_scheduler
+from syclade.host.ground.signals import Stop
 from tests.conftest import ROOT
 
 EXAMPLE = ROOT / "host" / "data" / "example" / "matrix.csv"

@@ -21,10 +21,10 @@ import psutil
 import pytest
 
 import syclade
-from syclade.host.chains.runs.context import Stop
 from syclade.host.device.cluster import scheduler
 from syclade.host.device.cluster.scheduler import open_scheduler
 from syclade.host.ground.errors import OptionError, WorkersError
+from syclade.host.ground.signals import Stop
 from tests.conftest import ROOT
 from tests.support.killed_workers import gone, workers_of
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.runs.context import Stop
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
@@ -19,6 +18,7 @@ from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.cooptimal.finding import consensus_of
 from syclade.host.findings.cooptimal.plateau import Scorer, equal_neighbours, walk_plateau
+from syclade.host.ground.signals import Stop
 from syclade.quality.oracle.trees import all_trees
 from tests.conftest import ROOT
 

@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.shares import state_with_even_shares
 from syclade.host.chains.state import ChainState
@@ -24,6 +23,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.support import stage
 from syclade.host.ground.options import command_of
+from syclade.host.ground.signals import Stop
 
 LOW, FITTING = 4, 17
 """Seeds of matrices with many errors: the estimates of the first are far too low, those of the other fit."""

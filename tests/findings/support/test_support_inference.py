@@ -14,7 +14,6 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.answer.inference import InferenceProgress
 from syclade.host.answer.request import arguments
-from syclade.host.chains.runs.context import Stop
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.scores import all_attachments
 from syclade.host.commands.main import cli
@@ -27,6 +26,7 @@ from syclade.host.findings.support import stage
 from syclade.host.findings.support.rounds import CHAINS, Budget, budget_for
 from syclade.host.findings.support.value import COLUMNS, Support
 from syclade.host.ground.errors import DeviceMemoryError, MatrixError, OptionError, OutputError
+from syclade.host.ground.signals import Stop
 from tests.support.did_all import assert_did_all
 from tests.support.searches import shorten_chains
 
