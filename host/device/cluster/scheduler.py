@@ -235,6 +235,8 @@ def _end_of(cluster: LocalCluster) -> Callable[..., None]:
             cluster.sync(end_workers)
             cluster.close()
             return
+        for nanny in cluster.workers.values():
+            nanny.close_gracefully()  # it would replace a worker that is killed
         for worker in multiprocessing.active_children():  # one that just begins would miss its parent aloud
             worker.kill()
 
