@@ -66,7 +66,6 @@ LIBRARIES = {
 
 MODULES = {
     "fallback.rates.steps": "learned rates",
-    "host.chains.backends.images": "images",
     "host.chains.backends.numpy_runner": "numpy",
     "host.chains.backends.shared.runner": "several places",
     "host.chains.backends.stages.opening": "separate stages",
@@ -83,7 +82,6 @@ MODULES = {
     "host.data.input.matrix": "arrays",
     "host.data.input.tables": "data frames",
     "host.findings.kinds.cell_trees": "cell trees",
-    "host.findings.kinds.recurrent_trees": "recurrent mutations",
     "host.answer.output": "methods of results, and files on request",
     "host.answer.recurrence.bayes_factors": "recurrent mutations",
     "host.answer.report.page": "the report",

@@ -14,8 +14,7 @@ from syclade.host.chains.checkpoints.checkpoint_writer import (
     locked_checkpoint,
     make_checkpoint_writer,
 )
-from syclade.host.chains.runs.context import RunContext
-from syclade.host.chains.runs.outcome import RECURRENCE
+from syclade.host.chains.runs.context import RECURRENCE, RunContext
 from syclade.host.chains.sample_store import store_of
 from syclade.host.device.choice import Several
 from syclade.host.ground.files import refuse_same

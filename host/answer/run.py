@@ -14,8 +14,7 @@ import syclade
 from syclade.host.answer.output.result import Result
 from syclade.host.answer.request import Request
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.runs.context import RunContext
-from syclade.host.chains.runs.outcome import CO_OPTIMAL, SUPPORT, TREE, Found
+from syclade.host.chains.runs.context import CO_OPTIMAL, SUPPORT, TREE, Found, RunContext
 from syclade.host.chains.starts import state_at
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import make_problem, problem_at

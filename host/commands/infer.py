@@ -104,7 +104,7 @@ def _workers(scheduler: str | None) -> AbstractContextManager[Executor | None]:
 
 def _warnings(result: Result) -> list[str]:
     """Return the reasons to doubt a result."""
-    from syclade.host.chains.runs.outcome import TREE
+    from syclade.host.chains.runs.context import TREE
 
     found = [f"warning: {words}" for words in result.warnings]
     if result.samples is None and not result.converged and result.stopped_in != TREE:

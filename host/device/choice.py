@@ -32,7 +32,7 @@ logger = logging.getLogger("syclade.devices")
 AUTO_ORDER = ("cpu", "gpu", "native", "fpga-emu", "numpy")
 """Kinds of devices, best first.
 
-An FPGA card comes before all of them if an image for it is given or cached (`backends/images.py`). It
+An FPGA card comes before all of them if an image for it is given or cached (`backends/opening.py`). It
 cannot be used without an image.
 """
 

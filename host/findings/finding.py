@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from syclade.host.ground.values import Array, Json, JsonObject, short_repr
 
 if TYPE_CHECKING:
-    from syclade.host.chains.runs.outcome import Found
+    from syclade.host.chains.runs.context import Found
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.model.assignment import Assignment
     from syclade.host.data.model.rates import Rates

@@ -25,9 +25,8 @@ from syclade.host.answer.run import make_draft
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.opening import open_one
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.runs.context import RunContext
+from syclade.host.chains.runs.context import RECURRENCE, RunContext
 from syclade.host.chains.runs.evidence import Estimate
-from syclade.host.chains.runs.outcome import RECURRENCE
 from syclade.host.chains.runs.pipeline import Clock
 from syclade.host.chains.scores.named import ScoreOptions, score_named
 from syclade.host.data.input.matrix import Matrix
@@ -42,8 +41,7 @@ from syclade.host.device.choice import first_of
 from syclade.host.device.work import WorkDone
 from syclade.host.findings.finding import BestTree, Draft
 from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
-from syclade.host.findings.kinds.mutation_trees import MUTATION
-from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
+from syclade.host.findings.kinds.mutation_trees import MUTATION, recurrent_kind
 from syclade.host.findings.recurrences import Recurrences, RecurrencesFinding, Tested
 from syclade.host.findings.support.stage import Run
 from syclade.host.ground.options.types import ALL_MUTATIONS, AUTO_DROPOUT, SHARED_DROPOUT

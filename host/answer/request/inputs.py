@@ -22,6 +22,7 @@ from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
 from syclade.host.data.trees.clones import check_cell_names, default_cell_names
 from syclade.host.data.trees.treefile import tree_of
 from syclade.host.findings.kinds import kind_named
+from syclade.host.findings.kinds.mutation_trees import recurrent_kind
 from syclade.host.findings.unplaced import Unplaced, unplaced_in
 from syclade.host.ground.options import CODING, Options, flag_of, is_given
 
@@ -87,8 +88,6 @@ def read_inputs(matrix: object, options: Options) -> Inputs:
         logger.warning("%s: they say nothing of the tree%s", words, hint)
     kind, recurrent, true = kind_named(options.tree), None, None
     if options.recurrent is not None and has_copy(options):
-        from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
-
         recurrent = recurrent_mutation(options.recurrent, observed.mutations)
         kind, observed = recurrent_kind(recurrent), with_copy(observed, recurrent)
     if options.attach:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from syclade.host.chains.backends import Runner, default_slots, make_runner
-from syclade.host.chains.backends.opening import Opened, open_runner
+from syclade.host.chains.backends.opening import Opened, open_cached_image, open_image, open_runner
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.convergence import Rule
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import Sink
-from syclade.host.chains.runs.context import RunContext
+from syclade.host.chains.runs.context import Found, RunContext
 from syclade.host.chains.runs.long_run import run_long
-from syclade.host.chains.runs.outcome import Found
 from syclade.host.chains.state import ChainState, bytes_of_states
 from syclade.host.device.choice import Several, split_devices
 from syclade.host.device.compile.image import cached_images, store_image
@@ -26,7 +25,6 @@ from syclade.host.ground.options import flag_of
 
 if TYPE_CHECKING:
     from syclade.host.chains.backends.stages.opening import Separate
-    from syclade.host.chains.runs.outcome import Found
 
 __all__ = ["run_plan"]
 
@@ -120,8 +118,6 @@ def _open_with_image(
     """
     if path is None and (plan.score.shares or not cached_images()):
         return None
-    from syclade.host.chains.backends.images import open_cached_image, open_image
-
     if path is not None:
         found = open_image(path, device, encoding, plan)
     elif (cached := open_cached_image(device, encoding, plan)) is not None:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.backends.opening import open_on
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.runs.context import RunContext
-from syclade.host.chains.runs.outcome import Found, Search, ShortChains
+from syclade.host.chains.runs.context import Found, RunContext, Search, ShortChains
 from syclade.host.chains.runs.pipeline import Outcome, Progress
 from syclade.host.chains.search.kernel import NO_SCORE, fresh_state, state_from
 from syclade.host.chains.search.policy import (

@@ -11,7 +11,7 @@ import numpy as np
 from syclade.host.chains.checkpoints.archive import Layout, damaged, read_archive, write_archive
 from syclade.host.chains.checkpoints.checkpoint_writer import CheckpointWriter
 from syclade.host.chains.encodings import make_encoding
-from syclade.host.chains.runs.outcome import ShortChains
+from syclade.host.chains.runs.context import ShortChains
 from syclade.host.chains.search.kernel import SearchState
 from syclade.host.chains.search.policy import BY_CHAIN, CHAIN_STEPS, SearchPolicy
 from syclade.host.chains.search.problem import SearchProblem

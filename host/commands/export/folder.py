@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from syclade.host.chains.backends import Runner, default_slots, make_runner
+from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.plan import make_plan
+from syclade.host.chains.kernel import chain_allocation, chain_kernel
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.pipeline import run_chains
+from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import bytes_of_states
 from syclade.host.commands.export import loader
-from syclade.host.commands.export.kernels import STAGES, ExportedKernel, exported_kernels, symbol_values
-from syclade.host.commands.export.manifest import make_manifest
-from syclade.host.commands.export.vector import Vector, describe_vector, vector_file
+from syclade.host.commands.export.manifest import (
+    STAGES,
+    ExportedKernel,
+    exported_kernels,
+    make_manifest,
+    symbol_values,
+)
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.image import IMAGE_KINDS, make_image
 from syclade.host.device.compile.program import spirv_of
-from syclade.host.device.device import Device
+from syclade.host.device.device import NUMPY, Device
+from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.queue import open_queue
 from syclade.host.device.workarounds.compiler import with_listed_variables, without_stray_variables
 from syclade.host.ground.errors import DeviceError, OptionError
@@ -29,9 +44,20 @@ from syclade.host.ground.files import write_files
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.spirv import rename_entry_point
+from syclade.kernels.arguments import SCRATCH
 from syclade.kernels.target.sycl_traits import TRAITS
 
-__all__ = ["FILES", "check_image_kinds", "compiling_device", "export_folder", "exported_module", "image_name"]
+__all__ = [
+    "FILES",
+    "Vector",
+    "check_image_kinds",
+    "compiling_device",
+    "describe_vector",
+    "export_folder",
+    "exported_module",
+    "image_name",
+    "vector_file",
+]
 
 
 FILES = (
@@ -164,3 +190,78 @@ def exported_module(queue: Any, kernel: ExportedKernel) -> bytes:
     module = spirv_of(queue, kernel.kernel).module
     valid = with_listed_variables(without_stray_variables(module))
     return rename_entry_point(valid, kernel.entry_point)
+
+
+@dataclass(frozen=True, eq=False)
+class Vector:
+    """The inference of a test vector.
+
+    Attributes:
+        plan: the plan of the chains.
+        cells: number of cells of the matrix.
+        chains: number of chains, one per slot.
+        steps: steps of each chain.
+        seed: seed of the random numbers.
+    """
+
+    plan: Plan
+    cells: int
+    chains: int
+    steps: int
+    seed: int
+
+
+def vector_file(vector: Vector, encoding: AncestorEncoding) -> bytes:
+    """Return an npz file of all arguments of chain_steps that need values before the first launch, by name.
+
+    Args:
+        vector: the inference.
+        encoding: has the capacities of the kernels, to which the arrays are padded.
+    """
+    plan = vector.plan
+    arguments = chain_kernel(plan, encoding).arguments
+    engine = NumpyEngine(NUMPY, chain_allocation(plan, encoding, vector.chains, vector.seed, arguments))
+    runner = Runner(plan, encoding, vector.seed, engine)
+    runner.put_all([initial_state(plan, vector.seed, chain) for chain in range(vector.chains)])
+    arrays = {one.name: engine.read(one.name) for one in arguments if one.role != SCRATCH}
+    arrays["last_step"][:] = vector.steps
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)
+    return content.getvalue()
+
+
+_NUMPY_STEPS = 10_000
+"""Up to this many steps, the numpy fallback is fast enough."""
+
+
+def describe_vector(vector: Vector, content: bytes, device: Device) -> dict[str, Any]:
+    """Return the manifest's part on the test vector, with the expected results.
+
+    The expected results come from an ordinary run that shares nothing with the exported kernels. It uses the
+    numpy fallback or, if there are many steps, `device`, with the default encoding there.
+    """
+    plan, problem = vector.plan, vector.plan.problem
+    device = NUMPY if vector.steps <= _NUMPY_STEPS else device
+    encoding = choose_encoding("auto", device, problem)
+    slots = default_slots(device, plan, encoding, vector.chains)
+    runner = make_runner(device, plan, encoding, slots, vector.seed)
+    try:
+        outcome = run_chains(runner, chains=vector.chains, steps=vector.steps)
+    finally:
+        runner.close()
+    return {
+        "file": "problem.npz",
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "mutations": problem.mutations,
+        "cells": vector.cells,
+        "distinct_columns": problem.columns,
+        "slots": vector.chains,
+        "steps": vector.steps,
+        "seed": vector.seed,
+        "scale_bits": problem.scale_bits,
+        "base": problem.base,
+        "expected": {
+            "best_scores": outcome.best_scores.tolist(),
+            "parents": outcome.best.best_parents.tolist(),
+        },
+    }

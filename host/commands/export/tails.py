@@ -25,8 +25,7 @@ from syclade.host.calls.tails.columns import (
 from syclade.host.calls.tails.run import fields_of, numpy_engine
 from syclade.host.commands.export import loader
 from syclade.host.commands.export.folder import check_image_kinds, compiling_device, exported_module
-from syclade.host.commands.export.kernels import ExportedKernel
-from syclade.host.commands.export.manifest import common_parts, sha256
+from syclade.host.commands.export.manifest import ExportedKernel, common_parts, sha256
 from syclade.host.device.compile.image import TAILS, make_image
 from syclade.host.device.queue import open_queue
 from syclade.host.ground.files import write_files

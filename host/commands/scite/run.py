@@ -33,8 +33,7 @@ from syclade.host.data.trees.treefile import read_tree
 from syclade.host.device.work import WorkDone
 from syclade.host.findings.kinds.cell_trees import CELL
 from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
-from syclade.host.findings.kinds.mutation_trees import MUTATION
-from syclade.host.findings.kinds.recurrent_trees import recurrent_kind
+from syclade.host.findings.kinds.mutation_trees import MUTATION, recurrent_kind
 from syclade.host.ground.signals import Stop
 
 __all__ = ["OptimalTrees", "SciteOutcome", "burn_in_of", "run_scite"]

@@ -1,9 +1,14 @@
-"""Mutation trees: the nodes are mutations, and each cell is at its best node; the file of attachments."""
+"""Mutation trees: the nodes are mutations, and each cell is at its best node; the file of attachments.
+
+Trees in which one mutation recurs have one more node.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,14 +19,16 @@ from syclade.host.chains.scores import Score
 from syclade.host.chains.scores.named import score_named, space_of
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment, attach
+from syclade.host.data.model.copy_scores import attach_with_copy, with_best_copy
 from syclade.host.data.model.problem import Problem, make_problem, problem_at
 from syclade.host.data.model.rate_model import RateModel
 from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.recurrence import genotypes_of, kind_of
 from syclade.host.data.trees.clones import Clone, attached_cells, clones_of
 from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels, preorder
-from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind
+from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind, no_consensus
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options.types import DEFAULT_MOVE_PROBABILITIES
 
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
     from syclade.host.findings.samples.sampled import Sampled, Sampling
     from syclade.host.findings.unplaced import Unplaced
 
-__all__ = ["COLUMNS", "MUTATION", "format_attachments"]
+__all__ = ["COLUMNS", "MUTATION", "format_attachments", "recurrent_kind"]
 
 
 def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
@@ -222,3 +229,34 @@ def format_attachments(
 def _shares(probabilities: NDArray[np.float64]) -> Iterable[str]:
     """Return probabilities as text, with digits that all versions of numpy share."""
     return (f"{share:.12g}" for share in probabilities.tolist())
+
+
+def recurrent_kind(mutation: int) -> TreeKind:
+    """Return the kind of trees in which a mutation has two nodes: its own, and the last one, of its copy."""
+    return replace(
+        MUTATION,
+        from_mutation_tree=partial(_with_best_copy, mutation),
+        assign=partial(_assign_with_copy, mutation),
+        genotypes=partial(_genotypes_with_copy, mutation),
+        consensus_names=(),
+        consensus=no_consensus,
+    )
+
+
+def _with_best_copy(
+    mutation: int, problem: Problem, _rates: Rates, parents: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the tree with the copy, which was anywhere, as a leaf where it raises the score most."""
+    return with_best_copy(problem, parents, mutation)
+
+
+def _assign_with_copy(
+    mutation: int, matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], score: Score
+) -> tuple[Assignment, float]:
+    cells = attach_with_copy(problem_at(problem, matrix, rates), rates, parents, mutation)
+    cells = replace(cells, recurrence=kind_of(parents, mutation, matrix.mutations))
+    return score.detail(cells, matrix, rates, parents), score.log_likelihood(matrix, rates, parents)
+
+
+def _genotypes_with_copy(mutation: int, tree: Tree) -> NDArray[np.bool_]:
+    return genotypes_of(tree.parents, mutation)[:, tree.assignment.node]

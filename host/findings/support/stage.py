@@ -16,8 +16,7 @@ from syclade.host.chains.dropout import make_draw, sampled_counts, with_rates
 from syclade.host.chains.guide import uniform_guide
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.runs.context import RunContext
-from syclade.host.chains.runs.outcome import SUPPORT, Found
+from syclade.host.chains.runs.context import SUPPORT, Found, RunContext
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of

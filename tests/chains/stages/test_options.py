@@ -17,7 +17,7 @@ from syclade.host.chains.backends.stages.launcher import TIMED_STEPS
 from syclade.host.chains.backends.stages.opening import check_plan
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.moves import MOVES
-from syclade.host.commands.export.kernels import exported_kernels
+from syclade.host.commands.export.manifest import exported_kernels
 from syclade.host.commands.main import main
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.kinds.mutation_trees import MUTATION

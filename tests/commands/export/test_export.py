@@ -17,10 +17,9 @@ import pytest
 
 import syclade
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.commands.export import vector
-from syclade.host.commands.export.folder import FILES, export_folder
-from syclade.host.commands.export.kernels import STAGES
-from syclade.host.commands.export.vector import Vector
+from syclade.host.commands.export import folder as export
+from syclade.host.commands.export.folder import FILES, Vector, export_folder
+from syclade.host.commands.export.manifest import STAGES
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
@@ -184,10 +183,10 @@ def test_the_loader_runs_the_inference(
 def test_many_steps_are_expected_from_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that a device computes the same expected steps as numpy."""
     made = Vector(Case(60, 64).plan(), 64, CHAINS, 30, SEED)
-    few = vector.describe_vector(made, b"", choose_device("cpu"))
-    monkeypatch.setattr(vector, "_NUMPY_STEPS", 29)
-    monkeypatch.setattr(vector, "choose_encoding", lambda *given: AncestorEncoding(given[2], TRAITS))
-    assert vector.describe_vector(made, b"", choose_device("cpu")) == few
+    few = export.describe_vector(made, b"", choose_device("cpu"))
+    monkeypatch.setattr(export, "_NUMPY_STEPS", 29)
+    monkeypatch.setattr(export, "choose_encoding", lambda *given: AncestorEncoding(given[2], TRAITS))
+    assert export.describe_vector(made, b"", choose_device("cpu")) == few
 
 
 @pytest.mark.sycl

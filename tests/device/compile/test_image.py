@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.chains.backends import images as precompiled
+from syclade.host.chains.backends import opening
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.commands.export.folder import exported_module
-from syclade.host.commands.export.kernels import ExportedKernel, exported_kernels
-from syclade.host.commands.export.manifest import make_manifest
+from syclade.host.commands.export.manifest import ExportedKernel, exported_kernels, make_manifest
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import program
 from syclade.host.device.compile.image import cached_images, make_image, packed, read_image
@@ -265,7 +264,7 @@ def _card(monkeypatch: pytest.MonkeyPatch) -> None:
     """List the emulator as a card: it cannot compile the probe's kernel, as no card can."""
     emulator = choose_device("fpga-emu")
     card = Device(emulator.filter, "a card", "fpga", 1, reason="it does not compile")
-    monkeypatch.setattr(precompiled, "list_devices", lambda: [card])
+    monkeypatch.setattr(opening, "list_devices", lambda: [card])
 
 
 @pytest.mark.sycl
@@ -341,7 +340,7 @@ def test_auto_takes_a_card_whose_image_is_cached(
             ("image", "opencl:accelerator:0")
         ]
         np.testing.assert_array_equal(found.parents, ordinary.parents)
-    monkeypatch.setattr(precompiled, "list_devices", lambda: [NUMPY])
+    monkeypatch.setattr(opening, "list_devices", lambda: [NUMPY])
     assert syclade.infer(CASE.values, **SETTINGS).work[0].kernel != "image", "no card is listed"
 
 
