@@ -32,6 +32,9 @@ from syclade.kernels.target.device_function import DeviceFunction
 
 __all__ = ["translated"]
 
+_ROWS = ("NODES", "CELLS")
+"""Trips of loops over the rows or the columns of a matrix."""
+
 
 def translated(
     program: Program, device: DeviceFunction, arguments: Sequence[Value], name: str = ""
@@ -58,7 +61,7 @@ def translated(
     used = [leaf.text in tokens for leaf in given]
     written = [leaf.text in body.touched for leaf in given]
     text = "" if body.known else body.text(used)
-    made = program.functions[key] = Function(body.name, body.result, used, written, text)
+    made = program.functions[key] = Function(body.name, body.result, used, written, text, body.pipelined)
     return made
 
 
@@ -68,6 +71,7 @@ class Body(Expressions):
     Attributes:
         result: value of its return statements.
         leaves: numbers and arrays of each parameter.
+        pipelined: innermost loops so far that are not unrolled completely, also of functions that it calls.
 
     Args:
         program, device, source: as for `Expressions`.
@@ -81,6 +85,7 @@ class Body(Expressions):
         super().__init__(program, device, source)
         self.name = name
         self.result: Value = None
+        self.pipelined = self._row_loops = 0
         self._returned = False
         self._assigned, self._inner = _assignments(source.definition)
         self._parameters = [argument.arg for argument in source.definition.args.args]
@@ -92,7 +97,9 @@ class Body(Expressions):
 
     def translated(self, device: DeviceFunction, values: Sequence[Value]) -> Function:
         """See `Expressions.translated`."""
-        return translated(self.program, device, values)
+        made = translated(self.program, device, values)
+        self.pipelined += made.pipelined
+        return made
 
     def _as_parameter(self, name: str, value: Value, owner: str) -> Value:
         """Return a value of the same type whose leaves are named as parameters in C."""
@@ -156,16 +163,25 @@ class Body(Expressions):
         if trips.value is None:
             raise UntypedError("the number of trips of a loop depends on data")
         name = self.local_name(node.target.id.strip("_") or "trip")
-        described = Loop(self.name, name, trips.text, _has_rows(node))
-        for line in self.program.before_loop(described):
-            self.emit(line)
+        rows, pipelined, start = self._row_loops, self.pipelined, len(self.lines)
         self.emit(f"for (i64 {name} = 0; {name} < {operand(trips, '<')}; {name}++) {{")
         with self._inside():
             self.variables[node.target.id] = Number(name, "int64", stable=True)
-            for line in (*self.program.in_loop(described), "TRIP();"):
-                self.emit(line)
+            self.emit("TRIP();")
             self.block(node.body)
         self.emit("}")
+        described = Loop(self.name, name, trips.text, self._row_loops > rows)
+        self._row_loops += trips.text in _ROWS
+        factor = self.program.unrolled(described)
+        counted = []
+        if factor != "" and self.pipelined == pipelined:
+            self.pipelined += 1
+            self.program.loops.append(described.label)
+            counted = [f"ITERATION({described.label}, {name}, {factor or 1});"]
+        indent = "    " * self.depth
+        inner = [*self.program.in_loop(described), "TRIP();", *counted]
+        self.lines[start + 1 : start + 2] = [f"{indent}    {line}" for line in inner]
+        self.lines[start:start] = [indent + line for line in self.program.before_loop(described)]
 
     def _branch(self, node: ast.If) -> None:
         """Translate an if statement."""
@@ -297,12 +313,6 @@ class Body(Expressions):
                 else:
                     yield f"{C_TYPES[leaf.dtype]} {leaf.text}", remark
                 remark = ""
-
-
-def _has_rows(loop: ast.For) -> bool:
-    """Return whether a loop over the rows or the columns of a matrix is inside a loop."""
-    inner = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.For)]
-    return any(re.search(r"nodes|cells", ast.unparse(node.iter)) for node in inner)
 
 
 def _types(value: Value) -> Any:

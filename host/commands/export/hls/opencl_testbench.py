@@ -26,7 +26,7 @@ STAGES = ("propose", "find_parent", "tree_update", "score_mapping", "reduction")
 KERNELS = 1 + len(STAGES)
 MOST_THREADS = "DPCPP_CPU_NUM_CUS"
 TBB_CREATE = "_ZN3tbb6detail2r16createERNS0_2d114global_controlE"
-MOST_EVENTS = 1 << 16
+MOST_EVENTS, MOST_LOOPS = 1 << 16, 64
 ACCELERATOR, COPY_IN = 1 << 3, 1 << 0 | 1 << 5
 PLATFORM_NAME, DEVICE_NAME, DRIVER_VERSION, BUILD_LOG = 0x0902, 0x102B, 0x102D, 0x1183
 
@@ -81,6 +81,8 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
             }
         )
     return {
+        "lines": lines_of_loops(asked.folder),
+        **{name.lower(): int(sizes[name]) for name in ("NODES", "WORDS", "CELLS", "UNROLL")},
         "as_expected": all(one["as_expected"] for one in runs),
         "chains": chains,
         "steps": steps,
@@ -103,6 +105,13 @@ def read_vectors(path: Path) -> dict[str, Any]:
     return blocks
 
 
+def lines_of_loops(folder: Path) -> dict[str, int]:
+    """Return the names of the loops that a compiler pipelines, with the line of stages.h that counts each."""
+    lines = (folder / "stages.h").read_text(encoding="utf-8").splitlines()
+    found = {at: re.match(r"\s+ITERATION\((\w+),", line) for at, line in enumerate(lines, 1)}
+    return {match[1]: at for at, match in found.items() if match}
+
+
 class Device:
     """The pipeline, built for the first accelerator of a platform.
 
@@ -116,6 +125,7 @@ class Device:
     def __init__(self, platform: str, folder: Path, binary: Path | None, trace: bool) -> None:
         self.cl = load_opencl()
         self.code = ctypes.c_int(0)
+        self.loops = list(lines_of_loops(folder))
         self.device = self._find(platform)
         self.context = self._made("clCreateContext", None, 1, self._ref(self.device), None, None)
         self.program = self._load(binary) if binary else self._compile(folder, trace)
@@ -174,19 +184,31 @@ class Device:
         return time.perf_counter() - started
 
     def traced(self, states: int) -> dict[str, Any]:
-        """Return trips of loops in a step of each stage (for one state in flight), and stages at once."""
+        """Return trips and iterations in a step (for one state in flight), and stages at once."""
         import numpy as np
 
-        out = np.zeros(9 + MOST_EVENTS, dtype=np.uint64)
+        out = np.zeros(9 + MOST_EVENTS + 8 * (MOST_LOOPS + 4), dtype=np.uint64)
         self._run("report", [out], 60.0)
         events = out[9 : 9 + int(out[0])].tolist()
         at_once, seen = 0, []
         for event in events:
             at_once += -1 if event % 2 else 1
             seen += [] if event % 2 else [at_once]
-        counted = dict(zip(STAGES, out[2:7].tolist(), strict=True)) if states == 1 else None
-        mean = sum(seen) / max(1, len(seen))
-        return {"trips": counted, "stages_at_once": mean, "most_stages_at_once": max(seen, default=0)}
+        trips = dict(zip(STAGES, out[2:7].tolist(), strict=True)) if states == 1 else None
+        counted = self._iterations(out[9 + MOST_EVENTS :].tolist()) if states == 1 else {}
+        mean, most = sum(seen) / max(1, len(seen)), max(seen, default=0)
+        return {"trips": trips, **counted, "stages_at_once": mean, "most_stages_at_once": most}
+
+    def _iterations(self, counts: list[int]) -> dict[str, dict[str, dict[str, int]]]:
+        """Return the iterations of each process's loops in its last step, in their order."""
+        loops, longest = {}, {}
+        for number, process in enumerate(("io", *STAGES)):
+            own = counts[number * MOST_LOOPS : (number + 1) * MOST_LOOPS]
+            of_stage = {name: count for name, count in zip(self.loops, own, strict=False) if count}
+            received, sent, *most = counts[8 * MOST_LOOPS + 4 * number :][:4]
+            loops[process] = {"receive": received, **of_stage, "send": sent}
+            longest[process] = dict(zip(("receive", "send"), most, strict=True))
+        return {"loops": loops, "longest_transfer": longest}
 
     def _run(self, name: str, arguments: list[Any], timeout: float) -> None:
         """Run a kernel on numbers and arrays, and copy the arrays back."""

@@ -1,7 +1,8 @@
 """C text of the pipeline's processes: each stage, and io, with loops that receive and send arrays.
 
 The text uses macros that a flavour defines: RECEIVE and SEND for an array and a stream, the same in packets,
-COPY from and to global memory, FOR_EACH_STATE, BEGIN_STAGE and END_STAGE around a stage's work.
+COPY from and to global memory, FOR_EACH_STATE, BEGIN_STATE and END_STATE around all that is done for a state,
+and BEGIN_STAGE and END_STAGE around a stage's work.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def stage_body(stage: str, partition: str = "") -> str:
     lines = [*_declared(own, partition)]
     first = [hop for hop in received if hop.memory == LOAD]
     lines += [*_declared([LOAD], "")] if first else []
-    lines.append("FOR_EACH_STATE {")
+    lines += ["FOR_EACH_STATE {", "    BEGIN_STATE();"]
     lines += [f"    {_receive(hop)}" for hop in first]
     if first:
         loaded = [f"        {_receive(hop)}" for hop in received if hop.is_table]
@@ -54,6 +55,7 @@ def stage_body(stage: str, partition: str = "") -> str:
     lines += [f"    BEGIN_STAGE({PROCESSES.index(stage)});", f"    ancestor_{stage}({arguments});"]
     lines.append(f"    END_STAGE({PROCESSES.index(stage)});")
     lines += [f"    {_send(hop)}" for hop in hops() if hop.sender == stage]
+    lines.append(f"    END_STATE({PROCESSES.index(stage)});")
     return _indented([*lines, "}"])
 
 
@@ -78,6 +80,7 @@ def io_body(partition: str = "") -> str:
         "u64 head = 0, tail = 0;",
         "u64 started = 0, in_flight = 0, done = 0;",
         "while (done < chains) {",
+        "    BEGIN_STATE();",
         "    const int starts = started < chains && in_flight < states;",
         "    u64 number = started;",
         "    if (starts) {",
@@ -101,6 +104,7 @@ def io_body(partition: str = "") -> str:
     ]
     for stage in STAGES:
         lines += [f"    {line}" for line in _sends_to(stage)]
+    lines.append(f"    END_STATE({PROCESSES.index(IO)});")
     return _indented([*lines, "}"])
 
 

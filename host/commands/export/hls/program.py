@@ -54,6 +54,11 @@ class Loop:
     trips: str
     has_rows: bool
 
+    @property
+    def label(self) -> str:
+        """Its name in reports."""
+        return f"{self.function}_{self.variable}"
+
 
 @dataclass(frozen=True)
 class Source:
@@ -132,6 +137,7 @@ class Function:
         used: for each leaf of its arguments, whether the function has a parameter for it.
         written: for each leaf, whether it is an array that the function writes.
         text: the definition; empty if it has nothing to compute, and `result` is known.
+        pipelined: its innermost loops that are not unrolled completely, also of functions that it calls.
     """
 
     name: str
@@ -139,6 +145,7 @@ class Function:
     used: Sequence[bool]
     written: Sequence[bool]
     text: str
+    pipelined: int = 0
 
 
 @dataclass
@@ -148,8 +155,10 @@ class Program:
     Attributes:
         sizes: class of the record whose fields are sizes of a project: they keep their names, in capitals.
         before_loop, in_loop: pragmas of a loop: lines before it, and at the start of its body.
+        unrolled: by how much a loop is unrolled: "" for all trips, a number of trips, or None for not at all.
         remarks: comments on arrays, by name.
         functions: translated so far, callees first, by function and shape of the arguments.
+        loops: labels of the innermost loops that are not unrolled completely.
     """
 
     sizes: type
@@ -157,6 +166,8 @@ class Program:
     in_loop: Callable[[Loop], Sequence[str]] = lambda _loop: ()
     remarks: Mapping[str, str] = field(default_factory=dict)
     functions: dict[Any, Function] = field(default_factory=dict)
+    unrolled: Callable[[Loop], str | None] = lambda _loop: ""
+    loops: list[str] = field(default_factory=list)
     _names: set[str] = field(default_factory=set)
     _structs: dict[str, str] = field(default_factory=dict)
     _defined: dict[str, int] = field(default_factory=dict)

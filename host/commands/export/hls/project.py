@@ -172,5 +172,6 @@ def _parameters(plan: Plan, encoding: AncestorEncoding, mutations: int, design: 
 
 def _stages(plan: Plan, encoding: AncestorEncoding, flavour: Flavour) -> str:
     """Return stages.h: the functions of the stages."""
-    text = stage_program(plan, encoding, flavour.before_loop, flavour.in_loop).text()
-    return filled("stages.h", {"FUNCTIONS": text})
+    program = stage_program(plan, encoding, flavour.before_loop, flavour.in_loop, unrolled)
+    entries = "".join(f" \\\n    ENTRY({label})" for label in program.loops)
+    return filled("stages.h", {"FUNCTIONS": program.text(), "ENTRIES": entries})

@@ -32,20 +32,21 @@ def stage_program(
     encoding: AncestorEncoding,
     before_loop: Callable[[Loop], Sequence[str]] = _nothing,
     in_loop: Callable[[Loop], Sequence[str]] = _nothing,
+    unrolled: Callable[[Loop], str | None] = lambda _loop: "",
 ) -> Program:
     """Translate the stages of a plan; the sizes of the encoding stay names (NODES, WORDS, CELLS, VALUES).
 
     Args:
         plan: the parts of the chains.
         encoding: made with the traits ONE_LANE.
-        before_loop, in_loop: as for `Program`.
+        before_loop, in_loop, unrolled: as for `Program`.
 
     Returns:
         The program; the function of stage x has the name ``ancestor_x``, and as parameters the arrays of
         `STAGES`, in order.
     """
     remarks = {one.argument.name: _remark(one) for stage in STAGES.values() for one in stage}
-    program = Program(Capacity, before_loop, in_loop, remarks)
+    program = Program(Capacity, before_loop, in_loop, remarks, unrolled=unrolled)
     for stage in stage_kernels(plan, encoding):
         names = [one.argument.name for one in stage.arguments]
         arrays = tuple(Array(one.argument.name, one.argument.dtype) for one in stage.arguments)

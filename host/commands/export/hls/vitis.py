@@ -20,8 +20,9 @@ __all__ = ["VITIS"]
 _PARTITION = "#pragma HLS array_partition variable=NAME cyclic factor=UNROLL"
 
 
-def _nothing(_loop: Loop) -> Sequence[str]:
-    return ()
+def _label(loop: Loop) -> Sequence[str]:
+    """Return the line that names a loop in reports."""
+    return () if unrolled(loop) == "" else (f"{loop.label}:",)
 
 
 def _pragmas(loop: Loop) -> Sequence[str]:
@@ -95,6 +96,6 @@ VITIS = Flavour(
     "vitis",
     ("pipeline.cpp", "pipeline.h", "testbench.h", "project.tcl", "Makefile", "README.md"),
     _make,
-    _nothing,
+    _label,
     _pragmas,
 )

@@ -23,6 +23,7 @@ typedef int32_t i32;
 typedef int64_t i64;
 typedef uint64_t u64;
 #define TRIP() (trips++)
+#define ITERATION(loop, variable, unrolled)
 static u64 trips;
 """
 

@@ -49,6 +49,44 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+def assert_counts(
+    run: dict[str, Any], *, nodes: int, cells: int, unroll: int, words: int = 1, values: int = 2
+) -> None:
+    """Compare the iterations of all loops of a step with those that follow from the sizes."""
+    matrix, packets = words * nodes, cells * nodes // unroll
+    moves, tallies = 5, 10
+    rows = nodes // unroll
+    assert run["loops"] == {
+        "io": {"receive": 2 * matrix + tallies + 5, "send": 2 * matrix + tallies + 8},
+        "propose": {
+            "receive": matrix + 3,
+            "count_row": rows,
+            "relations_select_other": rows,
+            "send": matrix + moves + 3,
+        },
+        "find_parent": {"receive": matrix + moves, "send": matrix + moves + 2 * words},
+        "tree_update": {
+            "receive": matrix + moves + 2 * words,
+            "tree_update_part": words * rows,
+            "send": 2 * matrix + moves,
+        },
+        "score_mapping": {
+            "receive": matrix + 1,
+            "ancestor_score_mapping_part": packets,
+            "send": matrix + packets,
+        },
+        "reduction": {
+            "receive": 3 * matrix + packets + tallies + moves + 6,
+            "share_of_node": packets,
+            "take_rows_part": words * rows,
+            "send": 2 * matrix + tallies + 4,
+        },
+    }
+    longest = run["longest_transfer"]
+    assert longest["propose"] == {"receive": matrix, "send": matrix}
+    assert longest["reduction"] == {"receive": max(matrix, packets, tallies), "send": max(matrix, tallies)}
+
+
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
 
 

@@ -12,7 +12,14 @@ import pytest
 
 from syclade.host.commands.export.command import HLS
 from syclade.host.commands.export.hls import FLAVOURS
-from tests.commands.export.hls.projects import Simulation, export, needs_compiler, replace, zygosity
+from tests.commands.export.hls.projects import (
+    Simulation,
+    assert_counts,
+    export,
+    needs_compiler,
+    replace,
+    zygosity,
+)
 
 pytestmark = needs_compiler
 
@@ -37,7 +44,11 @@ def test_no_standstill_with_any_number_of_states(tmp_path: Path) -> None:
     one, *others = report["runs"]
     assert len(others) == 63
     assert one["most_stages_at_once"] == 1
-    assert all(run["trips"] == one["trips"] and one["trips"] == [30, 1, 7, 186, 70] for run in others)
+    assert list(one["trips"].values()) == [30, 1, 7, 186, 70]
+    assert all((run["trips"], run["loops"]) == (one["trips"], one["loops"]) for run in others)
+    assert_counts(one, nodes=6, cells=6, unroll=2)
+    lines = (tmp_path / "p" / "stages.h").read_text("utf-8").splitlines()
+    assert all(f"ITERATION({name}," in lines[line - 1] for name, line in report["lines"].items())
 
 
 def test_too_short_a_pipe_is_a_standstill(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.ground.errors import OutputError
-from tests.commands.export.hls.projects import export, replace, run_opencl, zygosity
+from tests.commands.export.hls.projects import assert_counts, export, replace, run_opencl, zygosity
 from tests.support.backends import Backend
 
 on_emulator = [pytest.mark.sycl, pytest.mark.emulator]
@@ -51,6 +51,7 @@ class TestOnTheEmulator:
             "score_mapping": 6 * (1 + 6 * (1 + 2 * (1 + 1))),
             "reduction": 10 + 6 * (1 + 6) + 1 + 10 + 1 + 6,
         }
+        assert_counts(first, nodes=6, cells=6, unroll=2)
         assert first["stages_at_once"] == 1
         assert 1 <= first["most_stages_at_once"] <= max(run["most_stages_at_once"] for run in others) <= 5
 

@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from syclade.host.commands.export.hls.layout import hops
-from tests.commands.export.hls.projects import Simulation, export, needs_compiler, replace, zygosity
+from tests.commands.export.hls.projects import (
+    Simulation,
+    assert_counts,
+    export,
+    needs_compiler,
+    replace,
+    zygosity,
+)
 
 pytestmark = needs_compiler
 
@@ -30,7 +37,8 @@ def test_two_words_and_three_values(headers: Path, tmp_path: Path) -> None:
     assert (report["chains"], report["steps"], report["as_expected"]) == (30, 20, True)
     one, *others = report["runs"]
     assert one["most_stages_at_once"] == 1
-    assert all(run["trips"] == one["trips"] for run in others)
+    assert all((run["trips"], run["loops"]) == (one["trips"], one["loops"]) for run in others)
+    assert_counts(one, nodes=72, cells=24, unroll=8, words=2, values=3)
 
 
 def test_a_broken_stage_is_noticed(tmp_path: Path) -> None:
@@ -51,6 +59,9 @@ def test_pragmas_fit_what_they_mean(tmp_path: Path) -> None:
     assert after["for (i64 node = 0; node < NODES; node++) {"] == "#pragma HLS unroll factor=UNROLL"
     assert after["for (i64 value = 0; value < VALUES; value++) {"] == "#pragma HLS unroll"
     assert after["for (i64 cell = 0; cell < CELLS; cell++) {"] == "TRIP();"
+    before = {line: label for label, line in pairwise(lines)}
+    assert before["for (i64 node = 0; node < NODES; node++) {"] == "share_of_node:"
+    assert before["for (i64 cell = 0; cell < CELLS; cell++) {"] == "ancestor_score_mapping_cell:"
     pipeline = (tmp_path / "p" / "pipeline.cpp").read_text("utf-8")
     assert "#pragma HLS dataflow" in pipeline
     assert pipeline.count("#pragma HLS stream variable=") == len(hops())

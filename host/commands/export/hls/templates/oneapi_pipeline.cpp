@@ -4,21 +4,20 @@
 #include <sycl/sycl.hpp>
 #include <sycl/ext/intel/fpga_extensions.hpp>
 
+#if defined(FPGA_HARDWARE) || defined(FPGA_SIMULATOR)
+#undef COUNT
+#endif
+
 #include "testbench.h"
 
-#if defined(FPGA_HARDWARE) || defined(FPGA_SIMULATOR)
-#define BEGIN_STAGE(stage)
-#define END_STAGE(stage)
-#elif defined(COUNT)
-#define TRIP() (trips++)
-#define BEGIN_STAGE(stage) const u64 trips_before = begin_stage()
-#define END_STAGE(stage) end_stage(stage, trips_before)
-#else
+#ifndef BEGIN_STAGE
+#define MOVED(direction)
+#define MOVED_ALL(direction)
+#define BEGIN_STATE()
+#define END_STATE(process)
 #define BEGIN_STAGE(stage)
 #define END_STAGE(stage)
 #endif
-
-#include "stages.h"
 
 #define FOR_EACH_STATE for (u64 pass = 0; pass < passes; pass++)
 #define COPY(to, from, length)                                          \
@@ -28,19 +27,25 @@
 #define RECEIVE(array, length, stream)                                  \
     for (int at = 0; at < (length); at++) {                             \
         (array)[at] = stream::read();                                   \
-    }
+        MOVED(0);                                                       \
+    }                                                                   \
+    MOVED_ALL(0);
 #define SEND(array, length, stream)                                     \
     for (int at = 0; at < (length); at++) {                             \
         stream::write((array)[at]);                                     \
-    }
+        MOVED(1);                                                       \
+    }                                                                   \
+    MOVED_ALL(1);
 #define RECEIVE_PACKED(array, length, stream)                           \
     for (int at = 0; at < (length); at += UNROLL) {                     \
         const packet together = stream::read();                         \
+        MOVED(0);                                                       \
         _Pragma("unroll")                                               \
         for (int one = 0; one < UNROLL; one++) {                        \
             (array)[at + one] = together.item[one];                     \
         }                                                               \
-    }
+    }                                                                   \
+    MOVED_ALL(0);
 #define SEND_PACKED(array, length, stream)                              \
     for (int at = 0; at < (length); at += UNROLL) {                     \
         packet together;                                                \
@@ -49,7 +54,9 @@
             together.item[one] = (array)[at + one];                     \
         }                                                               \
         stream::write(together);                                        \
-    }
+        MOVED(1);                                                       \
+    }                                                                   \
+    MOVED_ALL(1);
 
 template <class Name, typename Type, int Depth>
 using Stream = sycl::ext::intel::pipe<Name, Type, Depth>;

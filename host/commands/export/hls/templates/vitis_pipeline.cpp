@@ -7,14 +7,10 @@
 #define HLS_STREAM_THREAD_SAFE /* reads wait */
 #include <thread>
 #include <vector>
+#define COUNT
 #include "testbench.h"
-#define TRIP() (trips++)
-#define BEGIN_STAGE(stage) const u64 trips_before = begin_stage()
-#define END_STAGE(stage) end_stage(stage, trips_before)
 #define START(...) running.emplace_back([&] { __VA_ARGS__; })
 #else
-#define BEGIN_STAGE(stage)
-#define END_STAGE(stage)
 #define START(...) __VA_ARGS__
 #endif
 
@@ -24,6 +20,15 @@
 #include "parameters.h"
 #include "pipeline.h"
 #include "stages.h"
+
+#ifndef BEGIN_STAGE
+#define MOVED(direction)
+#define MOVED_ALL(direction)
+#define BEGIN_STATE()
+#define END_STATE(process)
+#define BEGIN_STAGE(stage)
+#define END_STAGE(stage)
+#endif
 
 typedef ap_uint<32 * UNROLL> wide; /* a packet of numbers */
 
@@ -37,21 +42,27 @@ typedef ap_uint<32 * UNROLL> wide; /* a packet of numbers */
     for (int at = 0; at < (length); at++) {                             \
         _Pragma("HLS pipeline II=1")                                    \
         (array)[at] = stream.read();                                    \
-    }
+        MOVED(0);                                                       \
+    }                                                                   \
+    MOVED_ALL(0);
 #define SEND(array, length, stream)                                     \
     for (int at = 0; at < (length); at++) {                             \
         _Pragma("HLS pipeline II=1")                                    \
         stream.write((array)[at]);                                      \
-    }
+        MOVED(1);                                                       \
+    }                                                                   \
+    MOVED_ALL(1);
 #define RECEIVE_PACKED(array, length, stream)                           \
     for (int at = 0; at < (length); at += UNROLL) {                     \
         _Pragma("HLS pipeline II=1")                                    \
         const wide together = stream.read();                            \
+        MOVED(0);                                                       \
         for (int one = 0; one < UNROLL; one++) {                        \
             _Pragma("HLS unroll")                                       \
             (array)[at + one] = (i32)(together >> (32 * one)).to_uint64(); \
         }                                                               \
-    }
+    }                                                                   \
+    MOVED_ALL(0);
 #define SEND_PACKED(array, length, stream)                              \
     for (int at = 0; at < (length); at += UNROLL) {                     \
         _Pragma("HLS pipeline II=1")                                    \
@@ -61,7 +72,9 @@ typedef ap_uint<32 * UNROLL> wide; /* a packet of numbers */
             together |= (wide)(uint32_t)(array)[at + one] << (32 * one); \
         }                                                               \
         stream.write(together);                                         \
-    }
+        MOVED(1);                                                       \
+    }                                                                   \
+    MOVED_ALL(1);
 
 @PROCESSES@
 void pipeline(
