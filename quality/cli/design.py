@@ -41,6 +41,7 @@ class _Task:
         cells: cells of the input, or None for the largest number.
         mutations: mutations of the input, or None for the largest number.
         as_json: print JSON instead of tables.
+        own: with `--measured`, the design with its own numbers at the same sizes; else None.
     """
 
     design: Design
@@ -48,12 +49,21 @@ class _Task:
     cells: int | None
     mutations: int | None
     as_json: bool
+    own: Design | None = None
 
 
 @click.command("design")
 @click.argument("design", metavar="[PRESET|FILE.toml]", required=False)
 @click.option("--cells", type=POSITIVE, help="Cells of the input; the most by default.")
 @click.option("--mutations", type=POSITIVE, help="Mutations of the input; the most by default.")
+@click.option(
+    "--measured",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Take what a testbench counted, or a synthesis tool reports, in place of the design's own numbers; "
+    "may be repeated.",
+)
 @click.option("--device", metavar="NAME|FILE.toml", help="Another card: a name, or a file of your own.")
 @click.option("--clock-mhz", type=float, help="Clock in MHz.")
 @click.option("--n-max", type=POSITIVE, help="Tree nodes, and cells, the design is built for.")
@@ -113,6 +123,8 @@ def command(design: str | None, as_json: bool, **given: Any) -> None:
 
 def _check_together(given: dict[str, Any], sweeping: bool) -> None:
     """Reject options that would silently have no effect."""
+    if sweeping and given["measured"]:
+        raise OptionError("--measured and --sweep do not go together", hint="what was measured does not vary")
     if sweeping and given["simulate"]:
         raise OptionError("--simulate and --sweep do not go together", hint="give one of them")
     if given["csv_file"] and not sweeping:
@@ -130,8 +142,15 @@ def _prepare(design: Design, as_json: bool, given: dict[str, Any]) -> _Task:
         changed = dataclasses.replace(changed, device=given["card"], notes=(*changed.notes, note))
     for stage in given["without"]:
         changed = changed.without(stage)
-    changed = changed.changed(_changes(design, given))
-    return _Task(changed, design, given["cells"], given["mutations"], as_json)
+    size = (given["cells"], given["mutations"])
+    if not given["measured"]:
+        return _Task(changed.changed(_changes(design, given)), design, *size, as_json)
+    from syclade.quality.design.measured import apply_measured, with_sizes
+    from syclade.quality.design.reports import read_measured
+
+    measured = read_measured(given["measured"])
+    own = with_sizes(changed, measured).changed(_changes(design, given))
+    return _Task(apply_measured(own, measured), design, *size, as_json, own)
 
 
 def _changes(design: Design, given: dict[str, Any]) -> dict[str, float]:
@@ -177,19 +196,26 @@ def _list_presets(as_json: bool) -> None:
 
 
 def _predict(task: _Task, plot: Path | None) -> None:
+    from syclade.quality.design.measured import compare, kernel_sums
     from syclade.quality.design.plots import plot_stages
-    from syclade.quality.design.report import prediction_report
+    from syclade.quality.design.report import measured_report, prediction_report
     from syclade.quality.design.resources import estimate
-    from syclade.quality.design.tables import show_prediction
+    from syclade.quality.design.tables import show_measured, show_prediction
     from syclade.quality.design.throughput import predict
 
     prediction, resources = predict(task.design, task.cells, task.mutations), estimate(task.design)
+    own = None if task.own is None else predict(task.own, task.cells, task.mutations)
     if plot is not None:
-        plot_stages(prediction, plot)
+        plot_stages(prediction, own, plot)
+    differences = [] if task.own is None else compare(task.own, task.design)
+    sums = [] if task.own is None else kernel_sums(prediction)
     if task.as_json:
-        _print_json(prediction_report(prediction, resources))
-    else:
-        show_prediction(_console(), prediction, resources)
+        extra = {} if task.own is None else {"measured": measured_report(differences, sums)}
+        _print_json(prediction_report(prediction, resources) | extra)
+        return
+    show_prediction(_console(), prediction, resources)
+    if task.own is not None:
+        show_measured(_console(), differences, sums)
 
 
 def _sweep(task: _Task, over: Iterable[str], csv_file: Path | None, plot: Path | None) -> None:

@@ -103,6 +103,8 @@ class Stage:
         streams: whether it starts with the first word of the previous stage, not when that stage is done.
         share: fraction of the steps that use it: a number or the name of a parameter.
         source: source of the numbers.
+        counted: the loop by which a testbench counts it, such as ``propose: count_row``; empty if none does.
+        trips: counted trips, in place of those that follow from the loops; None if nothing counted them.
     """
 
     name: str
@@ -113,6 +115,8 @@ class Stage:
     streams: bool
     share: float | str
     source: str
+    counted: str = ""
+    trips: int | None = None
 
 
 @dataclass(frozen=True)
@@ -173,6 +177,7 @@ class Design:
         benchmarks: published results.
         sweep: values to sweep, by parameter.
         notes: assumptions as text.
+        project_unroll: parameters that ``syclade export --unroll`` sets in a project.
     """
 
     name: str
@@ -186,6 +191,7 @@ class Design:
     benchmarks: tuple[Benchmark, ...]
     sweep: Mapping[str, tuple[float, ...]]
     notes: tuple[str, ...]
+    project_unroll: tuple[str, ...] = ()
 
     def value(self, name: str | float) -> float:
         """Return the value of the parameter with that name; a number stands for itself.

@@ -89,19 +89,32 @@ def plot_simulation(design: Design, run: Run, points: Sequence[UtilisationPoint]
     _save(figure, path)
 
 
-def plot_stages(prediction: Prediction, path: Path) -> None:
+def plot_stages(prediction: Prediction, own: Prediction | None, path: Path) -> None:
     """Plot the cycles per step of each stage as bars, the first stage at the top.
+
+    Args:
+        prediction: the bars.
+        own: what the design itself predicts, drawn beside measured cycles; None if nothing was measured.
+        path: the figure.
 
     Raises:
         OptionError, OutputError: as for `plot_front`.
     """
-    figure, (axes,) = _figure(1, (7, 0.4 * len(prediction.stages) + 1.5))
-    rows = range(len(prediction.stages))
-    axes.barh(rows, [stage.mean_cycles for stage in prediction.stages])
-    axes.set_yticks(rows, [stage.name for stage in prediction.stages])
+    names = [stage.name for stage in prediction.stages]
+    figure, (axes,) = _figure(1, (7, 0.4 * len(names) + 1.5))
+    height = 0.8 if own is None else 0.4
+    cycles = [stage.mean_cycles for stage in prediction.stages]
+    if own is not None:
+        mine = {stage.name: stage.mean_cycles for stage in own.stages}
+        beside = [mine.get(name, 0.0) for name in names]
+        axes.barh([row - height for row in range(len(names))], beside, height, align="edge", label="design")
+    axes.barh(range(len(names)), cycles, height, align="center" if own is None else "edge", label="measured")
+    axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.set_xlabel("cycles per step")
     axes.set_title(f"{prediction.design.name}, {prediction.cells} x {prediction.mutations}")
+    if own is not None:
+        axes.legend()
     _save(figure, path)
 
 

@@ -97,7 +97,11 @@ def _design(top: Table, name: str, folder: Path | None) -> Design:
         benchmarks=tuple(_benchmark(table) for table in top.tables("benchmark", optional=True)),
         sweep=_sweep(top.table("sweep", optional=True), values),
         notes=top.texts("notes"),
+        project_unroll=top.texts("project_unroll"),
     )
+    for parameter in design.project_unroll:
+        if parameter not in values:
+            top.refuse("project_unroll", f"there is no parameter {parameter!r}")
     top.finish()
     return design
 
@@ -199,6 +203,7 @@ def _stage(table: Table, values: Mapping[str, float]) -> Stage:
         streams=table.flag("streams", False),
         share=table.number_or_name("share", 1),
         source=table.text("source"),
+        counted=table.text("counted", ""),
     )
     table.finish()
     return stage

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from syclade.quality.design.measured import Difference, KernelSum
 from syclade.quality.design.model import Design
 from syclade.quality.design.resources import ResourceEstimate
 from syclade.quality.design.shortfall import Shortfall, describe_shortfall
@@ -13,7 +14,7 @@ from syclade.quality.design.simulation import Run, UtilisationPoint
 from syclade.quality.design.sweep import Point, Sweep
 from syclade.quality.design.throughput import Prediction
 
-__all__ = ["prediction_report", "simulation_report", "sweep_report"]
+__all__ = ["measured_report", "prediction_report", "simulation_report", "sweep_report"]
 
 
 def prediction_report(prediction: Prediction, resources: ResourceEstimate) -> dict[str, Any]:
@@ -35,6 +36,14 @@ def prediction_report(prediction: Prediction, resources: ResourceEstimate) -> di
         "published": _published(design),
         "parameters": {name: dataclasses.asdict(each) for name, each in design.parameters.items()},
         "assumptions": list(design.notes),
+    }
+
+
+def measured_report(differences: Sequence[Difference], sums: Sequence[KernelSum]) -> dict[str, Any]:
+    """Return where the design's own numbers differ from measured ones, and the cycles of whole kernels."""
+    return {
+        "differences": [dataclasses.asdict(one) | {"ratio": one.ratio} for one in differences],
+        "cycles_if_loops_follow_one_another": {one.kernel: one.cycles for one in sums},
     }
 
 

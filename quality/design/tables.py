@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from syclade.quality.design.measured import Difference, KernelSum
 from syclade.quality.design.model import RESOURCES, Design
 from syclade.quality.design.resources import ResourceEstimate
 from syclade.quality.design.shortfall import Shortfall, describe_shortfall
@@ -14,7 +15,14 @@ from syclade.quality.design.simulation import Run, UtilisationPoint
 from syclade.quality.design.sweep import Point, Sweep
 from syclade.quality.design.throughput import Prediction
 
-__all__ = ["show_designs", "show_prediction", "show_shortfall", "show_simulation", "show_sweep"]
+__all__ = [
+    "show_designs",
+    "show_measured",
+    "show_prediction",
+    "show_shortfall",
+    "show_simulation",
+    "show_sweep",
+]
 
 
 def show_designs(console: Console, designs: Sequence[Design]) -> None:
@@ -57,6 +65,24 @@ def show_prediction(console: Console, prediction: Prediction, resources: Resourc
     _show_resources(console, design, resources)
     for note in design.notes:
         console.print(f"assumption: {note}")
+
+
+def show_measured(console: Console, differences: Sequence[Difference], sums: Sequence[KernelSum]) -> None:
+    """Print the design's own numbers beside measured ones, and the slowest kernel by the sum of its loops."""
+    table = _table("number", ">preset", ">measured", ">ratio")
+    for one in differences:
+        ratio = "" if one.ratio is None else f"{one.ratio:.3g}"
+        table.add_row(one.what, _number(one.preset, "none"), _number(one.measured, "not measured"), ratio)
+    console.print(table)
+    slowest = max(sums, key=lambda one: one.cycles)
+    console.print(
+        f"if the loops of a kernel follow one another for each state: {slowest.cycles:g} cycles a step "
+        f"(bottleneck: {slowest.kernel})"
+    )
+
+
+def _number(value: float | None, missing: str) -> str:
+    return missing if value is None else f"{value:,.6g}" if value < 1e5 else f"{value:,.0f}"
 
 
 def show_simulation(

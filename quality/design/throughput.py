@@ -152,6 +152,8 @@ def round_trip(design: Design, cells: int, mutations: int) -> float:
 
 
 def _trips(design: Design, stage: Stage, cells: int, mutations: int) -> int:
+    if stage.trips is not None:
+        return stage.trips
     built = design.trips == "capacity"
     nodes = design.nodes_max if built else mutations + 1
     packets = math.ceil(nodes / design.value("rows_per_packet")) + int(design.value("meta_packets"))
