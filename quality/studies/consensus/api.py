@@ -18,6 +18,7 @@ from syclade.host.findings.consensus.search import THRESHOLDS, Thresholds
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.peers.ours import consensus_of_all
+from syclade.quality.studies import ChainsOnInputs
 from syclade.quality.studies.consensus.result import ConsensusStudy, Found
 from syclade.quality.work import Progress
 
@@ -78,7 +79,7 @@ def consensus(
             progress(f"input {seed + number}", number, inputs)
         simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed + number)
         all_found += _of_input(seed + number, simulation, chains, steps, found, seed)
-    return ConsensusStudy(tuple(all_found), cells, mutations, chains, steps, found, seed)
+    return ConsensusStudy(tuple(all_found), ChainsOnInputs(cells, mutations, chains, steps, found, seed))
 
 
 def _of_input(

@@ -10,6 +10,7 @@ import numpy as np
 
 from syclade.host.data.trees.distances import Agreement
 from syclade.quality.peers.result import f1_of
+from syclade.quality.studies import ChainsOnInputs
 from syclade.quality.text_table import text_table
 
 __all__ = ["ConsensusStudy", "Found"]
@@ -52,19 +53,11 @@ class ConsensusStudy:
 
     Attributes:
         found: outcome of every method for every input.
-        cells, mutations: size of the inputs.
-        chains, steps: number of chains, and steps of each.
-        device: device of all chains.
-        seed: seed of the first input, and of all chains.
+        settings: sizes, chains and device.
     """
 
     found: tuple[Found, ...]
-    cells: int
-    mutations: int
-    chains: int
-    steps: int
-    device: str
-    seed: int
+    settings: ChainsOnInputs
 
     @property
     def methods(self) -> list[str]:
@@ -88,11 +81,10 @@ class ConsensusStudy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in consensus.json."""
-        names = ("cells", "mutations", "chains", "steps", "device", "seed")
         return {
             "check": "consensus",
             "holds": self.holds,
-            "settings": {name: getattr(self, name) for name in names},
+            "settings": asdict(self.settings),
             "found": [one.to_dict() for one in self.found],
         }
 

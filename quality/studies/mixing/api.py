@@ -20,6 +20,7 @@ from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.rounds import CHAINS, Budget
 from syclade.host.findings.support.stage import Run, SupportPlan, plan_of_chains, sample
 from syclade.host.ground.options.types import DEFAULT_SEED
+from syclade.quality.studies import ChainsOnInputs
 from syclade.quality.studies.mixing.result import Mixed, MixingStudy
 from syclade.quality.work import Progress
 
@@ -72,7 +73,7 @@ def mixing(
             progress(f"input {seed + number}", number, inputs)
         simulation = simulate(cells, mutations, RATES.fp_rate, RATES.fn_rate, MISSING, seed + number)
         found += _of_input(seed + number, simulation, steps, Run(where, "auto", None, seed, RunContext()))
-    return MixingStudy(tuple(found), cells, mutations, CHAINS, steps, where, seed)
+    return MixingStudy(tuple(found), ChainsOnInputs(cells, mutations, CHAINS, steps, where, seed))
 
 
 def _of_input(number: int, simulation: Simulation, steps: int, run: Run) -> Iterator[Mixed]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from syclade.quality.studies import ChainsOnInputs
 from syclade.quality.text_table import text_table
 
 __all__ = ["Mixed", "MixingStudy"]
@@ -48,19 +49,11 @@ class MixingStudy:
 
     Attributes:
         found: for every input, the chains without a guide and with one.
-        cells, mutations: size of the inputs.
-        chains, steps: number of chains, and steps of each.
-        device: device of all chains.
-        seed: seed of the first input, and of all chains.
+        settings: sizes, chains and device.
     """
 
     found: tuple[Mixed, ...]
-    cells: int
-    mutations: int
-    chains: int
-    steps: int
-    device: str
-    seed: int
+    settings: ChainsOnInputs
 
     def gain(self, of: Callable[[Mixed], float]) -> float:
         """Return how many times as large a number is with a guide: the geometric mean over the inputs."""
@@ -81,11 +74,10 @@ class MixingStudy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in mixing.json."""
-        names = ("cells", "mutations", "chains", "steps", "device", "seed")
         return {
             "check": "mixing",
             "holds": self.holds,
-            "settings": {name: getattr(self, name) for name in names},
+            "settings": asdict(self.settings),
             "found": [asdict(one) for one in self.found],
             "gain": {
                 "ess_per_step": self.gain(lambda one: one.ess / one.steps),

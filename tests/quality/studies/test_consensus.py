@@ -20,6 +20,7 @@ from syclade.host.findings.consensus.relations import count_relations
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.quality.peers.ours import consensus_of_all
 from syclade.quality.peers.result import f1_of
+from syclade.quality.studies import ChainsOnInputs
 from syclade.quality.studies.__main__ import run
 from syclade.quality.studies.consensus import branches
 from syclade.quality.studies.consensus.branches import ARMS, BranchesStudy, OfArm, Truth
@@ -38,7 +39,7 @@ def study(ours: int) -> ConsensusStudy:
         for seed in (1, 2)
         for name, shared in zip(methods, (4, 6, ours), strict=True)
     ]
-    return ConsensusStudy(tuple(every), 10, 10, 2, 100, "numpy", 1)
+    return ConsensusStudy(tuple(every), ChainsOnInputs(10, 10, 2, 100, "numpy", 1))
 
 
 def test_f1_is_the_harmonic_mean() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from syclade.quality.studies import ChainsOnInputs
 from syclade.quality.studies.__main__ import run
 from syclade.quality.studies.mixing.result import Mixed, MixingStudy
 
@@ -17,7 +18,7 @@ BETTER = replace(PLAIN, guided=True, seconds=4.0, ess=400.0, tenth=20.0)
 
 def study(*guided: Mixed) -> MixingStudy:
     found = [one for other in guided for one in (PLAIN, other)]
-    return MixingStudy(tuple(found), 10, 10, 4, 250, "native", 1)
+    return MixingStudy(tuple(found), ChainsOnInputs(10, 10, 4, 250, "native", 1))
 
 
 def test_gains_are_geometric_means() -> None:
