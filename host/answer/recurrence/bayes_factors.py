@@ -5,8 +5,7 @@ All are tested in rounds: best trees with two copies, and Bayes factors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,30 +16,26 @@ from syclade.host.answer.recurrence.chains import (
     best_trees_with_copies,
     evidence_without,
     evidences_with_copies,
+    opened,
+    plan_for,
+    slot_rates,
 )
 from syclade.host.answer.recurrence.sampled_factors import factors_of, sample_without
 from syclade.host.answer.request import Request
 from syclade.host.answer.request.arguments import dropout_of
 from syclade.host.answer.run import make_draft
-from syclade.host.chains.backends import Runner
-from syclade.host.chains.backends.opening import open_one
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import RECURRENCE, RunContext
 from syclade.host.chains.runs.evidence import Estimate
 from syclade.host.chains.runs.pipeline import Clock
-from syclade.host.chains.scores.named import ScoreOptions, score_named
-from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.dropout import EVIDENT, problem_of_groups
-from syclade.host.data.model.problem import SlotRates
+from syclade.host.data.model.dropout import EVIDENT
 from syclade.host.data.model.rate_model import RateModel
 from syclade.host.data.model.rates import scored_values
 from syclade.host.data.model.recurrence import WithCopy, genotypes_of, kind_of, recurrent_mutation, with_copy
 from syclade.host.data.model.recurrence_rates import Fit, OwnRates, fit_own_rates
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.device.choice import first_of
 from syclade.host.device.work import WorkDone
 from syclade.host.findings.finding import BestTree, Draft
-from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION, recurrent_kind
 from syclade.host.findings.recurrences import Recurrences, RecurrencesFinding, Tested
 from syclade.host.findings.support.stage import Run
@@ -51,7 +46,6 @@ __all__ = [
     "CHAINS",
     "STEPS",
     "add_recurrences",
-    "plan_for",
     "tests_of_all",
 ]
 
@@ -61,39 +55,6 @@ CHAINS, STEPS = 4, 20_000
 
 OF_RUNG = 5
 """Chains for Bayes factors with doublets do a fifth of these steps on each rung of their ladder."""
-
-
-def plan_for(
-    request: Request,
-    kind: TreeKind,
-    matrix: Matrix,
-    mutation: int | None,
-    model: RateModel,
-    doublets: float | None = None,
-    own: OwnRates | None = None,
-) -> Plan:
-    """Return the plan of chains with the options of an inference, for another model.
-
-    Args:
-        request: the inference.
-        kind, matrix, mutation: trees, their matrix, and the recurrent mutation; None for none.
-        model: the rates.
-        doublets: rate of doublets; by default that of the inference, or the mean of its prior.
-        own: rates of false negatives of all mutations, without doublets; None for that of the model.
-    """
-    given = request.options
-    if doublets is None and model.doublets is not None:
-        doublets = model.doublets.prior.mean
-    elif doublets is None and not isinstance(given.doublets, str):
-        doublets = given.doublets
-    scored = ScoreOptions(given.score, doublets, mutation)
-    assert given.move_probabilities is not None
-    plan = kind.make_plan(matrix, model, PlanOptions(scored, given.gamma, given.move_probabilities, (), 1))
-    if own is None:
-        return plan
-    groups = own.groups if mutation is None else np.append(own.groups, 0)  # the copy's row is missing
-    problem = problem_of_groups(matrix, model.rates, groups, octaves=scored.octaves)
-    return replace(plan, problem=problem, score=score_named(scored.name, problem, None, mutation))
 
 
 def tests_of_all(
@@ -195,9 +156,9 @@ def _test_round(
     fixed = _fixed(best)
     plan = plan_for(request, recurrent_kind(0), with_copy(request.observed, 0), 0, *fixed, own)
     clock, evidences = Clock(len(mutations) * per * steps, context.launched), list[Estimate]()
-    with _opened(request, plan, len(mutations) * per, steps, work) as runner:
+    with opened(request, plan, len(mutations) * per, steps, work) as runner:
         sought = [None if own is None else own.at_mean(mutation) for mutation in mutations]
-        start = _slots(own, plan, sought)
+        start = slot_rates(own, plan, sought)
         trees = best_trees_with_copies(runner, best.parents, mutations, start, per, steps, clock)
         if fixed[1] is not None:
             evidences = evidences_with_copies(runner, mutations, start, per, _rung(steps), context)
@@ -206,8 +167,8 @@ def _test_round(
         for mutation, tree in zip(mutations, trees, strict=True)
     ]
     plain = plan_for(request, MUTATION, request.observed, None, *fixed, own)
-    rates = _slots(own, plain, [None if own is None else own.fit])[0]
-    with _opened(request, plain, per, steps, work) as runner:
+    rates = slot_rates(own, plain, [None if own is None else own.fit])[0]
+    with opened(request, plain, per, steps, work) as runner:
         tree_without = best_tree_without(runner, best.parents, rates, per, steps, context)
         if evidences:
             without = evidence_without(runner, rates, len(mutations) * per, per, _rung(steps), context)
@@ -261,7 +222,7 @@ def _own_rates(
         return None
     per, steps = _chains(request)
     plain = plan_for(request, MUTATION, request.observed, None, *_fixed(best), own)
-    with _opened(request, plain, per, steps, work) as runner:
+    with opened(request, plain, per, steps, work) as runner:
         slot = own.slot_rates(plain.problem, own.fit)
         parents = best_tree_without(runner, best.parents, slot, per, steps, context)
     return own.refitted(_genotypes(parents))
@@ -270,14 +231,6 @@ def _own_rates(
 def _genotypes(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return which mutations each node has in a tree without a recurrence: bool, shape (n, nodes)."""
     return ancestor_matrix(parents)[:-1].astype(np.bool_)
-
-
-def _slots(own: OwnRates | None, plan: Plan, fits: Sequence[Fit | None]) -> list[SlotRates]:
-    """Return the integers of fitted rates; those of the plan where mutations have one rate."""
-    return [
-        plan.problem.rates if own is None or one is None else own.slot_rates(plan.problem, one)
-        for one in fits
-    ]
 
 
 def _log_likelihood_without(
@@ -290,25 +243,6 @@ def _log_likelihood_without(
     return max(
         own.log_likelihood(_genotypes(tree), own.fit, plan.problem.base, summed=summed) for tree in trees
     )
-
-
-@contextmanager
-def _opened(request: Request, plan: Plan, chains: int, steps: int, work: list[WorkDone]) -> Iterator[Runner]:
-    """Open a runner for a plan, on the device of an inference; at its end, add its work to `work`."""
-    opened = open_one(
-        first_of(request.device),
-        "auto",
-        plan,
-        chains=chains,
-        steps=steps,
-        slots=request.slots,
-        seed=request.seed,
-    )
-    try:
-        yield opened.runner
-    finally:
-        work += opened.runner.work
-        opened.runner.close()
 
 
 def _fixed(best: BestTree) -> tuple[RateModel, float | None]:

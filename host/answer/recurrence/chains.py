@@ -1,31 +1,110 @@
-"""Chains of the tests of recurrence: best trees with and without a copy, and evidences."""
+"""Chains of the tests of recurrence: plans and runners, best trees with a copy and without, evidences."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.parities.tables import Trees
+from syclade.host.answer.request import Request
 from syclade.host.chains.backends import Runner
+from syclade.host.chains.backends.opening import open_one
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.evidence import LADDER, Estimate, estimate_of, ratios_by_chains
 from syclade.host.chains.runs.pipeline import Clock, Progress, Start, run_round
 from syclade.host.chains.schedule import SlotSchedule
+from syclade.host.chains.scores.named import ScoreOptions, score_named
 from syclade.host.chains.space import recurrent_trees
 from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainState
+from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.copy_scores import with_best_copy
+from syclade.host.data.model.dropout import problem_of_groups
 from syclade.host.data.model.problem import SlotRates
+from syclade.host.data.model.rate_model import RateModel
 from syclade.host.data.model.recurrence import with_copy_below_root
+from syclade.host.data.model.recurrence_rates import Fit, OwnRates
+from syclade.host.device.choice import first_of
 from syclade.host.device.compile.kernel import load_part
+from syclade.host.device.work import WorkDone
+from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
 from syclade.kernels.parities.parts import RECURRENT
 
-__all__ = ["best_tree_without", "best_trees_with_copies", "evidence_without", "evidences_with_copies"]
+__all__ = [
+    "best_tree_without",
+    "best_trees_with_copies",
+    "evidence_without",
+    "evidences_with_copies",
+    "opened",
+    "plan_for",
+    "slot_rates",
+]
+
+
+def plan_for(
+    request: Request,
+    kind: TreeKind,
+    matrix: Matrix,
+    mutation: int | None,
+    model: RateModel,
+    doublets: float | None = None,
+    own: OwnRates | None = None,
+) -> Plan:
+    """Return the plan of chains with the options of an inference, for another model.
+
+    Args:
+        request: the inference.
+        kind, matrix, mutation: trees, their matrix, and the recurrent mutation; None for none.
+        model: the rates.
+        doublets: rate of doublets; by default that of the inference, or the mean of its prior.
+        own: rates of false negatives of all mutations, without doublets; None for that of the model.
+    """
+    given = request.options
+    if doublets is None and model.doublets is not None:
+        doublets = model.doublets.prior.mean
+    elif doublets is None and not isinstance(given.doublets, str):
+        doublets = given.doublets
+    scored = ScoreOptions(given.score, doublets, mutation)
+    assert given.move_probabilities is not None
+    plan = kind.make_plan(matrix, model, PlanOptions(scored, given.gamma, given.move_probabilities, (), 1))
+    if own is None:
+        return plan
+    groups = own.groups if mutation is None else np.append(own.groups, 0)  # the copy's row is missing
+    problem = problem_of_groups(matrix, model.rates, groups, octaves=scored.octaves)
+    return replace(plan, problem=problem, score=score_named(scored.name, problem, None, mutation))
+
+
+@contextmanager
+def opened(request: Request, plan: Plan, chains: int, steps: int, work: list[WorkDone]) -> Iterator[Runner]:
+    """Open a runner for a plan, on the device of an inference; at its end, add its work to `work`."""
+    chosen = open_one(
+        first_of(request.device),
+        "auto",
+        plan,
+        chains=chains,
+        steps=steps,
+        slots=request.slots,
+        seed=request.seed,
+    )
+    try:
+        yield chosen.runner
+    finally:
+        work += chosen.runner.work
+        chosen.runner.close()
+
+
+def slot_rates(own: OwnRates | None, plan: Plan, fits: Sequence[Fit | None]) -> list[SlotRates]:
+    """Return the integers of fitted rates; those of the plan where mutations have one rate."""
+    return [
+        plan.problem.rates if own is None or one is None else own.slot_rates(plan.problem, one)
+        for one in fits
+    ]
 
 
 def best_trees_with_copies(
