@@ -12,7 +12,7 @@ import itertools
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +27,7 @@ from syclade.host.ground.files import problem_of
 if TYPE_CHECKING:
     from pysam import AlignmentFile, AlignmentHeader
 
-__all__ = ["Alignments", "RawRecords", "open_alignments"]
+__all__ = ["Alignments", "RawRecords", "inputs_of", "open_alignments"]
 
 
 class Alignments:
@@ -307,3 +307,26 @@ def _records_of(data: bytes) -> bytes:
     for _ in range(contigs):
         at += 8 + int.from_bytes(data[at : at + 4], "little")
     return data[at:]
+
+
+_INDEXES = (".bai", ".csi", ".crai", ".fai", ".gzi", ".tbi")
+"""Endings of indexes of BAM, CRAM, FASTA and VCF."""
+
+
+def inputs_of(reads: Sequence[Path], reference: Path, **others: Path | None) -> dict[str, Path]:
+    """Return the inputs and their indexes, which may not exist, by the user's names for them.
+
+    Args:
+        reads: the files of reads.
+        reference: the reference.
+        others: other files that are read, by name; None for one that is not given.
+    """
+    files = {"the reference": reference, **{f"the reads {path}": path for path in reads}}
+    files |= {f"the {name}": path for name, path in others.items() if path is not None}
+    indexes = {}
+    for name, path in files.items():
+        for ending in _INDEXES:
+            indexes[f"the index ({ending}) of {name}"] = path.with_name(path.name + ending)
+            if path.suffix in (".bam", ".cram"):  # samtools also finds reads.bai
+                indexes[f"the index ({ending}) of {name}, by its short name,"] = path.with_suffix(ending)
+    return indexes | files

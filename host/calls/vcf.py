@@ -21,7 +21,7 @@ from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import check_file, refuse_same, write_file, write_files
 from syclade.host.ground.options.calls import CallOptions, call_flag
 
-__all__ = ["check_vcf", "index_of", "inputs_of", "vcf_lines", "write_vcf"]
+__all__ = ["check_vcf", "index_of", "vcf_lines", "write_vcf"]
 
 
 HOMOZYGOUS = 0.95
@@ -250,10 +250,6 @@ _TABIX_LENGTH = 2**29
 """Positions that an index of tabix (.tbi) can hold; longer contigs need another one (.csi)."""
 
 
-_INDEXES = (".bai", ".csi", ".crai", ".fai", ".gzi", ".tbi")
-"""Endings of indexes of BAM, CRAM, FASTA and VCF."""
-
-
 def index_of(path: Path, longest: int) -> Path | None:
     """Return the file of the index; None for a plain VCF, which has none.
 
@@ -266,25 +262,6 @@ def index_of(path: Path, longest: int) -> Path | None:
     return path.with_name(path.name + (".tbi" if longest < _TABIX_LENGTH else ".csi"))
 
 
-def inputs_of(reads: Sequence[Path], reference: Path, **others: Path | None) -> dict[str, Path]:
-    """Return the inputs and their indexes, which may not exist, by the user's names for them.
-
-    Args:
-        reads: the files of reads.
-        reference: the reference.
-        others: other files that are read, by name; None for one that is not given.
-    """
-    files = {"the reference": reference, **{f"the reads {path}": path for path in reads}}
-    files |= {f"the {name}": path for name, path in others.items() if path is not None}
-    indexes = {}
-    for name, path in files.items():
-        for ending in _INDEXES:
-            indexes[f"the index ({ending}) of {name}"] = path.with_name(path.name + ending)
-            if path.suffix in (".bam", ".cram"):  # samtools also finds reads.bai
-                indexes[f"the index ({ending}) of {name}, by its short name,"] = path.with_suffix(ending)
-    return indexes | files
-
-
 def check_vcf(path: Path, longest: int, force: bool, protected: Mapping[str, object]) -> None:
     """Check that a VCF and its index can be written, before anything is computed.
 
@@ -292,7 +269,7 @@ def check_vcf(path: Path, longest: int, force: bool, protected: Mapping[str, obj
         path: the VCF, compressed if its name ends in .gz.
         longest: length of the longest contig.
         force: whether existing files may be replaced.
-        protected: the inputs, by `inputs_of`; they are never overwritten.
+        protected: the inputs, by `alignments.inputs_of`; they are never overwritten.
 
     Raises:
         OutputError: they cannot be written, are inputs, or exist already.
@@ -316,7 +293,7 @@ def write_vcf(
         text: its lines.
         longest: length of the longest contig.
         force: whether existing files may be replaced.
-        protected: the inputs, by `inputs_of`; they are never overwritten.
+        protected: the inputs, by `alignments.inputs_of`; they are never overwritten.
 
     Raises:
         OutputError: as for `write_files`.

@@ -19,7 +19,7 @@ from syclade.kernels.arguments import Argument
 from syclade.kernels.moves.guide import OF_REATTACH, OF_SWAP
 
 if TYPE_CHECKING:
-    from syclade.host.data.model.rate_model import RatePrior
+    from syclade.host.data.model.rate_grid import RatePrior
 
 __all__ = ["GUIDED_MOVES", "MOVES", "NULL_KIND", "Move", "cumulative", "kinds_of", "with_jumps"]
 

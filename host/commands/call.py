@@ -118,10 +118,11 @@ def command(
     BAM is a file of reads, sorted by position and with an index, or CRAM. Options and defaults are those of
     lofreq call. Several files are samples of one VCF.
     """
+    from syclade.host.calls.alignments import inputs_of
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.run import call_variants, samples_of
     from syclade.host.calls.summary import summary_of, warnings_of
-    from syclade.host.calls.vcf import check_vcf, inputs_of, vcf_lines, write_vcf
+    from syclade.host.calls.vcf import check_vcf, vcf_lines, write_vcf
 
     chosen = _options_of(given, len(reads), sites)
     log = show_log(quiet, verbose)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model import rates as zygosity
-from syclade.host.data.model.rate_model import RateGrid, RateModel, make_rate_model
+from syclade.host.data.model.rate_grid import RateGrid
+from syclade.host.data.model.rate_model import RateModel, make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import observe, random_parents
 from syclade.host.data.trees.tree import ancestor_matrix

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
-from syclade.host.data.model.rate_model import Places, RateGrid, RateModel, RatePrior
+from syclade.host.data.model.rate_grid import RateGrid, RatePrior
+from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rates import Rates
 from syclade.quality.oracle import enumeration
 from syclade.quality.oracle.leaf_enumeration import leaf_kernel

@@ -14,7 +14,8 @@ from scipy import stats
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.problem import make_problem, problem_at
-from syclade.host.data.model.rate_model import NOWHERE, RateGrid, RatePrior, make_rate_model
+from syclade.host.data.model.rate_grid import RateGrid, RatePrior
+from syclade.host.data.model.rate_model import NOWHERE, make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.ground.errors import OptionError

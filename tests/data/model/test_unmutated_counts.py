@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from syclade.host.data.model.rate_model import RateGrid, RateModel, RatePrior, make_rate_model
+from syclade.host.data.model.rate_grid import RateGrid, RatePrior
+from syclade.host.data.model.rate_model import RateModel, make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.ground.errors import OptionError
 
