@@ -232,12 +232,15 @@ def _pipeline(report: PipelineReport) -> str:
     """Return the utilisation of the pipeline of separate stages as text."""
     line = (
         f"{len(report['stages'])} separate stages, {report['slots']} chain states: stages had a state in "
-        f"{report['fill_by_tick']:.1%} of {report['ticks']} ticks"
+        f"{report['fill_by_tick']:.1%} of {report['ticks']} ticks of the schedule"
     )
     if report["fill_by_time"] is None:
         return line
-    clock, steps = report["clock"], report["timed_steps"]
-    return f"{line}, and worked {report['fill_by_time']:.1%} of the time ({clock} clock, first {steps} steps)"
+    clock, steps, most = report["clock"], report["timed_steps"], report["most_stages_at_once"]
+    return (
+        f"{line}, and worked {report['fill_by_time']:.1%} of the time, "
+        f"{report['stages_at_once']:.2f} at once and {most} at most ({clock} clock, first {steps} steps)"
+    )
 
 
 def _pace(result: Result) -> str:

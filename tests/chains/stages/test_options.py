@@ -177,8 +177,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert end.value.code == 0
     line = next(one for one in capsys.readouterr().out.splitlines() if "separate stages" in one)
     assert re.fullmatch(
-        r"5 separate stages, 6 chain states: stages had a state in 98\.7% of 304 ticks, and worked "
-        r"\d+\.\d% of the time \(host clock, first 300 steps\)",
+        r"5 separate stages, 6 chain states: stages had a state in 98\.7% of 304 ticks of the schedule, and "
+        r"worked \d+\.\d% of the time, 1\.00 at once and 1 at most \(host clock, first 300 steps\)",
         line,
     )
     with pytest.raises(SystemExit) as end:

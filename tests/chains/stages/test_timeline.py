@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.chains.backends.stages.launcher import Timeline
+from syclade.host.chains.backends.stages.launcher import Interval, Timeline
 from syclade.host.chains.backends.stages.opening import StagedRunner, open_stages
 from syclade.host.chains.starts import initial_state
 from tests.support.backends import Case
@@ -56,6 +56,10 @@ def test_stages_come_one_after_another(device: str, clock: str) -> None:
     assert report["fill_by_tick"] == 24 / (2 * 16)  # 16 ticks for 2 steps of 6 states
     assert report["fill_by_time"] is not None
     assert 0 < report["fill_by_time"] <= 1
+    assert report["stages_at_once"] is not None
+    assert report["most_stages_at_once"] is not None
+    assert 1 <= report["stages_at_once"] <= report["most_stages_at_once"] <= 5
+    assert device != "python" or report["most_stages_at_once"] == 1
     assert report["fill_by_time"] == pytest.approx(np.mean(list(report["busy"].values())))
     runner.close()
 
@@ -104,9 +108,21 @@ def test_the_record_is_bounded_and_holds_whole_steps() -> None:
     runner.close()
 
 
+def test_stages_at_once_are_counted_when_one_begins() -> None:
+    """Three stages: the second begins while the first works, the third when both end; then one alone."""
+    runner, _, _ = open_stages("python", PLAN, chains=1, slots=1, seed=1)
+    times = [(0, 10), (4, 10), (10, 12), (20, 21)]
+    runner.timeline.intervals += [Interval(0, 0, 0, 0, *one) for one in times]
+    assert runner.timeline.at_once() == [1, 2, 1, 1]
+    report = runner.report()
+    assert (report["stages_at_once"], report["most_stages_at_once"]) == (1.25, 2)
+    runner.close()
+
+
 def test_nothing_done_nothing_told() -> None:
     runner, _, _ = open_stages("python", PLAN, chains=1, slots=1, seed=1)
     report = runner.report()
     assert (report["ticks"], report["fill_by_tick"], report["fill_by_time"]) == (0, 0.0, None)
+    assert (report["stages_at_once"], report["most_stages_at_once"]) == (None, None)
     assert json.loads(runner.trace())["otherData"]["timed_steps"] == 0
     runner.close()

@@ -35,7 +35,10 @@ class PipelineReport(TypedDict):
 
     `fill_by_tick` is the share of stages that have a state, over all ticks of the schedule. `busy` is the
     share of the time during which each stage worked, over the first `timed_steps` chain steps.
-    `fill_by_time` is the mean of `busy` over the stages; None if nothing was timed.
+    `fill_by_time` is the mean of `busy` over the stages; None if nothing was timed. `stages_at_once` is the
+    mean number of stages at work when one begins, itself included, `most_stages_at_once` the largest; None if
+    nothing was timed. The schedule gives several stages a state in a tick; only these two say whether they
+    worked at the same time.
     """
 
     stages: list[str]
@@ -45,6 +48,8 @@ class PipelineReport(TypedDict):
     fill_by_tick: float
     fill_by_time: float | None
     busy: dict[str, float]
+    stages_at_once: float | None
+    most_stages_at_once: int | None
     timed_steps: int
     clock: str
 
@@ -227,6 +232,16 @@ class Timeline:
         for one in self.intervals:
             worked[one.stage] += one.end - one.start
         return {name: time / self._span for name, time in zip(self._launcher.stages, worked, strict=True)}
+
+    def at_once(self) -> list[int]:
+        """Return how many stages were at work, itself included, whenever one began."""
+        events = [event for one in self.intervals for event in ((one.start, 1), (one.end, -1))]
+        working, found = 0, []
+        for _, change in sorted(events):  # a stage ends before another begins
+            working += change
+            if change > 0:
+                found.append(working)
+        return found
 
     def chrome_trace(self, about: PipelineReport) -> str:
         """Return JSON in Chrome's trace format: one row per stage, and one row per slot.

@@ -77,7 +77,7 @@ class StagedRunner(Runner):
 
     def report(self) -> PipelineReport:
         """Return how full the pipeline was, as plain values."""
-        busy = self.timeline.busy()
+        busy, at_once = self.timeline.busy(), self.timeline.at_once()
         return {
             "stages": list(self._launcher.stages),
             "slots": self.slots,
@@ -86,6 +86,8 @@ class StagedRunner(Runner):
             "fill_by_tick": self._steps / self._ticks if self._ticks else 0.0,
             "fill_by_time": sum(busy.values()) / len(busy) if busy else None,
             "busy": busy,
+            "stages_at_once": sum(at_once) / len(at_once) if at_once else None,
+            "most_stages_at_once": max(at_once, default=None),
             "timed_steps": self.timeline.steps,
             "clock": self._engine.clock,
         }
