@@ -23,6 +23,7 @@ HLS = (
     "vitis",
     "oneapi",
 )  # flavours; those of export/hls/__init__.py, which this module does not load
+SPIRV = ("1.0", "1.1", "1.2", "1.3", "1.4")  # versions; those of export/folder.py
 MISSING = 0.1  # share of missing values in a simulated test vector
 
 
@@ -49,6 +50,13 @@ MISSING = 0.1  # share of missing values in a simulated test vector
     metavar="cpu|fpga-emu",
     help="Compile the chain-step kernel, or those of tails, for this kind of device, too; may be repeated.",
 )
+@click.option(
+    "--spirv-version",
+    type=click.Choice(SPIRV),
+    default=SPIRV[-1],
+    show_default=True,
+    help="Version of the SPIR-V modules.",
+)
 @click.option("--tails", is_flag=True, help="Export the kernels of tails of columns instead (syclade call).")
 @click.option("--columns", type=POSITIVE, default=64, show_default=True, help="Columns of their test vector.")
 @click.option("--hls", type=click.Choice(HLS), help="Export a project in C for this compiler instead.")
@@ -64,6 +72,7 @@ def command(
     steps: int,
     seed: int,
     images: tuple[str, ...],
+    spirv_version: str,
     tails: bool,
     columns: int,
     hls: str | None,
@@ -84,13 +93,13 @@ def command(
     _refuse_together(tails, hls)
     size = (cells, mutations)
     if tails:
-        names = _tails(directory, columns, seed, images, force)
+        names = _tails(directory, columns, seed, images, spirv_version, force)
     elif hls is not None:
         chosen = click.get_current_context().get_parameter_source("chains")
         count = 2 * states if chosen == ParameterSource.DEFAULT else chains
         names = _hls(directory, hls, (states, unroll), size, matrix, (count, steps, seed), force, given)
     else:
-        names = _chains(directory, *size, matrix, chains, steps, seed, images, force, given)
+        names = _chains(directory, *size, matrix, chains, steps, seed, images, spirv_version, force, given)
     paths = [str(directory / name) for name in names]
     if as_json:
         click.echo(json.dumps({"files": paths}, indent=2))
@@ -98,7 +107,7 @@ def command(
         click.echo(f"wrote {', '.join(paths)}")
 
 
-_OF_TAILS = ("directory", "tails", "columns", "seed", "images", "force", "as_json")
+_OF_TAILS = ("directory", "tails", "columns", "seed", "images", "spirv_version", "force", "as_json")
 _OF_HLS = ("hls", "states", "unroll")
 
 
@@ -115,11 +124,13 @@ def _refuse_together(tails: bool, hls: str | None) -> None:
             raise click.UsageError("--columns goes with --tails only.")
         if hls is None and name in _OF_HLS:
             raise click.UsageError(f"{parameter.opts[0]} goes with --hls only.")
-        if hls is not None and name == "images":
-            raise click.UsageError("--with-image does not go with --hls.")
+        if hls is not None and name in ("images", "spirv_version"):
+            raise click.UsageError(f"{parameter.opts[0]} does not go with --hls.")
 
 
-def _tails(directory: Path, columns: int, seed: int, images: tuple[str, ...], force: bool) -> list[str]:
+def _tails(
+    directory: Path, columns: int, seed: int, images: tuple[str, ...], spirv_version: str, force: bool
+) -> list[str]:
     """Export the kernels of tails; return the names of the files."""
     from syclade.host.calls.tails.columns import KERNELS
     from syclade.host.commands.export.folder import check_image_kinds
@@ -129,7 +140,9 @@ def _tails(directory: Path, columns: int, seed: int, images: tuple[str, ...], fo
     check_image_kinds(images)
     made = [tail_image_name(kernel, kind) for kind in images for kernel in KERNELS]
     check_output(directory, (*TAIL_FILES, *made), force)
-    return export_tails(directory, columns=columns, seed=seed, images=images, force=force)
+    return export_tails(
+        directory, columns=columns, seed=seed, images=images, spirv_version=spirv_version, force=force
+    )
 
 
 def _chains(
@@ -141,6 +154,7 @@ def _chains(
     steps: int,
     seed: int,
     images: tuple[str, ...],
+    spirv_version: str,
     force: bool,
     given: dict[str, Any],
 ) -> list[str]:
@@ -163,6 +177,7 @@ def _chains(
         steps=steps,
         seed=seed,
         images=images,
+        spirv_version=spirv_version,
         force=force,
     )
 

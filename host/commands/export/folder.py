@@ -6,8 +6,11 @@ import hashlib
 import io
 import json
 import os
+import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +46,14 @@ from syclade.host.ground.errors import DeviceError, OptionError
 from syclade.host.ground.files import write_files
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.spirv import rename_entry_point
+from syclade.host.ground.packages import install_command
+from syclade.host.ground.spirv import header, instructions, module_of, rename_entry_point
 from syclade.kernels.arguments import SCRATCH
 from syclade.kernels.target.sycl_traits import TRAITS
 
 __all__ = [
     "FILES",
+    "SPIRV_VERSIONS",
     "Vector",
     "check_image_kinds",
     "compiling_device",
@@ -59,6 +64,9 @@ __all__ = [
     "vector_file",
 ]
 
+
+SPIRV_VERSIONS = ("1.0", "1.1", "1.2", "1.3", "1.4")
+"""Versions of SPIR-V that can be exported; the last is what the compiler writes."""
 
 FILES = (
     "chain_steps.spv",
@@ -86,6 +94,7 @@ def export_folder(
     steps: int = 1000,
     seed: int = 1,
     images: Sequence[str] = (),
+    spirv_version: str = SPIRV_VERSIONS[-1],
     force: bool = False,
 ) -> list[str]:
     """Export the kernels of the ancestor-matrix pipeline for one capacity, with all that runs them elsewhere.
@@ -98,6 +107,7 @@ def export_folder(
         mutations: capacity in mutations.
         chains, steps, seed: of the test vector.
         images: kinds of device to compile the chain-step kernel for: cpu, fpga-emu.
+        spirv_version: version of the SPIR-V modules, one of `SPIRV_VERSIONS`.
         force: whether existing files may be replaced.
 
     Returns:
@@ -117,7 +127,7 @@ def export_folder(
     capacity = AncestorEncoding.capacity(TRAITS, mutations + 1, cells, len(problem.values))
     encoding = AncestorEncoding(problem, TRAITS, capacity)
     kernels = exported_kernels(plan, encoding)
-    modules = [exported_module(queue, kernel) for kernel in kernels]
+    modules = [exported_module(queue, kernel, spirv_version) for kernel in kernels]
     vector = Vector(plan, matrix.n_cells, chains, steps, seed)
     content = vector_file(vector, encoding)
     others = {
@@ -177,19 +187,52 @@ def _images(kinds: Sequence[str], exported: ExportedKernel, module: bytes) -> di
     return made
 
 
-def exported_module(queue: Any, kernel: ExportedKernel) -> bytes:
+def exported_module(queue: Any, kernel: ExportedKernel, version: str = SPIRV_VERSIONS[-1]) -> bytes:
     """Return the SPIR-V of a kernel: valid under spirv-val, with `kernel.entry_point` as its one entry point.
 
     Args:
         queue: a SYCL queue of any device; the result does not depend on it.
         kernel: the kernel to compile, unless it is cached.
+        version: version of SPIR-V, one of `SPIRV_VERSIONS`.
 
     Raises:
-        DeviceError: the kernel cannot be compiled.
+        DeviceError: the kernel cannot be compiled, or not be translated to this version.
     """
-    module = spirv_of(queue, kernel.kernel).module
-    valid = with_listed_variables(without_stray_variables(module))
+    module = without_stray_variables(spirv_of(queue, kernel.kernel).module)
+    valid = with_listed_variables(module) if version == SPIRV_VERSIONS[-1] else _older(module, version)
     return rename_entry_point(valid, kernel.entry_point)
+
+
+def _older(module: bytes, version: str) -> bytes:
+    """Return a module of an older version of SPIR-V, by Khronos's translator to LLVM and back.
+
+    The translator writes version 1.0 for whatever does not need a newer one; what is valid in it is also
+    valid up to 1.3, so that the number in the header is the one that was asked for.
+    """
+    try:
+        program = import_module("dpcpp_llvm_spirv").get_llvm_spirv_path()
+    except ImportError as error:
+        command = install_command("sycl")
+        raise DeviceError(
+            "the package dpcpp-llvm-spirv is not installed", hint=f"install it: {command}"
+        ) from error
+    with tempfile.TemporaryDirectory() as folder:
+        given, between, made = (str(Path(folder, name)) for name in ("given.spv", "module.bc", "made.spv"))
+        Path(given).write_bytes(module)
+        for arguments in (
+            ["-r", given, "-o", between],
+            [f"-spirv-max-version={version}", between, "-o", made],
+        ):
+            done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise DeviceError(
+                    f"a kernel does not translate to SPIR-V {version}: {done.stderr.strip()}",
+                    hint=f"export it as SPIR-V {SPIRV_VERSIONS[-1]}",
+                )
+        older = Path(made).read_bytes()
+    magic, _, *others = header(older)
+    number = int(version.partition(".")[2]) << 8 | 1 << 16
+    return module_of((magic, number, *others), instructions(older))
 
 
 @dataclass(frozen=True, eq=False)

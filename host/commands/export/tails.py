@@ -24,7 +24,12 @@ from syclade.host.calls.tails.columns import (
 )
 from syclade.host.calls.tails.run import fields_of, numpy_engine
 from syclade.host.commands.export import loader
-from syclade.host.commands.export.folder import check_image_kinds, compiling_device, exported_module
+from syclade.host.commands.export.folder import (
+    SPIRV_VERSIONS,
+    check_image_kinds,
+    compiling_device,
+    exported_module,
+)
 from syclade.host.commands.export.manifest import ExportedKernel, common_parts, sha256
 from syclade.host.device.compile.image import TAILS, make_image
 from syclade.host.device.queue import open_queue
@@ -65,6 +70,7 @@ def export_tails(
     columns: int = 64,
     seed: int = 1,
     images: Sequence[str] = (),
+    spirv_version: str = SPIRV_VERSIONS[-1],
     force: bool = False,
 ) -> list[str]:
     """Export the kernels of tails with all that runs them elsewhere.
@@ -74,6 +80,7 @@ def export_tails(
         columns: number of random columns of the test vector.
         seed: seed of their random numbers.
         images: kinds of device to compile the kernels for: cpu, fpga-emu.
+        spirv_version: as for `export_folder`.
         force: whether existing files may be replaced.
 
     Returns:
@@ -88,7 +95,7 @@ def export_tails(
     require_memory(_BYTES * columns, f"{columns} columns", "use fewer columns")
     queue = open_queue(compiling_device("cpu").filter)
     kernels = [_exported(name) for name in KERNELS]
-    modules = [exported_module(queue, kernel) for kernel in kernels]
+    modules = [exported_module(queue, kernel, spirv_version) for kernel in kernels]
     vector = random_columns(columns, seed)
     content, sizes = _vector_file(vector)
     folder = Path(str(loader.__file__)).parent

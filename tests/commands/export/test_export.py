@@ -23,7 +23,7 @@ from syclade.host.commands.export.manifest import STAGES
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
-from syclade.host.ground.spirv import Op, entry_points, instructions
+from syclade.host.ground.spirv import Op, entry_points, header, instructions
 from syclade.kernels.ancestor.stage_arguments import IN
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case, without_complaints
@@ -152,6 +152,24 @@ def test_the_test_vector_is_the_ordinary_run(folder: Path, manifest: dict[str, A
         names = {argument["name"] for argument in kernel_of(manifest, "chain_steps")["arguments"]}
         assert set(arrays.files) == names - {"proposal", "shares", "drawn"}
         assert arrays["last_step"].tolist() == [STEPS] * CHAINS
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize(("version", "number"), [("1.0", 0x10000), ("1.3", 0x10300)])
+def test_older_versions_of_spirv(tmp_path: Path, version: str, number: int) -> None:
+    """All modules are valid in the version that was asked for, and give the same results."""
+    small, sizes = Case(9, 12), {"cells": 12, "mutations": 9}
+    matrix = matrix_from_array(small.values)
+    export_folder(tmp_path, matrix, RATES, **sizes, chains=2, steps=50, spirv_version=version)  # type: ignore[arg-type]
+    modules = {path.stem: path.read_bytes() for path in tmp_path.glob("*.spv")}
+    assert modules.keys() == {"chain_steps", *STAGES}
+    for name, module in modules.items():
+        assert header(module)[1] == number
+        assert complaint(module) is None
+        assert entry_points(module) == [f"ancestor_{name}"]
+    assert json.loads((tmp_path / "manifest.json").read_text())["spirv_version"] == version
+    done = load(tmp_path, "--kernels", "stages" if version == "1.0" else "chain_steps")
+    assert json.loads(done.stdout)["as_expected"] is True
 
 
 # ---- loader
