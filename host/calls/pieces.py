@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -23,7 +24,7 @@ from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Here, Piece, Site, Sites
 from syclade.host.calls.window_tests import WindowResult, Worker
 from syclade.host.device.cluster.job_pool import JobPool
-from syclade.host.device.cluster.jobs import IsWanted, Opening, named_by_host, work_since
+from syclade.host.device.cluster.jobs import IsWanted, named_by_host, work_since
 from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import WorkDone, merged_work
@@ -247,7 +248,7 @@ class SharedPieces:
         stats = [path.stat() for path in (*files, reference.path)]
         versions = tuple((one.st_size, one.st_mtime_ns) for one in stats)
         value = CallsToOpen(files, reference.path.absolute(), options, versions)
-        self._job_pool = JobPool(workers, Opening(open_calls, value))
+        self._job_pool = JobPool[int, PiecesDone](workers, partial(open_calls, value))
         self._paths = files
         self._seen: list[Seen] = []
 

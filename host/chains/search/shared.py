@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from syclade.host.chains.search.kernel import NO_SCORE, SearchState
 from syclade.host.chains.search.phase import Phase, PhaseStopped
@@ -18,7 +19,7 @@ from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.chains.search.runner import SearchRunner, device_for_search, make_search_runner
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first
 from syclade.host.device.cluster.job_pool import JobPool, Place
-from syclade.host.device.cluster.jobs import IsWanted, Opening, divided, named_by_host, work_since
+from syclade.host.device.cluster.jobs import IsWanted, divided, named_by_host, work_since
 from syclade.host.device.device import Device
 from syclade.host.device.work import WorkDone, merged_work
 from syclade.host.ground.signals import Stopped
@@ -133,6 +134,10 @@ class _SharedPhase:
         return max((state.best_score for state in self.states), default=NO_SCORE)
 
 
+_JobPool: TypeAlias = JobPool[tuple[_SharedPhase, list[int]], PhaseDone]
+"""Its tags are the phase and the numbers of the searches."""
+
+
 class SharedSearches:
     """Searches that a job pool runs.
 
@@ -144,7 +149,7 @@ class SharedSearches:
         job_pool: the job pool.
     """
 
-    def __init__(self, problem: SearchProblem, job_pool: JobPool) -> None:
+    def __init__(self, problem: SearchProblem, job_pool: _JobPool) -> None:
         self.problem = problem
         self._job_pool = job_pool
         self._work: tuple[WorkDone, ...] = ()
@@ -209,7 +214,7 @@ class SharedSearches:
         """Take the answers that come within some seconds."""
         for one in self._job_pool.collect(seconds):
             of, numbers = one.tag
-            done: PhaseDone = one.answer
+            done = one.answer
             one.place.units = done.units
             if done.complete:
                 one.place.rate = 1 / max(sum(work.seconds for work in done.work), 1e-6)
@@ -253,4 +258,4 @@ def make_shared_searches(
     names = where.names if isinstance(where, Devices) else ()
     devices = [choose_device(name) for name in names]
     value = SearchesToOpen(problem, seed, by_columns, tuple(stages), searches, names_host=not devices)
-    return SharedSearches(problem, JobPool(where, Opening(open_searches, value)))
+    return SharedSearches(problem, _JobPool(where, partial(open_searches, value)))

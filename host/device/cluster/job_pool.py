@@ -7,15 +7,28 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from functools import cached_property
-from typing import Any
+from typing import Generic, TypeVar
 
 from syclade.host.device.choice import Devices, Several
-from syclade.host.device.cluster.jobs import IsWanted, Job, JobRunner, NotOpen, Opening, digest_of
+from syclade.host.device.cluster.jobs import (
+    Answer,
+    IsWanted,
+    Job,
+    JobRunner,
+    NotOpen,
+    Opening,
+    digest_of,
+    packed,
+)
 from syclade.host.device.cluster.workers import MOST_ATTEMPTS, Workers, is_loss, lost_too_often
 
 __all__ = ["Finished", "JobPool", "Place"]
 
 logger = logging.getLogger("syclade.workers")
+
+Tag = TypeVar("Tag")
+Argument = TypeVar("Argument")
+Held = TypeVar("Held")
 
 COUNT_SECONDS = 1.0
 """Time between two counts of workers that come and go."""
@@ -50,7 +63,7 @@ class Place:
         """Open a device of this process at once, so that its errors and Ctrl-C end the run at its start."""
         self._runner.open(key, opening, self.device)
 
-    def submit(self, job: Job) -> Future[Any]:
+    def submit(self, job: Job[Answer]) -> Future[Answer | NotOpen]:
         """Submit a job."""
         if self._workers is not None:
             return self._workers.submit(job)
@@ -68,7 +81,7 @@ class Place:
             self._thread.shutdown()
 
 
-class Finished:
+class Finished(Generic[Tag, Answer]):
     """A job and its answer.
 
     Attributes:
@@ -78,21 +91,23 @@ class Finished:
         seconds: time since it was submitted.
     """
 
-    def __init__(self, place: Place, tag: Any, answer: Any, seconds: float) -> None:
+    def __init__(self, place: Place, tag: Tag, answer: Answer, seconds: float) -> None:
         self.place, self.tag, self.answer, self.seconds = place, tag, answer, seconds
 
 
-class _UnderWay:
+class _UnderWay(Generic[Tag, Answer]):
     """A job that a place does."""
 
-    def __init__(self, place: Place, job: Job, tag: Any, future: Future[Any]) -> None:
+    def __init__(self, place: Place, job: Job[Answer], tag: Tag, future: Future[Answer | NotOpen]) -> None:
         self.place, self.job, self.tag, self.future = place, job, tag, future
         self.begun = time.perf_counter()
         self.attempts = 1
 
 
-class JobPool:
+class JobPool(Generic[Tag, Answer]):
     """Places that share the work on one problem. What they open stays open until the pool is closed.
+
+    The type variables are that of the tags that jobs are submitted with, and that of their answers.
 
     Args:
         where: the places.
@@ -105,7 +120,7 @@ class JobPool:
         self._workers = where if isinstance(where, Workers) else None
         names = where.names if isinstance(where, Devices) else ()
         self.places = [Place(at, name, None) for at, name in enumerate(names)]
-        self._jobs: list[_UnderWay] = []
+        self._jobs: list[_UnderWay[Tag, Answer]] = []
         self._answered = False
         self._counted = -COUNT_SECONDS
         self._most = len(self.places)
@@ -119,7 +134,7 @@ class JobPool:
 
     @cached_property
     def _packed(self) -> bytes:
-        return self._opening.packed()
+        return packed(self._opening)
 
     @cached_property
     def _key(self) -> str:
@@ -144,13 +159,17 @@ class JobPool:
         busy = {one.place for one in self._jobs}
         return [place for place in self.places if place not in busy][: max(0, self._most - len(busy))]
 
-    def under_way(self) -> Iterator[tuple[Place, Any, float]]:
+    def under_way(self) -> Iterator[tuple[Place, Tag, float]]:
         """Yield place, tag and seconds so far of each job under way."""
         now = time.perf_counter()
         return ((one.place, one.tag, now - one.begun) for one in self._jobs)
 
     def submit(
-        self, place: Place, function: Callable[[Any, Any, IsWanted], Any], argument: Any, tag: Any
+        self,
+        place: Place,
+        function: Callable[[Held, Argument, IsWanted], Answer],
+        argument: Argument,
+        tag: Tag,
     ) -> None:
         """Submit a job to an idle place; its answer comes with the tag."""
         place.wanted = True
@@ -158,7 +177,7 @@ class JobPool:
         job = Job(self._key, opening, place.device, function, argument)
         self._jobs.append(_UnderWay(place, job, tag, place.submit(job)))
 
-    def collect(self, seconds: float) -> list[Finished]:
+    def collect(self, seconds: float) -> list[Finished[Tag, Answer]]:
         """Wait for the next answers, for some seconds at most; return all that have come.
 
         Raises:
@@ -181,7 +200,7 @@ class JobPool:
                 found.append(Finished(one.place, one.tag, answer, time.perf_counter() - one.begun))
         return found
 
-    def _repeat(self, one: _UnderWay, error: BaseException) -> None:
+    def _repeat(self, one: _UnderWay[Tag, Answer], error: BaseException) -> None:
         """Submit a job again if its worker was lost; else raise the error."""
         if one.place.is_here or not is_loss(error):
             raise error
@@ -192,7 +211,7 @@ class JobPool:
         one.attempts += 1
         self._again(one)
 
-    def _again(self, one: _UnderWay) -> None:
+    def _again(self, one: _UnderWay[Tag, Answer]) -> None:
         job = one.job
         one.job = Job(job.key, self._packed, job.device, job.function, job.argument, job.attempt + 1)
         one.future = one.place.submit(one.job)
@@ -208,7 +227,7 @@ class JobPool:
             place.close()
 
 
-def _error_of(future: Future[Any]) -> BaseException | None:
+def _error_of(future: Future[Answer]) -> BaseException | None:
     """Return the error of a future that has ended, also if it was cancelled; None if it succeeded."""
     if future.cancelled():
         return CancelledError("the scheduler has dropped the job")

@@ -12,7 +12,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from syclade.host.device.work import WorkDone
 from syclade.host.ground.errors import WorkersError
@@ -29,6 +29,7 @@ __all__ = [
     "divided",
     "host_name",
     "named_by_host",
+    "packed",
     "run_job",
     "work_since",
 ]
@@ -60,25 +61,16 @@ class Closable(Protocol):
         """Free its memory."""
 
 
-@dataclass(frozen=True, eq=False)
-class Opening:
-    """How to open what jobs work on.
+Opening: TypeAlias = Callable[[str], Closable]
+"""Opens what jobs work on: (device as for `choose_device`) -> what to keep. It can be pickled: a function at
+the top of a module, or a `partial` of one."""
 
-    Attributes:
-        opener: a function at the top of a module: (value, device as for `choose_device`) -> what to keep.
-        value: its first argument.
-    """
+Answer = TypeVar("Answer")
 
-    opener: Callable[[Any, str], Closable]
-    value: Any
 
-    def packed(self) -> bytes:
-        """Return both, pickled."""
-        return pickle.dumps((self.opener, self.value), protocol=5)
-
-    def open(self, device: str) -> Closable:
-        """Open it on a device."""
-        return self.opener(self.value, device)
+def packed(opening: Opening) -> bytes:
+    """Return an opening, pickled."""
+    return pickle.dumps(opening, protocol=5)
 
 
 def digest_of(packed: bytes) -> str:
@@ -91,7 +83,7 @@ class NotOpen(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class Job(Generic[Answer]):
     """One job.
 
     Attributes:
@@ -107,8 +99,8 @@ class Job:
     key: str
     opening: Opening | bytes | None
     device: str
-    function: Callable[[Any, Any, IsWanted], Any]
-    argument: Any
+    function: Callable[..., Answer]
+    argument: object
     attempt: int = 0
     version: str | None = VERSION
 
@@ -125,7 +117,7 @@ class JobRunner:
         self._cached: dict[tuple[str, str], Closable] = {}
         self._lock = threading.Lock()
 
-    def run(self, job: Job, is_wanted: IsWanted = always) -> Any:
+    def run(self, job: Job[Answer], is_wanted: IsWanted = always) -> Answer | NotOpen:
         """Do a job; jobs of one holder wait for each other."""
         with self._lock:
             name = job.key, job.device
@@ -140,9 +132,8 @@ class JobRunner:
     def _opened(self, opening: Opening | bytes, device: str) -> Closable:
         while len(self._cached) >= self._most:
             self._cached.pop(next(iter(self._cached))).close()
-        if isinstance(opening, bytes):
-            opening = Opening(*pickle.loads(opening))
-        return opening.open(device)
+        made: Opening = pickle.loads(opening) if isinstance(opening, bytes) else opening
+        return made(device)
 
     def open(self, key: str, opening: Opening, device: str) -> None:
         """Open something before the first job does."""
@@ -159,7 +150,7 @@ class JobRunner:
 _RUNNER = JobRunner()
 
 
-def run_job(job: Job) -> Any:
+def run_job(job: Job[Answer]) -> Answer | NotOpen:
     """Do a job in a worker process.
 
     Raises:

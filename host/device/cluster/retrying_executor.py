@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from syclade.host.device.cluster.workers import MOST_ATTEMPTS, Workers, is_loss, lost_too_often
 
@@ -23,10 +23,14 @@ ALONE = 3
 """Attempts after which a call of a process pool runs alone."""
 
 
-class _Answer(Future[Any]):
+Given = ParamSpec("Given")
+T = TypeVar("T")
+
+
+class _Answer(Future[T]):
     """Future of a call, whichever worker does it in the end."""
 
-    inner: Future[Any] | None = None
+    inner: Future[T] | None = None
 
     def cancel(self) -> bool:
         """Cancel the call if it has not begun."""
@@ -35,11 +39,11 @@ class _Answer(Future[Any]):
         return super().cancel()
 
 
-class _Call(NamedTuple):
+class _Call(NamedTuple, Generic[T]):
     """A call that waits for a worker: its future, what to call, and the number of the attempt, from 1."""
 
-    answer: _Answer
-    function: Callable[[], Any]
+    answer: _Answer[T]
+    function: Callable[[], T]
     attempt: int
 
 
@@ -59,14 +63,16 @@ class RetryingExecutor(Executor):
         self.workers = Workers(executor)
         # Callbacks run in threads of the executor, which must not wait for the executor itself.
         self._repeating = ThreadPoolExecutor(1, "syclade-repeat")
-        self._waiting: deque[_Call] = deque()
+        self._waiting: deque[_Call[Any]] = deque()
         self._given = 0
         self._one_alone = False
         self._lock = threading.Lock()
 
-    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+    def submit(
+        self, function: Callable[Given, T], /, *arguments: Given.args, **named: Given.kwargs
+    ) -> Future[T]:
         """Submit a call; if the executor takes no more, its future has a WorkersError."""
-        answer = _Answer()
+        answer = _Answer[T]()
         with self._lock:
             self._waiting.append(_Call(answer, partial(function, *arguments, **named), 1))
         self._give()
@@ -90,7 +96,7 @@ class RetryingExecutor(Executor):
             self._given -= 1
             self._one_alone = False
 
-    def _next(self) -> _Call | None:
+    def _next(self) -> _Call[Any] | None:
         """Take the next call that may be submitted; return None if there is none."""
         bounded = self.workers.lose_all
         with self._lock:
@@ -105,11 +111,11 @@ class RetryingExecutor(Executor):
             self._one_alone = alone
             return self._waiting.popleft()
 
-    def _note(self, one: _Call, inner: Future[Any]) -> None:
+    def _note(self, one: _Call[T], inner: Future[T]) -> None:
         with contextlib.suppress(RuntimeError):  # the executor has ended: there is no call to repeat
             self._repeating.submit(self._ended, one, inner)
 
-    def _ended(self, one: _Call, inner: Future[Any]) -> None:
+    def _ended(self, one: _Call[T], inner: Future[T]) -> None:
         """Pass on the answer of a call, or repeat the call if its worker was lost; then submit others."""
         self._free()
         try:
@@ -126,7 +132,7 @@ class RetryingExecutor(Executor):
                 self._repeat(one, error)
         self._give()
 
-    def _repeat(self, one: _Call, error: BaseException) -> None:
+    def _repeat(self, one: _Call[T], error: BaseException) -> None:
         """Let a call whose worker was lost wait again, before those that were not submitted yet."""
         try:
             self.workers.renew_after(error)
@@ -147,7 +153,7 @@ class RetryingExecutor(Executor):
         self.workers.close()
 
 
-def _fail(answer: _Answer, error: BaseException) -> None:
+def _fail(answer: _Answer[T], error: BaseException) -> None:
     """End a future with an error, unless it was cancelled."""
     with contextlib.suppress(InvalidStateError):
         answer.set_exception(error)

@@ -13,15 +13,17 @@ import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
-from typing import Any
+from typing import ParamSpec
 
 from syclade.host.device.choice import Several
-from syclade.host.device.cluster.jobs import Job, run_job
+from syclade.host.device.cluster.jobs import Answer, Job, NotOpen, run_job
 from syclade.host.ground.errors import OptionError, WorkersError
 from syclade.host.ground.values import shown
 
 __all__ = ["MOST_ATTEMPTS", "Workers", "break_pool", "dead_workers", "is_loss", "lost_too_often"]
 
+
+Given = ParamSpec("Given")
 
 logger = logging.getLogger("syclade.workers")
 
@@ -89,7 +91,7 @@ class Workers(Several):
         """Return whether one lost worker loses the calls of all others, too."""
         return isinstance(self._executor, ProcessPoolExecutor)
 
-    def submit(self, job: Job) -> Future[Any]:
+    def submit(self, job: Job[Answer]) -> Future[Answer | NotOpen]:
         """Submit a job.
 
         Raises:
@@ -97,7 +99,9 @@ class Workers(Several):
         """
         return self.call(run_job, job)
 
-    def call(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def call(
+        self, function: Callable[Given, Answer], *arguments: Given.args, **named: Given.kwargs
+    ) -> Future[Answer]:
         """Submit a call.
 
         Raises:
@@ -106,7 +110,7 @@ class Workers(Several):
         while True:
             executor = self._executor
             try:
-                return executor.submit(function, *arguments)
+                return executor.submit(function, *arguments, **named)
             except BrokenExecutor as error:
                 self._renew(executor, error)
             except RuntimeError as error:
@@ -131,7 +135,7 @@ class Workers(Several):
                 raise WorkersError(f"the executor is broken: {error}", hint=_RESUME) from error
             self._renewals += 1
             logger.warning("a worker process ended abruptly; its jobs are repeated by new ones")
-            settings: Any = vars(broken)
+            settings = vars(broken)
             self._executor = self._own = ProcessPoolExecutor(
                 settings["_max_workers"],
                 mp_context=settings["_mp_context"],
@@ -189,13 +193,13 @@ def is_loss(error: BaseException) -> bool:
 
 def dead_workers(pool: ProcessPoolExecutor) -> set[int]:
     """Return the process numbers of workers that have ended, and that the pool has not yet missed."""
-    processes: Any = vars(pool).get("_processes")
+    processes = vars(pool).get("_processes")
     return {number for number, process in list((processes or {}).items()) if process.exitcode is not None}
 
 
 def break_pool(pool: ProcessPoolExecutor) -> None:
     """End all processes of a pool, and its wait for answers: its calls fail with `BrokenProcessPool`."""
-    settings: Any = vars(pool)
+    settings = vars(pool)
     for process in list((settings.get("_processes") or {}).values()):
         process.kill()
         process.join()

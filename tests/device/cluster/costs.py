@@ -6,6 +6,7 @@ import argparse
 import statistics
 import time
 from concurrent.futures import FIRST_COMPLETED, wait
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from syclade.host.chains.state import ChainInfo, no_tallies
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
-from syclade.host.device.cluster.jobs import Job, Opening, digest_of
+from syclade.host.device.cluster.jobs import Job, digest_of, packed
 from syclade.host.device.cluster.scheduler import open_scheduler
 from syclade.host.device.cluster.workers import Workers
 
@@ -33,15 +34,15 @@ def main() -> None:
     plan = make_plan(make_problem(matrix_from_array(values), Rates(0.01, 0.2)))
     info = ChainInfo(no_tallies(len(plan.kinds)))
     chains = [(initial_state(plan, 1, chain), info) for chain in range(asked.chains)]
-    opening = Opening(open_chains, ChainsToOpen(plan, "auto", asked.chains, None, None, 1, names_host=True))
-    packed = opening.packed()
+    value = ChainsToOpen(plan, "auto", asked.chains, None, None, 1, names_host=True)
+    opening = packed(partial(open_chains, value))
     segment = Segment(chains, [1] * asked.chains, 1.0)  # a single step: all of the time is overhead
-    print(f"problem {len(packed)} bytes")
+    print(f"problem {len(opening)} bytes")
     begun = time.perf_counter()
     with open_scheduler(asked.scheduler) as executor:
         workers = Workers(executor)
         print(f"scheduler started: {time.perf_counter() - begun:.2f} s")
-        job = Job(digest_of(packed), packed, "auto", advance_segment, segment)
+        job = Job(digest_of(opening), opening, "auto", advance_segment, segment)
         wait([workers.submit(job) for _ in range(workers.count())], return_when=FIRST_COMPLETED)
         print(f"first answer: {time.perf_counter() - begun:.2f} s")
         times, cpu = [], time.process_time()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from syclade.host.device.choice import Devices, first_of, split_devices
 from syclade.host.device.cluster import jobs
 from syclade.host.device.cluster.job_pool import JobPool, Place
-from syclade.host.device.cluster.jobs import Job, JobRunner, NotOpen, Opening, always, run_job
+from syclade.host.device.cluster.jobs import Job, JobRunner, NotOpen, always, run_job
 from syclade.host.device.cluster.workers import MOST_ATTEMPTS, Workers, is_loss
 from syclade.host.ground.errors import DeviceError, OptionError, WorkersError
 
@@ -46,7 +47,7 @@ class Inline(Executor):
 
     def __init__(self, *errors: BaseException, workers: int = 2) -> None:
         self.errors = list(errors)
-        self.jobs: list[Job] = []
+        self.jobs: list[Job[Any]] = []
         self._max_workers = workers
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **_: Any) -> Future[Any]:
@@ -74,7 +75,7 @@ def _own_holder(monkeypatch: pytest.MonkeyPatch) -> None:
     CLOSED.clear()
 
 
-def answer_of(job_pool: JobPool) -> Any:
+def answer_of(job_pool: JobPool[Any, Any]) -> Any:
     for _ in range(2 * MOST_ATTEMPTS):
         found = job_pool.collect(1.0)
         if found:
@@ -86,7 +87,7 @@ def test_a_holder_keeps_the_most_recent() -> None:
     holder = JobRunner(2)
 
     def run(value: int) -> Any:
-        return holder.run(Job(str(value), Opening(Closable, value), "numpy", add, 1))
+        return holder.run(Job(str(value), partial(Closable, value), "numpy", add, 1))
 
     assert [run(value) for value in (1, 2, 1, 3)] == [2, 3, 2, 4]
     assert CLOSED == [2]
@@ -99,7 +100,7 @@ def test_a_holder_keeps_the_most_recent() -> None:
 
 def test_the_problem_is_sent_until_there_was_an_answer_and_then_only_where_it_is_missing() -> None:
     executor = Inline()
-    job_pool = JobPool(Workers(executor, "numpy"), Opening(Closable, 10))
+    job_pool = JobPool[Any, Any](Workers(executor, "numpy"), partial(Closable, 10))
     first, second = job_pool.idle()
     job_pool.submit(first, add, 1, None)
     job_pool.submit(second, add, 2, None)
@@ -117,7 +118,7 @@ def test_the_problem_is_sent_until_there_was_an_answer_and_then_only_where_it_is
 def test_jobs_of_lost_workers_are_repeated(error: Exception) -> None:
     executor = Inline(error, error)
     executor._broken = False  # type: ignore[attr-defined]
-    job_pool = JobPool(Workers(executor, "numpy"), Opening(Closable, 10))
+    job_pool = JobPool[Any, Any](Workers(executor, "numpy"), partial(Closable, 10))
     job_pool.submit(job_pool.idle()[0], add, 1, "tag")
     assert answer_of(job_pool) == 11
     assert len(executor.jobs) == 3
@@ -125,14 +126,16 @@ def test_jobs_of_lost_workers_are_repeated(error: Exception) -> None:
 
 
 def test_a_job_that_kills_its_workers_is_given_up() -> None:
-    job_pool = JobPool(Workers(Inline(*[KilledWorker("killed")] * 100), "numpy"), Opening(Closable, 10))
+    job_pool = JobPool[Any, Any](
+        Workers(Inline(*[KilledWorker("killed")] * 100), "numpy"), partial(Closable, 10)
+    )
     job_pool.submit(job_pool.idle()[0], add, 1, None)
     with pytest.raises(WorkersError, match=f"lost {MOST_ATTEMPTS} times"):
         answer_of(job_pool)
 
 
 def test_a_broken_executor_that_cannot_be_replaced() -> None:
-    job_pool = JobPool(Workers(Inline(BrokenExecutor("gone")), "numpy"), Opening(Closable, 10))
+    job_pool = JobPool[Any, Any](Workers(Inline(BrokenExecutor("gone")), "numpy"), partial(Closable, 10))
     job_pool.submit(job_pool.idle()[0], add, 1, None)
     with pytest.raises(WorkersError, match="the executor is broken: gone"):
         answer_of(job_pool)
@@ -140,7 +143,7 @@ def test_a_broken_executor_that_cannot_be_replaced() -> None:
 
 def test_errors_of_jobs_are_raised_and_not_repeated() -> None:
     executor = Inline()
-    job_pool = JobPool(Workers(executor, "numpy"), Opening(Closable, 10))
+    job_pool = JobPool[Any, Any](Workers(executor, "numpy"), partial(Closable, 10))
     job_pool.submit(job_pool.idle()[0], refuse, 1, None)
     with pytest.raises(DeviceError, match="no such device"):
         answer_of(job_pool)
@@ -157,7 +160,7 @@ def test_a_closed_executor_is_an_error() -> None:
 
 
 def test_workers_of_another_version_are_refused() -> None:
-    job = Job("a", Opening(Closable, 1), "numpy", add, 1, version="0.0.1")
+    job = Job("a", partial(Closable, 1), "numpy", add, 1, version="0.0.1")
     with pytest.raises(WorkersError, match="and the run has"):
         run_job(job)
 
@@ -168,7 +171,7 @@ def test_no_executor() -> None:
 
 
 def test_devices_of_this_machine_have_a_thread_each() -> None:
-    job_pool = JobPool(Devices(["numpy", "native"]), Opening(Closable, 10))
+    job_pool = JobPool[Any, Any](Devices(["numpy", "native"]), partial(Closable, 10))
     for place in job_pool.idle():
         job_pool.submit(place, device_of, 1, None)
     found: set[str] = set()
@@ -190,7 +193,7 @@ def test_a_place_whose_answer_is_not_wanted_ends_early() -> None:
             pass
         return "ended"
 
-    future = place.submit(Job("a", Opening(Closable, 1), "numpy", wait, 1))
+    future = place.submit(Job("a", partial(Closable, 1), "numpy", wait, 1))
     assert started.wait(10)
     place.wanted = False
     assert future.result(10) == "ended"

@@ -60,7 +60,7 @@ class SimulatedJobPool:
             (self.now + seconds, place, tag, SegmentDone(chains, [], work, place.units), seconds)
         )
 
-    def collect(self, seconds: float) -> list[Finished]:
+    def collect(self, seconds: float) -> list[Finished[Any, SegmentDone]]:
         first = min(end for end, *_ in self._jobs) if self._jobs else self.now
         if first > self.now + seconds:
             self.now += seconds

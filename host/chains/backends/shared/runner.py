@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from syclade.host.chains.recorders import Event
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 from syclade.host.device.choice import Devices, Several, choose_device
 from syclade.host.device.cluster.job_pool import Finished, JobPool, Place
-from syclade.host.device.cluster.jobs import Opening, divided
+from syclade.host.device.cluster.jobs import divided
 from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.device import native_device
 from syclade.host.device.work import WorkDone, merged_work
@@ -134,6 +135,10 @@ STUCK_SECONDS = 60.0
 """Time after which, with four segments more, a segment is given to another place: its place may hang."""
 
 
+_JobPool: TypeAlias = JobPool[dict[int, int], SegmentDone]
+"""Its tags are the slots of a segment, with the versions of their chains."""
+
+
 class SharedRunner:
     """Chain states that a job pool advances; the methods are those of `Runner`.
 
@@ -149,7 +154,7 @@ class SharedRunner:
 
     returns_early = True
 
-    def __init__(self, plan: Plan, seed: int, slots: int, job_pool: JobPool) -> None:
+    def __init__(self, plan: Plan, seed: int, slots: int, job_pool: _JobPool) -> None:
         self.plan, self.seed, self.slots = plan, seed, slots
         here = all(place.is_here for place in job_pool.places) and bool(job_pool.places)
         self._pace, self.round_seconds = (HERE, 2.0) if here else (ELSEWHERE, 20.0)
@@ -238,9 +243,9 @@ class SharedRunner:
         self._out |= tag
         self._job_pool.submit(place, advance_segment, segment, tag)
 
-    def _take(self, one: Finished) -> list[Event]:
+    def _take(self, one: Finished[dict[int, int], SegmentDone]) -> list[Event]:
         """Take the chains of an answer that nothing has overtaken; return their events."""
-        done: SegmentDone = one.answer
+        done = one.answer
         fresh: set[int] = set()
         for (slot, version), (state, info) in zip(one.tag.items(), done.chains, strict=True):
             if self._versions[slot] == version:
@@ -327,5 +332,5 @@ def open_shared(
     places = where.count() if isinstance(where, Workers) else len(names)
     steps = None if steps is None else -(-steps // max(1, places))
     value = ChainsToOpen(plan, encoding, chains, steps, slots, seed, names_host=not devices)
-    job_pool = JobPool(where, Opening(open_chains, value), depth=DEPTH)
+    job_pool = _JobPool(where, partial(open_chains, value), depth=DEPTH)
     return Opened(SharedRunner(plan, seed, chains, job_pool), None, chosen, chains)
