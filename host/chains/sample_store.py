@@ -12,7 +12,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +129,7 @@ class SampleStore:
         self._end, self._digest = 0, NO_DIGEST
         self._waiting: list[Event] = []
 
-    def _attach(self, file: Any) -> None:
+    def _attach(self, file: IO[bytes]) -> None:
         self._file = file
         weakref.finalize(self, file.close)
 
@@ -219,7 +219,7 @@ class SampleStore:
             except OSError as problem:
                 self._leave(problem)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return the state for pickle, with the content of the file in place of the file."""
         self._write_waiting()
         self._file.seek(0)
@@ -320,7 +320,7 @@ class SampleStore:
         return OutputError(f"{what} cannot be written: {problem.strerror}", hint="is the disk full?")
 
 
-def _temporary_file() -> Any:
+def _temporary_file() -> IO[bytes]:
     return tempfile.SpooledTemporaryFile(IN_MEMORY, "w+b")
 
 

@@ -131,7 +131,7 @@ def _absolute(given: Options) -> Options:
 @JOBS
 @PREPARE
 def bootstrap(
-    matrix: Any,
+    matrix: options.GivenMatrix,
     names: Path | None,
     resample: str,
     replicates: int,

@@ -55,7 +55,7 @@ def _flags(option: Option | CallFile) -> list[str]:
 
 
 def _file(option: CallFile) -> Callable[[options.Command], options.Command]:
-    default: dict[str, Any] = {"required": True}  # with a default of None, click would take that
+    default: options.Given = {"required": True}  # with a default of None, click would take that
     if not option.required:
         default = {"default": option.default, "show_default": option.default is not None}
     return click.option(
@@ -69,7 +69,7 @@ def _file(option: CallFile) -> Callable[[options.Command], options.Command]:
 
 def _added(option: Option) -> Callable[[options.Command], options.Command]:
     kind, default = option.type, option.none or option.default
-    settings: dict[str, Any] = {"help": option.help, "default": default, "show_default": True}
+    settings: options.Given = {"help": option.help, "default": default, "show_default": True}
     if kind.name == "flag":
         settings |= {"is_flag": True, "show_default": False}
     elif kind.name == "number":
@@ -186,7 +186,7 @@ def _leave_out_devices() -> None:
     logger.setLevel(logging.WARNING)
 
 
-def _options_of(given: dict[str, Any], samples: int, sites: Path | None) -> CallOptions:
+def _options_of(given: options.Given, samples: int, sites: Path | None) -> CallOptions:
     """Return the options; refuse what does not go together."""
     bonf = given.pop("bonf")
     if bonf != "dynamic" and not str(bonf).isdecimal():

@@ -24,7 +24,7 @@ __all__ = ["command"]
 @options.take("out", required=True)
 @options.take("force", "json")
 def command(
-    matrix: Any,
+    matrix: options.GivenMatrix,
     to: str,
     out: Path,
     force: bool,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, TypeVar
 
 import click
 
@@ -14,6 +14,7 @@ from syclade.host.ground.options import CODING, OPTIONS, Options, flag_of, optio
 from syclade.host.ground.options.types import WEIGHTS_GIVEN, Type
 
 if TYPE_CHECKING:
+    from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.model.rates import Rates
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "INPUT_FILE",
     "MATRIX",
     "RATES",
+    "Given",
+    "GivenMatrix",
     "Probability",
     "coding_of",
     "files_of",
@@ -31,6 +34,12 @@ __all__ = [
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., object])
+
+GivenMatrix: TypeAlias = "Path | BinaryIO"
+"""Argument MATRIX of a command: a path, or the stream of standard input."""
+
+Given: TypeAlias = dict[str, Any]
+"""Parameters of a command, or settings of an option, by name, as click takes them."""
 
 GIVEN = {
     "fp_rate": "Probability of observing a mutation that is not there (SCITE's -fd).",
@@ -68,14 +77,12 @@ class Probability(click.ParamType["float | str"]):
         return number
 
 
-class MatrixSource(click.ParamType["Path | BinaryIO"]):
+class MatrixSource(click.ParamType[GivenMatrix]):
     """A path, or ``-`` for standard input, which error messages call ``<stdin>``."""
 
     name = "matrix"
 
-    def convert(
-        self, value: str, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path | BinaryIO:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> GivenMatrix:
         """Return the path, or the stream of standard input."""
         if value == "":
             self.fail("the name is empty.", param, ctx)
@@ -136,12 +143,12 @@ def take_rates(*names: str) -> Callable[[Command], Command]:
     return add
 
 
-def _option(name: str, changes: dict[str, Any]) -> Callable[[Command], Command]:
+def _option(name: str, changes: Given) -> Callable[[Command], Command]:
     """Return the decorator for an option of the table; see `take`."""
     option = OPTIONS[name]
     flags = {"verbose": ["-v", "--verbose"]}.get(name, [flag_of(name)])
     parameter = changes.pop("parameter", {"json": "as_json"}.get(name, name))
-    settings: dict[str, Any] = {
+    settings: Given = {
         "help": option.help,
         "required": False,
         "default": option.default,
@@ -180,12 +187,12 @@ def _limit_threads(_context: click.Context, _option: click.Parameter, number: in
         os.environ["SYCLADE_THREADS"] = str(number)
 
 
-def options_from(given: Mapping[str, Any]) -> Options:
+def options_from(given: Given) -> Options:
     """Return the options among the parameters of a command."""
     return options_of({{"as_json": "json"}.get(name, name): value for name, value in given.items()})
 
 
-def rates_of(given: Mapping[str, Any]) -> Rates:
+def rates_of(given: Given) -> Rates:
     """Return the error rates from the parameters of a command."""
     from syclade.host.data.model.rates import Rates
 
@@ -214,8 +221,8 @@ def files_of(given: Options, matrix: object) -> dict[str, object]:
 
 
 def coding_of(
-    given: dict[str, Any], matrix: Any, names: Path | None, cell_names: Path | None
-) -> tuple[Any, dict[str, Any]]:
+    given: Given, matrix: GivenMatrix, names: Path | None, cell_names: Path | None
+) -> tuple[GivenMatrix | Matrix, Given]:
     """Read MATRIX if options of its format were given.
 
     Args:

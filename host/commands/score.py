@@ -11,6 +11,7 @@ import click
 import syclade
 from syclade.host.commands import options
 from syclade.host.commands.progress import show_log
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
@@ -36,7 +37,7 @@ _DOUBLETS = (
 @options.take("doublets", help=_DOUBLETS)
 @options.take("recurrent", "json")
 def score(
-    matrix: Any,
+    matrix: options.GivenMatrix,
     tree: Path,
     names: Path | None,
     cell_names: Path | None,
@@ -65,9 +66,9 @@ def score(
     from syclade.host.data.trees.treefile import read_tree
 
     show_log(quiet=False, verbose=False)
-    matrix, _ = options.coding_of(given, matrix, names, cell_names)
+    source, _ = options.coding_of(given, matrix, names, cell_names)
     rates = options.rates_of(given)
-    observed = read_matrix(matrix, names, cell_names=cell_names)
+    observed = read_matrix(source, names, cell_names=cell_names)
     check_zygosity(observed, rates)  # reported before any error in the tree
     check_scored(kind, score, doublets, recurrent)
     if kind == "leaf":
@@ -76,7 +77,9 @@ def score(
     if recurrent is not None:
         found, recurrence, called = score_with_copy(observed, rates, tree, recurrent, score, doublets)
         of_kind = {name: value for name, value in recurrence.to_dict().items() if value is not None}
-        also = {"score": score} if called is None else {"score": "doublets", "doublets": called.to_dict()}
+        also: JsonObject = (
+            {"score": score} if called is None else {"score": "doublets", "doublets": called.to_dict()}
+        )
         _print(found, {**also, "recurrence": of_kind}, observed, rates, as_json)
         return
     parents = read_tree(tree, observed.mutations, observed.cells or ())
@@ -99,7 +102,7 @@ def score(
     _print(of_counts, {"score": score, "event_counts": events}, observed, rates, as_json)
 
 
-def _print(found: float, also: dict[str, Any], observed: Matrix, rates: Rates, as_json: bool) -> None:
+def _print(found: float, also: JsonObject, observed: Matrix, rates: Rates, as_json: bool) -> None:
     """Print the log-likelihood; as JSON together with `also`, the sizes and the rates."""
     if not as_json:
         click.echo(repr(found))

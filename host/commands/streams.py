@@ -12,9 +12,12 @@ import errno
 import io
 import os
 import sys
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from syclade.host.ground.errors import OutputError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 __all__ = ["prepare_streams", "shows"]
 
@@ -24,11 +27,11 @@ _INPUT, _OUTPUT, _ERROR = range(3)
 class _Courtesy(io.FileIO):
     """A file that drops output that cannot be written."""
 
-    def write(self, content: Any, /) -> int:
+    def write(self, content: ReadableBuffer, /) -> int:
         try:
             return super().write(content)
         except OSError:
-            return len(content)
+            return memoryview(content).nbytes
 
 
 class _WatchedOutput(io.FileIO):
@@ -36,9 +39,9 @@ class _WatchedOutput(io.FileIO):
 
     failed = False
 
-    def write(self, content: Any, /) -> int:
+    def write(self, content: ReadableBuffer, /) -> int:
         if self.failed:
-            return len(content)
+            return memoryview(content).nbytes
         try:
             return super().write(content)
         except BrokenPipeError:

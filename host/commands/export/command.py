@@ -67,7 +67,7 @@ def command(
     directory: Path,
     cells: int | None,
     mutations: int | None,
-    matrix: Any,
+    matrix: options.GivenMatrix | None,
     chains: int,
     steps: int,
     seed: int,
@@ -149,14 +149,14 @@ def _chains(
     directory: Path,
     cells: int | None,
     mutations: int | None,
-    matrix: Any,
+    matrix: options.GivenMatrix | None,
     chains: int,
     steps: int,
     seed: int,
     images: tuple[str, ...],
     spirv_version: str,
     force: bool,
-    given: dict[str, Any],
+    given: options.Given,
 ) -> list[str]:
     """Export the kernels of chains; return the names of the files."""
     from syclade.host.commands.export.folder import FILES, export_folder, image_name
@@ -187,10 +187,10 @@ def _hls(
     name: str,
     design: tuple[int, int],
     size: tuple[int | None, int | None],
-    matrix: Any,
+    matrix: options.GivenMatrix | None,
     inference: tuple[int, int, int],
     force: bool,
-    given: dict[str, Any],
+    given: options.Given,
 ) -> list[str]:
     """Export a project for high-level synthesis; return the names of the files."""
     from syclade.host.commands.export.hls import FLAVOURS
@@ -207,7 +207,9 @@ def _hls(
     return export_project(directory, flavour, found, rates, capacity, Design(*design), vectors, force)
 
 
-def _matrix(given: Any, cells: int | None, mutations: int | None, rates: Rates, seed: int) -> Matrix:
+def _matrix(
+    given: options.GivenMatrix | None, cells: int | None, mutations: int | None, rates: Rates, seed: int
+) -> Matrix:
     """Return the matrix of the test vector: the given one, or a simulated one."""
     if given is not None:
         from syclade.host.data.input.read_matrix import read_matrix

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -48,8 +48,12 @@ from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import install_command
 from syclade.host.ground.spirv import header, instructions, module_of, rename_entry_point
+from syclade.host.ground.values import JsonObject
 from syclade.kernels.arguments import SCRATCH
 from syclade.kernels.target.sycl_traits import TRAITS
+
+if TYPE_CHECKING:
+    from dpctl import SyclQueue
 
 __all__ = [
     "FILES",
@@ -187,7 +191,7 @@ def _images(kinds: Sequence[str], exported: ExportedKernel, module: bytes) -> di
     return made
 
 
-def exported_module(queue: Any, kernel: ExportedKernel, version: str = SPIRV_VERSIONS[-1]) -> bytes:
+def exported_module(queue: SyclQueue, kernel: ExportedKernel, version: str = SPIRV_VERSIONS[-1]) -> bytes:
     """Return the SPIR-V of a kernel: valid under spirv-val, with `kernel.entry_point` as its one entry point.
 
     Args:
@@ -277,7 +281,7 @@ _NUMPY_STEPS = 10_000
 """Up to this many steps, the numpy fallback is fast enough."""
 
 
-def describe_vector(vector: Vector, content: bytes, device: Device) -> dict[str, Any]:
+def describe_vector(vector: Vector, content: bytes, device: Device) -> JsonObject:
     """Return the manifest's part on the test vector, with the expected results.
 
     The expected results come from an ordinary run that shares nothing with the exported kernels. It uses the

@@ -23,7 +23,24 @@ import sys
 import time
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from dpctl import SyclQueue
+    from dpctl.memory import MemoryUSMDevice
+    from dpctl.program import SyclKernel
+    from numpy.typing import NDArray
+
+Entry: TypeAlias = "dict[str, Any]"
+"""An object of manifest.json."""
+
+Array: TypeAlias = "NDArray[Any]"
+"""Argument of a kernel, whose type manifest.json has."""
+
+Loaded: TypeAlias = "tuple[SyclKernel, int, list[object]]"
+"""A kernel, the size of its work-groups, and its flat arguments."""
 
 STEPS_A_LAUNCH = 2000
 STAGES = ("propose", "find_parent", "tree_update", "score_mapping", "reduction")
@@ -46,7 +63,7 @@ def main() -> int:
     return 0 if report["as_expected"] else 1
 
 
-def run(folder: Path, device: str, kernels: str) -> dict[str, Any]:
+def run(folder: Path, device: str, kernels: str) -> Entry:
     """Run all chains, and return the report."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     problem = manifest["problem"]
@@ -96,10 +113,10 @@ class Design:
     def __init__(
         self,
         folder: Path,
-        kernels: list[dict[str, Any]],
-        queue: Any,
+        kernels: list[Entry],
+        queue: SyclQueue,
         slots: int,
-        arrays: dict[str, Any],
+        arrays: dict[str, Array],
         symbols: dict[str, int],
     ) -> None:
         import numpy as np
@@ -108,8 +125,8 @@ class Design:
         self.queue = queue
         self.slots = slots
         self.kernels = {kernel["name"]: kernel for kernel in kernels}
-        self.memory: dict[str, Any] = {}
-        self.arrays: dict[str, Any] = {}
+        self.memory: dict[str, MemoryUSMDevice] = {}
+        self.arrays: dict[str, Array] = {}
         symbols = symbols | {"slots": slots}
         for kernel in kernels:
             for argument in kernel["arguments"]:
@@ -121,20 +138,20 @@ class Design:
                         raise ValueError(f"problem.npz: {name} is {values.dtype} {values.shape}")
                     self._allocate(name, values)
 
-    def _allocate(self, name: str, values: Any) -> None:
+    def _allocate(self, name: str, values: Array) -> None:
         import dpctl.memory
 
         self.arrays[name] = values
         self.memory[name] = dpctl.memory.MemoryUSMDevice(values.nbytes, queue=self.queue)
         self.write(name, values)
 
-    def write(self, name: str, values: Any) -> None:
+    def write(self, name: str, values: Array) -> None:
         """Copy an array to the device."""
         import numpy as np
 
         self.memory[name].copy_from_host(np.ascontiguousarray(values).reshape(-1).view(np.uint8))
 
-    def read(self, name: str) -> Any:
+    def read(self, name: str) -> Array:
         """Copy an array from the device."""
         import numpy as np
 
@@ -142,7 +159,7 @@ class Design:
         raw = self.memory[name].copy_to_host()
         return np.frombuffer(raw, like.dtype, like.size).reshape(like.shape)
 
-    def load(self, name: str) -> tuple[Any, int, list[Any]]:
+    def load(self, name: str) -> Loaded:
         """Return a kernel, the size of its work-groups, and its flat arguments.
 
         There are five flat arguments per array (manifest.json).
@@ -151,19 +168,19 @@ class Design:
 
         described = self.kernels[name]
         program = dpctl.program.create_program_from_spirv(self.queue, checked(self.folder, described))
-        flat: list[Any] = []
+        flat: list[object] = []
         for argument in described["arguments"]:
             values = self.arrays[argument["name"]]
             sizes = (ctypes.c_longlong(values.size), ctypes.c_longlong(values.itemsize))
             flat += [*sizes, self.memory[argument["name"]], *sizes]
         return program.get_sycl_kernel(described["entry_point"]), described["work_size"]["local"][0], flat
 
-    def launch(self, kernel: Any, lanes: int, flat: list[Any]) -> None:
+    def launch(self, kernel: SyclKernel, lanes: int, flat: list[object]) -> None:
         """Launch a kernel once, with one work-group per slot, and wait for it."""
         self.queue.submit(kernel, flat, [self.slots * lanes], [lanes]).wait()
 
 
-def advance(design: Design, kernels: list[Any], steps: int) -> None:
+def advance(design: Design, kernels: list[Loaded], steps: int) -> None:
     """Take every chain to its last step: chain_steps does many per launch, the stages together one."""
     import numpy as np
 
@@ -175,7 +192,7 @@ def advance(design: Design, kernels: list[Any], steps: int) -> None:
             design.launch(*kernel)
 
 
-def results(design: Design, problem: dict[str, Any]) -> dict[str, Any]:
+def results(design: Design, problem: Entry) -> Entry:
     """Return the best score of every chain, and the best tree of all; ties go to the lowest chain."""
     scores = design.read("best_score").tolist()
     best = scores.index(max(scores))
@@ -185,7 +202,7 @@ def results(design: Design, problem: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def parents_of(matrix: Any, nodes: int) -> list[int]:
+def parents_of(matrix: Array, nodes: int) -> list[int]:
     """Return the parent vector of an ancestor matrix.
 
     The parent of y is the node whose row is y's without the bit of y. The root is last and its own parent.
@@ -195,7 +212,7 @@ def parents_of(matrix: Any, nodes: int) -> list[int]:
     return [owner[rows[node] & ~(1 << node)] for node in range(nodes - 1)] + [nodes - 1]
 
 
-def checked(folder: Path, entry: dict[str, Any]) -> bytes:
+def checked(folder: Path, entry: Entry) -> bytes:
     """Return a file's content, if its digest is that of the manifest: a damaged module may crash a driver."""
     content = Path(folder, entry["file"]).read_bytes()
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
@@ -206,7 +223,7 @@ def checked(folder: Path, entry: dict[str, Any]) -> bytes:
 # ---- start-up in a virtual environment, where the wheels find neither libraries nor drivers
 
 
-def start() -> Any:
+def start() -> ModuleType:
     """Load libraries and register drivers, import dpctl, and make the emulator accept SPIR-V."""
     if "dpctl" not in sys.modules:
         for distribution, pattern in (
@@ -222,7 +239,8 @@ def start() -> Any:
     import dpctl
 
     let_emulator_take_spirv()
-    return dpctl
+    module: ModuleType = dpctl
+    return module
 
 
 def installed(distribution: str, pattern: str) -> list[str]:

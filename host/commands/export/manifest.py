@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import syclade
 from syclade.host.chains.backends.stages.kernels import DescribedKernel, stage_kernels
@@ -14,6 +13,7 @@ from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.device.compile.translate import compiler_versions
 from syclade.host.ground.spirv import header
+from syclade.host.ground.values import JsonObject
 from syclade.kernels.ancestor import stage_arguments
 from syclade.kernels.ancestor.stage_arguments import StageArgument
 from syclade.kernels.chain.arguments import PARAMETERS
@@ -59,9 +59,9 @@ def make_manifest(
     kernels: Sequence[tuple[ExportedKernel, bytes]],
     sizes: Mapping[str, int],
     values: Mapping[str, int],
-    vector: dict[str, Any],
+    vector: JsonObject,
     files: Mapping[str, bytes],
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the manifest as plain values.
 
     Args:
@@ -95,7 +95,7 @@ def make_manifest(
 
 def common_parts(
     kernels: Sequence[tuple[ExportedKernel, bytes]], values: Mapping[str, int], files: Mapping[str, bytes]
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the parts that the manifests of all families of kernels have.
 
     Args:
@@ -119,7 +119,7 @@ def common_parts(
     }
 
 
-def _kernel(kernel: ExportedKernel, module: bytes, numbers: Mapping[str, int]) -> dict[str, Any]:
+def _kernel(kernel: ExportedKernel, module: bytes, numbers: Mapping[str, int]) -> JsonObject:
     return {
         "name": kernel.name,
         "meaning": kernel.meaning,
@@ -132,7 +132,7 @@ def _kernel(kernel: ExportedKernel, module: bytes, numbers: Mapping[str, int]) -
     }
 
 
-def _argument(index: int, described: StageArgument, numbers: Mapping[str, int]) -> dict[str, Any]:
+def _argument(index: int, described: StageArgument, numbers: Mapping[str, int]) -> JsonObject:
     argument, direction = described
     first = index * len(FLATTENED)
     return {

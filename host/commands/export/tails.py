@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from syclade.host.device.compile.image import TAILS, make_image
 from syclade.host.device.queue import open_queue
 from syclade.host.ground.files import write_files
 from syclade.host.ground.limits import require_memory
+from syclade.host.ground.values import Array
 from syclade.kernels.ancestor.stage_arguments import IN, INOUT, OUT, StageArgument
 from syclade.kernels.arguments import PROBLEM, SCRATCH, SETTING
 from syclade.kernels.tails.arguments import PARAMETERS
@@ -163,7 +163,7 @@ def _exported(name: str) -> ExportedKernel:
 def _vector_file(columns: Columns) -> tuple[bytes, dict[str, dict[str, int]]]:
     """Return an npz file of all arguments that need values, `kernel.argument`, and each kernel's sizes."""
     reduced = reduce_columns(columns)
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, Array] = {}
     sizes = {}
     for name in KERNELS:
         made = sizes_of(name, reduced)
@@ -174,7 +174,7 @@ def _vector_file(columns: Columns) -> tuple[bytes, dict[str, dict[str, int]]]:
     return content.getvalue(), sizes
 
 
-def _values(name: str, reduced: Reduced, sizes: Sizes) -> dict[str, Any]:
+def _values(name: str, reduced: Reduced, sizes: Sizes) -> dict[str, Array]:
     """Return the arguments of one launch with all columns, by name."""
     slots = len(reduced.number)
     engine, _ = numpy_engine(name, sizes, slots)

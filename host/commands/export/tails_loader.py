@@ -15,9 +15,8 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
-from load_design import KINDS, Design, checked, start  # type: ignore[import-not-found] # beside it
+from load_design import KINDS, Design, Entry, checked, start  # type: ignore[import-not-found] # beside it
 
 
 def main() -> int:
@@ -36,7 +35,7 @@ def main() -> int:
     return 0 if report["as_expected"] else 1
 
 
-def run(folder: Path, device: str, kernel: str) -> dict[str, Any]:
+def run(folder: Path, device: str, kernel: str) -> Entry:
     """Compute all tails, and return the report."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     problem = manifest["problem"]

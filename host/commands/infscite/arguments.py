@@ -12,6 +12,7 @@ from typing import Any
 from syclade.host.commands.scite.arguments import (
     FLAGS,
     Flag,
+    Given,
     SciteCall,
     number,
     read_flags,
@@ -93,11 +94,11 @@ def parse_arguments(arguments: Sequence[str]) -> InfsciteCall:
     return call
 
 
-def _one(given: Mapping[str, list[Any]], flag: str) -> Any:
+def _one(given: Given, flag: str) -> Any:
     return given[flag][0] if given.get(flag) else None
 
 
-def _counts(given: Mapping[str, list[Any]]) -> tuple[int, int] | None:
+def _counts(given: Given) -> tuple[int, int] | None:
     """Return the counts of -z.
 
     Raises:
@@ -112,7 +113,7 @@ def _counts(given: Mapping[str, list[Any]]) -> tuple[int, int] | None:
     return zeros, ones
 
 
-def _refuse(call: InfsciteCall, given: Mapping[str, list[Any]]) -> None:
+def _refuse(call: InfsciteCall, given: Given) -> None:
     """Raise an OptionError for invalid values, and for flags that do not go together."""
     rate = call.doublet_rate
     if rate is not None and not 0.0 < rate < 1.0:

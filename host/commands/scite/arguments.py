@@ -18,6 +18,7 @@ from syclade.host.ground.values import whole
 __all__ = [
     "FLAGS",
     "Flag",
+    "Given",
     "SciteCall",
     "number",
     "parse_arguments",
@@ -30,6 +31,9 @@ __all__ = [
 
 Flag = tuple[int, int, Callable[[str, str], Any]]
 """The fewest and the most values of a flag, and the function that reads one."""
+
+Given = dict[str, list[Any]]
+"""Values of each given flag, as its function reads them."""
 
 _REQUIRED = ("-i", "-n", "-m", "-r", "-l", "-fd", "-ad")
 _DIGITS = re.compile(r"[+-]?[0-9]{1,40}")
@@ -147,7 +151,7 @@ def parse_arguments(arguments: Sequence[str]) -> SciteCall:
     return SciteCall(**scite_values(read_flags(list(arguments), FLAGS, _unknown)))
 
 
-def scite_values(given: Mapping[str, list[Any]]) -> dict[str, Any]:
+def scite_values(given: Given) -> dict[str, Any]:
     """Return the attributes of a call from the values of its flags.
 
     Raises:
@@ -193,9 +197,7 @@ def scite_values(given: Mapping[str, list[Any]]) -> dict[str, Any]:
     )
 
 
-def read_flags(
-    words: list[str], flags: Mapping[str, Flag], unknown: Callable[[str], OptionError]
-) -> dict[str, list[Any]]:
+def read_flags(words: list[str], flags: Mapping[str, Flag], unknown: Callable[[str], OptionError]) -> Given:
     """Return the values of each flag. If a flag occurs twice, the last one counts, as in SCITE.
 
     Args:
@@ -206,7 +208,7 @@ def read_flags(
     Raises:
         OptionError: a word belongs to no flag, or a flag has too few values.
     """
-    given: dict[str, list[Any]] = {}
+    given: Given = {}
     at = 0
     while at < len(words):
         flag = words[at]

@@ -10,10 +10,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from syclade.host.chains.backends import make_runner
 from syclade.host.chains.backends.runner import Runner
@@ -26,6 +24,7 @@ from syclade.host.chains.starts import initial_state
 from syclade.host.commands.export.hls.layout import circulating, tables
 from syclade.host.device.choice import choose_device
 from syclade.host.device.device import NUMPY
+from syclade.host.ground.values import Array
 
 __all__ = ["VECTORS", "Vectors", "vectors_file"]
 
@@ -74,7 +73,7 @@ def vectors_file(plan: Plan, encoding: AncestorEncoding, vectors: Vectors, mutat
     return b"".join(blocks)
 
 
-def _block(name: str, array: NDArray[Any]) -> bytes:
+def _block(name: str, array: Array) -> bytes:
     assert array.dtype.itemsize == 8
     return (
         struct.pack("<32sQ", name.encode(), array.size)
@@ -82,7 +81,7 @@ def _block(name: str, array: NDArray[Any]) -> bytes:
     )
 
 
-def _expected(plan: Plan, encoding: AncestorEncoding, vectors: Vectors) -> Iterator[tuple[str, NDArray[Any]]]:
+def _expected(plan: Plan, encoding: AncestorEncoding, vectors: Vectors) -> Iterator[tuple[str, Array]]:
     """Yield the arrays of the states after the last step.
 
     They come from an ordinary run, which has no code in common with the stages in C: of the numpy fallback
