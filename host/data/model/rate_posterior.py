@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import path_counts
 from syclade.host.data.model.rate_fit import PRIORS, expected_counts, largest_sum
-from syclade.host.data.model.rates import Rates, scored_values
+from syclade.host.data.model.rates import Columns, Rates, distinct_columns
 from syclade.host.data.trees.tree import preorder
 from syclade.host.ground.values import JsonObject
 
@@ -156,8 +156,8 @@ def rate_posterior(
 
     Source: docs/model.md, "Estimated error rates".
     """
-    values = scored_values(matrix, rates)
-    work = _COARSE ** len(names) * (values.shape[0] + 1) * values.shape[1]
+    columns = distinct_columns(matrix, rates)
+    work = _COARSE ** len(names) * (columns.values.shape[0] + 1) * columns.values.shape[1]
     used = min(len(trees), max(_FEWEST_TREES, min(_MOST_TREES, int(_WORK / work))))
     chosen = np.arange(used) * len(trees) // used
     some = trees[chosen]
@@ -167,7 +167,7 @@ def rate_posterior(
     ends = [_ends(one, most) for one, most in zip(errors, highest, strict=True)]
     for _ in range(_MOST_ROUNDS):
         axes = [np.linspace(low, high, _COARSE) for low, high in ends]
-        gains = _gains(values, rates, some, logs, names, axes)
+        gains = _gains(columns, rates, some, logs, names, axes)
         intervals, wider = _read(names, axes, gains, errors)
         wider = [(low, min(high, most)) for (low, high), most in zip(wider, highest, strict=True)]
         if wider == ends:
@@ -204,7 +204,7 @@ def _rate(scale: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _gains(
-    values: NDArray[np.uint8],
+    columns: Columns,
     rates: Rates,
     trees: NDArray[np.int32],
     log_shares: NDArray[np.float64],
@@ -218,16 +218,16 @@ def _gains(
     fp, fn = np.broadcast_arrays(points["fp_rate"], points["fn_rate"])
     fp, fn = np.append(fp, rates.fp_rate), np.append(fn, rates.fn_rate)  # the last point is r₀
     weights = np.stack([np.log(fn) - np.log1p(-fp), np.log1p(-fn) - np.log(fp)], axis=1)
-    zeros, ones = float((values == 0).sum()), float((values == 1).sum())
+    zeros, ones = (float((columns.values == value).sum(axis=0) @ columns.multiplicity) for value in (0, 1))
     base = zeros * np.log1p(-fp) + ones * np.log(fp)
     found = np.array(
-        [base + _summed(values, tree, own, weights) for tree, own in zip(trees, log_shares, strict=True)]
+        [base + _summed(columns, tree, own, weights) for tree, own in zip(trees, log_shares, strict=True)]
     )
     return np.asarray(found[:, :-1] - found[:, -1:])
 
 
 def _summed(
-    values: NDArray[np.uint8],
+    columns: Columns,
     tree: NDArray[np.int32],
     log_shares: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -235,11 +235,12 @@ def _summed(
     """Return Σ over cells of log Σ over nodes of share · exp(weights · counts): float64, shape (points,).
 
     Args:
-        values: uint8, shape (mutations, cells).
+        columns: the distinct columns, with the number of cells of each.
         tree: int32, shape (mutations + 1,).
         log_shares: float64, of the same shape.
         weights: float64, shape (points, 2): weights of an observed 0 and 1 on the path to a node.
     """
+    values = columns.values
     best, at_best = np.full(values.shape[1], -np.inf), np.zeros((2, values.shape[1]))
     order = preorder(tree)
     for node, counts in zip(order, path_counts(values, tree), strict=True):
@@ -250,7 +251,7 @@ def _summed(
     sums = np.zeros((len(weights), values.shape[1]))
     for node, counts in zip(order, path_counts(values, tree), strict=True):
         sums += np.exp(weights @ (counts[:2] - at_best) + log_shares[node])
-    return np.asarray((np.log(sums) + weights @ at_best).sum(axis=1))
+    return np.asarray((np.log(sums) + weights @ at_best) @ columns.multiplicity)
 
 
 def _read(

@@ -68,6 +68,16 @@ def test_intervals_are_those_of_all_trees_and_rates(center: Rates) -> None:
     assert not found.rough
 
 
+def test_equal_cells_are_worked_on_once() -> None:
+    """As many trees are used as for few cells, and the rates are known far better."""
+    many = Matrix(np.tile(MADE.values, 400), MADE.mutations, "array")
+    trees = sampled_trees(MADE, CENTER, 500)
+    few, found = (rate_posterior(matrix, CENTER, trees, names=BOTH) for matrix in (MADE, many))
+    assert found.trees == few.trees > 100
+    widths = [one.intervals["fn_rate"].high - one.intervals["fn_rate"].low for one in (few, found)]
+    assert widths[1] < 0.1 * widths[0]
+
+
 def test_trees_of_other_rates_without_their_weights_would_not_do() -> None:
     """Control: trees of another matrix give other intervals, or are worth little."""
     other = simulate(150, 3, 0.03, 0.2, 0.1, 9).matrix
