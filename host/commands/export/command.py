@@ -22,7 +22,7 @@ HLS = (
     "opencl",
     "vitis",
     "oneapi",
-)  # flavours; those of export/hls/__init__.py, which this module does not load
+)  # flavours; those of export/hls/flavours.py, which this module does not load
 SPIRV = ("1.0", "1.1", "1.2", "1.3", "1.4")  # versions; those of export/folder.py
 MISSING = 0.1  # share of missing values in a simulated test vector
 
@@ -193,7 +193,7 @@ def _hls(
     given: options.Given,
 ) -> list[str]:
     """Export a project for high-level synthesis; return the names of the files."""
-    from syclade.host.commands.export.hls import FLAVOURS
+    from syclade.host.commands.export.hls.flavours import FLAVOURS
     from syclade.host.commands.export.hls.project import Design, export_project
     from syclade.host.commands.export.hls.vectors import Vectors
     from syclade.host.ground.files import check_output, refuse_same

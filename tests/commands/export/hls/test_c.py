@@ -20,7 +20,7 @@ from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.starts import initial_state
 from syclade.host.commands.export.hls.body import translated
 from syclade.host.commands.export.hls.program import Function, Program, numbers_and_arrays
-from syclade.host.commands.export.hls.stages import ONE_LANE, stage_program
+from syclade.host.commands.export.hls.project import ONE_LANE, stage_program
 from syclade.host.commands.export.hls.values import Array, Number, Record, Value
 from syclade.host.ground.errors import SourceError
 from syclade.kernels.ancestor.capacity import Capacity

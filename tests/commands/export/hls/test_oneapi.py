@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from syclade.host.commands.export.command import HLS
-from syclade.host.commands.export.hls import FLAVOURS
+from syclade.host.commands.export.hls.flavours import FLAVOURS
 from tests.commands.export.hls.projects import (
     Simulation,
     assert_counts,
