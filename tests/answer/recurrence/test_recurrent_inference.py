@@ -56,7 +56,7 @@ def planted(kind: str, cells: int = 140) -> NDArray[np.uint8]:
 @pytest.mark.parametrize("kind", PLANTED)
 def test_a_planted_recurrence_is_found(kind: str, doublets: float | None) -> None:
     options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "doublets": doublets, "steps": 3000, "chains": 4}
-    found = syclade.infer(planted(kind), recurrent=1, device=QUICKEST, **options)
+    found = syclade.infer(planted(kind), recurrent=1, device="native", **options)
     recurrence = found.assignment.recurrence
     assert recurrence is not None
     assert (recurrence.mutation, recurrence.kind) == ("1", kind)
@@ -72,14 +72,14 @@ def test_a_planted_recurrence_is_found(kind: str, doublets: float | None) -> Non
         planted(kind), found.parents, fp_rate=FP, fn_rate=FN, doublets=doublets, recurrent=1
     )
     assert again == found.log_likelihood
-    without = syclade.infer(planted(kind), device=QUICKEST, **options)
+    without = syclade.infer(planted(kind), device="native", **options)
     assert recurrence.without == without.log_likelihood
 
 
 @pytest.mark.parametrize("kind", PLANTED)
 def test_a_test_of_all_finds_the_planted_one(kind: str) -> None:
     result = syclade.infer(
-        planted(kind), recurrent="all", fp_rate=FP, fn_rate=FN, steps=2000, chains=3, device=QUICKEST
+        planted(kind), recurrent="all", fp_rate=FP, fn_rate=FN, steps=2000, chains=3, device="native"
     )
     found = result.recurrences
     assert found is not None
@@ -190,7 +190,7 @@ def test_bayes_factors_are_those_of_all_trees_and_of_no_other_model(
     """The score of the best trees does not matter for Bayes factors, but doublets do."""
     found = syclade.infer(
         small_matrix(3), recurrent="all", fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate,
-        steps=steps, chains=chains, device=QUICKEST, doublets=DOUBLETS if model == "doublets" else None,
+        steps=steps, chains=chains, device="native", doublets=DOUBLETS if model == "doublets" else None,
     ).recurrences  # fmt: skip
     assert found is not None
     others: list[dict[str, Any]] = [{"constrained": False}, {"gained": True}]
@@ -231,7 +231,7 @@ def matrix(tmp_path: Path) -> Path:
 
 def test_files_have_both_copies(matrix: Path, tmp_path: Path) -> None:
     out, rates = tmp_path / "out", ("--fp-rate", FP, "--fn-rate", FN)
-    words = ("--recurrent", 1, "--steps", 3000, "--chains", 4, "--device", QUICKEST, "--out", out)
+    words = ("--recurrent", 1, "--steps", 3000, "--chains", 4, "--device", "native", "--out", out)
     code, output = run("infer", matrix, *rates, *words)
     assert code == 0, output
     assert "1: loss: log-likelihood" in output
@@ -258,7 +258,7 @@ def test_files_have_both_copies(matrix: Path, tmp_path: Path) -> None:
 
 def test_a_test_of_all_writes_its_table(matrix: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    words = ("--recurrent", "all", "--steps", 300, "--chains", 2, "--device", QUICKEST, "--out", out)
+    words = ("--recurrent", "all", "--steps", 300, "--chains", 2, "--device", "native", "--out", out)
     code, output = run("infer", matrix, "--fp-rate", FP, "--fn-rate", FN, *words)
     assert code == 0, output
     assert "the greatest gain by a recurrence:" in output
@@ -303,7 +303,7 @@ def test_simulated_truth_is_found_and_scored(kind: str, tmp_path: Path) -> None:
     assert code == 0, output
     assert float(output.splitlines()[-1]) == pytest.approx(told["log_likelihood"], abs=1e-9)
     found = syclade.infer(
-        out / "matrix.csv", fp_rate=FP, fn_rate=FN, recurrent="all", steps=2000, chains=2, device=QUICKEST
+        out / "matrix.csv", fp_rate=FP, fn_rate=FN, recurrent="all", steps=2000, chains=2, device="native"
     ).recurrences
     assert found is not None
     assert found.best.recurrence.mutation == f"M{mutation + 1}"
@@ -354,7 +354,7 @@ TWO_VIOLATIONS = simulate(100, 10, FP, FN, 0.05, seed=9, recurrent=2)
 """Mutations 1 and 3 recur; 2 and 8 have evidence as long as 1 is there, and 7 takes the place of 3."""
 OF_ROUNDS: dict[str, Any] = {
     "fp_rate": FP, "fn_rate": FN, "recurrent": "all", "score": "sum", "steps": 1000, "chains": 3,
-    "device": QUICKEST,
+    "device": "native",
 }  # fmt: skip
 
 
@@ -464,7 +464,7 @@ def test_without_violations_there_is_one_round() -> None:
 def test_mutations_of_unequal_clones_have_no_evidence() -> None:
     """With equal probabilities of all nodes, 9 of these had log Bayes factors from 3 to 35."""
     made = simulate(400, 24, FP, 0.13, 0.0, seed=1, shares="zipf", per_branch=3)
-    options: dict[str, Any] = {"score": "sum", "steps": 300, "chains": 2, "device": QUICKEST}
+    options: dict[str, Any] = {"score": "sum", "steps": 300, "chains": 2, "device": "native"}
     found = syclade.infer(made.matrix, fp_rate=FP, fn_rate=0.13, recurrent="all", **options).recurrences
     assert found is not None
     assert max(test.log_bayes_factor for test in found.tests) < 3
@@ -472,7 +472,7 @@ def test_mutations_of_unequal_clones_have_no_evidence() -> None:
 
 def test_recurrences_among_unequal_clones_are_found() -> None:
     made = simulate(400, 24, FP, 0.13, 0.0, seed=1, shares="zipf", recurrent=2)
-    options: dict[str, Any] = {"steps": 300, "chains": 2, "device": QUICKEST}
+    options: dict[str, Any] = {"steps": 300, "chains": 2, "device": "native"}
     found = syclade.infer(made.matrix, fp_rate=FP, fn_rate=0.13, recurrent="all", **options).recurrences
     assert found is not None
     assert set(found.accepted) == {copy.mutation for copy in made.copies}
@@ -514,7 +514,7 @@ def test_learned_rates_go_with_a_recurrence(name: str) -> None:
 
 def test_all_are_tested_under_the_learned_rates() -> None:
     values = planted(LOSS, 40)
-    options: dict[str, Any] = {"chains": 2, "steps": 100, "device": QUICKEST, "doublets": "learn"}
+    options: dict[str, Any] = {"chains": 2, "steps": 100, "device": "native", "doublets": "learn"}
     found = syclade.infer(values, fp_rate=FP, fn_rate=0.2, learn_fn=0.2, recurrent="all", **options)
     assert found.recurrences is not None
     assert found.assignment.doublets is not None

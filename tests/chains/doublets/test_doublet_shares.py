@@ -31,7 +31,7 @@ from syclade.quality.oracle.trees import all_trees
 from tests.chains.doublets.cases import RATE
 from tests.suites.rows.doublets import CASES, plan_with_shares
 from tests.suites.test_shares import p_value
-from tests.support.backends import QUICKEST, Backend, Case
+from tests.support.backends import Backend, Case
 
 SEED = 5
 
@@ -134,7 +134,7 @@ def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.in
     plan = small_plan(mutations, cells)
     number = {tuple(tree): at for at, tree in enumerate(all_trees(mutations))}
     counted = np.zeros(len(number), dtype=np.int64)
-    with Backend(QUICKEST, "own").runner(plan, chains, SEED) as runner:
+    with Backend("native", "general").runner(plan, chains, SEED) as runner:
         runner.put_all(starts_of(plan, chains))
         for read in range(reads):
             runner.advance(np.full(chains, 40 * (read + 1)))
