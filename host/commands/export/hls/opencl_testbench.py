@@ -1,6 +1,7 @@
 """Run the pipeline on an FPGA or its emulator, and compare the states with the golden vectors.
 
     python run_pipeline.py [--states C]... [--trace] [--binary FILE.aocx] [--platform NAME] [--timeout S]
+                           [--newick FILE]
 
 Needs numpy, an OpenCL loader (libOpenCL.so.1) and the emulator or the card's driver. Drivers that came as
 Python packages (intel-opencl-fpga-emu-rt) are found; others as OpenCL finds them. Prints a report as JSON.
@@ -41,6 +42,7 @@ def main() -> int:
     parser.add_argument("--binary", type=Path, help="image for a card, made of pipeline.cl by aoc")
     parser.add_argument("--platform", default="FPGA", help="part of the platform's name")
     parser.add_argument("--timeout", type=float, default=3600.0, help="seconds after which a run has failed")
+    parser.add_argument("--newick", type=Path, help="write the best tree of the last run to this file")
     parser.add_argument("--folder", type=Path, default=Path(__file__).parent, help="the exported folder")
     asked = parser.parse_args()
     try:
@@ -65,7 +67,7 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
     chains, steps = vectors.pop("run").tolist()
     expected = {name[9:]: vectors.pop(name) for name in list(vectors) if name.startswith("expected_")}
     device = Device(asked.platform, asked.folder, asked.binary, asked.trace)
-    runs = []
+    runs, found = [], vectors
     for count in counts:
         found = {name: array.copy() for name, array in vectors.items()}
         seconds = device.run_io(chains, count, found, asked.timeout)
@@ -80,6 +82,8 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
                 **(device.traced(count) if asked.trace else {}),
             }
         )
+    if asked.newick:
+        asked.newick.write_text(best_tree(found, int(sizes["NODES"])), encoding="utf-8")
     return {
         "lines": lines_of_loops(asked.folder),
         **{name.lower(): int(sizes[name]) for name in ("NODES", "WORDS", "CELLS", "UNROLL")},
@@ -103,6 +107,31 @@ def read_vectors(path: Path) -> dict[str, Any]:
         blocks[name.rstrip(b"\0").decode()] = np.frombuffer(content, "<i8", count, at).copy()
         at += 8 * count
     return blocks
+
+
+def best_tree(states: dict[str, Any], nodes: int) -> str:
+    """Return the best tree of all chains in Newick format; mutations are 1, 2, … in the order of the matrix.
+
+    Of equal scores, the lowest chain counts. Row y of an ancestor matrix has the ancestors of y, y included:
+    the row of its parent is row y without bit y.
+    """
+    scores = states["best_score"].tolist()
+    root = int(states["parameters"][0])
+    words = states["best_ancestors"].reshape(len(scores), -1, nodes)[scores.index(max(scores))]
+    rows = [
+        sum(int(word) << (64 * at) for at, word in enumerate(words[:, node].view("u8")))
+        for node in range(root + 1)
+    ]
+    node_of = {row: node for node, row in enumerate(rows)}
+    children: dict[int, list[int]] = {}
+    for node in range(root):
+        children.setdefault(node_of[rows[node] & ~(1 << node)], []).append(node)
+
+    texts: dict[int, str] = {}
+    for node in sorted(range(root + 1), key=lambda node: -rows[node].bit_count()):  # the deepest first
+        below = ",".join(texts[child] for child in children.get(node, ()))
+        texts[node] = (f"({below})" if below else "") + (str(node + 1) if node < root else "root")
+    return texts[root] + ";\n"
 
 
 def lines_of_loops(folder: Path) -> dict[str, int]:
