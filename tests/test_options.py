@@ -96,10 +96,12 @@ def test_signatures(function: Any) -> None:
 
 def test_arguments_have_the_types_of_options() -> None:
     """`infer` hands its arguments to `Options` by name, where mypy cannot follow."""
-    names = {"Executor": object, "Result": object, "Stop": object}
+    device, queue = type("SyclDevice", (), {}), type("SyclQueue", (), {})
+    names = {"Executor": object, "Result": object, "Stop": object, "SyclDevice": device, "SyclQueue": queue}
     found = get_type_hints(syclade.infer, localns=names)
     types = get_type_hints(Options)
     expected = {name: types[name] for name, option in OPTIONS.items() if option.of == "infer"}
+    expected["device"] = str | device | queue  # `options_of` takes the name of a device
     assert {name: found[name] for name in expected} == expected
 
 

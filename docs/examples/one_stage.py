@@ -1,24 +1,21 @@
-"""Call the stages of the macro-pipeline from Python, on arrays of dpnp, and look at what they write.
+"""Call the stages of the macro-pipeline from Python, on arrays of dpnp or numpy, and look at what they write.
 
-    python docs/examples/one_stage.py [cpu|accelerator]
+    python docs/examples/one_stage.py [cpu|accelerator|numpy]
 
 First one stage, score mapping; then whole steps of three chains by all five stages, which give the same trees
-and scores as `syclade.infer`. Needs the SYCL stack with dpnp: Linux x86_64, Python 3.11.
+and scores as `syclade.infer`. On numpy, it needs nothing else; on devices, the SYCL stack with dpnp
+(Linux x86_64, Python 3.11).
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import syclade
-
-DEVICES = syclade.prepare_sycl()  # before anything else of the stack is imported
-
-import dpnp  # noqa: E402
-import numba_dpex  # noqa: E402
 
 CHAINS, STEPS, SEED = 3, 40, 7
 RATES: dict[str, float] = {"fp_rate": 0.01, "fn_rate": 0.2}
@@ -26,18 +23,18 @@ RATES: dict[str, float] = {"fp_rate": 0.01, "fn_rate": 0.2}
 
 def main(kind: str) -> None:
     """Run the example on the first device of a kind."""
-    device = next(name for name in DEVICES if kind in name)
+    on_device, on_host = arrays_of(kind)
     matrix = syclade.simulate(cells=24, mutations=12, missing=0.1, seed=SEED, **RATES).matrix
     problem = syclade.stage_problem(matrix, chains=CHAINS, steps=STEPS, seed=SEED, **RATES)
-    arrays = {name: dpnp.asarray(values, device=device) for name, values in problem.arrays.items()}
+    arrays = {name: on_device(values) for name, values in problem.arrays.items()}
 
     # One stage. Its proposed tree may be any tree; here it is the current one of each chain.
     mapping = syclade.stage_kernel("score mapping", mutations=12, cells=24)
-    arrays["proposal"] = dpnp.copy(arrays["ancestors"])
+    arrays["proposal"] = arrays["ancestors"].copy()
     for argument, direction in mapping.arguments:
         print(f"{direction:5} {argument.name:9} {argument.dtype} {arrays[argument.name].shape}")
-    numba_dpex.call_kernel(mapping.kernel, mapping.index_space(CHAINS), *mapping.select(arrays))
-    worth = dpnp.asnumpy(arrays["worth"])
+    mapping(arrays)
+    worth = on_host(arrays["worth"])
     best = (worth.max(axis=2) * problem.arrays["multiplicity"]).sum(axis=1)
     print("scores by the mapping:", best.tolist())
     print("scores of the chains: ", problem.arrays["score"].tolist())
@@ -46,12 +43,23 @@ def main(kind: str) -> None:
     # Whole steps: each stage once is one step of every chain.
     for _ in range(STEPS):
         for stage in problem.kernels:
-            numba_dpex.call_kernel(stage.kernel, stage.index_space(CHAINS), *stage.select(arrays))
-    found = {name: dpnp.asnumpy(arrays[name]) for name in ("best_score", "best_ancestors", "step")}
+            stage(arrays)
+    found = {name: on_host(arrays[name]) for name in ("best_score", "best_ancestors", "step")}
     assert (found["step"] == STEPS).all()
     compare(
         problem, found, syclade.infer(matrix, chains=CHAINS, steps=STEPS, seed=SEED, device="numpy", **RATES)
     )
+
+
+def arrays_of(kind: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return functions that copy an array of numpy to the device, and back."""
+    if kind == "numpy":
+        return np.array, np.array
+    devices = syclade.prepare_sycl()  # before anything else of the stack is imported
+    import dpnp
+
+    device = next(name for name in devices if kind in name)
+    return lambda values: dpnp.asarray(values, device=device), dpnp.asnumpy
 
 
 def compare(problem: Any, found: dict[str, Any], result: syclade.Result) -> None:

@@ -25,6 +25,8 @@ from syclade.host.ground.signals import Stop
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from dpctl import SyclDevice, SyclQueue
+
     from syclade.host.answer.output.result import Result
     from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.ground.signals import Stop
@@ -74,7 +76,7 @@ def infer(
     seed: int = DEFAULT_SEED,
     gamma: float = 1.0,
     move_probabilities: Sequence[float] | None = None,
-    device: str = "auto",
+    device: str | SyclDevice | SyclQueue = "auto",
     executor: Executor | None = None,
     encoding: str = "auto",
     image: AnyPath | None = None,
@@ -148,7 +150,8 @@ def infer(
         gamma: exponent of the likelihood in the accept test; above 1 the chain is greedier.
         move_probabilities: weights of prune and reattach, swap labels, swap subtrees (with tree="leaf", of
             prune and reattach, swap leaves); scaled to sum 1. Default: `TreeKind.move_probabilities`.
-        device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string; or several with
+        device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, a dpctl filter string, a dpctl.SyclDevice or
+            the dpctl.SyclQueue of one (only its device counts); or several names with
             commas between, such as cpu,fpga-emu, which share the work.
         executor: an executor whose workers do the work, each on `device`: of processes, or of
             dask.distributed (docs/cluster.md). It stays open.

@@ -66,7 +66,8 @@ def score(
     Args:
         matrix: as for `infer`.
         tree: a path to a Newick or GraphViz file (ours or SCITE's; cells in it are ignored), or a parent
-            vector of shape (n + 1,). For cell trees, a path to a binary Newick tree whose leaves are cells.
+            vector of shape (n + 1,): numpy, dpctl.tensor or dpnp. For cell trees, a path to a binary Newick
+            tree whose leaves are cells.
         fp_rate: probability of observing a mutation that is absent.
         fn_rate: probability of not observing a mutation.
         fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.

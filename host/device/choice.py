@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from syclade.host.device.cores import limit_drivers
 from syclade.host.device.device import KINDS, NUMPY, PYTHON, Device, native_device, own_devices
@@ -13,7 +13,10 @@ from syclade.host.device.workarounds import prepare
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError, OptionError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import SYCL_PLATFORM, install_command
-from syclade.host.ground.values import shown
+from syclade.host.ground.values import device_name, shown
+
+if TYPE_CHECKING:
+    from dpctl import SyclDevice, SyclQueue
 
 __all__ = [
     "Devices",
@@ -63,19 +66,21 @@ def list_devices() -> list[Device]:
     return [*known_devices().devices, *own_devices()]
 
 
-def choose_device(wanted: str = "auto") -> Device:
+def choose_device(wanted: str | SyclDevice | SyclQueue = "auto") -> Device:
     """Return the requested device.
 
     The cause of a cached failure may be gone (a memory limit, a busy machine). If a cached failure would
     affect the choice, the device is tested again first; if the cache does not list it, all are listed again.
 
     Args:
-        wanted: auto, a kind (cpu, fpga-emu, fpga, gpu, native, python, numpy) or a dpctl filter string.
+        wanted: auto, a kind (cpu, fpga-emu, fpga, gpu, native, python, numpy), a dpctl filter string, or
+            a SyclDevice or SyclQueue of dpctl.
 
     Raises:
         DeviceError: the explicitly requested device cannot be used, with the reason.
     """
     limit_drivers()
+    wanted = device_name(wanted)
     if not isinstance(wanted, str):
         raise DeviceError(
             f"the device is {shown(wanted)}, which is not a text",

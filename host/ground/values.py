@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import numbers
 import operator
@@ -22,8 +23,10 @@ __all__ = [
     "JsonObject",
     "ParsedJson",
     "counted",
+    "device_name",
     "freeze_arrays",
     "listed",
+    "on_host",
     "path_of",
     "real",
     "short_repr",
@@ -167,3 +170,32 @@ def freeze_arrays(value: object, names: Iterable[str]) -> None:
             own = array.copy()
             own.flags.writeable = False
             object.__setattr__(value, name, own)
+
+
+def device_name(device: Any) -> Any:
+    """Return the filter string of dpctl's device, or of a queue's device; all else as it is.
+
+    Raises:
+        OptionError: it is a part of a device, which no filter string names.
+    """
+    owner = getattr(device, "sycl_device", device)
+    if not type(owner).__module__.startswith("dpctl"):
+        return device
+    try:
+        return str(owner.filter_string)
+    except Exception as error:  # dpctl's exceptions differ between versions
+        raise OptionError(
+            f"{shown(device)} has no filter string: {error}", hint="give a whole device, not a part of one"
+        ) from error
+
+
+def on_host(array: Any) -> Any:
+    """Return an array of dpnp, dpctl or another library as numpy reads it; all else as it is."""
+    if callable(getattr(array, "asnumpy", None)):  # dpnp
+        return array.asnumpy()
+    if hasattr(array, "__sycl_usm_array_interface__"):  # dpctl up to 0.21, dpnp from 0.20
+        library = "dpnp" if type(array).__module__.startswith("dpnp.") else "dpctl"
+        return importlib.import_module(f"{library}.tensor").asnumpy(array)
+    if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
+        return importlib.import_module("numpy").from_dlpack(array)
+    return array

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +18,7 @@ from syclade.host.data.input.reader import ALLOWED, MEANING
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options.types import Names
-from syclade.host.ground.values import Array, short_repr, shown
+from syclade.host.ground.values import Array, on_host, short_repr, shown
 
 __all__ = [
     "LeftOut", "Matrix", "Names", "format_matrix", "matrix_from_array", "values_from_array",
@@ -255,11 +254,4 @@ def _from_device(array: Any) -> Any:
         if math.prod(array.shape) > MOST_BYTES:
             raise MatrixError(f"the sparse matrix has the shape {array.shape}, which is too large")
         return array.toarray()
-    if callable(getattr(array, "asnumpy", None)):  # dpnp
-        return array.asnumpy()
-    if hasattr(array, "__sycl_usm_array_interface__"):  # dpctl up to 0.21, dpnp from 0.20
-        library = "dpnp" if type(array).__module__.startswith("dpnp.") else "dpctl"
-        return importlib.import_module(f"{library}.tensor").asnumpy(array)
-    if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
-        return np.from_dlpack(array)
-    return array
+    return on_host(array)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.fallback.recorders.key import tree_keys
 from syclade.host.data.input.names import default_names
 from syclade.host.ground.errors import TreeError
+from syclade.host.ground.values import on_host
 
 if TYPE_CHECKING:
     import networkx
@@ -58,7 +59,7 @@ def validate_parents(parents: ArrayLike) -> Parents:
             roots, or there is a cycle.
     """
     try:
-        vector = np.asarray(parents)
+        vector = np.asarray(on_host(parents))
     except (TypeError, ValueError) as problem:  # for example lists of unequal lengths
         raise TreeError(f"a parent vector has n + 1 >= 2 integers: {problem}") from None
     if vector.ndim != 1 or vector.dtype.kind not in "iu" or vector.size < 2:

@@ -11,7 +11,7 @@ from typing import Any
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options.table import GROUPS, Options
 from syclade.host.ground.options.types import WEIGHTS, WEIGHTS_GIVEN, Type
-from syclade.host.ground.values import path_of, real, shown, whole
+from syclade.host.ground.values import device_name, path_of, real, shown, whole
 
 __all__ = [
     "CODING",
@@ -91,8 +91,12 @@ def _pair(flag: str, value: Any, kind: Type, error: type[OptionError]) -> tuple[
 
 
 def options_of(values: Mapping[str, Any]) -> Options:
-    """Return the options among values by name; all others, such as a matrix, are left out."""
-    return Options(**{name: value for name, value in values.items() if name in OPTIONS})
+    """Return the options among values by name; all others, such as a matrix, are left out.
+
+    A device of dpctl, or a queue, counts by its name, as in files and commands that repeat a run.
+    """
+    options = {name: value for name, value in values.items() if name in OPTIONS}
+    return Options(**{name: device_name(one) if name == "device" else one for name, one in options.items()})
 
 
 def is_given(options: Options, name: str) -> bool:

@@ -1,9 +1,10 @@
-"""Access to single stages: numba-dpex kernels to call from Python, and the arrays that they work on."""
+"""Access to single stages, to call from Python in numpy or as numba-dpex kernels, and to their arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,23 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.backends.stages.kernels import FIXED, DescribedKernel, stage_kernels
 from syclade.host.chains.backends.stages.kernels import stage_kernel as describe_stage
-from syclade.host.chains.backends.stages.opening import BEST_ATTACHMENT, stage_arrays
+from syclade.host.chains.backends.stages.opening import BEST_ATTACHMENT, numpy_stages, stage_arrays
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.moves import MOVES
+from syclade.host.chains.moves import MOVES, Move
 from syclade.host.chains.plan import make_plan
+from syclade.host.chains.scores import BEST_ATTACHMENT as BEST_PLACED
+from syclade.host.chains.scores import Score
 from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
-from syclade.host.device.compile.kernel import Parts
+from syclade.host.device.compile.kernel import Kernel, Parts
+from syclade.host.device.engines.local import NumpyCode
 from syclade.host.device.workarounds import load_dpnp_libraries, prepare
 from syclade.host.device.workarounds.compiler import register_numba_implementations
 from syclade.host.ground.errors import DeviceError, OptionError
-from syclade.host.ground.options.types import DEFAULT_SEED
+from syclade.host.ground.options import checked
+from syclade.host.ground.options.types import DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.ground.packages import install_command
 from syclade.host.ground.values import Array, whole
 from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
@@ -67,21 +72,35 @@ def prepare_sycl() -> tuple[str, ...]:
     return tuple(device.filter_string for device in dpctl.get_devices())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StageKernel:
-    """One stage of the macro-pipeline, for `numba_dpex.call_kernel`.
+    """One stage of the macro-pipeline: for arrays of numpy, or with numba-dpex for those of dpnp and dpctl.
 
     Attributes:
         name: one of `STAGES`.
-        kernel: the numba-dpex kernel.
         arguments: the arguments in order, each with its name, dtype, shape in symbols, meaning and direction.
         lanes: work-items per slot.
     """
 
     name: str
-    kernel: Any
     arguments: tuple[StageArgument, ...]
     lanes: int
+    _described: Kernel
+    _in_numpy: NumpyCode
+
+    @cached_property
+    def kernel(self) -> Any:
+        """The kernel for `numba_dpex.call_kernel`.
+
+        Raises:
+            DeviceError: as for `prepare_sycl`.
+        """
+        prepare_sycl()
+        from syclade.kernels.target.sycl_dispatchers import dispatcher_of
+
+        made = self._described
+        names = [argument.name for argument in made.arguments]
+        return dispatcher_of(made.body(), made.name, names, made.record_types(), made.group)
 
     def index_space(self, slots: int = 1) -> Any:
         """Return the `numba_dpex.NdRange` for a number of slots: one work-group per slot."""
@@ -93,9 +112,44 @@ class StageKernel:
         """Return the stage's arrays in the order of the kernel's arguments."""
         return tuple(arrays[one.argument.name] for one in self.arguments)
 
+    def __call__(self, arrays: Mapping[str, Any]) -> None:
+        """Do the stage once for all slots, in place: in numpy for arrays of numpy, else on their device.
+
+        Both give the same bits. In numpy, neither SYCL nor a compiler is needed.
+
+        Args:
+            arrays: as `StageProblem` has them, at least the arguments and `parameters`: all of numpy, or all
+                of dpnp or dpctl.
+
+        Raises:
+            OptionError: an array is missing, or only some of them are numpy's.
+            DeviceError: as for `prepare_sycl`.
+        """
+        names = [one.argument.name for one in self.arguments]
+        missing = [name for name in (*names, "parameters") if name not in arrays]
+        if missing:
+            raise OptionError(
+                f"the stage {self.name} has no array {missing[0]!r}", hint="give all that `arguments` lists"
+            )
+        taken = {one.argument.name: arrays[one.argument.name] for one in self.arguments}
+        ours = [name for name, array in taken.items() if isinstance(array, np.ndarray)]
+        slots = next(len(taken[one.name]) for one, _ in self.arguments if one.shape[0] == "slots")
+        if len(ours) == len(taken):
+            self._in_numpy(dict(arrays), np.arange(slots))
+        elif ours:
+            raise OptionError(
+                f"{ours[0]} is an array of numpy, and others are not",
+                hint="copy all of them to one device, or none",
+            )
+        else:
+            kernel = self.kernel  # prepares the import of numba-dpex
+            import numba_dpex
+
+            numba_dpex.call_kernel(kernel, self.index_space(slots), *self.select(taken))
+
 
 def stage_kernel(name: str, *, mutations: int, cells: int, values: int = 2) -> StageKernel:
-    """Return one stage of the macro-pipeline as a numba-dpex kernel.
+    """Return one stage of the macro-pipeline, to call with arrays, or as a numba-dpex kernel.
 
     Args:
         name: propose, find parent, tree update, score mapping or reduction.
@@ -104,7 +158,6 @@ def stage_kernel(name: str, *, mutations: int, cells: int, values: int = 2) -> S
         values: number of informative observed values: 2, or 3 with zygosity.
 
     Raises:
-        DeviceError: as for `prepare_sycl`.
         OptionError: the stage does not exist, or a number is out of range.
     """
     wanted = name.replace(" ", "_")
@@ -116,7 +169,7 @@ def stage_kernel(name: str, *, mutations: int, cells: int, values: int = 2) -> S
     constants = AncestorEncoding.capacity(TRAITS, nodes, columns, whole("the number of values", values, 2, 3))
     moves = tuple(move.device for move in MOVES)
     parts: dict[str, Parts] = {"capacity": FIXED, "moves": moves, "score": BEST_ATTACHMENT}
-    return _callable(describe_stage(wanted, parts, constants))
+    return _callable(describe_stage(wanted, parts, constants), MOVES, BEST_PLACED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,36 +202,33 @@ def stage_problem(
     chains: int = 1,
     steps: int = 1,
     seed: int = DEFAULT_SEED,
+    move_probabilities: Sequence[float] = DEFAULT_MOVE_PROBABILITIES,
 ) -> StageProblem:
     """Prepare the arrays of the stages, with chains before their first step, and the matching kernels.
 
     Args:
-        matrix, fp_rate, fn_rate, seed: as for `infer`.
+        matrix, fp_rate, fn_rate, seed, move_probabilities: as for `infer`.
         chains: number of chains, one per slot.
         steps: number of steps after which a chain no longer changes.
 
     Raises:
-        SycladeError: MatrixError, RatesError, OptionError or DeviceError, with a hint what to do.
+        SycladeError: MatrixError, RatesError or OptionError, with a hint what to do.
     """
     chains = whole("the number of chains", chains, 1, 2**31 - 1)
     seed = whole("the seed", seed, 0, 2**64 - 1)
     problem = make_problem(read_matrix(matrix), Rates(fp_rate, fn_rate))
-    plan = make_plan(problem)
+    plan = make_plan(problem, move_probabilities=checked("move_probabilities", move_probabilities))
     encoding = AncestorEncoding(problem, TRAITS)
     described = stage_kernels(plan, encoding)
     arrays = stage_arrays(described, plan, encoding, chains, seed)
     runner = Runner(plan, encoding, seed, arrays)
     runner.put_all([initial_state(plan, seed, chain) for chain in range(chains)])
     arrays.named["last_step"][:] = whole("the number of steps", steps, 1, 2**62 - 1)
-    return StageProblem(arrays.named, tuple(_callable(one) for one in described), runner)
+    stages = tuple(_callable(one, plan.moves, plan.score) for one in described)
+    return StageProblem(arrays.named, stages, runner)
 
 
-def _callable(described: DescribedKernel) -> StageKernel:
-    """Return the stage as a numba-dpex kernel."""
-    prepare_sycl()
-    from syclade.kernels.target.sycl_dispatchers import dispatcher_of
-
-    made = described.kernel
-    names = [argument.name for argument in made.arguments]
-    kernel = dispatcher_of(made.body(), made.name, names, made.record_types(), made.group)
-    return StageKernel(described.name, kernel, described.arguments, made.lanes)
+def _callable(described: DescribedKernel, moves: Sequence[Move], score: Score) -> StageKernel:
+    """Return the stage for both kinds of arrays."""
+    code = numpy_stages(moves, score)[described.name]
+    return StageKernel(described.name, described.arguments, described.kernel.lanes, described.kernel, code)

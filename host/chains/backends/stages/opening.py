@@ -21,7 +21,9 @@ from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.kernel import chain_allocation
+from syclade.host.chains.moves import Move
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.scores import Score
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.kernel import load_part
 from syclade.host.device.device import NUMPY, Device
@@ -40,6 +42,7 @@ __all__ = [
     "StagedRunner",
     "check_plan",
     "make_launcher",
+    "numpy_stages",
     "open_stages",
     "separate_stages",
     "stage_arrays",
@@ -132,7 +135,8 @@ def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots:
     kernels = stage_kernels(plan, encoding)
     if device.kind == "numpy":
         engine = stage_arrays(kernels, plan, encoding, slots, seed)
-        return Launcher(engine, tuple(STAGES), [engine.load(code) for code in _numpy_stages(plan)])
+        codes = numpy_stages(plan.moves, plan.score).values()
+        return Launcher(engine, tuple(STAGES), [engine.load(code) for code in codes])
     allocation = chain_allocation(plan, encoding, slots, seed, all_arguments(kernels))
     on_device = open_engine(device, allocation, timed=True)
     described = [one.kernel for one in kernels]
@@ -148,16 +152,16 @@ def stage_arrays(
     return NumpyEngine(NUMPY, chain_allocation(plan, encoding, slots, seed, all_arguments(kernels)))
 
 
-def _numpy_stages(plan: Plan) -> list[NumpyCode]:
-    """Return the stages of the numpy fallback (`fallback/ancestor`)."""
+def numpy_stages(moves: Sequence[Move], score: Score) -> dict[str, NumpyCode]:
+    """Return the stages of the numpy fallback (`fallback/ancestor`), by name and in order."""
     stages = load_part("syclade.fallback.ancestor.stages:STAGES")
     made_of = load_part("syclade.fallback.ancestor.parts:ChainParts")
-    parts = made_of([load_part(move.numpy) for move in plan.moves], load_part(plan.score.numpy))
+    parts = made_of([load_part(move.numpy) for move in moves], load_part(score.numpy))
 
     def code(name: str) -> NumpyCode:
         return lambda arrays, slots: stages[name](arrays, slots, parts)
 
-    return [code(name) for name in STAGES]
+    return {name: code(name) for name in STAGES}
 
 
 _MOVES = {
