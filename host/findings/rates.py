@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.data.model.dropout import FILE as DROPOUT_FILE
 from syclade.host.data.model.rate_fit import PRIORS, advised_rates, fit_rates, misfit
 from syclade.host.data.model.rates import scored_values
 from syclade.host.findings.doublets import genotypes_of
@@ -15,10 +16,10 @@ from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
+    from syclade.host.data.model.dropout import Dropout
     from syclade.host.data.model.rate_posterior import RatePosterior
     from syclade.host.data.model.rates import Rates
-    from syclade.host.findings.support.finding import SupportFinding
-from syclade.host.findings.finding import BestTree, Draft
+    from syclade.host.findings.finding import BestTree, Draft
 
 __all__ = ["RATES", "RatesFinding"]
 
@@ -38,6 +39,8 @@ class RatesFinding(Finding):
             those of the run; else None.
         contradicted: names of the rates that these contradict: five times off, and not by chance.
         posterior: the estimated rates over the sampled trees; None without.
+        dropout: rates of false negatives of the mutations, if they differ; None for one rate. The posterior
+            is then that of one rate for all, by the trees that were sampled before.
         settled: whether searches found the tree, or chains agree on it: a tree far from the best fits
             other rates.
     """
@@ -49,6 +52,7 @@ class RatesFinding(Finding):
     advised: Rates | None
     contradicted: tuple[str, ...]
     posterior: RatePosterior | None
+    dropout: Dropout | None
     settled: bool
 
     def summary(self) -> JsonObject:
@@ -83,15 +87,23 @@ class RatesFinding(Finding):
         found = self.posterior
         if found is None:
             return [f"error rates estimated from the matrix: {', '.join(rates)}"]
-        over = (f"{flag_of(name)} {found.intervals[name].words}" for name in self.estimated)
-        lines = [f"error rates estimated from the matrix: {', '.join(over)}"]
-        if found.sampled_under != self.best.rates:
-            under = (flag_of(name, f"{getattr(found.sampled_under, name):g}") for name in self.estimated)
+        over = ", ".join(f"{flag_of(name)} {found.intervals[name].words}" for name in self.estimated)
+        one = "" if self.dropout is None else ", with one rate of false negatives for all mutations"
+        lines = [f"error rates estimated from the matrix{one}: {over}"]
+        if found.sampled_under != self.best.rates or self.dropout is not None:
+            under = (self._words_under(name, found) for name in self.estimated)
             lines.append(
                 f"the best tree was searched with {' and '.join(rates)}; support and consensus are of "
                 f"{' and '.join(under)}"
             )
         return lines
+
+    def _words_under(self, name: str, found: RatePosterior) -> str:
+        """Return the rate of the sampled trees as text."""
+        if name == "fn_rate" and self.dropout is not None:
+            mean = float(self.dropout.fn_rates.mean())
+            return f"{flag_of(name)} of each mutation ({mean:.3g} on the mean, see {DROPOUT_FILE})"
+        return flag_of(name, f"{getattr(found.sampled_under, name):g}")
 
     @property
     def warnings(self) -> list[str]:
@@ -159,6 +171,8 @@ class RatesFinding(Finding):
             words = (
                 f"estimated from the matrix: {self.posterior.intervals[rate].words} over the sampled trees"
             )
+            if rate == "fn_rate" and self.dropout is not None:
+                return f"{words} with one rate for all mutations; support and consensus are of {DROPOUT_FILE}"
             under = getattr(self.posterior.sampled_under, rate)
             same = under == getattr(self.best.rates, rate)
             return words if same else f"{words}; support and consensus are of {under:g}, the tree of this"
@@ -187,15 +201,15 @@ def _make(draft: Draft) -> RatesFinding:
     None are compared where the path to a cell's node does not say what the cell has, or rates are not two.
     """
     best, found = draft.best, draft.get(SupportFinding)
-    posterior = None if found is None else found.support.rates
+    posterior, dropout = (None, None) if found is None else (found.support.rates, found.support.dropout)
     plain = best.assignment.doublets is None and best.assignment.recurrence is None
     comparable = best.kind.name == "mutation" and plain and best.learned is None
     if not comparable or best.rates.fn_rate_hom is not None:
-        return RatesFinding(best, draft.estimated, None, None, (), posterior, draft.settled)
+        return RatesFinding(best, draft.estimated, None, None, (), posterior, dropout, draft.settled)
     fitted = fit_rates(best.observed, best.parents, best.rates)
     advised = advised_rates(best.observed, best.parents, best.rates, fitted)
     wrong = () if advised is None else misfit(best.observed, best.parents, best.rates, advised)
-    return RatesFinding(best, draft.estimated, fitted, advised, wrong, posterior, draft.settled)
+    return RatesFinding(best, draft.estimated, fitted, advised, wrong, posterior, dropout, draft.settled)
 
 
 RATES = FindingKind(RatesFinding.name, _make, no_files)

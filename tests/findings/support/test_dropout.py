@@ -26,6 +26,7 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.findings.consensus.cells import cells_on
+from syclade.host.findings.rates import RatesFinding
 from syclade.host.findings.support.cells import cell_shares
 from syclade.host.ground.errors import OptionError, OutputError
 
@@ -63,6 +64,32 @@ def test_one_rate_stays_one() -> None:
     assert shared.support is not None
     assert auto.support.dropout is None
     np.testing.assert_array_equal(auto.support.trees, shared.support.trees)
+
+
+def test_words_of_estimates_say_which_rate_they_mean() -> None:
+    """The interval is that of one rate for all mutations, and support is of a rate for each."""
+    made = simulated((0.01, 0.4))
+    found = syclade.infer(made.matrix, fp_rate=FP, device="native", seed=1, dropout="per-mutation")
+    assert found.support is not None
+    assert found.support.rates is not None
+    assert found.support.dropout is not None
+    finding = next(one for one in found.findings if isinstance(one, RatesFinding))
+    one, mean = found.support.rates.intervals["fn_rate"].words, found.support.dropout.fn_rates.mean()
+    first, second = finding.lines
+    assert first == (
+        "error rates estimated from the matrix, with one rate of false negatives for all mutations: "
+        f"--fn-rate {one}"
+    )
+    assert second.endswith(
+        f"support and consensus are of --fn-rate of each mutation ({mean:.3g} on the mean, see dropout.tsv)"
+    )
+    table = finding.section().table
+    assert table is not None
+    rows = {row[0]: row[2] for row in table.rows}
+    assert rows["fn_rate"].endswith("support and consensus are of dropout.tsv")
+    # Control: with one rate, support is of a number.
+    shared = replace(finding, dropout=None)
+    assert "of each mutation" not in "".join(shared.lines)
 
 
 def test_files_and_words(tmp_path: Path) -> None:
