@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,12 +215,13 @@ def seeding_probabilities(
     rates: Rates,
     inside: NDArray[np.bool_],
     fn_rates: NDArray[np.float64] | None = None,
+    shares: Iterable[NDArray[np.float64]] | None = None,
 ) -> NDArray[np.float64]:
     """Return for each mutation the probability that exactly some cells have it, as a mean over trees.
 
-    Given a tree, cells are independent of each other, and each is at a node with the probability of the sum
-    score, with a uniform prior over all nodes. The partition function of Trisicell and scphylo-tools asks the
-    same of binary cell trees, whose prior is another, so that its values differ.
+    Given a tree and the shares of its nodes, cells are independent of each other, and each is at a node with
+    the probability of its likelihood there times the share. The partition function of Trisicell and
+    scphylo-tools asks the same of binary cell trees, whose prior is another, so that its values differ.
 
     Args:
         trees: sampled mutation trees, int32, shape (n + 1,) each; at least one.
@@ -227,6 +229,7 @@ def seeding_probabilities(
         rates: the error rates.
         inside: bool, shape (cells,): the cells of the group.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+        shares: float64, shape (n + 1,) each: part of the cells at each node of a tree; equal by default.
 
     Returns:
         float64, shape (n,).
@@ -234,24 +237,29 @@ def seeding_probabilities(
     values = scored_values(matrix, rates)
     gains = rates.weights()[values] if fn_rates is None else mutation_weights(values, rates.fp_rate, fn_rates)
     total, count = np.zeros(len(gains)), 0
-    for tree in trees:
-        below = _shares_below(tree, gains)
+    even = repeat(np.ones(len(gains) + 1))
+    for tree, own in zip(trees, even if shares is None else shares, strict=False):
+        below = _shares_below(tree, gains, np.log(own))
         total += np.prod(np.where(inside, below, np.maximum(1.0 - below, 0.0)), axis=1)
         count += 1
     return np.asarray(total / count)
 
 
-def _shares_below(tree: NDArray[np.int32], gains: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shares_below(
+    tree: NDArray[np.int32], gains: NDArray[np.float64], log_shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the probability of each cell to be at or below each mutation: float64, shape (n, cells).
 
     Args:
         tree: int32, shape (n + 1,).
         gains: float64, shape (n, cells): log-likelihood that a cell gains by each mutation.
+        log_shares: float64, shape (n + 1,): logarithms of the parts of the cells at the nodes.
     """
     order, root = preorder(tree).tolist(), len(gains)
     scores = np.zeros((root + 1, gains.shape[1]))
     for node in order[1:]:
         np.add(scores[tree[node]], gains[node], out=scores[node])
+    scores += log_shares[:, None]
     shares = np.exp(scores - scores.max(axis=0))
     shares /= shares.sum(axis=0)
     for node in order[:0:-1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from syclade.host.findings.consensus.evidence import (
     count_pairs,
     unsupported_in,
 )
-from syclade.host.findings.consensus.relations import Relations, TreeBlocks, count_relations
+from syclade.host.findings.consensus.relations import Relations, SharedTrees, TreeBlocks, count_relations
 from syclade.host.findings.consensus.search import (
     THRESHOLDS,
     Gains,
@@ -73,6 +73,8 @@ class CloneConsensus:
         unplaced: mutations and cells that are not in the tree.
         truth: agreement with the true tree (`agreement_with`), if it was given.
         fn_rates: float64, rates of false negatives of the placed mutations; None for that of `rates`.
+        shared: up to `SEEDING_TREES` sampled trees of these mutations with shares of their nodes; None for
+            samples without shares.
     """
 
     tree: CloneTree
@@ -90,6 +92,7 @@ class CloneConsensus:
     unplaced: Unplaced = field(default_factory=Unplaced)
     truth: Mapping[str, Agreement] | None = None
     fn_rates: NDArray[np.float64] | None = None
+    shared: SharedTrees | None = None
 
     @cached_property
     def placed(self) -> Matrix:
@@ -176,8 +179,8 @@ class CloneConsensus:
     def seeding(self, cells: Collection[str]) -> dict[str, float]:
         """Return for each mutation the probability that exactly some cells have it, by falling probability.
 
-        Unplaced mutations and cells are left out. It is a mean over up to 1000 sampled trees
-        (`seeding_probabilities`).
+        Unplaced mutations and cells are left out. It is a mean over up to 1000 sampled trees, with the shares
+        of the cells at their nodes if these were sampled (`seeding_probabilities`).
 
         Args:
             cells: names of cells.
@@ -196,8 +199,12 @@ class CloneConsensus:
                 hint="take names of cells as in the result's `cells`",
             )
         inside = np.isin(self.cell_names, list(cells))
-        trees = spaced_trees(self.sampled, self.relations.samples, SEEDING_TREES)
-        found = seeding_probabilities(trees, self.placed, self.rates, inside, self.fn_rates)
+        trees: Iterable[NDArray[np.int32]]
+        if self.shared is None:
+            trees, shares = spaced_trees(self.sampled, self.relations.samples, SEEDING_TREES), None
+        else:
+            trees, shares = self.shared
+        found = seeding_probabilities(trees, self.placed, self.rates, inside, self.fn_rates, shares)
         order = np.argsort(-found, kind="stable").tolist()
         return {self.mutations[mutation]: float(found[mutation]) for mutation in order}
 
@@ -277,6 +284,7 @@ def find_consensus(
     unplaced: Unplaced | None = None,
     fn_rates: NDArray[np.float64] | None = None,
     known: CloneTree | None = None,
+    shared: SharedTrees | None = None,
 ) -> CloneConsensus | None:
     """Return the consensus of sampled mutation trees; None if there are no samples, or no placed mutations.
 
@@ -293,6 +301,7 @@ def find_consensus(
         unplaced: mutations and cells that the consensus leaves out; None for none.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
         known: the consensus tree of the same samples without open pairs, if it was searched before.
+        shared: sampled trees of the n mutations with shares of their nodes; None for samples without shares.
     """
     unplaced = unplaced or Unplaced()
     placed = unplaced.of_matrix(matrix)
@@ -308,6 +317,9 @@ def find_consensus(
         tree, gain = known, _gain(known, gains_of(relations, thresholds), relations)
     else:
         tree, gain = consensus_tree(blocks, unplaced.of_tree(best), relations, thresholds, pairs)
+    if shared is not None:
+        shared = shared.spaced(SEEDING_TREES)
+        shared = SharedTrees(unplaced.of_trees(shared.trees), unplaced.of_shares(*shared))
     return CloneConsensus(
         tree=tree,
         relations=relations,
@@ -324,6 +336,7 @@ def find_consensus(
         fn_rates=fn_rates,
         unplaced=unplaced,
         truth=None if true is None else agreement_with(tree, unplaced.of_tree(true)),
+        shared=shared,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,24 @@ _FEWEST_TREES, _MOST_TREES, _MOST_PAIRS = 64, 1024, 2**26
 
 _TOGETHER = 512
 """Number of trees that are climbed at once."""
+
+
+class SharedTrees(NamedTuple):
+    """Samples of trees with shares.
+
+    Attributes:
+        trees: int32, shape (samples, n + 1).
+        shares: float64, of the same shape: part of the cells at each node.
+    """
+
+    trees: NDArray[np.int32]
+    shares: NDArray[np.float64]
+
+    def spaced(self, most: int) -> SharedTrees:
+        """Return up to so many of them, evenly spaced."""
+        used = min(len(self.trees), most)
+        chosen = np.arange(used) * len(self.trees) // used
+        return SharedTrees(self.trees[chosen], self.shares[chosen])
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,6 +137,7 @@ def _consensus(
         unplaced=unplaced,
         fn_rates=fn_rates,
         known=samples.clones,
+        shared=samples.shared,
     )
 
 

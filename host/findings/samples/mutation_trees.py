@@ -17,7 +17,7 @@ from syclade.host.data.diagnostics.trees import ancestor_spread, frechet_ess
 from syclade.host.data.model.problem import Problem
 from syclade.host.findings.consensus.clades import edge_support
 from syclade.host.findings.consensus.clone_tree import CloneTree
-from syclade.host.findings.consensus.relations import Relations, count_above
+from syclade.host.findings.consensus.relations import Relations, SharedTrees, count_above
 from syclade.host.findings.cooptimal.finding import Consensus
 from syclade.host.findings.samples.diagnostics import judged
 from syclade.host.findings.samples.sampled import Sampled, Sampling, sample_lines, sampled_rates
@@ -173,6 +173,7 @@ class SampledMutationTrees(Sampled):
         problem: the problem of the chains.
         unseparated: as in `Relations`; None for samples without shares.
         clones: consensus of the samples (`Wanderers.tree`); None if it is not known.
+        shared: some trees with shares of their nodes; None for samples without shares.
     """
 
     posterior: Consensus
@@ -181,6 +182,7 @@ class SampledMutationTrees(Sampled):
     problem: Problem
     unseparated: NDArray[np.int64] | None = None
     clones: CloneTree | None = None
+    shared: SharedTrees | None = None
     spread_name = "ancestor_spread"
     spread_of = "who is above whom"
     dimension = "mutation"

@@ -43,7 +43,7 @@ from syclade.host.findings.consensus.clades import (
     edge_support,
     transfer_support,
 )
-from syclade.host.findings.consensus.relations import count_unseparated
+from syclade.host.findings.consensus.relations import SharedTrees, count_unseparated
 from syclade.host.findings.consensus.wanderers import with_wanderers
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
@@ -362,7 +362,7 @@ def _support(
     shared = _shared(judged.shared, problem) if planned.shares else None
     if shared is not None:
         few = count_unseparated(*shared, len(problem.column_of), sampled.relations.above)
-        sampled = replace(sampled, unseparated=few)
+        sampled = replace(sampled, unseparated=few, shared=shared)
     unplaced, clones = with_wanderers(sampled.store.trees, found.parents, sampled.relations, draft.unplaced)
     sampled = replace(sampled, clones=clones)
     trees = _thinned(sampled.store.trees_by_chain())
@@ -430,22 +430,10 @@ def _dropout_of(planned: SupportPlan, states: Sequence[ChainState]) -> Dropout:
     return Dropout.of_samples(sampled[:, groups], np.nan)
 
 
-class _Shared(NamedTuple):
-    """Samples of trees with shares.
-
-    Attributes:
-        trees: int32, shape (samples, n + 1).
-        shares: float64, of the same shape: part of the cells at each node.
-    """
-
-    trees: NDArray[np.int32]
-    shares: NDArray[np.float64]
-
-
-def _shared(states: Sequence[ChainState], problem: Problem) -> _Shared:
+def _shared(states: Sequence[ChainState], problem: Problem) -> SharedTrees:
     """Return trees and shares of states, which have logarithms of base 2."""
     logs = np.array([state.rates.log_shares for state in states]) * 2.0**-problem.scale_bits
-    return _Shared(np.array([state.parents for state in states], dtype=np.int32), np.exp2(logs))
+    return SharedTrees(np.array([state.parents for state in states], dtype=np.int32), np.exp2(logs))
 
 
 def _thinned(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
