@@ -23,38 +23,23 @@ from syclade.host.chains.shares import (
     draw_shares,
     generator_of,
     rescored,
-    uniform_log_shares,
     uniform_numbers,
 )
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem
 
-__all__ = ["even_doublet_shares", "renew_doublet_shares", "scores_with_doublets"]
+__all__ = ["renew_doublet_shares", "scores_with_doublets"]
 
 _BLOCK = 2**15
 """Sums of nodes and columns, over all trees, that are worked on at once."""
-
-
-def even_doublet_shares(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
-    """Return the state of a chain at a tree, with equal shares of all nodes, before its first step.
-
-    Args:
-        plan: the plan, whose score is that with doublets and shares.
-        parents: int32, shape (n + 1,): the tree.
-        chain, step: number of the chain, and its step.
-    """
-    logs = uniform_log_shares(plan.problem)
-    rates = replace(plan.problem.rates, log_shares=logs)
-    score = int(scores_with_doublets(plan, Forest(parents[None]), np.array([logs], dtype=np.int64))[0])
-    return ChainState(chain, step, parents, score, parents, score, rates, plan.gamma)
 
 
 def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) -> list[ChainState]:
     """Return the states of several chains after a Gibbs step of the shares of each.
 
     Args:
-        plan: as for `even_doublet_shares`.
+        plan: the plan, whose score is that with doublets and shares.
         states: states with shares.
         seed: seed of the run.
     """

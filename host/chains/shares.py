@@ -42,7 +42,6 @@ __all__ = [
     "rescored",
     "sampled_nodes",
     "score_with_shares",
-    "state_with_even_shares",
     "uniform_log_shares",
     "uniform_numbers",
 ]
@@ -80,14 +79,6 @@ _LEAST_RENEWAL, _MOST_RENEWAL = 512, 16384
 def uniform_log_shares(problem: Problem) -> tuple[int, ...]:
     """Return equal shares of all nodes."""
     return (round(-math.log2(problem.nodes) * 2**problem.scale_bits),) * problem.nodes
-
-
-def state_with_even_shares(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
-    """Return the state of a chain at a tree, with equal shares of all nodes, before its first step."""
-    problem = plan.problem
-    rates = replace(problem.rates, log_shares=uniform_log_shares(problem))
-    score = score_with_shares(problem, parents, rates.log_shares, plan.settings["sum_spare"])
-    return ChainState(chain, step, parents, score, parents, score, rates, plan.gamma)
 
 
 def renewal_steps(problem: Problem) -> int:

@@ -13,7 +13,7 @@ from syclade.host.answer.output.result import Result
 from syclade.host.answer.recurrence.sampled_factors import cells_of_states, factors_of
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.named import ScoreOptions
-from syclade.host.chains.shares import state_with_even_shares
+from syclade.host.chains.starts import state_at
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.choice import choose_device
@@ -110,7 +110,7 @@ def _with_even_shares(result: Result, device: str) -> tuple[float, ...]:
     judged = sample(with_shares._replace(plan=plan), result.parents, [], names, run)[0].judged
     assert judged is not None
     states = [
-        state_with_even_shares(with_shares.plan, tree, chain, step)
+        state_at(with_shares.plan, tree, chain, step)
         for chain, trees in enumerate(judged.sampled.store.trees_by_chain())
         for step, tree in enumerate(trees)
     ]

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.chains.runs.run import run_plan
-from syclade.host.chains.shares import state_with_even_shares
+from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.commands.main import cli
 from syclade.host.data.diagnostics.numbers import likely_chains
@@ -99,7 +99,7 @@ def test_chains_far_below_the_best_one_say_nothing_of_the_rates() -> None:
     planned = stage.make_support_plan("quick", made.matrix, rates, None)
     problem, wrong = planned.plan.problem, np.array([2, 3, 4, 0, 4], dtype=np.int32)
     states = [
-        state_with_even_shares(planned.plan, wrong if chain == 3 else made.parents, chain)
+        state_at(planned.plan, wrong if chain == 3 else made.parents, chain)
         for chain in (0, 1, 2, 3)
         for _ in range(4)
     ]
