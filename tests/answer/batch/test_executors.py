@@ -32,7 +32,7 @@ def test_processes(tmp_path: Path) -> None:
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize("device", ["cpu", "fpga-emu"])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("fpga-emu", marks=pytest.mark.verification)])
 def test_devices(tmp_path: Path, device: str) -> None:
     paths = write_cohort(tmp_path / "in", 3)
     words = ["batch", *map(str, paths), "--out", str(tmp_path / "out"), "--jobs", "3", *OPTIONS[:-1], device]

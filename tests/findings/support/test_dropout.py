@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,12 @@ from syclade.host.ground.errors import OptionError, OutputError
 FP, FN = 0.005, 0.16
 
 
+@cache
 def simulated(ends: tuple[float, float] | None) -> Simulation:
     return simulate(150, 8, 0.005, 0.16, 0.05, 2, fn_range=ends)
 
 
+@cache
 def infer(made: Simulation, dropout: str = "auto") -> syclade.Result:
     return syclade.infer(made.matrix, fp_rate=FP, fn_rate=FN, device="native", seed=1, dropout=dropout)
 
