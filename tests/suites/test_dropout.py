@@ -76,11 +76,11 @@ def test_chains_sample_the_posterior_with_rates() -> None:
     count = 100
     with NUMPY.runner(plan, count, SEED) as runner:
         runner.put_all([dropout_start(plan, SEED, chain) for chain in range(count)])
-        for read in range(60):
+        for read in range(36):
             runner.advance(np.full(count, 40 * (read + 1)))
             states = [renewed(plan, runner.get(chain), SEED, draw) for chain in range(count)]
             runner.put_all(states)
-            if read >= 15 and read % 3 == 0:
+            if read >= 9 and read % 3 == 0:
                 for state in states:
                     found[number[tuple(state.parents.tolist())]] += 1
                     rates.append(rates_in(plan.problem, DROPOUT_RATES.fp_rate, state.rates)[0])
