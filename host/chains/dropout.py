@@ -13,14 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.shares import (
-    Draw,
-    cells_by_column,
-    log2_gamma,
-    sampled_nodes,
-    score_with_shares,
-    uniform_numbers,
-)
+from syclade.host.chains.share_draws import log2_gamma, uniform_numbers
+from syclade.host.chains.shares import Draw, cells_by_column, sampled_nodes, score_with_shares
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.dropout import beta_posteriors, slot_rates
 from syclade.host.data.model.problem import Problem, SlotRates

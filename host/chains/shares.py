@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 from typing import Protocol
 
@@ -20,22 +19,24 @@ from numpy.typing import NDArray
 
 from syclade.fallback.scores.powers import MANTISSA_BITS, logarithm_of_two, power_of_two
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.share_draws import (
+    LOWEST_OCTAVE,
+    draw_concentration,
+    draw_shares_at,
+    generator_of,
+    uniform_numbers,
+)
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.likelihood import fitted_shares
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.trees.tree import preorder
 
 __all__ = [
-    "CONCENTRATIONS",
     "Draw",
     "blocks_of_columns",
     "cells_by_column",
     "check_shares",
-    "concentration_of",
-    "draw_shares",
-    "generator_of",
     "highest_score",
-    "log2_gamma",
     "renew_all_shares",
     "renew_shares",
     "renewal_steps",
@@ -43,18 +44,7 @@ __all__ = [
     "sampled_nodes",
     "score_with_shares",
     "uniform_log_shares",
-    "uniform_numbers",
 ]
-
-CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 9))
-"""Grid of the Dirichlet prior's concentration, all values with the same prior probability: from 2^-7, where
-few nodes have cells, to 2^4, where shares are nearly equal."""
-
-LOWEST_OCTAVE = -40
-"""Lowest log2 of a share. A term of a node so far below the best one is 0 in the score, too."""
-
-_DOMAIN = 0x53484152
-"""Keeps the draws of shares apart from all others with the same seed."""
 
 _BLOCK = 2**14
 """Scores that are worked on at once."""
@@ -158,8 +148,8 @@ def renew_shares(
     for _ in range(_sweeps(problem)):
         counts = _counts(cells, np.exp2(log_shares * 2.0**-problem.scale_bits), generator)
         if concentration is None:
-            concentration = _concentration(counts, float(uniform_numbers(generator, 1)[0]))
-        log_shares = _draw_shares(problem, counts, concentration, generator)
+            concentration = draw_concentration(counts, float(uniform_numbers(generator, 1)[0]))
+        log_shares = draw_shares_at(problem, counts, concentration, generator)
     if draw is not None:
         nodes = _nodes(cells, np.exp2(log_shares * 2.0**-problem.scale_bits), generator)
         rates = replace(rates, weights=draw(state, nodes, generator))
@@ -183,13 +173,6 @@ def rescored(state: ChainState, score: int, rates: SlotRates) -> ChainState:
     return replace(now, best_parents=state.parents, best_score=score) if is_best else now
 
 
-def generator_of(state: ChainState, seed: int, use: int = 0) -> np.random.Philox:
-    """Return the generator of a Gibbs step, or of a draw with another number."""
-    return np.random.Philox(
-        key=np.array([seed, _DOMAIN], dtype=np.uint64), counter=[0, state.chain, state.step, use]
-    )
-
-
 def _sweeps(problem: Problem) -> int:
     """Return the number of draws in a Gibbs step: about the number of cells of a node."""
     cells = len(problem.column_of)
@@ -210,12 +193,6 @@ def sampled_nodes(problem: Problem, state: ChainState, seed: int) -> NDArray[np.
     cells = _likelihoods_of_cells(problem, _scores(problem, state.parents, state.rates))
     shares = np.exp2(np.array(state.rates.log_shares) * 2.0**-problem.scale_bits)
     return _nodes(cells, shares, generator)
-
-
-def concentration_of(problem: Problem, state: ChainState, nodes: NDArray[np.int64], seed: int) -> float:
-    """Return a concentration of a state, drawn given the node of each cell."""
-    counts = np.bincount(nodes, minlength=problem.nodes)
-    return _concentration(counts, float(uniform_numbers(generator_of(state, seed, 2), 1)[0]))
 
 
 def cells_by_column(problem: Problem) -> NDArray[np.int32]:
@@ -316,59 +293,3 @@ def _sums_over_nodes(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     for before, here in pairwise(terms):  # numpy's cumsum takes five times as long
         here += before
     return terms
-
-
-def uniform_numbers(generator: np.random.Philox, count: int) -> NDArray[np.float64]:
-    """Return numbers between 0 and 1, from the generator's raw words, which never change."""
-    words = generator.random_raw(count) >> np.uint64(11)
-    return np.asarray((words.astype(np.float64) + 0.5) * 2.0**-53)
-
-
-def draw_shares(
-    problem: Problem, counts: NDArray[np.int64], generator: np.random.Philox
-) -> NDArray[np.int32]:
-    """Return log shares given the numbers of cells at the nodes, after a draw of the concentration."""
-    concentration = _concentration(counts, float(uniform_numbers(generator, 1)[0]))
-    return _draw_shares(problem, counts, concentration, generator)
-
-
-def _draw_shares(
-    problem: Problem, counts: NDArray[np.int64], concentration: float, generator: np.random.Philox
-) -> NDArray[np.int32]:
-    """Return log shares given the numbers of cells at the nodes and the concentration, int32, (nodes,)."""
-    first, second = uniform_numbers(generator, 2 * problem.nodes).reshape(2, -1)
-    logs = log2_gamma(counts + concentration, first, second)
-    logs -= logs.max()
-    logs -= math.log2(np.exp2(logs).sum())
-    logs = np.maximum(logs, LOWEST_OCTAVE) * 2.0**problem.scale_bits
-    return np.rint(logs).astype(np.int32)
-
-
-@cache
-def _grid() -> NDArray[np.float64]:
-    """Return the concentrations."""
-    return np.array(CONCENTRATIONS)
-
-
-def _concentration(counts: NDArray[np.int64], uniform: float) -> float:
-    """Return a concentration, drawn given the numbers of cells at the nodes."""
-    from scipy.special import gammaln
-
-    grid, nodes = _grid(), len(counts)
-    occupied, times = np.unique(counts, return_counts=True)
-    logs = gammaln(grid * nodes) - gammaln(grid * nodes + counts.sum())
-    logs += (gammaln(occupied + grid[:, None]) - gammaln(grid)[:, None]) @ times
-    ends = np.cumsum(np.exp(logs - logs.max()))
-    return float(grid[np.searchsorted(ends, uniform * ends[-1], side="right")])
-
-
-def log2_gamma(
-    shape: NDArray[np.float64], uniform: NDArray[np.float64], other: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return log2 of gamma variates by inversion; those of small shapes would underflow, their logs do not.
-
-    A gamma variate of shape a is one of shape a + 1 times a uniform number to the power 1 / a.
-    """
-    from scipy.special import gammaincinv
-
-    return np.asarray(np.log2(gammaincinv(shape + 1.0, uniform)) + np.log2(other) / shape)

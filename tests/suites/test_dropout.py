@@ -12,7 +12,8 @@ from scipy.special import betaln, gammaln
 
 from syclade.host.chains.dropout import make_draw
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.shares import CONCENTRATIONS, Draw
+from syclade.host.chains.share_draws import CONCENTRATIONS
+from syclade.host.chains.shares import Draw
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.dropout import rates_in
 from syclade.host.data.trees.tree import ancestor_matrix

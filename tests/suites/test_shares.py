@@ -17,7 +17,7 @@ from scipy.special import gammaln
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
-from syclade.host.chains.shares import CONCENTRATIONS
+from syclade.host.chains.share_draws import CONCENTRATIONS
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.runs.evidence import Estimate, estimate_of
 from syclade.host.chains.scores.named import ScoreOptions
-from syclade.host.chains.shares import concentration_of, sampled_nodes
+from syclade.host.chains.share_draws import concentration_of
+from syclade.host.chains.shares import sampled_nodes
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.copy_factors import SampledCells, log_ratios

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 import syclade
-from syclade.host.chains.shares import CONCENTRATIONS
+from syclade.host.chains.share_draws import CONCENTRATIONS
 from syclade.host.data.model.likelihood import attachment_posteriors, log_likelihood, summed_log_likelihood
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate

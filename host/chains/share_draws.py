@@ -1,0 +1,106 @@
+"""Draws of shares given the numbers of cells at the nodes: gamma variates, and the Dirichlet's concentration.
+
+All draws are by numpy's counter-based generator, from the seed, the chain and its step.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.state import ChainState
+from syclade.host.data.model.problem import Problem
+
+__all__ = [
+    "CONCENTRATIONS",
+    "LOWEST_OCTAVE",
+    "concentration_of",
+    "draw_concentration",
+    "draw_shares",
+    "draw_shares_at",
+    "generator_of",
+    "log2_gamma",
+    "uniform_numbers",
+]
+
+CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 9))
+"""Grid of the Dirichlet prior's concentration, all values with the same prior probability: from 2^-7, where
+few nodes have cells, to 2^4, where shares are nearly equal."""
+
+LOWEST_OCTAVE = -40
+"""Lowest log2 of a share. A term of a node so far below the best one is 0 in the score, too."""
+
+_DOMAIN = 0x53484152
+"""Keeps the draws of shares apart from all others with the same seed."""
+
+
+def generator_of(state: ChainState, seed: int, use: int = 0) -> np.random.Philox:
+    """Return the generator of a Gibbs step, or of a draw with another number."""
+    return np.random.Philox(
+        key=np.array([seed, _DOMAIN], dtype=np.uint64), counter=[0, state.chain, state.step, use]
+    )
+
+
+def uniform_numbers(generator: np.random.Philox, count: int) -> NDArray[np.float64]:
+    """Return numbers between 0 and 1, from the generator's raw words, which never change."""
+    words = generator.random_raw(count) >> np.uint64(11)
+    return np.asarray((words.astype(np.float64) + 0.5) * 2.0**-53)
+
+
+def draw_shares(
+    problem: Problem, counts: NDArray[np.int64], generator: np.random.Philox
+) -> NDArray[np.int32]:
+    """Return log shares given the numbers of cells at the nodes, after a draw of the concentration."""
+    concentration = draw_concentration(counts, float(uniform_numbers(generator, 1)[0]))
+    return draw_shares_at(problem, counts, concentration, generator)
+
+
+def draw_shares_at(
+    problem: Problem, counts: NDArray[np.int64], concentration: float, generator: np.random.Philox
+) -> NDArray[np.int32]:
+    """Return log shares given the numbers of cells at the nodes and the concentration, int32, (nodes,)."""
+    first, second = uniform_numbers(generator, 2 * problem.nodes).reshape(2, -1)
+    logs = log2_gamma(counts + concentration, first, second)
+    logs -= logs.max()
+    logs -= math.log2(np.exp2(logs).sum())
+    logs = np.maximum(logs, LOWEST_OCTAVE) * 2.0**problem.scale_bits
+    return np.rint(logs).astype(np.int32)
+
+
+@cache
+def _grid() -> NDArray[np.float64]:
+    """Return the concentrations."""
+    return np.array(CONCENTRATIONS)
+
+
+def draw_concentration(counts: NDArray[np.int64], uniform: float) -> float:
+    """Return a concentration, drawn given the numbers of cells at the nodes."""
+    from scipy.special import gammaln
+
+    grid, nodes = _grid(), len(counts)
+    occupied, times = np.unique(counts, return_counts=True)
+    logs = gammaln(grid * nodes) - gammaln(grid * nodes + counts.sum())
+    logs += (gammaln(occupied + grid[:, None]) - gammaln(grid)[:, None]) @ times
+    ends = np.cumsum(np.exp(logs - logs.max()))
+    return float(grid[np.searchsorted(ends, uniform * ends[-1], side="right")])
+
+
+def log2_gamma(
+    shape: NDArray[np.float64], uniform: NDArray[np.float64], other: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return log2 of gamma variates by inversion; those of small shapes would underflow, their logs do not.
+
+    A gamma variate of shape a is one of shape a + 1 times a uniform number to the power 1 / a.
+    """
+    from scipy.special import gammaincinv
+
+    return np.asarray(np.log2(gammaincinv(shape + 1.0, uniform)) + np.log2(other) / shape)
+
+
+def concentration_of(problem: Problem, state: ChainState, nodes: NDArray[np.int64], seed: int) -> float:
+    """Return a concentration of a state, drawn given the node of each cell."""
+    counts = np.bincount(nodes, minlength=problem.nodes)
+    return draw_concentration(counts, float(uniform_numbers(generator_of(state, seed, 2), 1)[0]))
