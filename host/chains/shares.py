@@ -246,7 +246,8 @@ def _likelihoods_of_cells(problem: Problem, scores: NDArray[np.int32]) -> tuple[
     """
     column_of, step = cells_by_column(problem), max(_CELLS, _BLOCK // problem.nodes)
     of_columns = np.exp2((scores - scores.max(axis=0)) * 2.0**-problem.scale_bits)
-    return tuple(of_columns[:, column_of[at : at + step]] for at in range(0, len(column_of), step))
+    # Not of_columns[:, ...], whose rows would not be contiguous.
+    return tuple(of_columns.take(column_of[at : at + step], axis=1) for at in range(0, len(column_of), step))
 
 
 def _counts(
@@ -259,8 +260,11 @@ def _counts(
         shares: float64, shape (nodes,).
         generator: source of the draws.
     """
-    beyond = sum(_true_along(passed, 1) for passed in _passed(cells, shares, generator))
-    return -np.diff(beyond, prepend=sum(likelihoods.shape[1] for likelihoods in cells))
+    beyond = np.zeros(len(shares) + 1, dtype=np.int64)
+    beyond[0] = sum(likelihoods.shape[1] for likelihoods in cells)
+    for passed in _passed(cells, shares, generator):
+        beyond[1:-1] += _true_along(passed, 1)
+    return beyond[:-1] - beyond[1:]
 
 
 def _nodes(
@@ -274,10 +278,10 @@ def _nodes(
 def _passed(
     cells: tuple[NDArray[np.float64], ...], shares: NDArray[np.float64], generator: np.random.Philox
 ) -> Iterator[NDArray[np.bool_]]:
-    """Draw the node of each cell, and yield for each block which nodes come before it: (nodes, cells)."""
+    """Draw the node of each cell, and yield for each block which nodes come before it: (nodes - 1, cells)."""
     for likelihoods in cells:
         ends = _sums_over_nodes(likelihoods * shares[:, None])
-        yield ends <= uniform_numbers(generator, ends.shape[1]) * ends[-1]
+        yield ends[:-1] <= uniform_numbers(generator, ends.shape[1]) * ends[-1]
 
 
 def _true_along(passed: NDArray[np.bool_], axis: int) -> NDArray[np.int64]:
