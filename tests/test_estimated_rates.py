@@ -78,6 +78,10 @@ def test_the_estimate_is_inside_its_interval() -> None:
     assert lines[0] == "error rates estimated from the matrix: --fn-rate 0.121 (90 %: 0.105 to 0.135)"
     assert lines[1].startswith("the best tree was searched with --fn-rate 0.09; support and consensus")
     assert not rates._replace(sampled_under=told.rates, effective=float(rates.trees)).fits
+    # A corrected rate can be at the limit where that of the search is not.
+    assert not finding.warnings
+    at_limit = rates._replace(sampled_under=Rates(0.02, 0.7))
+    assert "the largest that is considered, 0.7" in replace(finding, posterior=at_limit).warnings[0]
 
 
 @pytest.mark.sycl

@@ -130,8 +130,14 @@ class RatesFinding(Finding):
             f"the estimate of {flag_of(name)} is the largest that is considered, {PRIORS[name].most:g}: "
             "errors may depend on each other, which the model does not know; give it if you know better"
             for name in self.estimated
-            if name in PRIORS and getattr(self.best.rates, name) >= _NEAR * PRIORS[name].most
+            if name in PRIORS and self._highest(name) >= _NEAR * PRIORS[name].most
         ]
+
+    def _highest(self, name: str) -> float:
+        """Return the higher one of the rates of the search and of the sampled trees."""
+        searched = float(getattr(self.best.rates, name))
+        sampled = None if self.posterior is None else float(getattr(self.posterior.sampled_under, name))
+        return searched if sampled is None else max(searched, sampled)
 
     def section(self) -> Section:
         """Return the rates with their origin, and the errors that this tree implies."""

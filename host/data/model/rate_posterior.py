@@ -56,6 +56,12 @@ _FITTING = 0.5
 _SAME = 1.05
 """Ratio of rates that are as good as equal: with thousands of cells, intervals are narrower than this."""
 
+_STEEPEST = 0.75
+"""Greatest ratio of two corrections from which the next ones are foreseen: these move four times as far."""
+
+_SETTLED = 0.1
+"""Part of an interval by which the mean may differ from the rate that the trees were sampled under."""
+
 _LEAST_EFFECTIVE = 10.0
 """Effective number of trees below which intervals are rough."""
 
@@ -103,6 +109,42 @@ class RatePosterior(NamedTuple):
             one.low / _SAME <= getattr(self.sampled_under, name) <= one.high * _SAME
             for name, one in self.intervals.items()
         )
+
+    @property
+    def settled(self) -> bool:
+        """True if the means differ from the rates of the trees by little beside the intervals.
+
+        Where thousands of cells hold the shares of the nodes fast, few trees count even so.
+        """
+        return all(
+            abs(one.mean - getattr(self.sampled_under, name)) <= _SETTLED * (one.high - one.low)
+            for name, one in self.intervals.items()
+        )
+
+    @property
+    def outside(self) -> bool:
+        """True if a rate that the trees were sampled under is outside its interval."""
+        return any(
+            not one.low <= getattr(self.sampled_under, name) <= one.high
+            for name, one in self.intervals.items()
+        )
+
+    def next_rates(self, before: RatePosterior | None) -> dict[str, float]:
+        """Return the rates to sample under next, with three digits: the means, or where these lead to.
+
+        Args:
+            before: the posterior by which the rates of these trees were chosen; None for none. Means that
+                moved in the same direction twice move on by a geometric series.
+        """
+        found = {}
+        for name, one in self.intervals.items():
+            under, mean = (_log_odds(rate) for rate in (getattr(self.sampled_under, name), one.mean))
+            if before is not None:
+                first = under - _log_odds(getattr(before.sampled_under, name))
+                ratio = min(max((mean - under) / first, 0.0), _STEEPEST) if first else 0.0
+                mean = min(mean + (mean - under) * ratio / (1.0 - ratio), _log_odds(PRIORS[name].most))
+            found[name] = float(f"{1.0 / (1.0 + math.exp(-mean)):.3g}")
+        return found
 
     @property
     def wide(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ from syclade.host.data.model.dropout import (
     slot_rates,
 )
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
-from syclade.host.data.model.rate_posterior import RatePosterior, rate_posterior
+from syclade.host.data.model.rate_posterior import rate_posterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.clades import (
     clade_support,
@@ -68,8 +68,17 @@ _WITHOUT_SHARES = "ancestor"
 EVENTS = 256
 """Length of a slot's ring of events."""
 
-_MOST_CORRECTIONS = 3
-"""How often trees are sampled again under corrected rates. On matrices with large errors, once or twice."""
+_MOST_CORRECTIONS = 8
+"""How often trees are sampled again under corrected rates. On matrices with large errors, once or twice; on
+panels of thousands of cells whose errors depend on each other, more often."""
+
+_LEAST_CORRECTIONS = 3
+"""Corrections after which rates that hardly move are final, even if few of several trees count, and others
+are foreseen."""
+
+_SHORT = 2
+"""Rounds of the chains after a correction by more than the interval, as another one may follow. If none does,
+more rounds follow as in all support."""
 
 _TREES_BYTES = 2**24
 """Most bytes of the sampled trees that stay in memory."""
@@ -102,16 +111,20 @@ class SupportPlan(NamedTuple):
         """Return whether nodes have shares of the cells, which the chains sample, too."""
         return self.plan.score.shares
 
-    def under(self, posterior: RatePosterior, matrix: Matrix) -> SupportPlan:
-        """Return the same for the means of a posterior of the rates, with three digits.
+    @property
+    def short(self) -> SupportPlan:
+        """Return the same with few rounds."""
+        return self._replace(budget=self.budget._replace(doublings=min(self.budget.doublings, _SHORT)))
+
+    def under(self, found: dict[str, float], matrix: Matrix) -> SupportPlan:
+        """Return the same for other rates, by their names.
 
         Rates that were estimated from one tree are too low where errors are many: the tree is fitted to them.
         """
-        means = {name: float(f"{one.mean:.3g}") for name, one in posterior.intervals.items()}
         rates = replace(
             self.rates,
-            fp_rate=means.get("fp_rate", self.rates.fp_rate),
-            fn_rate=means.get("fn_rate", self.rates.fn_rate),
+            fp_rate=found.get("fp_rate", self.rates.fp_rate),
+            fn_rate=found.get("fn_rate", self.rates.fn_rate),
         )
         return make_support_plan(self.level, matrix, rates, None, self.dropout)
 
@@ -186,20 +199,8 @@ def add_support(planned: SupportPlan, draft: Draft, run: Run) -> None:
         run: where the chains run.
     """
     support = _sampled(planned, draft, run)
-    for _ in range(_MOST_CORRECTIONS):
-        posterior = None if support is None else support.rates
-        if support is None or posterior is None or posterior.fits:
-            break
-        if run.context.stop.wanted:
-            draft.stop(SUPPORT)
-            support = replace(support, interrupted=True)
-            break
-        planned = planned.under(posterior, draft.best.observed)
-        again = _sampled(planned, draft, run)
-        if again is None:
-            support = replace(support, interrupted=True)
-            break
-        support = replace(again, seconds=support.seconds + again.seconds)
+    if support is not None:
+        planned, support = _corrected(planned, draft, support, run)
     if support is not None and not support.interrupted:
         support = _with_dropout(planned, draft, support, run)
     if support is not None:
@@ -207,6 +208,43 @@ def add_support(planned: SupportPlan, draft: Draft, run: Run) -> None:
         draft.unplaced = support.unplaced
         assignment = replace(draft.best.assignment, doublets=support.doublets)
         draft.best = replace(draft.best, assignment=assignment)
+
+
+def _corrected(planned: SupportPlan, draft: Draft, support: Support, run: Run) -> tuple[SupportPlan, Support]:
+    """Return the support under rates that fit the sampled trees, and its plan; if a stop comes, those so far.
+
+    Rates and shares of thousands of cells hold each other fast, so that means can move far less than they
+    would at last. So large corrections are of few rounds at first, and later ones look ahead.
+    """
+    before = None
+    for done in range(_MOST_CORRECTIONS):
+        posterior = support.rates
+        if posterior is None or posterior.fits:
+            break
+        one_tree = bool((support.trees == support.trees[0]).all())  # does not depend on the rates
+        if posterior.settled and done >= (1 if one_tree else _LEAST_CORRECTIONS):
+            break
+        rates = posterior.next_rates(before if done >= _LEAST_CORRECTIONS else None)
+        other = planned.under(rates, draft.best.observed)
+        again = _again(other.short if posterior.outside else other, draft, support, run)
+        if again is None:
+            return planned, replace(support, interrupted=True)
+        planned, support, before = other, again, posterior
+        if support.interrupted:
+            return planned, support
+    if before is not None and before.outside and not support.enough:
+        again = _again(planned, draft, support, run)
+        return planned, replace(support, interrupted=True) if again is None else again
+    return planned, support
+
+
+def _again(planned: SupportPlan, draft: Draft, support: Support, run: Run) -> Support | None:
+    """Return the support of other chains, with the time of those before; None if a stop came first."""
+    if run.context.stop.wanted:
+        draft.stop(SUPPORT)
+        return None
+    again = _sampled(planned, draft, run)
+    return None if again is None else replace(again, seconds=support.seconds + again.seconds)
 
 
 def _with_dropout(planned: SupportPlan, draft: Draft, support: Support, run: Run) -> Support:
@@ -221,17 +259,13 @@ def _with_dropout(planned: SupportPlan, draft: Draft, support: Support, run: Run
     evidence = float(np.mean([log_bayes_factor(*one) for one in counts]))
     if planned.dropout == AUTO_DROPOUT and evidence <= EVIDENT:
         return support
-    if run.context.stop.wanted:
-        draft.stop(SUPPORT)
-        return replace(support, interrupted=True)
     own = planned.with_dropout(draft.best.observed, (missed + 0.5) / (missed + seen + 1.0))
-    again = _sampled(own, draft, run)
+    again = _again(own, draft, support, run)
     if again is None:
         return replace(support, interrupted=True)
     assert again.dropout is not None
     dropout = replace(again.dropout, log_bayes_factor=evidence)
-    seconds = support.seconds + again.seconds
-    return replace(again, seconds=seconds, rates=support.rates, dropout=dropout)
+    return replace(again, rates=support.rates, dropout=dropout)
 
 
 def _sampled(planned: SupportPlan, draft: Draft, run: Run) -> Support | None:

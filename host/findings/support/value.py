@@ -157,6 +157,11 @@ class Support:
             )
         elif self.interrupted and self.rates is not None and not self.rates.fits:
             found.append("sampling was stopped before it was repeated under corrected error rates")
+        if self.rates is not None and not (self.interrupted or self.rates.fits or self.rates.settled):
+            found.append(
+                "the estimates of the error rates still moved when their corrections ended: support and "
+                "consensus are of other rates than the printed ones; give the rates if you know them"
+            )
         if self.rates is not None and self.rates.wide:
             names = " and ".join(flag_of(name) for name in self.rates.wide)
             found.append(

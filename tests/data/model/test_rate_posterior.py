@@ -14,7 +14,7 @@ import syclade
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import summed_log_likelihood
 from syclade.host.data.model.rate_fit import PRIORS
-from syclade.host.data.model.rate_posterior import RatePosterior, rate_posterior
+from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior, rate_posterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.uniform import parents_from_pruefer
@@ -99,6 +99,29 @@ def test_a_rate_without_any_error_has_an_interval_that_ends_above_0() -> None:
     found = rate_posterior(made, Rates(1e-3, 0.2), sampled_trees(made, Rates(1e-3, 0.2), 200), names=BOTH)
     interval = found.intervals["fp_rate"]
     assert 0 < interval.low < 1e-4 < interval.mean < interval.high < 0.05
+
+
+def posterior_at(under: float, mean: float, width: float) -> RatePosterior:
+    interval = RateInterval(mean, mean - width / 2, mean + width / 2)
+    return RatePosterior({"fp_rate": interval}, 128, 20.0, Rates(under, 0.2))
+
+
+def test_means_near_the_rates_of_the_trees_are_settled() -> None:
+    near = posterior_at(0.03, 0.0319, 0.02)
+    assert near.settled
+    assert not near.fits, "few trees count"
+    assert not posterior_at(0.03, 0.0321, 0.02).settled
+
+
+def test_means_that_move_on_are_foreseen() -> None:
+    first, second = posterior_at(0.02, 0.024, 0.001), posterior_at(0.024, 0.0264, 0.001)
+    assert first.next_rates(None) == {"fp_rate": 0.024}
+    # The second step is half as long as the first, so that all that follow are as long as the second.
+    assert second.next_rates(first)["fp_rate"] == pytest.approx(0.0288, rel=0.02)
+    back = posterior_at(0.024, 0.022, 0.001)
+    assert back.next_rates(first) == {"fp_rate": 0.022}
+    growing = posterior_at(0.03, 0.09, 0.001)
+    assert growing.next_rates(first) == {"fp_rate": PRIORS["fp_rate"].most}
 
 
 def inferred(mutations: int, seed: int) -> RatePosterior:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -53,6 +54,48 @@ def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.M
     assert not once.fits
     assert once.sampled_under == result.rates
     assert once.effective < 0.5 * found.effective
+
+
+def test_one_mutation_of_many_cells_is_sampled_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few trees count, as the cells hold the shares fast; more corrections would not change that."""
+    once, runs = stage._sampled, []
+
+    def counted(planned: stage.SupportPlan, *given: Any) -> Any:
+        runs.append(planned.rates)
+        return once(planned, *given)
+
+    monkeypatch.setattr(stage, "_sampled", counted)
+    result = syclade.infer(simulate(1500, 1, 0.01, 0.2, 0.0, 1).matrix, device="native", dropout="shared")
+    assert result.support is not None
+    found = result.support.rates
+    assert found is not None
+    assert len(runs) == 2
+    assert not found.fits
+    assert found.settled
+    assert "still moved" not in "".join(result.support.warnings)
+    # Control: means that are elsewhere are named.
+    far = replace(result.support, rates=found._replace(sampled_under=Rates(0.001, 0.2)))
+    assert "still moved" in "".join(far.warnings)
+
+
+def test_rates_that_fit_after_few_rounds_get_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A correction of few rounds is repeated if its samples are not enough."""
+    monkeypatch.setattr(stage, "_SHORT", 1)
+    monkeypatch.setattr(RatePosterior, "outside", True)
+    once = stage._sampled
+    doublings: list[int] = []
+
+    def counted(planned: stage.SupportPlan, *given: Any) -> Any:
+        found = once(planned, *given)
+        assert found is not None
+        doublings.append(planned.budget.doublings)
+        return replace(found, enough=False)
+
+    monkeypatch.setattr(stage, "_sampled", counted)
+    inferred.__wrapped__(LOW)
+    assert len(doublings) > 2
+    assert doublings[0] == doublings[-1] > 1
+    assert set(doublings[1:-1]) == {1}
 
 
 def test_a_stop_before_the_correction_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
