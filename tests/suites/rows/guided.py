@@ -58,6 +58,7 @@ def guide_of(plan: Plan, seed: int) -> Tables:
     return make_guide(edges, edges @ edges.T + 1, plan.problem.unit, plan.gamma)
 
 
+@cache  # every backend begins there, and tables of 600 mutations take seconds
 def guided_start(plan: Plan, seed: int, chain: int) -> ChainState:
     """Return a chain with a guide: the uniform one for the first, another one for each other chain."""
     uniform = uniform_guide(plan.labels, plan.problem.unit, plan.gamma)
