@@ -167,7 +167,13 @@ def test_every_dependency_is_imported() -> None:
         assert any(wanted.search(text) for text in sources), name
 
 
-@pytest.mark.parametrize("name", ["infer", "Result", "SycladeError", "read_matrix", "score", "simulate"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "infer", "Result", "SycladeError", "read_matrix", "score", "simulate",
+        "bench", "design", "devices", "export",
+    ],
+)  # fmt: skip
 def test_a_public_name_is_loaded_at_first_use(name: str) -> None:
     import syclade
 

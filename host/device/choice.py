@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from syclade.host.device.cores import limit_drivers
@@ -22,6 +23,7 @@ __all__ = [
     "Devices",
     "Several",
     "choose_device",
+    "devices",
     "first_of",
     "known_devices",
     "list_devices",
@@ -64,6 +66,20 @@ def known_devices(*, refresh: bool = False) -> Survey:
 def list_devices() -> list[Device]:
     """Return all devices, usable or not: SYCL devices, this processor by numba, and numpy last."""
     return [*known_devices().devices, *own_devices()]
+
+
+def devices(*, refresh: bool = False) -> list[Device]:
+    """Return all devices, usable or not: SYCL devices, this processor by numba, and numpy last.
+
+    In a plain environment, dpctl does not import before its libraries are loaded (libintlc.so.5). This
+    function loads them, so that ``import dpctl`` works after it, also where it failed before.
+
+    Args:
+        refresh: whether to test every device again, as `syclade devices` does, in place of cached results.
+    """
+    with suppress(DeviceError):  # without the stack there are other devices
+        prepare()
+    return [*known_devices(refresh=refresh).devices, *own_devices()]
 
 
 def choose_device(wanted: str | SyclDevice | SyclQueue = "auto") -> Device:

@@ -30,6 +30,7 @@ from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.data.trees.leaf import leaf_tree_of
+from syclade.host.device.choice import choose_device
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.device import Device
 from syclade.host.device.work import require_executor
@@ -37,9 +38,11 @@ from syclade.host.ground.errors import OptionError
 from syclade.host.ground.values import real, whole
 
 if TYPE_CHECKING:
+    from dpctl import SyclDevice, SyclQueue
+
     from syclade.quality.bench.energy import EnergyMeter
 
-__all__ = ["Measurement", "Timing", "measure", "versions"]
+__all__ = ["Measurement", "Timing", "bench", "measure", "versions"]
 
 FP_RATE, FN_RATE, MISSING = 1e-6, 0.25, 0.25
 """Rates of the inputs in the ffSCITE thesis's measurements (section 4.3)."""
@@ -135,6 +138,40 @@ class Measurement:
             "cpu_ns_per_step": self.cpu_ns_per_step,
             "joules_per_step": self.joules_per_step,
         }
+
+
+def bench(
+    device: str | SyclDevice | SyclQueue = "auto",
+    *,
+    cells: int = 64,
+    mutations: int = 63,
+    encoding: str = "auto",
+    slots: int | None = None,
+    seconds: float = 3.0,
+    repeats: int = 5,
+    seed: int = 1,
+    tree: str = "mutation",
+    score: str = "max",
+    learn_fn: float | None = None,
+    doublets: float | None = None,
+) -> Measurement:
+    """Time chains on a simulated input, as `syclade bench` does for one size.
+
+    Args:
+        device: as for `infer`; one device.
+        cells, mutations, encoding, slots, seconds, repeats, seed: as for `measure`.
+        tree, score, learn_fn, doublets: as for `measure`.
+
+    Returns:
+        Steps per second and per nanosecond of each run, memory, acceptance, versions.
+
+    Raises:
+        SycladeError: as for `measure`.
+    """
+    chosen = choose_device(device)
+    size: dict[str, Any] = {"cells": cells, "mutations": mutations, "slots": slots, "seed": seed}
+    parts: dict[str, Any] = {"tree": tree, "score": score, "learn_fn": learn_fn, "doublets": doublets}
+    return measure(chosen, encoding, seconds=seconds, repeats=repeats, **size, **parts)
 
 
 def measure(

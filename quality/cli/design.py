@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -134,23 +133,19 @@ def _check_together(given: dict[str, Any], sweeping: bool) -> None:
 
 
 def _prepare(design: Design, as_json: bool, given: dict[str, Any]) -> _Task:
+    from syclade.quality.design.api import on_card, with_measured
     from syclade.quality.design.shortfall import explain_shortfall
 
     changed = explain_shortfall(design).design if given["fitted"] else design
     if given["card"] is not None:
-        note = f"the design takes the same counts of resources as on {changed.device.title}, one for one"
-        changed = dataclasses.replace(changed, device=given["card"], notes=(*changed.notes, note))
+        changed = on_card(changed, given["card"])
     for stage in given["without"]:
         changed = changed.without(stage)
     size = (given["cells"], given["mutations"])
     if not given["measured"]:
         return _Task(changed.changed(_changes(design, given)), design, *size, as_json)
-    from syclade.quality.design.measured import apply_measured, with_sizes
-    from syclade.quality.design.reports import read_measured
-
-    measured = read_measured(given["measured"])
-    own = with_sizes(changed, measured).changed(_changes(design, given))
-    return _Task(apply_measured(own, measured), design, *size, as_json, own)
+    made, own = with_measured(changed, given["measured"], _changes(design, given))
+    return _Task(made, design, *size, as_json, own)
 
 
 def _changes(design: Design, given: dict[str, Any]) -> dict[str, float]:
@@ -196,26 +191,19 @@ def _list_presets(as_json: bool) -> None:
 
 
 def _predict(task: _Task, plot: Path | None) -> None:
-    from syclade.quality.design.measured import compare, kernel_sums
+    from syclade.quality.design.api import predicted
     from syclade.quality.design.plots import plot_stages
-    from syclade.quality.design.report import measured_report, prediction_report
-    from syclade.quality.design.resources import estimate
     from syclade.quality.design.tables import show_measured, show_prediction
-    from syclade.quality.design.throughput import predict
 
-    prediction, resources = predict(task.design, task.cells, task.mutations), estimate(task.design)
-    own = None if task.own is None else predict(task.own, task.cells, task.mutations)
+    result = predicted(task.design, task.own, task.cells, task.mutations)
     if plot is not None:
-        plot_stages(prediction, own, plot)
-    differences = [] if task.own is None else compare(task.own, task.design)
-    sums = [] if task.own is None else kernel_sums(prediction)
+        plot_stages(result.prediction, result.own, plot)
     if task.as_json:
-        extra = {} if task.own is None else {"measured": measured_report(differences, sums)}
-        _print_json(prediction_report(prediction, resources) | extra)
+        _print_json(result.to_dict())
         return
-    show_prediction(_console(), prediction, resources)
+    show_prediction(_console(), result.prediction, result.resources)
     if task.own is not None:
-        show_measured(_console(), differences, sums)
+        show_measured(_console(), result.differences, result.kernels)
 
 
 def _sweep(task: _Task, over: Iterable[str], csv_file: Path | None, plot: Path | None) -> None:

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
     from syclade.host.answer.scoring import score
     from syclade.host.chains.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
+    from syclade.host.commands.export.api import export
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.data.model.simulate import simulate
+    from syclade.host.device.choice import devices
     from syclade.host.ground.errors import SycladeError
+    from syclade.quality.bench.measure import bench
+    from syclade.quality.design.api import design
 
     __version__: str
 
@@ -26,6 +30,10 @@ __all__ = [
     "Result",
     "SycladeError",
     "__version__",
+    "bench",
+    "design",
+    "devices",
+    "export",
     "infer",
     "infer_leaf",
     "infer_many",
@@ -42,6 +50,10 @@ __all__ = [
 _HOME = {
     "Result": "syclade.host.answer.output.result",
     "SycladeError": "syclade.host.ground.errors",
+    "bench": "syclade.quality.bench.measure",
+    "design": "syclade.quality.design.api",
+    "devices": "syclade.host.device.choice",
+    "export": "syclade.host.commands.export.api",
     "infer": "syclade.host.answer.inference",
     "infer_leaf": "syclade.host.answer.inference",
     "infer_many": "syclade.host.answer.batch.many",

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from syclade.host.commands.main import cli
 from syclade.host.device.choice import choose_device
 from syclade.host.device.device import NUMPY
-from syclade.host.ground.errors import OptionError
-from syclade.quality.bench.measure import Timing, measure, versions
+from syclade.host.ground.errors import DeviceError, OptionError
+from syclade.quality.bench.measure import Timing, bench, measure, versions
 
 TINY: dict[str, Any] = {"cells": 12, "mutations": 9, "seconds": 0.02, "repeats": 3}
 TINY_OPTIONS = [
@@ -71,6 +71,13 @@ def test_measure_chains_with_doublets() -> None:
 
 def test_slots_by_default_are_those_of_many_chains() -> None:
     assert measure(NUMPY, "auto", cells=2, mutations=2, seconds=0.01, repeats=1).slots == 256
+
+
+def test_a_measurement_from_python() -> None:
+    made = bench("numpy", slots=2, tree="leaf", **TINY)
+    assert (made.device, made.slots, len(made.timings)) == ("numpy", 2, 3)
+    with pytest.raises(DeviceError, match="no device 'abacus'"):
+        bench("abacus")
 
 
 def test_versions() -> None:

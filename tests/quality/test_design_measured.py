@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import syclade
 from syclade.host.ground.errors import OptionError
 from syclade.quality.cli.design import command
 from syclade.quality.design.measured import apply_measured, compare, kernel_sums, with_sizes
@@ -248,3 +249,18 @@ def test_the_preset_has_the_loops_of_an_exported_project(tmp_path: Path, nodes: 
     assert all(stage.trips is not None for stage in made.stages if stage.counted)
     sums = {one.kernel: one.cycles for one in kernel_sums(predict(made))}
     assert sums["reduction"] == sum(counted["runs"][0]["loops"]["reduction"].values())
+
+
+def test_the_model_from_python(tmp_path: Path) -> None:
+    """The function gives what the command prints as JSON."""
+    counts = written(tmp_path, "counts.json", COUNTS)
+    plain = syclade.design(
+        "ffscite-64", cells=32, parameters={"mapping": 16}, without=["find parent"], device="alveo-u250"
+    )
+    given = ("--cells", 32, "--unroll", 16, "--without", "find parent", "--device", "alveo-u250")
+    assert plain.to_dict() == report("ffscite-64", *given)
+    measured = syclade.design("syclade-ancestor", measured=[counts])
+    assert measured.to_dict() == report("syclade-ancestor", "--measured", counts)
+    assert measured.prediction.bottleneck == "reduction"
+    with pytest.raises(OptionError, match="no parameter 'colour'"):
+        syclade.design("ffscite-64", parameters={"colour": 1})

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from syclade.host.commands import options
-
-if TYPE_CHECKING:
-    from syclade.host.data.input.matrix import Matrix
-    from syclade.host.data.model.rates import Rates
 
 __all__ = ["command"]
 
@@ -24,7 +20,6 @@ HLS = (
     "oneapi",
 )  # flavours; those of export/hls/flavours.py, which this module does not load
 SPIRV = ("1.0", "1.1", "1.2", "1.3", "1.4")  # versions; those of export/folder.py
-MISSING = 0.1  # share of missing values in a simulated test vector
 
 
 @click.command("export")
@@ -91,20 +86,33 @@ def command(
     as a project for high-level synthesis: sources in C, a testbench and golden vectors.
     """
     _refuse_together(tails, hls)
-    size = (cells, mutations)
-    if tails:
-        names = _tails(directory, columns, seed, images, spirv_version, force)
-    elif hls is not None:
-        chosen = click.get_current_context().get_parameter_source("chains")
-        count = 2 * states if chosen == ParameterSource.DEFAULT else chains
-        names = _hls(directory, hls, (states, unroll), size, matrix, (count, steps, seed), force, given)
-    else:
-        names = _chains(directory, *size, matrix, chains, steps, seed, images, spirv_version, force, given)
-    paths = [str(directory / name) for name in names]
+    if not tails and matrix is None and (cells is None or mutations is None):
+        raise click.UsageError("Give --cells and --mutations, or --matrix.")
+    from syclade.host.commands.export.api import export
+
+    chosen = click.get_current_context().get_parameter_source("chains")
+    paths = export(
+        directory,
+        matrix,
+        cells=cells,
+        mutations=mutations,
+        chains=None if chosen == ParameterSource.DEFAULT else chains,
+        steps=steps,
+        seed=seed,
+        images=images,
+        spirv_version=spirv_version,
+        tails=tails,
+        columns=columns,
+        hls=hls,
+        states=states,
+        unroll=unroll,
+        force=force,
+        **given,
+    )
     if as_json:
-        click.echo(json.dumps({"files": paths}, indent=2))
+        click.echo(json.dumps({"files": [str(path) for path in paths]}, indent=2))
     else:
-        click.echo(f"wrote {', '.join(paths)}")
+        click.echo(f"wrote {', '.join(map(str, paths))}")
 
 
 _OF_TAILS = ("directory", "tails", "columns", "seed", "images", "spirv_version", "force", "as_json")
@@ -126,98 +134,3 @@ def _refuse_together(tails: bool, hls: str | None) -> None:
             raise click.UsageError(f"{parameter.opts[0]} goes with --hls only.")
         if hls is not None and name in ("images", "spirv_version"):
             raise click.UsageError(f"{parameter.opts[0]} does not go with --hls.")
-
-
-def _tails(
-    directory: Path, columns: int, seed: int, images: tuple[str, ...], spirv_version: str, force: bool
-) -> list[str]:
-    """Export the kernels of tails; return the names of the files."""
-    from syclade.host.calls.tails.columns import KERNELS
-    from syclade.host.commands.export.folder import check_image_kinds
-    from syclade.host.commands.export.tails import TAIL_FILES, export_tails, tail_image_name
-    from syclade.host.ground.files import check_output
-
-    check_image_kinds(images)
-    made = [tail_image_name(kernel, kind) for kind in images for kernel in KERNELS]
-    check_output(directory, (*TAIL_FILES, *made), force)
-    return export_tails(
-        directory, columns=columns, seed=seed, images=images, spirv_version=spirv_version, force=force
-    )
-
-
-def _chains(
-    directory: Path,
-    cells: int | None,
-    mutations: int | None,
-    matrix: options.GivenMatrix | None,
-    chains: int,
-    steps: int,
-    seed: int,
-    images: tuple[str, ...],
-    spirv_version: str,
-    force: bool,
-    given: options.Given,
-) -> list[str]:
-    """Export the kernels of chains; return the names of the files."""
-    from syclade.host.commands.export.folder import FILES, export_folder, image_name
-    from syclade.host.ground.files import check_output, refuse_same
-
-    written = (*FILES, *map(image_name, images))
-    refuse_same([directory / name for name in written], {"MATRIX": matrix})
-    check_output(directory, written, force)
-    rates = options.rates_of(given)
-    vector = _matrix(matrix, cells, mutations, rates, seed)
-    return export_folder(
-        directory,
-        vector,
-        rates,
-        cells=cells or vector.n_cells,
-        mutations=mutations or vector.n_mutations,
-        chains=chains,
-        steps=steps,
-        seed=seed,
-        images=images,
-        spirv_version=spirv_version,
-        force=force,
-    )
-
-
-def _hls(
-    directory: Path,
-    name: str,
-    design: tuple[int, int],
-    size: tuple[int | None, int | None],
-    matrix: options.GivenMatrix | None,
-    inference: tuple[int, int, int],
-    force: bool,
-    given: options.Given,
-) -> list[str]:
-    """Export a project for high-level synthesis; return the names of the files."""
-    from syclade.host.commands.export.hls.flavours import FLAVOURS
-    from syclade.host.commands.export.hls.project import Design, export_project
-    from syclade.host.commands.export.hls.vectors import Vectors
-    from syclade.host.ground.files import check_output, refuse_same
-
-    flavour, vectors = FLAVOURS[name], Vectors(*inference)
-    refuse_same([directory / file for file in flavour.all_files], {"MATRIX": matrix})
-    check_output(directory, flavour.all_files, force)
-    rates = options.rates_of(given)
-    found = _matrix(matrix, *size, rates, vectors.seed)
-    capacity = (size[0] or found.n_cells, size[1] or found.n_mutations)
-    return export_project(directory, flavour, found, rates, capacity, Design(*design), vectors, force)
-
-
-def _matrix(
-    given: options.GivenMatrix | None, cells: int | None, mutations: int | None, rates: Rates, seed: int
-) -> Matrix:
-    """Return the matrix of the test vector: the given one, or a simulated one."""
-    if given is not None:
-        from syclade.host.data.input.read_matrix import read_matrix
-
-        return read_matrix(given)
-    if cells is None or mutations is None:
-        raise click.UsageError("Give --cells and --mutations, or --matrix.")
-    from syclade.host.data.model.simulate import simulate
-
-    zygosity = (rates.fn_rate_hom, rates.hom_rate)
-    return simulate(cells, mutations, rates.fp_rate, rates.fn_rate, MISSING, seed, *zygosity).matrix

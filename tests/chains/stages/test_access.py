@@ -29,6 +29,19 @@ except syclade.SycladeError as error:
     print(type(error).__name__, error.message, error.hint, sep="; ")
 """
 
+LISTED = """
+import syclade
+try:
+    import dpctl
+    print("it imports")
+except ImportError as error:
+    print(error)
+found = syclade.devices()
+import dpctl
+names = {one.filter for one in found}
+print(names >= {"opencl:cpu:0", "native", "numpy"}, dpctl.SyclDevice("cpu").filter_string)
+"""
+
 PLAIN = """
 import os, sys
 before = dict(os.environ)
@@ -104,6 +117,17 @@ def test_the_stack_is_ready_after_one_call() -> None:
     done = run("-c", PLAIN)
     assert (done.returncode, without_complaints(done.stderr)) == (0, "")
     assert done.stdout == "True True\n6\nset()\n"
+
+
+@pytest.mark.sycl
+@pytest.mark.compiler
+def test_dpctl_imports_after_devices_were_listed() -> None:
+    """In a plain environment it does not before: its wheel does not find libintlc."""
+    done = run("-c", LISTED)
+    assert (done.returncode, without_complaints(done.stderr)) == (0, "")
+    before, after = done.stdout.splitlines()
+    assert before == "it imports" or "libintlc" in before
+    assert after == "True opencl:cpu:0"
 
 
 @pytest.mark.sycl

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import syclade
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.starts import initial_state
 from syclade.host.commands.export.hls.opencl_testbench import read_vectors
@@ -15,7 +17,7 @@ from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.ground.errors import OutputError
+from syclade.host.ground.errors import OptionError, OutputError
 from tests.commands.export.hls.projects import assert_counts, export, replace, run_opencl, zygosity
 from tests.support.backends import Backend
 
@@ -117,3 +119,24 @@ def test_the_refusals_of_the_command(tmp_path: Path) -> None:
     result = runner.invoke(cli, ["export", folder, "--hls", "opencl", *sizes])
     assert isinstance(result.exception, OutputError)
     assert "--force" in str(result.exception)
+
+
+def test_a_project_from_python(tmp_path: Path) -> None:
+    """The function writes the files of the command, and refuses what fits none."""
+    sizes: dict[str, Any] = {"cells": 6, "mutations": 5, "steps": 3, "states": 2}
+    paths = syclade.export(tmp_path / "made", hls="opencl", **sizes)
+    export(
+        tmp_path / "p", "--hls", "opencl", "--cells", "6", "--mutations", "5", "--steps", "3", "--states", "2"
+    )
+    assert {path.name: path.read_bytes() for path in paths} == {
+        path.name: path.read_bytes() for path in (tmp_path / "p").iterdir()
+    }
+    for given, words in (
+        ({"hls": "verilog", **sizes}, "no flavour 'verilog'"),
+        ({"hls": "opencl", "tails": True}, "tails and hls"),
+        ({"spirv_version": "2.0", **sizes}, "no SPIR-V '2.0'"),
+        ({"cells": 6}, "no size is given"),
+    ):
+        with pytest.raises(OptionError, match=words):
+            syclade.export(tmp_path / "other", **given)
+    assert not (tmp_path / "other").exists()

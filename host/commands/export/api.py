@@ -1,0 +1,164 @@
+"""Export as a function: kernels, or a project for high-level synthesis, sized for a matrix or by numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from syclade.host.calls.tails.columns import KERNELS
+from syclade.host.commands.export.folder import (
+    FILES,
+    SPIRV_VERSIONS,
+    check_image_kinds,
+    export_folder,
+    image_name,
+)
+from syclade.host.commands.export.hls.flavours import FLAVOURS
+from syclade.host.commands.export.hls.project import Design, export_project
+from syclade.host.commands.export.hls.vectors import Vectors
+from syclade.host.commands.export.tails import TAIL_FILES, export_tails, tail_image_name
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.files import check_output, refuse_same
+from syclade.host.ground.options.types import DEFAULT_SEED, AnyPath
+from syclade.host.ground.values import path_of
+
+__all__ = ["export"]
+
+MISSING = 0.1
+"""Share of missing values in a simulated test vector."""
+
+KERNEL_CHAINS = 4
+"""Default chains of the test vector of kernels."""
+
+
+def export(
+    directory: AnyPath,
+    matrix: object = None,
+    *,
+    cells: int | None = None,
+    mutations: int | None = None,
+    fp_rate: float = 0.01,
+    fn_rate: float = 0.2,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    merge_homozygous: bool = False,
+    chains: int | None = None,
+    steps: int = 1000,
+    seed: int = DEFAULT_SEED,
+    images: Sequence[str] = (),
+    spirv_version: str = SPIRV_VERSIONS[-1],
+    tails: bool = False,
+    columns: int = 64,
+    hls: str | None = None,
+    states: int = 6,
+    unroll: int = 8,
+    force: bool = False,
+) -> list[Path]:
+    """Write the kernels, or a project for high-level synthesis, to a folder, as `syclade export` does.
+
+    Args:
+        directory: the folder; created if needed.
+        matrix: matrix of the test vector, as for `infer`; None to simulate one of `cells` x `mutations`.
+        cells, mutations: most distinct columns and most mutations that shall fit; those of the matrix by
+            default.
+        fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous: rates of the test vector, as for `infer`.
+        chains: chains of the test vector; 4 by default, with `hls` twice the states.
+        steps: steps of each chain of the test vector.
+        seed: seed of the test vector.
+        images: kinds of device to compile for, too: cpu, fpga-emu.
+        spirv_version: version of the SPIR-V modules: 1.0, 1.1, 1.2, 1.3 or 1.4.
+        tails: whether to export the kernels of tails of columns instead (docs/tails.md).
+        columns: columns of their test vector.
+        hls: opencl, vitis or oneapi, to export a project in C for this compiler instead.
+        states, unroll: its chain states in flight, and the rows that its loops do at once.
+        force: whether existing files may be replaced.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        SycladeError: OptionError, MatrixError, RatesError, DeviceError or OutputError, with what to do.
+    """
+    folder = path_of("the directory", directory, OptionError)
+    if spirv_version not in SPIRV_VERSIONS:
+        raise OptionError(f"there is no SPIR-V {spirv_version!r}", hint=f"use {', '.join(SPIRV_VERSIONS)}")
+    if tails and hls is not None:
+        raise OptionError("tails and hls are two exports", hint="ask for one at a time")
+    if tails:
+        return _paths(folder, _tails(folder, columns, seed, images, spirv_version, force))
+    if matrix is None and (cells is None or mutations is None):
+        raise OptionError("no size is given", hint="give cells and mutations, or a matrix")
+    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
+    if hls is not None:
+        counts = (2 * states if chains is None else chains, steps, seed)
+        size, design = (cells, mutations), (states, unroll)
+        return _paths(folder, _project(folder, hls, matrix, rates, size, design, counts, force))
+    written = (*FILES, *map(image_name, images))
+    refuse_same([folder / name for name in written], {"MATRIX": matrix})
+    check_output(folder, written, force)
+    found = _matrix(matrix, cells, mutations, rates, seed)
+    names = export_folder(
+        folder,
+        found,
+        rates,
+        cells=cells or found.n_cells,
+        mutations=mutations or found.n_mutations,
+        chains=KERNEL_CHAINS if chains is None else chains,
+        steps=steps,
+        seed=seed,
+        images=images,
+        spirv_version=spirv_version,
+        force=force,
+    )
+    return _paths(folder, names)
+
+
+def _paths(folder: Path, names: Sequence[str]) -> list[Path]:
+    return [folder / name for name in names]
+
+
+def _tails(
+    folder: Path, columns: int, seed: int, images: Sequence[str], spirv_version: str, force: bool
+) -> list[str]:
+    """Export the kernels of tails; return the names of the files."""
+    check_image_kinds(images)
+    made = [tail_image_name(kernel, kind) for kind in images for kernel in KERNELS]
+    check_output(folder, (*TAIL_FILES, *made), force)
+    return export_tails(
+        folder, columns=columns, seed=seed, images=images, spirv_version=spirv_version, force=force
+    )
+
+
+def _project(
+    folder: Path,
+    name: str,
+    matrix: object,
+    rates: Rates,
+    size: tuple[int | None, int | None],
+    design: tuple[int, int],
+    inference: tuple[int, int, int],
+    force: bool,
+) -> list[str]:
+    """Export a project for high-level synthesis; return the names of the files."""
+    if name not in FLAVOURS:
+        raise OptionError(f"there is no flavour {name!r}", hint=f"use {', '.join(FLAVOURS)}")
+    flavour, vectors = FLAVOURS[name], Vectors(*inference)
+    refuse_same([folder / file for file in flavour.all_files], {"MATRIX": matrix})
+    check_output(folder, flavour.all_files, force)
+    found = _matrix(matrix, *size, rates, vectors.seed)
+    capacity = (size[0] or found.n_cells, size[1] or found.n_mutations)
+    return export_project(folder, flavour, found, rates, capacity, Design(*design), vectors, force)
+
+
+def _matrix(matrix: object, cells: int | None, mutations: int | None, rates: Rates, seed: int) -> Matrix:
+    """Return the matrix of the test vector: the given one, or a simulated one."""
+    if matrix is not None:
+        return read_matrix(matrix)
+    assert cells is not None
+    assert mutations is not None
+    zygosity = (rates.fn_rate_hom, rates.hom_rate)
+    return simulate(cells, mutations, rates.fp_rate, rates.fn_rate, MISSING, seed, *zygosity).matrix
