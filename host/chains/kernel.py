@@ -100,7 +100,7 @@ def chain_kernel(plan: Plan, encoding: Encoding) -> Kernel:
     """Return the kernel of a plan for an encoding."""
     return Kernel(
         name=f"{encoding.name}_chain_steps",
-        factory=encoding.steps,
+        factory="syclade.kernels.chain.steps:make_chain_steps",
         parts={
             "encoding": encoding.device,
             "moves": tuple(move.device for move in plan.moves),

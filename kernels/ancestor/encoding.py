@@ -63,6 +63,7 @@ def make_evaluation(capacity: Callable[..., Any], score: Score, *, lanes: int, *
         slot,  # IN ancestors, planes, multiplicity, weights, the score's arguments; OUT proposal, shares
         proposal,  # IN Proposal
         current,  # IN int64: score of the tree (not used)
+        threshold,  # IN int64 (not used)
     ):
         """Write the whole proposed tree; return (its score (int64), 0: `follow` needs no change)."""
         given, here, base = slot

@@ -112,7 +112,9 @@ class Evaluation(NamedTuple):
         relations: queries about the tree.
         place: (given, number, lane, mutations) -> Slot.
         start: (slot) -> base: compute what follows from the tree, unless it is up to date.
-        evaluate: (slot, proposal, current) -> (score after the edit, the `change` that `follow` needs).
+        evaluate: (slot, proposal, current, threshold) -> (score after the edit, the `change` that `follow`
+            needs). The proposal is accepted if its score plus the threshold is at least 0. If it is not,
+            any score below minus the threshold will do, so an evaluation may stop early.
         follow: (slot, proposal, change): apply the edit to the tree.
         keep: (slot): copy the tree to the best tree.
         finish: (slot): called after the last step, before the launch ends.

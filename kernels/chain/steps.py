@@ -114,7 +114,7 @@ def make_chain_steps(
             proposal = kept_apart(propose(slot, control(chain.drawn[at]), draw, mutations))
             threshold = chain.drawn[at + address(4) * lanes_u] + proposal.correction - current
             proposed_tally = counted(proposed_tally, proposal.kind)
-            proposed, change = evaluate(slot, proposal, current)
+            proposed, change = evaluate(slot, proposal, current, threshold)
             before, accepted = best, _ZERO
             if proposed + threshold >= _WIDE_ZERO:
                 current, accepted = proposed, _ONE

@@ -1,10 +1,9 @@
 """Encoding `clade` of cell trees: the cost of a proposal is its depth times the number of mutations."""
 
-from functools import partial
 from typing import Any
 
 from syclade.kernels.chain.edits import NOTHING
-from syclade.kernels.chain.parts import Encoding, Evaluation, Relations, Score
+from syclade.kernels.chain.parts import Evaluation, Relations, Score
 from syclade.kernels.chain.slot import Slot
 from syclade.kernels.clade.arguments import ARGUMENTS
 from syclade.kernels.clade.follow import make_follow
@@ -12,7 +11,7 @@ from syclade.kernels.clade.here import Here
 from syclade.kernels.clade.links import is_below, parent_of
 from syclade.kernels.clade.rows import make_rows
 from syclade.kernels.clade.score_mapping import make_score_mapping
-from syclade.kernels.clade.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
+from syclade.kernels.clade.sizes import encodings_of
 from syclade.kernels.target import address, choose, control, device_function, equal, in_step, lane_sum
 
 _ZERO = control(0)
@@ -20,35 +19,8 @@ _ONE = control(1)
 _TWO = control(2)
 
 
-def make_evaluation(
-    score: Score, *, nodes: int, genes: int, panels: int, words: int, lanes: int, classes: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for one size.
-
-    Args:
-        score: contribution of a mutation, given its sum at its best edge.
-        nodes, genes, panels, words, classes: as in `Sizes`.
-        lanes: lanes per slot.
-    """
-    sizes_of = fixed_sizes(nodes, genes, panels, words, classes)
-    return _evaluation(score, lanes, genes // (lanes * panels), sizes_of)
-
-
-def make_form_evaluation(
-    sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for all sizes.
-
-    Args:
-        sizes_of: device function (given) -> Sizes.
-        score: contribution of a mutation, given its sum at its best edge.
-        lanes: lanes per slot.
-        rounds: mutations of a panel per lane, in registers.
-    """
-    return _evaluation(score, lanes, rounds, sizes_of)
-
-
-def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluation:
+def make_evaluation(sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int) -> Evaluation:
+    """Return the evaluation of a score, given a mutation's sum at its best edge; see `encodings_of`."""
     rows = make_rows(lanes)
     start_rows = rows.start
     score_mapping = make_score_mapping(score, lanes, rounds)
@@ -82,6 +54,7 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
         slot,  # IN the tree and its rows, and the score's arguments
         proposal,  # IN Proposal
         current,  # IN int64: score of the tree
+        threshold,  # IN int64 (not used)
     ):
         """Return (the score after the edit (int64), 0: `follow` needs no change)."""
         proposed = lane_sum(score_mapping(slot, proposal))
@@ -105,10 +78,4 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
     return Evaluation(relations, place, start, evaluate, make_follow(rows), keep, finish)
 
 
-ENCODING = Encoding("clade", "sub-group", ARGUMENTS, make_evaluation)
-
-GENERAL = Encoding(
-    "clade_general", "sub-group", (*ARGUMENTS, SIZES), partial(make_form_evaluation, read_sizes)
-)
-
-SPECIALISED = Encoding("clade", "sub-group", ARGUMENTS, partial(make_form_evaluation, specialised_sizes))
+ENCODING, GENERAL, SPECIALISED = encodings_of("clade", ARGUMENTS, make_evaluation)

@@ -1,15 +1,14 @@
 """Encoding `clade` of cell trees, with learned error rates."""
 
-from functools import partial
 from typing import Any
 
 from syclade.kernels.chain.edits import JUMP_RATE, NOTHING, Proposal
-from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.parts import Evaluation, Score
 from syclade.kernels.clade import encoding as fixed
 from syclade.kernels.clade.anew import make_anew
 from syclade.kernels.clade.arguments import LEARNED
 from syclade.kernels.clade.rows import make_rows
-from syclade.kernels.clade.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
+from syclade.kernels.clade.sizes import encodings_of
 from syclade.kernels.rates.evaluation import make_learned
 from syclade.kernels.target import choose, control, device_function, equal
 
@@ -17,25 +16,10 @@ _ZERO = control(0)
 
 
 def make_evaluation(
-    score: Score, *, nodes: int, genes: int, panels: int, words: int, lanes: int, classes: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for one size; arguments as for fixed rates (encoding.py)."""
-    sizes_of = fixed_sizes(nodes, genes, panels, words, classes)
-    return make_form_evaluation(
-        sizes_of, score, lanes=lanes, rounds=genes // (lanes * panels), classes=classes
-    )
-
-
-def make_form_evaluation(
     sizes_of: Any, score: Score, *, lanes: int, rounds: int, classes: int, **_others: int
 ) -> Evaluation:
-    """Return the evaluation of a score, for all sizes.
-
-    Args:
-        sizes_of, score, lanes, rounds: as for fixed rates (encoding.py).
-        classes: number of classes of observed values, the uninformative one included.
-    """
-    inner = fixed.make_form_evaluation(sizes_of, score, lanes=lanes, rounds=rounds)
+    """Return the evaluation of a score; arguments as in `encodings_of`."""
+    inner = fixed.make_evaluation(sizes_of, score, lanes=lanes, rounds=rounds)
     share_anew = make_anew(score, lanes, rounds, classes)
     inner = inner._replace(evaluate=_of_trees(inner.evaluate))
     return make_learned(inner, share_anew, make_rows(lanes).reweigh, _put_no_weights, classes)
@@ -49,6 +33,7 @@ def _of_trees(evaluate_edit: Any) -> Any:
         slot,  # IN the tree and its rows, and the score's arguments
         proposal,  # IN Proposal
         current,  # IN int64: score of the tree
+        threshold,  # IN int64 (not used)
     ):
         """Return (the score after the edit (int64), 0)."""
         jump = equal(proposal.edit, control(JUMP_RATE))
@@ -56,7 +41,7 @@ def _of_trees(evaluate_edit: Any) -> Any:
         v, w = choose(jump, _ZERO, proposal.v), choose(jump, _ZERO, proposal.w)
         t = choose(jump, _ZERO, proposal.t)
         still = Proposal(proposal.kind, edit, v, w, t, proposal.correction)
-        return evaluate_edit(slot, still, current)
+        return evaluate_edit(slot, still, current, threshold)
 
     return evaluate
 
@@ -66,12 +51,4 @@ def _put_no_weights(slot, label):
     """Do nothing: if leaves swap places, each keeps its own row of weights."""
 
 
-ENCODING = Encoding("clade_learned", "sub-group", LEARNED, make_evaluation)
-
-GENERAL = Encoding(
-    "clade_learned_general", "sub-group", (*LEARNED, SIZES), partial(make_form_evaluation, read_sizes)
-)
-
-SPECIALISED = Encoding(
-    "clade_learned", "sub-group", LEARNED, partial(make_form_evaluation, specialised_sizes)
-)
+ENCODING, GENERAL, SPECIALISED = encodings_of("clade_learned", LEARNED, make_evaluation)

@@ -1,8 +1,11 @@
 """Sizes of cell trees in device code: constants, specialisation constants, or read from an argument."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from syclade.kernels.arguments import PROBLEM, Argument
+from syclade.kernels.chain.parts import Encoding, Evaluation, Score
 from syclade.kernels.target import address, control, device_function, specialised
 
 
@@ -59,3 +62,40 @@ _specialised_sizes = specialised(Sizes)
 def specialised_sizes(given):
     """Return the Sizes that the host wrote into the kernel."""
     return _specialised_sizes()
+
+
+def encodings_of(
+    name: str, arguments: tuple[Argument, ...], make_evaluation: Callable[..., Evaluation]
+) -> tuple[Encoding, Encoding, Encoding]:
+    """Return the encodings of three kernels: for one size, general, and with specialisation constants.
+
+    Args:
+        name: the kernels' names begin with it.
+        arguments: as in `Encoding`.
+        make_evaluation: (sizes_of, score, lanes, rounds, classes) -> Evaluation, for all sizes. `sizes_of` is
+            a device function (given) -> Sizes, `lanes` are those of a slot, `rounds` the mutations of a panel
+            per lane, in registers; `classes` is as in `Sizes`.
+    """
+
+    def make_for_size(
+        score: Score,
+        *,
+        lanes: int,
+        nodes: int,
+        genes: int,
+        panels: int,
+        words: int,
+        classes: int,
+        **_others: int,
+    ) -> Evaluation:
+        """Return the evaluation for one size; arguments as in `Sizes`."""
+        sizes_of = fixed_sizes(nodes, genes, panels, words, classes)
+        return make_evaluation(
+            sizes_of, score, lanes=lanes, rounds=genes // (lanes * panels), classes=classes
+        )
+
+    return (
+        Encoding(name, "sub-group", arguments, make_for_size),
+        Encoding(f"{name}_general", "sub-group", (*arguments, SIZES), partial(make_evaluation, read_sizes)),
+        Encoding(name, "sub-group", arguments, partial(make_evaluation, specialised_sizes)),
+    )

@@ -4,13 +4,12 @@ A proposal costs the number of nodes above what it moves, and of their children,
 those of the score (parts.py).
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from syclade.kernels.chain.edits import NOTHING
-from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.parts import Evaluation, Score
 from syclade.kernels.chain.slot import Slot
 from syclade.kernels.parities.nodes import is_allowed
 from syclade.kernels.parities.parts import Rows
@@ -19,30 +18,17 @@ from syclade.kernels.sums.arguments import ARGUMENTS
 from syclade.kernels.sums.edits import apply_edit, undo_edit
 from syclade.kernels.sums.here import Here
 from syclade.kernels.sums.path import leave_path, path_above, path_of_all, take_fresh_rows
-from syclade.kernels.sums.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
+from syclade.kernels.sums.sizes import encodings_of
 from syclade.kernels.target import address, control, device_function, in_step, lane_sum
 
 _ZERO = control(0)
 _ONE = control(1)
 
 
-def make_evaluation(
-    score: Score, *, nodes: int, cells: int, panels: int, lanes: int, classes: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for one size; arguments as for `sums`."""
-    sizes_of = fixed_sizes(nodes, cells, panels, classes)
-    return make_form_evaluation(sizes_of, score, lanes=lanes, rounds=cells // (lanes * panels))
-
-
-def make_form_evaluation(
-    sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for all sizes; arguments as for `sums`.
-
-    The score's `of_cell` are its Rows.
-    """
+def make_evaluation(sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int) -> Evaluation:
+    """Return the evaluation of a score, whose `of_cell` are its Rows; arguments as in `encodings_of`."""
     rows: Rows = score.of_cell
-    inner = sums.make_form_evaluation(sizes_of, score, lanes=lanes, rounds=rounds)
+    inner = sums.make_evaluation(sizes_of, score, lanes=lanes, rounds=rounds)
     share_of_path, prepare = rows.make_share(lanes, rounds), rows.prepare
     places = control(2 * rows.rows)
 
@@ -79,6 +65,7 @@ def make_form_evaluation(
         slot,  # IN OUT the tree and its rows; the tree is as before at the end
         proposal,  # IN Proposal
         current,  # IN int64: score of the tree
+        threshold,  # IN int64 (not used)
     ):
         """Return (the score after the edit (int64), the length of the path)."""
         proposed, count = current, _ZERO
@@ -104,10 +91,4 @@ def make_form_evaluation(
     return inner._replace(place=place, start=start, evaluate=evaluate, follow=follow)
 
 
-ENCODING = Encoding("parities", "sub-group", ARGUMENTS, make_evaluation)
-
-GENERAL = Encoding(
-    "parities_general", "sub-group", (*ARGUMENTS, SIZES), partial(make_form_evaluation, read_sizes)
-)
-
-SPECIALISED = Encoding("parities", "sub-group", ARGUMENTS, partial(make_form_evaluation, specialised_sizes))
+ENCODING, GENERAL, SPECIALISED = encodings_of("parities", ARGUMENTS, make_evaluation)

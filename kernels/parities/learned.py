@@ -6,27 +6,21 @@ error rate writes the rows of all nodes to their other places; one of the rate o
 row but only what a cell contributes, those of the root.
 """
 
-from functools import partial
 from typing import Any
 
-import numpy as np
-
-from syclade.kernels.chain.edits import JUMP_RATE
-from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.parts import Evaluation, Score
 from syclade.kernels.parities import encoding as fixed
 from syclade.kernels.parities.parts import Rows
-from syclade.kernels.sums import learned as on_sums
 from syclade.kernels.sums.arguments import ARGUMENTS
-from syclade.kernels.sums.learned import place_of, put_shares, weight_of, worth_of
-from syclade.kernels.sums.path import append, leave_path, path_of_all, take_fresh_rows
+from syclade.kernels.sums.learned import make_learned, place_of, put_shares, weight_of
+from syclade.kernels.sums.path import append, leave_path, path_of_all
 from syclade.kernels.sums.rates import ARGUMENTS as LEARNED
-from syclade.kernels.sums.rates import DOUBLETS, FN, FP, RATES, SHARES
-from syclade.kernels.sums.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
-from syclade.kernels.target import address, choose, control, device_function, equal, lane_sum
+from syclade.kernels.sums.rates import DOUBLETS, FN, FP, SHARES
+from syclade.kernels.sums.sizes import encodings_of
+from syclade.kernels.target import address, control, device_function, lane_sum
 
 _ZERO = control(0)
 _ONE = control(1)
-_RATES = address(RATES)
 _FN, _FP, _DOUBLETS = address(FN), address(FP), address(DOUBLETS)
 
 
@@ -63,33 +57,22 @@ def make_put_rates(score: Score) -> Any:
     return put_rates
 
 
-def make_evaluation(
-    score: Score, *, nodes: int, cells: int, panels: int, lanes: int, classes: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for one size; arguments as for fixed rates (encoding.py)."""
-    sizes_of = fixed_sizes(nodes, cells, panels, classes)
-    return make_form_evaluation(sizes_of, score, lanes=lanes, rounds=cells // (lanes * panels))
-
-
-def make_form_evaluation(
-    sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for all sizes; arguments as for fixed rates (encoding.py)."""
+def make_evaluation(sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int) -> Evaluation:
+    """Return the evaluation of a score; arguments as in `encodings_of`."""
     rows: Rows = score.of_cell
-    inner = fixed.make_form_evaluation(sizes_of, score, lanes=lanes, rounds=rounds)
-    with_rates = on_sums.make_form_evaluation(sizes_of, score, lanes=lanes, rounds=rounds)
+    inner = fixed.make_evaluation(sizes_of, score, lanes=lanes, rounds=rounds)
     share_of_path, put_rates = rows.make_share(lanes, rounds), make_put_rates(score)
-    evaluate_edit, follow_edit = inner.evaluate, inner.follow
 
     @device_function
     def after_jump(
-        slot,  # IN the tree and its rows; OUT path, fresh rows, what follows from the rates
+        slot,  # IN the tree and its rows; OUT path, fresh rows
         rate,  # IN control: the rate that jumps
         fn,  # IN control: points after the jump
         fp,  # IN control
         doublets,  # IN control
     ):
-        """Set the rates; return (the lane's share of the tree's score (int64), the length of the path)."""
+        """Return (the tree's score (int64), the length of the path)."""
+        given, number = slot.given, slot.here.number
         put_rates(slot, rate, fn, fp, doublets)
         count = _ZERO
         if rate == control(DOUBLETS):
@@ -98,59 +81,11 @@ def make_form_evaluation(
             count = path_of_all(slot)
         share = share_of_path(slot, count, _ONE)
         leave_path(slot, count)
-        return share, count
+        old_fn, old_fp = place_of(given, number, _FN), place_of(given, number, _FP)
+        put_rates(slot, rate, old_fn, old_fp, place_of(given, number, _DOUBLETS))
+        return lane_sum(share), count
 
-    @device_function
-    def evaluate(
-        slot,  # IN OUT the kernel's arguments
-        proposal,  # IN Proposal
-        current,  # IN int64: score of the state
-    ):
-        """Return (the score after the edit or the jump (int64), the length of the path)."""
-        given, number = slot.given, slot.here.number
-        fn, fp = place_of(given, number, _FN), place_of(given, number, _FP)
-        doublets = place_of(given, number, _DOUBLETS)
-        worth = worth_of(given, fn, fp, doublets)
-        proposed, count = current, _ZERO
-        if proposal.edit == JUMP_RATE:
-            new_fn = choose(equal(proposal.w, control(FN)), proposal.v, fn)
-            new_fp = choose(equal(proposal.w, control(FP)), proposal.v, fp)
-            new_doublets = choose(equal(proposal.w, control(DOUBLETS)), proposal.v, doublets)
-            share, count = after_jump(slot, proposal.w, new_fn, new_fp, new_doublets)
-            proposed = lane_sum(share) + worth_of(given, new_fn, new_fp, new_doublets)
-            put_rates(slot, proposal.w, fn, fp, doublets)
-        else:
-            proposed, count = evaluate_edit(slot, proposal, current - worth)
-            proposed = proposed + worth
-        return proposed, count
-
-    @device_function
-    def follow(
-        slot,  # IN OUT the kernel's arguments
-        proposal,  # IN Proposal
-        count,  # IN control: length of the path, which `evaluate` returned
-    ):
-        """Apply the jump to the rates, or the edit to the tree."""
-        given, number = slot.given, slot.here.number
-        if proposal.edit == JUMP_RATE:
-            given.rate_at[number * _RATES + address(proposal.w)] = np.int64(proposal.v)
-            fn, fp = place_of(given, number, _FN), place_of(given, number, _FP)
-            put_rates(slot, proposal.w, fn, fp, place_of(given, number, _DOUBLETS))
-            take_fresh_rows(slot, count)
-        else:
-            follow_edit(slot, proposal, count)
-
-    return inner._replace(evaluate=evaluate, follow=follow, keep=with_rates.keep, tell=with_rates.tell)
+    return make_learned(inner, after_jump, put_rates)
 
 
-_ALL = (*ARGUMENTS, *LEARNED)
-
-ENCODING = Encoding("parities_learned", "sub-group", _ALL, make_evaluation)
-
-GENERAL = Encoding(
-    "parities_learned_general", "sub-group", (*_ALL, SIZES), partial(make_form_evaluation, read_sizes)
-)
-
-SPECIALISED = Encoding(
-    "parities_learned", "sub-group", _ALL, partial(make_form_evaluation, specialised_sizes)
-)
+ENCODING, GENERAL, SPECIALISED = encodings_of("parities_learned", (*ARGUMENTS, *LEARNED), make_evaluation)

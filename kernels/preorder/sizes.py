@@ -5,9 +5,13 @@ loops have fixed lengths, strides fold into addresses, and what the problem does
 general kernel instead reads the sizes from an argument when it begins. It serves every problem of its form.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from syclade.kernels.arguments import PROBLEM, Argument
+from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.preorder.form import form_of
 from syclade.kernels.preorder.shape import Shape
 from syclade.kernels.preorder.tables.layout import Layout, make_layout
 from syclade.kernels.target import address, control, device_function, specialised
@@ -118,3 +122,44 @@ _specialised_variant = specialised(Variant, first=COUNT)
 def specialised_sizes(given):
     """Return (Sizes, Layout, Variant) that the host wrote into the kernel."""
     return _specialised_sizes(), _specialised_layout(), _specialised_variant()
+
+
+def encodings_of(
+    name: str, arguments: tuple[Argument, ...], make_evaluation: Callable[..., Evaluation], *, subtrees: int
+) -> tuple[Encoding, Encoding, Encoding]:
+    """Return the encodings of three kernels: for one shape, general, and with specialisation constants.
+
+    Args:
+        name: the kernels' names begin with it.
+        arguments: as in `Encoding`.
+        make_evaluation: (sizes_of, score, lanes, rounds, broad, classes) -> Evaluation, for every shape of a
+            form. `sizes_of` is a device function (given) -> (Sizes, Layout, Variant); `classes` is the number
+            of classes of observed values, the uninformative one included; the others are as in `Form`.
+        subtrees: as in `Shape`.
+    """
+
+    def make_for_shape(
+        score: Score,
+        *,
+        nodes: int,
+        labels: int,
+        cells: int,
+        block: int,
+        lanes: int,
+        panels: int,
+        classes: int,
+        weighted: int,
+        wide: int,
+    ) -> Evaluation:
+        """Return the evaluation for one shape; arguments as in `Shape`, `Sizes` and `Variant`."""
+        shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees)
+        form, sizes_of = form_of(shape), fixed_sizes(shape, classes, weighted, wide)
+        return make_evaluation(
+            sizes_of, score, lanes=lanes, rounds=form.rounds, broad=form.broad, classes=classes
+        )
+
+    return (
+        Encoding(name, "sub-group", arguments, make_for_shape),
+        Encoding(f"{name}_general", "sub-group", (*arguments, SIZES), partial(make_evaluation, read_sizes)),
+        Encoding(name, "sub-group", arguments, partial(make_evaluation, specialised_sizes)),
+    )

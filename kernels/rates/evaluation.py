@@ -109,6 +109,7 @@ def make_learned(
         slot,  # IN OUT the kernel's arguments
         proposal,  # IN Proposal
         current,  # IN int64: score of the state
+        threshold,  # IN int64: the proposal is accepted if its score plus this is at least 0
     ):
         """Return (the score after the edit or the jump, the `change` that `follow` needs)."""
         given = slot.given
@@ -119,7 +120,7 @@ def make_learned(
             put_weights(slot, proposal.v)
             put_weights(slot, proposal.w)
         own = worth_of(given, place_of(given, number, _FN), place_of(given, number, _FP))
-        of_tree, change = evaluate_edit(slot, proposal, current - own)
+        of_tree, change = evaluate_edit(slot, proposal, current - own, threshold + own)
         proposed = of_tree + own
         if proposal.edit == JUMP_RATE:
             proposed = after_jump(slot, proposal)
@@ -145,13 +146,26 @@ def make_learned(
         else:
             follow_edit(slot, proposal, change)
 
+    keep, tell = keep_rates(keep_tree, RATES)
+    return inner._replace(start=start, evaluate=evaluate, follow=follow, keep=keep, finish=finish, tell=tell)
+
+
+def keep_rates(keep_tree: Any, rates: int) -> tuple[Any, Any]:
+    """Return `keep` and `tell` of an evaluation with this number of rates.
+
+    Args:
+        keep_tree: `keep` of the evaluation for fixed rates.
+        rates: number of rates.
+    """
+    count = address(rates)
+
     @device_function
     def keep(slot):
         """Copy the tree and its rates to the best ones."""
         given = slot.given
         keep_tree(slot)
-        for rate in range(RATES):
-            at = slot.here.number * _RATES + address(rate)
+        for rate in range(rates):
+            at = slot.here.number * count + address(rate)
             given.best_rate_at[at] = given.rate_at[at]
 
     @device_function
@@ -161,8 +175,8 @@ def make_learned(
         event,  # IN address: number of the event
     ):
         """Write the rates to the event."""
-        for rate in range(RATES):
-            at = slot.here.number * _RATES + address(rate)
-            events.event_rates[event * _RATES + address(rate)] = slot.given.rate_at[at]
+        for rate in range(rates):
+            at = slot.here.number * count + address(rate)
+            events.event_rates[event * count + address(rate)] = slot.given.rate_at[at]
 
-    return inner._replace(start=start, evaluate=evaluate, follow=follow, keep=keep, finish=finish, tell=tell)
+    return keep, tell

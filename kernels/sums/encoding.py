@@ -1,12 +1,11 @@
 """Encoding `sums`: a proposal costs the number of nodes above what it moves, and of their children."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from syclade.kernels.chain.edits import EXCHANGE_LABELS, NOTHING
-from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.parts import Evaluation, Score
 from syclade.kernels.chain.slot import Slot
 from syclade.kernels.sums.arguments import ARGUMENTS, SHARES
 from syclade.kernels.sums.edits import apply_edit, undo_edit
@@ -15,7 +14,7 @@ from syclade.kernels.sums.here import Here
 from syclade.kernels.sums.path import leave_path, path_above, path_of_all, take_fresh_rows
 from syclade.kernels.sums.relations import RELATIONS
 from syclade.kernels.sums.rows import ROWS, Sums, make_rows
-from syclade.kernels.sums.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
+from syclade.kernels.sums.sizes import encodings_of
 from syclade.kernels.target import address, control, device_function, in_step, lane_sum, private_array
 
 _ZERO = control(0)
@@ -23,35 +22,8 @@ _ONE = control(1)
 _PLACES = control(2 * ROWS)
 
 
-def make_evaluation(
-    score: Score, *, nodes: int, cells: int, panels: int, lanes: int, classes: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for one size.
-
-    Args:
-        score: contribution of a cell, given its sums over the whole tree.
-        nodes, cells, panels, classes: as in `Sizes`.
-        lanes: lanes per slot.
-    """
-    return _evaluation(score, lanes, cells // (lanes * panels), fixed_sizes(nodes, cells, panels, classes))
-
-
-def make_form_evaluation(
-    sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for all sizes.
-
-    Args:
-        sizes_of: device function (given) -> Sizes.
-        score: contribution of a cell, given its sums over the whole tree.
-        lanes: lanes per slot.
-        rounds: cells of a panel per lane, in registers.
-    """
-    return _evaluation(score, lanes, rounds, sizes_of)
-
-
 def make_share_of_path(score: Score, lanes: int, rounds: int) -> Any:
-    """Return the device function `share_of_path`; arguments as for `make_form_evaluation`."""
+    """Return the device function `share_of_path`; arguments as for `make_evaluation`."""
     renew, of_sums = make_rows(lanes, rounds), score.of_cell
 
     @device_function
@@ -78,7 +50,8 @@ def make_share_of_path(score: Score, lanes: int, rounds: int) -> Any:
     return share_of_path
 
 
-def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluation:
+def make_evaluation(sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int) -> Evaluation:
+    """Return the evaluation of a score, given a cell's sums over the tree; arguments as in `encodings_of`."""
     share_of_path = make_share_of_path(score, lanes, rounds)
     lane_bits = control(lanes.bit_length() - 1)
 
@@ -126,6 +99,7 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
         slot,  # IN OUT the tree and its rows; the tree is as before at the end
         proposal,  # IN Proposal
         current,  # IN int64: score of the tree
+        threshold,  # IN int64 (not used)
     ):
         """Return (the score after the edit (int64), the length of the path)."""
         proposed, count = current, _ZERO
@@ -167,10 +141,4 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
     return Evaluation(RELATIONS, place, start, evaluate, follow, keep, finish)
 
 
-_ALL = (*ARGUMENTS, *SHARES)
-
-ENCODING = Encoding("sums", "sub-group", _ALL, make_evaluation)
-
-GENERAL = Encoding("sums_general", "sub-group", (*_ALL, SIZES), partial(make_form_evaluation, read_sizes))
-
-SPECIALISED = Encoding("sums", "sub-group", _ALL, partial(make_form_evaluation, specialised_sizes))
+ENCODING, GENERAL, SPECIALISED = encodings_of("sums", (*ARGUMENTS, *SHARES), make_evaluation)

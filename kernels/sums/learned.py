@@ -5,13 +5,13 @@ jump of an error rate changes all rows; they are written to the nodes' other pla
 jump of the rate of doublets changes no row, only what a cell contributes.
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from syclade.kernels.chain.edits import JUMP_RATE
-from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.parts import Evaluation, Score
+from syclade.kernels.rates.evaluation import keep_rates
 from syclade.kernels.sums import encoding as fixed
 from syclade.kernels.sums.arguments import ARGUMENTS
 from syclade.kernels.sums.arguments import SHARES as SHARES_OF_NODES
@@ -20,7 +20,7 @@ from syclade.kernels.sums.path import leave_path, path_of_all, take_fresh_rows
 from syclade.kernels.sums.rates import ARGUMENTS as LEARNED
 from syclade.kernels.sums.rates import DOUBLETS, FN, FP, RATES, SHARES
 from syclade.kernels.sums.rows import Sums, make_load_root
-from syclade.kernels.sums.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
+from syclade.kernels.sums.sizes import encodings_of
 from syclade.kernels.target import address, choose, control, device_function, equal, lane_sum, private_array
 
 _ZERO = control(0)
@@ -78,56 +78,24 @@ def weight_of(
     return of_fn + given.fp_weights[address(fp) * count + address(code)]
 
 
-def make_evaluation(
-    score: Score, *, nodes: int, cells: int, panels: int, lanes: int, classes: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for one size; arguments as for fixed rates (encoding.py)."""
-    sizes_of = fixed_sizes(nodes, cells, panels, classes)
-    return make_form_evaluation(sizes_of, score, lanes=lanes, rounds=cells // (lanes * panels))
+def make_learned(inner: Evaluation, after_jump: Any, put_rates: Any) -> Evaluation:
+    """Return the evaluation with learned rates of errors and of doublets.
 
-
-def make_form_evaluation(
-    sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int
-) -> Evaluation:
-    """Return the evaluation of a score, for all sizes; arguments as for fixed rates (encoding.py)."""
-    inner = fixed.make_form_evaluation(sizes_of, score, lanes=lanes, rounds=rounds)
-    share_of_path = fixed.make_share_of_path(score, lanes, rounds)
-    share_of_root = _make_share_of_root(score, lanes, rounds)
-    evaluate_edit, follow_edit, keep_tree = inner.evaluate, inner.follow, inner.keep
-
-    @device_function
-    def after_error_jump(
-        slot,  # IN the tree and its rows; OUT path, factors_anew, fresh rows
-        fn,  # IN control: points after the jump
-        fp,  # IN control
-    ):
-        """Return (the tree's score under other error rates (int64), the length of the path: all nodes)."""
-        given, here = slot.given, slot.here
-        own = here.number * address(here.sizes.classes)
-        for code in range(here.sizes.classes):
-            put_power(given, given.factors_anew, own + address(code), weight_of(slot, fn, fp, code))
-        count = path_of_all(slot)
-        share = share_of_path(slot, count, given.factors_anew)
-        leave_path(slot, count)
-        return lane_sum(share), count
-
-    @device_function
-    def after_doublets_jump(
-        slot,  # IN the tree's rows; IN OUT the settings SHARES, the same at the end
-        before,  # IN control: point of the rate of doublets
-        after,  # IN control: likewise, after the jump
-    ):
-        """Return the tree's score with another rate of doublets (int64)."""
-        put_shares(slot.given, slot.here.number, after)
-        share = share_of_root(slot)
-        put_shares(slot.given, slot.here.number, before)
-        return lane_sum(share)
+    Args:
+        inner: evaluation for fixed rates.
+        after_jump: device function (slot, rate, fn, fp, doublets) -> (the tree's score (int64) at the points
+            after a jump of `rate`, the length of the path). At the end, all settings are as before.
+        put_rates: device function (slot, rate, fn, fp, doublets): set what follows from a rate, except for
+            the rows of the nodes.
+    """
+    evaluate_edit, follow_edit = inner.evaluate, inner.follow
 
     @device_function
     def evaluate(
         slot,  # IN OUT the kernel's arguments
         proposal,  # IN Proposal
         current,  # IN int64: score of the state
+        threshold,  # IN int64: the proposal is accepted if its score plus this is at least 0
     ):
         """Return (the score after the edit or the jump (int64), the length of the path)."""
         given, number = slot.given, slot.here.number
@@ -139,13 +107,10 @@ def make_form_evaluation(
             new_fn = choose(equal(proposal.w, control(FN)), proposal.v, fn)
             new_fp = choose(equal(proposal.w, control(FP)), proposal.v, fp)
             new_doublets = choose(equal(proposal.w, control(DOUBLETS)), proposal.v, doublets)
-            if proposal.w == control(DOUBLETS):
-                proposed = after_doublets_jump(slot, doublets, new_doublets)
-            else:
-                proposed, count = after_error_jump(slot, new_fn, new_fp)
+            proposed, count = after_jump(slot, proposal.w, new_fn, new_fp, new_doublets)
             proposed = proposed + worth_of(given, new_fn, new_fp, new_doublets)
         else:
-            proposed, count = evaluate_edit(slot, proposal, current - worth)
+            proposed, count = evaluate_edit(slot, proposal, current - worth, threshold + worth)
             proposed = proposed + worth
         return proposed, count
 
@@ -156,42 +121,69 @@ def make_form_evaluation(
         count,  # IN control: length of the path, which `evaluate` returned
     ):
         """Apply the jump to the rates, or the edit to the tree."""
-        given, here = slot.given, slot.here
+        given, number = slot.given, slot.here.number
         if proposal.edit == JUMP_RATE:
-            given.rate_at[here.number * _RATES + address(proposal.w)] = np.int64(proposal.v)
-            fn, fp = place_of(given, here.number, _FN), place_of(given, here.number, _FP)
-            if proposal.w == control(DOUBLETS):
-                put_shares(given, here.number, proposal.v)
+            given.rate_at[number * _RATES + address(proposal.w)] = np.int64(proposal.v)
+            fn, fp = place_of(given, number, _FN), place_of(given, number, _FP)
+            put_rates(slot, proposal.w, fn, fp, place_of(given, number, _DOUBLETS))
+            take_fresh_rows(slot, count)
+        else:
+            follow_edit(slot, proposal, count)
+
+    keep, tell = keep_rates(inner.keep, RATES)
+    return inner._replace(evaluate=evaluate, follow=follow, keep=keep, tell=tell)
+
+
+def make_evaluation(sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int) -> Evaluation:
+    """Return the evaluation of a score; arguments as in `encodings_of`."""
+    inner = fixed.make_evaluation(sizes_of, score, lanes=lanes, rounds=rounds)
+    share_of_path = fixed.make_share_of_path(score, lanes, rounds)
+    share_of_root = _make_share_of_root(score, lanes, rounds)
+
+    @device_function
+    def after_jump(
+        slot,  # IN the tree and its rows; OUT path, factors_anew, fresh rows
+        rate,  # IN control: the rate that jumps
+        fn,  # IN control: points after the jump
+        fp,  # IN control
+        doublets,  # IN control
+    ):
+        """Return (the tree's score (int64), the length of the path: all nodes if an error rate jumps)."""
+        given, here = slot.given, slot.here
+        share, count = np.int64(0), _ZERO
+        if rate == control(DOUBLETS):
+            put_shares(given, here.number, doublets)
+            share = share_of_root(slot)
+            put_shares(given, here.number, place_of(given, here.number, _DOUBLETS))
+        else:
+            own = here.number * address(here.sizes.classes)
+            for code in range(here.sizes.classes):
+                put_power(given, given.factors_anew, own + address(code), weight_of(slot, fn, fp, code))
+            count = path_of_all(slot)
+            share = share_of_path(slot, count, given.factors_anew)
+            leave_path(slot, count)
+        return lane_sum(share), count
+
+    @device_function
+    def put_rates(
+        slot,  # IN the tables of the rates; OUT shares, or weights and factors
+        rate,  # IN control: the rate that jumps
+        fn,  # IN control: points on the grids
+        fp,  # IN control
+        doublets,  # IN control
+    ):
+        """Set what follows from a rate, except for the rows of the nodes."""
+        given, here = slot.given, slot.here
+        if rate == control(DOUBLETS):
+            put_shares(given, here.number, doublets)
+        else:
             own = here.number * address(here.sizes.classes)
             for code in range(here.sizes.classes):
                 weight = weight_of(slot, fn, fp, code)
                 given.weights[own + address(code)] = weight
                 put_power(given, given.factors, own + address(code), weight)
-            take_fresh_rows(slot, count)
-        else:
-            follow_edit(slot, proposal, count)
 
-    @device_function
-    def keep(slot):
-        """Copy the tree and its rates to the best ones."""
-        given = slot.given
-        keep_tree(slot)
-        for rate in range(RATES):
-            at = slot.here.number * _RATES + address(rate)
-            given.best_rate_at[at] = given.rate_at[at]
-
-    @device_function
-    def tell(
-        slot,  # IN rate_at
-        events,  # OUT event_rates
-        event,  # IN address: number of the event
-    ):
-        """Write the rates to the event."""
-        for rate in range(RATES):
-            at = slot.here.number * _RATES + address(rate)
-            events.event_rates[event * _RATES + address(rate)] = slot.given.rate_at[at]
-
-    return inner._replace(evaluate=evaluate, follow=follow, keep=keep, tell=tell)
+    return make_learned(inner, after_jump, put_rates)
 
 
 def _make_share_of_root(score: Score, lanes: int, rounds: int) -> Any:
@@ -220,12 +212,6 @@ def _make_share_of_root(score: Score, lanes: int, rounds: int) -> Any:
     return share_of_root
 
 
-_ALL = (*ARGUMENTS, *SHARES_OF_NODES, *LEARNED)
-
-ENCODING = Encoding("sums_learned", "sub-group", _ALL, make_evaluation)
-
-GENERAL = Encoding(
-    "sums_learned_general", "sub-group", (*_ALL, SIZES), partial(make_form_evaluation, read_sizes)
+ENCODING, GENERAL, SPECIALISED = encodings_of(
+    "sums_learned", (*ARGUMENTS, *SHARES_OF_NODES, *LEARNED), make_evaluation
 )
-
-SPECIALISED = Encoding("sums_learned", "sub-group", _ALL, partial(make_form_evaluation, specialised_sizes))

@@ -45,7 +45,6 @@ class Encoding(ABC):
         event_rates: argument of the ring of events for learned rates.
         learned_rates: number of rates that its kernels can learn.
         has_shares: whether its kernels can weight nodes by shares of the cells.
-        steps: `module:function` that composes the chain of the parts.
     """
 
     name: ClassVar[str]
@@ -53,7 +52,6 @@ class Encoding(ABC):
     event_rates: ClassVar[Argument] = EVENT_RATES
     learned_rates: ClassVar[int] = RATES
     has_shares: ClassVar[bool] = False
-    steps: str = "syclade.kernels.chain.steps:make_chain_steps"
     device: str
     arguments: tuple[Argument, ...]
     constants: dict[str, int]

@@ -51,7 +51,7 @@ class PreorderEncoding(Encoding):
         self.shape = self.shape_for(problem, traits)
         self.wide = is_wide(problem, self.shape)
         tables = _tables_for(problem, self.wide)
-        self.device, self.arguments, self.steps = tables.device, tables.arguments, tables.steps
+        self.device, self.arguments = tables.device, tables.arguments
         wide_sums = problem.learns or self._most_of_a_lane(problem.rates) >= 2**31
         self.variant = make_variant(self.shape, int(problem.multiplicity.max() > 1), int(wide_sums))
         self.constants = self.shape._asdict() | {
@@ -142,21 +142,16 @@ class PreorderEncoding(Encoding):
 
 
 class _Tables(NamedTuple):
-    """Tables of a kernel, and the composition of its chains; see `Encoding`."""
+    """Tables of a kernel; see `Encoding`."""
 
     device: str
     arguments: tuple[Argument, ...]
-    steps: str = Encoding.steps
 
 
 _NARROW = _Tables("syclade.kernels.preorder.narrow.encoding:ENCODING", NARROW)
 _WIDE = _Tables("syclade.kernels.preorder.wide.encoding:ENCODING", WIDE)
 _LEARNED = _Tables("syclade.kernels.preorder.narrow.learned:ENCODING", LEARNED)
-_SCREENED = _Tables(
-    "syclade.kernels.preorder.screened.encoding:ENCODING",
-    SCREENED,
-    "syclade.kernels.chain.screened_steps:make_chain_steps",
-)
+_SCREENED = _Tables("syclade.kernels.preorder.screened.encoding:ENCODING", SCREENED)
 
 
 def _tables_for(problem: Problem, wide: bool) -> _Tables:

@@ -10,6 +10,7 @@ differ, and for which only the key differs (their sources changed without effect
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import subprocess
@@ -167,6 +168,7 @@ def _versions() -> dict[str, str]:
 def main(arguments: list[str]) -> int:
     """Update FOLDER; with --check, print what differs. Return the exit code."""
     if arguments[:1] == ["--one"]:
+        gc.disable()  # a tenth of the time, since numba makes millions of objects that live until the end
         entry_point, content = compile_one(*arguments[1:])
         sys.stdout.buffer.write(entry_point.encode() + b"\n" + content)
         return 0

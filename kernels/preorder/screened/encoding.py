@@ -1,21 +1,20 @@
 """Encoding `preorder` with narrow tables for scores of all attachments, which are screened.
 
-`evaluate` gets the threshold of acceptance (kernels/chain/screened_steps.py). Where an upper bound of the
-score is below it, that decides. Where it is not, the score is exact. So chains are the same, bit for bit, as
-if every proposal were scored in full.
+`evaluate` uses the threshold of acceptance. Where an upper bound of the score is too low for it, that
+decides. Where it is not, the score is exact. So chains are the same, bit for bit, as if every proposal were
+scored in full.
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.parts import Evaluation, Score
 from syclade.kernels.chain.slot import after_writes
 from syclade.kernels.preorder.edits.edit import make_moved
 from syclade.kernels.preorder.edits.nothing import moved_by_nothing
 from syclade.kernels.preorder.evaluation import EDITS
-from syclade.kernels.preorder.form import Form, form_of
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.narrow import encoding as unscreened
 from syclade.kernels.preorder.screened.arguments import SCREENED
 from syclade.kernels.preorder.screened.bound import make_bound
@@ -27,8 +26,7 @@ from syclade.kernels.preorder.screened.shares import (
     make_put_shares,
 )
 from syclade.kernels.preorder.screened.sums import make_sums
-from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
+from syclade.kernels.preorder.sizes import encodings_of
 from syclade.kernels.preorder.tables.follow import make_follow
 from syclade.kernels.preorder.tables.start import make_start
 from syclade.kernels.preorder.tree.blocks import make_blocks
@@ -43,48 +41,15 @@ FEW = control(3)
 
 
 def make_evaluation(
-    score: Score,
-    *,
-    nodes: int,
-    labels: int,
-    cells: int,
-    block: int,
-    lanes: int,
-    panels: int,
-    classes: int,
-    weighted: int,
-    wide: int,
-    **_others: int,
-) -> Evaluation:
-    """Return the evaluation of a score, for one shape.
-
-    Args:
-        score: contribution of a cell; its terms are powers of two relative to the octave of the best.
-        nodes, labels, cells, block, lanes, panels: as in `Shape`.
-        classes, weighted, wide: as for narrow tables (narrow/encoding.py).
-    """
-    shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=1)
-    form = form_of(shape)
-    sizes_of = fixed_sizes(shape, classes, weighted, wide)
-    return make_form_evaluation(sizes_of, score, lanes=lanes, rounds=form.rounds, broad=form.broad)
-
-
-def make_form_evaluation(
     sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, **_others: int
 ) -> Evaluation:
-    """Return the evaluation of a score, for every shape of a form.
+    """Return the evaluation of a score, for every shape of a form; arguments as in `encodings_of`.
 
-    Args:
-        sizes_of: device function (given) -> (Sizes, Layout, Variant).
-        score: contribution of a cell; its terms are powers of two relative to the octave of the best.
-        lanes, rounds, broad: as in `Form`.
+    The score's terms are powers of two relative to the octave of the best.
     """
-    inner = unscreened.make_form_evaluation(sizes_of, score, lanes=lanes, rounds=rounds, broad=broad)
-    return _screened(inner, Form(lanes, rounds, 0, broad), score)
-
-
-def _screened(inner: Evaluation, form: Form, score: Score) -> Evaluation:
     assert score.terms is not None
+    form = Form(lanes, rounds, 0, broad)
+    inner = unscreened.make_evaluation(sizes_of, score, lanes=lanes, rounds=rounds, broad=broad)
     blocks, extras = make_blocks(form), make_extras_with_shares(form)
     edits = [by_scores_alone(make_edit(form, blocks)) for make_edit in EDITS]
     moved_by = make_moved(edits, moved_by_nothing)
@@ -157,15 +122,4 @@ def _screened(inner: Evaluation, form: Form, score: Score) -> Evaluation:
     return inner._replace(start=start, evaluate=evaluate, follow=follow, finish=finish)
 
 
-ENCODING = Encoding("preorder_screened", "sub-group", SCREENED, make_evaluation)
-
-GENERAL = Encoding(
-    "preorder_screened_general",
-    "sub-group",
-    (*SCREENED, SIZES),
-    partial(make_form_evaluation, read_sizes),
-)
-
-SPECIALISED = Encoding(
-    "preorder_screened", "sub-group", SCREENED, partial(make_form_evaluation, specialised_sizes)
-)
+ENCODING, GENERAL, SPECIALISED = encodings_of("preorder_screened", SCREENED, make_evaluation, subtrees=1)

@@ -14,13 +14,9 @@ from syclade.kernels.preorder.edits.edit import Edit
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.narrow.extras import make_extras
 from syclade.kernels.preorder.tables.extras import Extras
-from syclade.kernels.preorder.tables.renew import make_renew
 from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.target import address, control, device_function
-
-_ZERO = control(0)
-_ONE = control(1)
 
 _NONE = np.int32(-(2**30))
 """Maximum over no positions: scores with shares may be negative at every node."""
@@ -52,7 +48,6 @@ def make_extras_with_shares(form: Form) -> Extras:
     """Return extras that keep scores without shares, in the rows of `layout.subtree`."""
     narrow = make_extras(form)
     add_to_row = make_rows(form).add_to_row
-    renew_block, renew_around = make_renew(form)
     rounds, lanes = form.rounds, form.lanes
     panel_size = address(rounds * lanes)
 
@@ -91,19 +86,14 @@ def make_extras_with_shares(form: Form) -> Extras:
                 given.tables[at] = np.int32(worth + share)
 
     @device_function
-    def fill(
+    def add_to_scores(
         slot,  # IN the tree, log_shares; IN OUT tables, with scores
         panel,  # IN integer: the panel
     ):
-        """Add the shares to the scores of a new tree, and make the maxima anew."""
-        here = slot.here
-        column = here.table + address(panel) * panel_size + here.lane
+        """Add the shares to the scores of a new tree, and forget the maxima over blocks."""
+        column = slot.here.table + address(panel) * panel_size + slot.here.lane
         forget_maxima(slot, column)
         add_shares(slot, column)
-        blocks_now = ((here.tree_nodes - _ONE) >> here.sizes.block_bits) + _ONE
-        for number in range(blocks_now):
-            renew_block(slot, column, control(number), _ZERO, here.tree_nodes, _ZERO)
-        renew_around(slot, column, _ZERO, blocks_now - _ONE, blocks_now)
 
     @device_function
     def shift_row(
@@ -118,7 +108,7 @@ def make_extras_with_shares(form: Form) -> Extras:
         add_to_row(shift, given.tables, column, row)
         add_to_row(shift, given.tables, column, row + here.layout.subtree)
 
-    return narrow._replace(fill=fill, shift_row=shift_row)
+    return narrow._replace(add_to_scores=add_to_scores, shift_row=shift_row)
 
 
 def make_put_shares(form: Form) -> Any:

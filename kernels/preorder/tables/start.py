@@ -19,7 +19,7 @@ _ONE = control(1)
 def make_start(form: Form, blocks: Blocks, extras: Extras) -> Any:
     """Return the device function `start_tables`."""
     renew_block, renew_around = make_renew(form)
-    cut_anew, fill_extras = blocks.cut_anew, extras.fill
+    cut_anew, add_to_scores, fill_extras = blocks.cut_anew, extras.add_to_scores, extras.fill
     lanes, lane_bits, rounds = form.lanes, control(form.lane_bits), form.rounds
 
     @device_function
@@ -64,11 +64,12 @@ def make_start(form: Form, blocks: Blocks, extras: Extras) -> Any:
 
     @device_function
     def fill_maxima(slot):
-        """Fill all running maxima, and the extras."""
+        """Fill all running maxima, and the extras before and after them."""
         here = slot.here
         blocks_now = ((here.tree_nodes - _ONE) >> here.sizes.block_bits) + _ONE
         for panel in range(here.sizes.panels):
             column = here.table + address(panel * rounds * lanes) + here.lane
+            add_to_scores(slot, panel)
             for number in range(blocks_now):
                 renew_block(slot, column, control(number), _ZERO, here.tree_nodes, _ZERO)
             renew_around(slot, column, _ZERO, blocks_now - _ONE, blocks_now)

@@ -53,7 +53,6 @@ EVERY = set(KERNELS)
         ("kernels/chain/steps.py", EVERY),
         ("kernels/chain/philox.py", EVERY),
         ("kernels/moves/swap_labels.py", EVERY),
-        ("kernels/chain/screened_steps.py", {"screened"}),
         ("kernels/scores/best_attachment.py", {"ancestor", "narrow", "wide"}),
         ("kernels/scores/all_attachments.py", {"screened"}),
         ("kernels/ancestor/tree_update.py", {"ancestor"}),
