@@ -37,6 +37,7 @@ OWN_PROGRAMS = (
 
 LIBRARIES = {
     "anndata": "optional",
+    "cuda": "optional; loads the NVIDIA driver",
     "cyvcf2": "optional",
     "dask": "optional",
     "dask_jobqueue": "optional",
@@ -78,6 +79,8 @@ MODULES = {
     "host.findings.consensus.consensus": "samples",
     "host.findings.cooptimal.plateau": "co-optimal trees",
     "host.device.queue": "SYCL devices",
+    "host.device.cuda": "NVIDIA GPUs",
+    "host.device.engines.cuda": "NVIDIA GPUs",
     "host.device.engines.sycl": "SYCL devices",
     "host.data.input.matrix": "arrays",
     "host.data.input.tables": "data frames",
@@ -96,6 +99,7 @@ MODULES = {
     "host.findings.kinds.kind": "trees",
     "host.findings.support.stage": "support",
     "host.findings.support.value": "support",
+    "kernels.target.cuda.compiler": "imports numba-cuda",
     "kernels.target.native.compiler": "imports numba",
     "kernels.target.sycl": "imports numba-dpex",
     "kernels.target.sycl_dispatchers": "imports numba-dpex",

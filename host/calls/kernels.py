@@ -149,4 +149,9 @@ def place_of(wanted: str, threads: int) -> Place:
             f"{device.name} runs images only, and there is none of the kernels of calling",
             hint=f"{flag_of('device', 'fpga-emu')} runs them as an FPGA would",
         )
+    if device.kind == "cuda":
+        raise DeviceError(
+            f"the kernels of calling do not run on NVIDIA GPUs ({device.name})",
+            hint=f"leave out {flag_of('device')}: this processor is as fast as its cores allow",
+        )
     return Place(device, -(-device.units // threads) if device.takes_spirv else 1)

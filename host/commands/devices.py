@@ -20,10 +20,11 @@ def command(as_json: bool) -> None:
     """
     from syclade.host.device.choice import known_devices
     from syclade.host.device.compile.compiler_check import kernel_origin
+    from syclade.host.device.cuda import listed_gpus
     from syclade.host.device.device import own_devices
 
     found = known_devices(refresh=True)
-    devices = [*found.devices, *own_devices()]
+    devices = [*found.devices, *listed_gpus(), *own_devices()]
     if as_json:
         click.echo(
             json.dumps(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
@@ -69,7 +70,7 @@ def list_devices() -> list[Device]:
 
 
 def devices(*, refresh: bool = False) -> list[Device]:
-    """Return all devices, usable or not: SYCL devices, this processor by numba, and numpy last.
+    """Return all devices, usable or not: SYCL devices, NVIDIA GPUs, this processor by numba, and numpy last.
 
     In a plain environment, dpctl does not import before its libraries are loaded (libintlc.so.5). This
     function loads them, so that ``import dpctl`` works after it, also where it failed before.
@@ -77,9 +78,11 @@ def devices(*, refresh: bool = False) -> list[Device]:
     Args:
         refresh: whether to test every device again, as `syclade devices` does, in place of cached results.
     """
+    from syclade.host.device.cuda import listed_gpus
+
     with suppress(DeviceError):  # without the stack there are other devices
         prepare()
-    return [*known_devices(refresh=refresh).devices, *own_devices()]
+    return [*known_devices(refresh=refresh).devices, *listed_gpus(), *own_devices()]
 
 
 def choose_device(wanted: str | SyclDevice | SyclQueue = "auto") -> Device:
@@ -89,8 +92,8 @@ def choose_device(wanted: str | SyclDevice | SyclQueue = "auto") -> Device:
     affect the choice, the device is tested again first; if the cache does not list it, all are listed again.
 
     Args:
-        wanted: auto, a kind (cpu, fpga-emu, fpga, gpu, native, python, numpy), a dpctl filter string, or
-            a SyclDevice or SyclQueue of dpctl.
+        wanted: auto, a kind (cpu, fpga-emu, fpga, gpu, cuda, native, python, numpy), a dpctl filter string,
+            an NVIDIA GPU by its number, such as cuda:1, or a SyclDevice or SyclQueue of dpctl.
 
     Raises:
         DeviceError: the explicitly requested device cannot be used, with the reason.
@@ -106,8 +109,23 @@ def choose_device(wanted: str | SyclDevice | SyclQueue = "auto") -> Device:
         return NUMPY if wanted == "numpy" else PYTHON
     if wanted == "native":
         return _first_usable(wanted, [native_device()])
+    if wanted == "cuda" or re.fullmatch(r"cuda:\d+", wanted):
+        return _nvidia(wanted)
     found = known_devices()
     return _best(found) if wanted == "auto" else _matching(wanted, found)
+
+
+def _nvidia(wanted: str) -> Device:
+    """Return the first usable NVIDIA GPU, or the one with a number."""
+    from syclade.host.device.cuda import cuda_devices
+
+    found = cuda_devices()
+    matching = [one for one in found if wanted in (one.kind, one.filter)]
+    if not matching and found[0].usable:
+        raise DeviceError(
+            f"there is no device {wanted!r}: the GPUs are {', '.join(one.filter for one in found)}"
+        )
+    return _first_usable(wanted, matching or found)
 
 
 def _matching(wanted: str, found: Survey) -> Device:

@@ -9,7 +9,7 @@ from syclade.host.ground.packages import install_command, version_of
 
 __all__ = ["KINDS", "NUMPY", "PYTHON", "Device", "native_device", "native_problem", "own_devices"]
 
-KINDS = ("cpu", "fpga-emu", "fpga", "gpu", "native", "python", "numpy")
+KINDS = ("cpu", "fpga-emu", "fpga", "gpu", "cuda", "native", "python", "numpy")
 
 
 def native_problem() -> str | None:
@@ -25,9 +25,9 @@ class Device:
     """A device that chains can run on.
 
     Attributes:
-        filter: dpctl filter string, such as `opencl:cpu:0`; or `native`, `python` or `numpy`.
+        filter: dpctl filter string, such as `opencl:cpu:0`; or `cuda:0`, `native`, `python` or `numpy`.
         name: name that the driver reports.
-        kind: cpu, fpga-emu, fpga, gpu, other, native, python or numpy.
+        kind: cpu, fpga-emu, fpga, gpu, cuda, other, native, python or numpy.
         units: number of compute units.
         reason: why the device cannot be used; None if it can.
         driver: version of the driver.
@@ -48,7 +48,7 @@ class Device:
     @property
     def takes_spirv(self) -> bool:
         """Return whether the device runs SPIR-V kernels, which its driver translates."""
-        return self.kind not in ("native", "python", "numpy", "fpga")
+        return self.kind not in ("cuda", "native", "python", "numpy", "fpga")
 
     def as_dict(self) -> dict[str, object]:
         """Return the attributes and `usable` as plain values for JSON."""

@@ -14,7 +14,16 @@ import sys
 from functools import cache
 from pathlib import Path
 
-__all__ = ["COMPILER_PYTHON", "SYCL_PLATFORM", "files_of", "install_command", "sycl_hint", "version_of"]
+__all__ = [
+    "COMPILER_PYTHON",
+    "CUDA_PLATFORM",
+    "SYCL_PLATFORM",
+    "cuda_hint",
+    "files_of",
+    "install_command",
+    "sycl_hint",
+    "version_of",
+]
 
 
 _SUFFIX = ".dist-info"
@@ -82,6 +91,7 @@ WHERE = "in the folder of syclade's clone"
 
 _EXTRAS = {
     "sycl": "dpctl",
+    "cuda": "cuda-bindings",
     "quality": "statsmodels",
     "io": "anndata",
     "report": "jinja2",
@@ -98,12 +108,21 @@ def install_command(*extras: str, reinstall: bool = False) -> str:
     It is for the folder of a clone, from which syclade is installed: no registry has the package.
 
     Args:
-        extras: the missing extras: sycl, quality, io, report, samples, calls, cluster.
+        extras: the missing extras: sycl, cuda, quality, io, report, samples, calls, cluster.
         reinstall: whether installed packages are broken and must be replaced.
     """
     wanted = [name for name, package in _EXTRAS.items() if name in extras or _is_installed(package)]
     what = f"'.[{','.join(wanted)}]'" if wanted else "."
     return f"pip install {'--force-reinstall ' if reinstall else ''}{what} {WHERE}"
+
+
+CUDA_PLATFORM = "Linux, Python 3.12 or newer"
+"""Platforms on which the extra `cuda` installs what NVIDIA GPUs need."""
+
+
+def cuda_hint() -> str:
+    """Return how to install what runs on NVIDIA GPUs, and where it can be installed."""
+    return f"install it ({CUDA_PLATFORM}): {install_command('cuda')}"
 
 
 def sycl_hint() -> str:

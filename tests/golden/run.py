@@ -11,7 +11,7 @@ from tests.golden.inputs import INPUTS, REAL
 
 __all__ = ["ALL", "CPU", "DEVICES", "SYCL", "Run", "infer", "scite", "search"]
 
-DEVICES = ("native", "cpu", "fpga-emu", "numpy")
+DEVICES = ("native", "cpu", "fpga-emu", "cuda", "numpy")
 
 ALL = ("cpu", "fpga-emu", "numpy")
 SYCL = ("cpu", "fpga-emu")
@@ -59,7 +59,9 @@ class Run:
         """Devices that can run it; only native for commands that use none."""
         if not any("{device}" in command for command in self.commands):
             return ("native",)
-        return tuple(device for device in DEVICES if device not in self.never)
+        calls = any(command.startswith("call") for command in self.commands)
+        never = (*self.never, "cuda") if calls else self.never
+        return tuple(device for device in DEVICES if device not in never)
 
     @property
     def usual(self) -> str:
@@ -71,6 +73,8 @@ class Run:
         marks = [pytest.mark.shared] if self.real else []
         if device in SYCL:
             marks.append(pytest.mark.sycl)
+        if device == "cuda":
+            marks.append(pytest.mark.cuda)
         if device != self.usual and device not in self.also:
             marks.append(pytest.mark.verification)
         return marks

@@ -45,6 +45,8 @@ from tests.conftest import HAS_PINNED_STACK, HAS_SYCL_WHEELS
 from tests.support.did_all import assert_did_all
 
 DEVICES = ("cpu", "fpga-emu", "native")
+GPU = "cuda"
+"""Device of tests with the marker `cuda`, which only `pytest -m cuda` runs: it needs an NVIDIA GPU."""
 QUICKEST = "cpu" if HAS_SYCL_WHEELS else "numpy"
 """Device for many steps of kernels of the package; all devices have the same bits."""
 
@@ -101,6 +103,8 @@ WITH_GENERAL = [*(Backend(device, "general") for device in DEVICES if device != 
 
 def marks_of(backend: Backend) -> list[pytest.MarkDecorator]:
     """Return the marks of the backend's tests."""
+    if backend.device == GPU:
+        return [pytest.mark.cuda]
     return [] if backend.device in ("native", "numpy") else [pytest.mark.sycl]
 
 

@@ -21,6 +21,7 @@ from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
 from tests.support.backends import (
     DEVICES,
+    GPU,
     NUMPY,
     Backend,
     Seen,
@@ -41,7 +42,8 @@ Places = Sequence[tuple[Backend, bool]]
 def on_devices(kind: str, *, emulator: bool = True, native: bool = True) -> Places:
     """Return numpy and all devices, for what has no encodings; `kind` names it in the test's name."""
     usual = {"fpga-emu": emulator, "native": native}
-    return [(NUMPY, True), *((Backend(device, kind), usual.get(device, True)) for device in DEVICES)]
+    places = [(Backend(device, kind), usual.get(device, True)) for device in (*DEVICES, GPU)]
+    return [(NUMPY, True), *places]
 
 
 def on_encodings(
@@ -65,10 +67,10 @@ def on_encodings(
         general: whether SYCL devices run their general kernel, too.
         built: encodings of which `make test` compiles this processor's kernel for the sizes of the row.
     """
-    usual = {"cpu": sycl, "fpga-emu": sycl and emulator, "native": False}
+    usual = {"cpu": sycl, "fpga-emu": sycl and emulator, "native": False, GPU: True}
     found = [
         (Backend(device, name), usual[device] or (device == "native" and name in built))
-        for device in DEVICES
+        for device in (*DEVICES, GPU)
         for name in encodings
     ]
     found += [(Backend(one, "general"), usual[one]) for one in DEVICES if general and one != "native"]

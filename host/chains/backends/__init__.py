@@ -23,6 +23,9 @@ FEWEST_A_UNIT, MOST_A_UNIT = 4, 16
 NUMPY_SLOTS = 256
 """Most slots of the numpy fallback, whose overhead per call is shared by all slots."""
 
+GPU_SLOTS_A_UNIT = 16
+"""Slots per multiprocessor of a GPU: more warps hide the latency of its memory, and make launches longer."""
+
 UNIT_BYTES = 2**20
 """Memory limit of a unit's slots beyond `FEWEST_A_UNIT`: the unit's own cache holds this much."""
 
@@ -67,6 +70,8 @@ def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -
         from syclade.host.chains.backends.numpy_runner import slots_at_once
 
         wanted = min(NUMPY_SLOTS, slots_at_once(plan))
+    elif device.kind == "cuda":
+        wanted = device.units * GPU_SLOTS_A_UNIT
     else:
         fitting = UNIT_BYTES // slot_bytes(plan, encoding)
         wanted = device.units * min(max(FEWEST_A_UNIT, fitting), MOST_A_UNIT)

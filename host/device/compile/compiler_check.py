@@ -13,6 +13,7 @@ import sys
 from functools import cache
 
 from syclade.host.device.compile.precompiled import SPIRV, own_processor, shipped
+from syclade.host.device.compile.ptx import PTX_COMPILER, ptx_compiler_problem
 from syclade.host.device.compile.translate import compiler_versions, import_compiler
 from syclade.host.device.device import Device, native_problem
 from syclade.host.device.workarounds import prepare
@@ -31,6 +32,9 @@ def kernel_origin(device: Device) -> str:
         return "none needed"
     if device.kind == "fpga":
         return "from an image (syclade export)"
+    if device.kind == "cuda":
+        problem = ptx_compiler_problem()
+        return f"by {PTX_COMPILER} {version_of(PTX_COMPILER)}" if problem is None else f"none: {problem}"
     native = device.kind == "native"
     made_for = own_processor() if native else SPIRV
     there = sum(entry.made_for == made_for for entry in shipped())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from syclade.host.device.device import Device
 from syclade.host.device.engines.engine import Allocation, Engine
 from syclade.host.device.engines.local import NativeEngine, PythonEngine
+from syclade.kernels.target.cuda.traits import TRAITS as CUDA
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 from syclade.kernels.target.python import TRAITS as PYTHON
 from syclade.kernels.target.sycl_traits import TRAITS as SYCL
@@ -17,9 +18,10 @@ from syclade.kernels.target.traits import Traits
 
 if TYPE_CHECKING:
     from syclade.host.device.compile.image import Image
+    from syclade.host.device.engines.cuda import CudaEngine
     from syclade.host.device.engines.sycl import SyclEngine
 
-    KernelEngine: TypeAlias = NativeEngine | PythonEngine | SyclEngine
+    KernelEngine: TypeAlias = CudaEngine | NativeEngine | PythonEngine | SyclEngine
 
 __all__ = ["Allocation", "Engine", "open_engine", "traits_of"]
 
@@ -46,6 +48,10 @@ def open_engine(
         return NativeEngine(device, allocation)
     if device.kind == "python":
         return PythonEngine(device, allocation)
+    if device.kind == "cuda":
+        from syclade.host.device.engines.cuda import CudaEngine
+
+        return CudaEngine(device, allocation)
     from syclade.host.device.engines.sycl import SyclEngine
 
     return SyclEngine(device, allocation, image=image, timed=timed)
@@ -53,7 +59,7 @@ def open_engine(
 
 _NUMPY = Traits(lanes=1, panel_rounds=1, sketches_beyond=0)
 
-_TRAITS = {"native": NATIVE, "python": PYTHON, "numpy": _NUMPY}
+_TRAITS = {"cuda": CUDA, "native": NATIVE, "python": PYTHON, "numpy": _NUMPY}
 
 
 def traits_of(device: Device) -> Traits:

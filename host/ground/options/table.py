@@ -194,7 +194,7 @@ class Options(Values):
     doublets_step: float | None = option(NUMBER, decides=True, metavar="SD", default=None, help=
         "Standard deviation of a change; a tenth of the prior's by default.")
 
-    device: str = option(TEXT, metavar="auto|cpu|native|fpga-emu|fpga|numpy|FILTER", default="auto", help=
+    device: str = option(TEXT, metavar="auto|cpu|cuda|native|fpga-emu|numpy|FILTER", default="auto", help=
         "Where to run; FILTER as 'syclade devices' lists it. Several with commas between, such as "
         "cpu,fpga-emu, share the work.")
     scheduler: str | None = option(TEXT, of="", metavar="local:N|tcp://…|slurm[:…]", default=None, help=

@@ -1,0 +1,306 @@
+"""NVIDIA GPUs: what is said without one, kernels as PTX, and, with the marker `cuda`, the engine on one."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from syclade.host.calls.kernels import place_of
+from syclade.host.calls.tails.columns import KERNELS, tail_kernel
+from syclade.host.chains.encodings.base import Encoding
+from syclade.host.chains.encodings.clade import CladeEncoding
+from syclade.host.chains.encodings.preorder import PreorderEncoding
+from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
+from syclade.host.chains.recorders import every
+from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.search.kernel import STAGES, search_kernel
+from syclade.host.chains.space import SUMMED_TREES
+from syclade.host.commands.devices import command
+from syclade.host.data.model.problem import make_leaf_problem, make_problem
+from syclade.host.data.model.rate_model import make_rate_model
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.device import cuda
+from syclade.host.device.choice import choose_device
+from syclade.host.device.compile import ptx as ptx_module
+from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.device.compile.ptx import is_compiled, load_ptx
+from syclade.host.device.cuda import cuda_devices
+from syclade.host.device.device import Device
+from syclade.host.device.engines import Allocation, open_engine
+from syclade.host.ground.errors import DeviceError, DeviceMemoryError
+from syclade.host.ground.packages import version_of
+from syclade.kernels.arguments import PROBLEM, STATE, Argument
+from syclade.kernels.target.cuda.traits import TRAITS
+
+# ---- without a GPU
+
+
+def no_gpu(monkeypatch: pytest.MonkeyPatch, message: str) -> None:
+    def driver() -> Any:
+        raise DeviceError(message)
+
+    monkeypatch.setattr(cuda, "_driver", driver)
+
+
+@pytest.mark.parametrize("wanted", ["cuda", "cuda:0", "cuda:3"])
+def test_why_there_is_no_gpu(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    no_gpu(monkeypatch, "there is no NVIDIA driver")
+    with pytest.raises(DeviceError, match="cannot run: there is no NVIDIA driver") as caught:
+        choose_device(wanted)
+    assert caught.value.hint == "--device auto takes the best that can"
+
+
+def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "version_of", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    cuda._driver.cache_clear()
+    with pytest.raises(DeviceError, match=r"cuda-bindings is not installed: .*Python 3.12 or newer.*cuda"):
+        choose_device("cuda")
+
+
+def test_auto_asks_for_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    def driver() -> Any:
+        raise AssertionError("the driver was asked")
+
+    monkeypatch.setattr(cuda, "_driver", driver)
+    assert choose_device("auto").kind != "cuda"
+
+
+def fake_driver(capability: tuple[int, int], count: int = 2) -> Any:
+    """Return the functions of a driver that describe GPUs."""
+    major, minor = capability
+    attribute = SimpleNamespace(
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR=major,
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR=minor,
+        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT=132,
+    )
+    return SimpleNamespace(
+        CUdevice_attribute=attribute,
+        cuDeviceGetCount=lambda: (0, count),
+        cuDeviceGet=lambda number: (0, number),
+        cuDeviceGetName=lambda _length, number: (0, b"GPU %d\0\0" % number),
+        cuDeviceGetAttribute=lambda value, _device: (0, value),
+        cuDriverGetVersion=lambda: (0, 12040),
+    )
+
+
+def test_gpus_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "_driver", lambda: fake_driver((9, 0)))
+    monkeypatch.setattr(cuda, "seems_present", lambda: True)
+    first, second = cuda_devices()
+    assert first == Device("cuda:0", "GPU 0", "cuda", 132, None, "CUDA 12.4")
+    assert choose_device("cuda") == first
+    assert choose_device("cuda:1") == second
+    assert not first.takes_spirv
+    with pytest.raises(DeviceError, match=r"there is no device 'cuda:2': the GPUs are cuda:0, cuda:1"):
+        choose_device("cuda:2")
+    shown = CliRunner().invoke(command, ["--json"])
+    assert [one["filter"] for one in json.loads(shown.stdout)][-4:] == [
+        "cuda:0",
+        "cuda:1",
+        "native",
+        "numpy",
+    ]
+
+
+def test_an_old_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "_driver", lambda: fake_driver((7, 5)))
+    with pytest.raises(DeviceError, match=r"its compute capability is 7\.5; the kernels need 8\.0"):
+        choose_device("cuda")
+
+
+def test_hidden_gpus_are_hinted_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "_driver", lambda: fake_driver((9, 0), count=0))
+    with pytest.raises(DeviceError, match=r"lists no GPU \(CUDA_VISIBLE_DEVICES may hide them"):
+        choose_device("cuda")
+
+
+def test_calling_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "_driver", lambda: fake_driver((9, 0)))
+    with pytest.raises(DeviceError, match="the kernels of calling do not run on NVIDIA GPUs"):
+        place_of("cuda", 2)
+
+
+def test_no_compiler(monkeypatch: pytest.MonkeyPatch, own_cache: object) -> None:
+    monkeypatch.setattr(ptx_module, "version_of", lambda _name: None)
+    with pytest.raises(DeviceError, match="has to be compiled, and numba-cuda is not installed"):
+        load_ptx(search_kernel("subtrees", TRAITS))
+
+
+# ---- kernels as PTX
+
+RATES = Rates(0.01, 0.2)
+
+
+def matrix() -> Any:
+    return simulate(40, 20, missing=0.1, seed=1, **RATES.to_dict()).matrix
+
+
+def maximum() -> tuple[Plan, type[Encoding]]:
+    return make_plan(make_problem(matrix(), RATES), recorders=(every(100),)), PreorderEncoding
+
+
+def summed() -> tuple[Plan, type[Encoding]]:
+    problem = make_problem(matrix(), RATES, octaves=True)
+    return make_plan(problem, score=score_named("sum", problem)), PreorderEncoding
+
+
+def learned() -> tuple[Plan, type[Encoding]]:
+    return make_plan(
+        make_problem(matrix(), RATES, model=make_rate_model(RATES, learn_fn=0.2))
+    ), PreorderEncoding
+
+
+def doublets() -> tuple[Plan, type[Encoding]]:
+    problem = make_problem(matrix(), RATES, octaves=True)
+    score = score_named("max", problem, doublets=0.1)
+    return make_plan(problem, score=score, space=SUMMED_TREES), SumsEncoding
+
+
+def recurrent() -> tuple[Plan, type[Encoding]]:
+    options = ScoreOptions(doublets=None, recurrent=0)
+    problem = make_problem(matrix(), RATES, octaves=options.octaves)
+    score = score_named(options.name, problem, options.doublets, options.recurrent)
+    return make_plan(problem, score=score, space=space_of(options)), ParitiesEncoding
+
+
+def cells() -> tuple[Plan, type[Encoding]]:
+    return make_leaf_plan(make_leaf_problem(matrix(), RATES)), CladeEncoding
+
+
+def chains(make: Callable[[], tuple[Plan, type[Encoding]]]) -> Kernel:
+    plan, encoding = make()
+    return chain_kernel(plan, encoding(plan.problem, TRAITS))
+
+
+OF_CHAINS = (maximum, summed, learned, doublets, recurrent, cells)
+QUICK = {"summed", "search-exact", "tails-tilted"}
+"""Kernels that `make test` compiles where the compiler is installed; `make verify` compiles all."""
+
+
+def kernels() -> list[Any]:
+    found: dict[str, Callable[[], Kernel]] = {one.__name__: partial(chains, one) for one in OF_CHAINS}
+    found |= {f"search-{one}": partial(search_kernel, one, TRAITS) for one in STAGES}
+    found |= {f"tails-{one}": partial(tail_kernel, one) for one in KERNELS}
+    return [
+        pytest.param(make, id=name, marks=[] if name in QUICK else [pytest.mark.verification])
+        for name, make in found.items()
+    ]
+
+
+needs_compiler = pytest.mark.skipif(
+    version_of("numba-cuda") is None, reason="numba-cuda is not installed: it is for Python 3.12 or newer"
+)
+
+
+@needs_compiler
+@pytest.mark.parametrize("make", kernels())
+def test_every_kernel_becomes_ptx(make: Callable[[], Kernel], own_cache: object) -> None:
+    kernel = make()
+    found = load_ptx(kernel)
+    text = found.text.decode()
+    (entry,) = re.findall(r"\.visible \.entry (\w+)\(([^)]*)\)", text)
+    assert entry[0] == found.entry_point == kernel.name
+    assert entry[1].count(".param") == 1 + len(kernel.arguments), "the number of slots, and the arguments"
+    assert ".target sm_80" in text
+    assert not re.search(r"\bfma\.", text), "a sum is fused with a product: other bits than on other targets"
+    assert is_compiled(kernel)
+    assert load_ptx(kernel) == found, "the second time it comes from the cache"
+
+
+# ---- on a GPU
+
+
+def engine_of(slots: int) -> Any:
+    arguments = (
+        Argument("given", PROBLEM, "int32", ("wide",), ""),
+        Argument("made", STATE, "int64", ("slots", "wide"), ""),
+    )
+    given = np.arange(5, dtype=np.int32)
+    return open_engine(
+        choose_device("cuda"), Allocation(arguments, {"slots": slots, "wide": 5}, {"given": given})
+    )
+
+
+@pytest.mark.cuda
+def test_arrays_are_written_and_read() -> None:
+    engine = engine_of(3)
+    assert engine.read("given").tolist() == [0, 1, 2, 3, 4]
+    assert not engine.read("made").any()
+    engine.write("made", [[1] * 5, [2] * 5, [3] * 5])
+    engine.write("made", [7, 8, 9, 10, 11], slot=1)
+    assert engine.read("made", 1).tolist() == [7, 8, 9, 10, 11]
+    assert engine.read("made").tolist() == [[1] * 5, [7, 8, 9, 10, 11], [3] * 5]
+    engine.close()
+
+
+@pytest.mark.cuda
+def test_more_memory_than_there_is() -> None:
+    with pytest.raises(DeviceMemoryError, match=r"slots need .* GiB, and .* has .* GiB free") as caught:
+        engine_of(10**11)
+    assert caught.value.hint == "use fewer --slots"
+
+
+ADDITION = (
+    Argument("code", STATE, "int64", ("slots",), ""),
+    Argument("amount", STATE, "int64", ("slots",), ""),
+    Argument("scale", PROBLEM, "int64", ("one",), ""),
+    Argument("total", STATE, "int64", ("slots", "lanes"), ""),
+)
+
+
+@pytest.mark.cuda
+def test_slots_have_launches_of_their_own_and_times() -> None:
+    """Each lane adds the slot's amount times 10 times the scale, if the slot's code is 5."""
+    sizes = {"slots": 9, "one": 1, "lanes": TRAITS.lanes}
+    engine = open_engine(choose_device("cuda"), Allocation(ADDITION, sizes, {"scale": np.array([2])}))
+    engine.write("code", [5, 5, 5, 5, 5, 5, 5, 5, 6])
+    engine.write("amount", range(1, 10))
+    factory = "tests.support.device_checks:make_addition"
+    constants = {"code": 5, "factor": 10, "lanes": TRAITS.lanes}
+    kernel = Kernel(
+        "addition", factory, {}, constants, (Record("Given", ADDITION),), "work-group", TRAITS.lanes
+    )
+    number = engine.load(kernel)
+    engine.launch([number] * 9)
+    once = 20 * np.array([1, 2, 3, 4, 5, 6, 7, 8, 0])
+    assert (engine.read("total") == once[:, None]).all()
+    first = engine.start(number, 2)
+    second = engine.start(number, 7, after=[first])
+    engine.wait(second)
+    (begun, ended), (later, last) = engine.times(first), engine.times(second)
+    assert 0 <= begun <= ended <= later <= last
+    once[[2, 7]] *= 2
+    assert (engine.read("total") == once[:, None]).all()
+    engine.close()
+
+
+@pytest.mark.cuda
+def test_a_broken_kernel_is_refused() -> None:
+    gpu = cuda.open_gpu(choose_device("cuda"))
+    with pytest.raises(
+        DeviceError, match="cannot build the kernel broken: the GPU reports CUDA_ERROR_INVALID_PTX"
+    ):
+        gpu.function(
+            "none", "broken", b".version 8.0\n.target sm_80\n.address_size 64\n.entry broken() { nonsense; }"
+        )
+
+
+@pytest.mark.cuda
+def test_a_gpu_of_the_parent_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = cuda.open_gpu(choose_device("cuda"))
+    monkeypatch.setattr(gpu, "_process", -1)
+    with pytest.raises(DeviceError, match="a forked process cannot use the GPU of its parent"):
+        gpu.free_bytes()
