@@ -39,6 +39,10 @@ class SharedTrees(NamedTuple):
     trees: NDArray[np.int32]
     shares: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
     def spaced(self, most: int) -> SharedTrees:
         """Return up to so many of them, evenly spaced."""
         used = min(len(self.trees), most)
