@@ -22,14 +22,12 @@ from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import cuda_hint, version_of
 from syclade.host.ground.values import Array
+from syclade.kernels.target.cuda.traits import CAPABILITY
 
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUcontext, CUevent, CUfunction, CUstream
 
-__all__ = ["CAPABILITY", "Event", "Gpu", "cuda_devices", "listed_gpus", "open_gpu", "seems_present"]
-
-CAPABILITY = (8, 0)
-"""Least compute capability: that of the compiled kernels, which sum over a warp by one instruction."""
+__all__ = ["Event", "Gpu", "cuda_devices", "listed_gpus", "open_gpu", "seems_present"]
 
 _PACKAGE = "cuda-bindings"
 _DRIVER_FILE = Path("/proc/driver/nvidia/version")

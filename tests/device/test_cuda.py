@@ -35,10 +35,11 @@ from syclade.host.device import cuda
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import ptx as ptx_module
 from syclade.host.device.compile.kernel import Kernel, Record
-from syclade.host.device.compile.ptx import is_compiled, load_ptx
+from syclade.host.device.compile.ptx import load_ptx
 from syclade.host.device.cuda import cuda_devices
 from syclade.host.device.device import Device
 from syclade.host.device.engines import Allocation, open_engine
+from syclade.host.device.engines import cuda as cuda_engine
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.packages import version_of
 from syclade.kernels.arguments import PROBLEM, STATE, Argument
@@ -139,6 +140,31 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch, own_cache: object) -> None
         load_ptx(search_kernel("subtrees", TRAITS))
 
 
+def test_an_engine_that_does_not_open_frees_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+
+    def allocate(_size: int) -> int:
+        if held:
+            raise DeviceMemoryError("the GPU reports CUDA_ERROR_OUT_OF_MEMORY")
+        held.append(4096)
+        return 4096
+
+    gpu = SimpleNamespace(
+        stream=object,
+        event=lambda _stream: object(),
+        free_bytes=lambda: 2**20,
+        allocate=allocate,
+        copy_to=lambda _address, _values: None,
+        close_stream=lambda _stream: None,
+        free=held.remove,
+    )
+    monkeypatch.setattr(cuda_engine, "open_gpu", lambda _device: gpu)
+    monkeypatch.setattr(cuda, "_driver", lambda: fake_driver((9, 0)))
+    with pytest.raises(DeviceMemoryError, match="OUT_OF_MEMORY"):
+        engine_of(3)
+    assert held == []
+
+
 # ---- kernels as PTX
 
 RATES = Rates(0.01, 0.2)
@@ -207,7 +233,12 @@ needs_compiler = pytest.mark.skipif(
 
 @needs_compiler
 @pytest.mark.parametrize("make", kernels())
-def test_every_kernel_becomes_ptx(make: Callable[[], Kernel], own_cache: object) -> None:
+def test_every_kernel_becomes_ptx(
+    make: Callable[[], Kernel], own_cache: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_to_compile(_kernel: Kernel) -> Any:
+        raise AssertionError("compiled again")
+
     kernel = make()
     found = load_ptx(kernel)
     text = found.text.decode()
@@ -216,7 +247,7 @@ def test_every_kernel_becomes_ptx(make: Callable[[], Kernel], own_cache: object)
     assert entry[1].count(".param") == 1 + len(kernel.arguments), "the number of slots, and the arguments"
     assert ".target sm_80" in text
     assert not re.search(r"\bfma\.", text), "a sum is fused with a product: other bits than on other targets"
-    assert is_compiled(kernel)
+    monkeypatch.setattr(ptx_module, "_compile", refuse_to_compile)
     assert load_ptx(kernel) == found, "the second time it comes from the cache"
 
 

@@ -16,7 +16,7 @@ from syclade.host.ground.cache import how_often, read_checked, write_checked
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.packages import cuda_hint, version_of
 
-__all__ = ["PTX_COMPILER", "Ptx", "is_compiled", "load_ptx", "ptx_compiler_problem"]
+__all__ = ["PTX_COMPILER", "Ptx", "load_ptx", "ptx_compiler_problem"]
 
 logger = logging.getLogger("syclade.cuda")
 
@@ -44,35 +44,21 @@ def load_ptx(kernel: Kernel) -> Ptx:
     Raises:
         DeviceError: numba-cuda is not installed, does not import, or cannot compile the kernel.
     """
+    key = _key(kernel)
+    place = f"ptx/{key}"
     with _compiling:
-        there = _cached(kernel)
-        if there is None:
-            entry_point, text = _compile(kernel)
-            write_checked(_cache_name(kernel), entry_point.encode() + b"\n" + text)
-            there = Ptx(_key(kernel), entry_point, text)
-        return there
-
-
-def is_compiled(kernel: Kernel) -> bool:
-    """Return whether the kernel is cached, so that it can be loaded without numba-cuda."""
-    return _cached(kernel) is not None
+        stored = read_checked(place)
+        if stored is not None:
+            entry_point, _, text = stored.partition(b"\n")
+            return Ptx(key, entry_point.decode(), text)
+        made = Ptx(key, *_compile(kernel))
+        write_checked(place, made.entry_point.encode() + b"\n" + made.text)
+        return made
 
 
 def ptx_compiler_problem() -> str | None:
     """Return why kernels cannot be compiled for NVIDIA GPUs; None if the compiler is installed."""
     return None if version_of(PTX_COMPILER) else f"{PTX_COMPILER} is not installed: {cuda_hint()}"
-
-
-def _cached(kernel: Kernel) -> Ptx | None:
-    stored = read_checked(_cache_name(kernel))
-    if stored is None:
-        return None
-    entry_point, _, text = stored.partition(b"\n")
-    return Ptx(_key(kernel), entry_point.decode(), text)
-
-
-def _cache_name(kernel: Kernel) -> str:
-    return f"ptx/{_key(kernel)}"
 
 
 def _key(kernel: Kernel) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +17,7 @@ from syclade.host.device.engines.engine import Allocation, Engine
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import Array
+from syclade.kernels.target.cuda.traits import THREADS
 
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUfunction, CUstream
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from syclade.host.device.cuda import Event
 
 __all__ = ["CudaEngine"]
-
-_BLOCK = 128
-"""Threads of a block, as the compiled kernels expect (`kernels/target/cuda/compiler.py`)."""
 
 
 class Launch(NamedTuple):
@@ -50,6 +47,14 @@ class CudaEngine(Engine):
         self._stream = self._gpu.stream()
         self._streams: dict[int, CUstream] = {}
         self._origin = self._gpu.event(self._stream)
+        try:
+            self._allocate(allocation)
+        except BaseException:
+            self.close()
+            raise
+
+    def _allocate(self, allocation: Allocation) -> None:
+        """Allocate all arrays, filled with their contents or with zeros."""
         self._require_memory()
         for argument, contents in self._contents(allocation.problem):
             address = self._gpu.allocate(argument.nbytes(self.sizes))
@@ -77,7 +82,7 @@ class CudaEngine(Engine):
         shape = argument.dimensions(self.sizes)
         if slot is None:
             return self._addresses[name], shape
-        size = math.prod(shape[1:]) * np.dtype(argument.dtype).itemsize
+        size = argument.nbytes(self.sizes) // self.slots
         return self._addresses[name] + range(self.slots)[slot] * size, shape[1:]
 
     def read(self, name: str, slot: int | None = None) -> Array:
@@ -107,7 +112,7 @@ class CudaEngine(Engine):
             function, kernel = self._loaded[number]
             addresses = [self._addresses[one.name] for one in kernel.arguments]
             threads = self.slots * kernel.lanes
-            self._gpu.launch(function, threads, _BLOCK, self.slots, addresses, self._stream)
+            self._gpu.launch(function, threads, THREADS, self.slots, addresses, self._stream)
         self._gpu.finish(self._stream)
 
     def start(self, kernel: int, slot: int, after: Sequence[Any] = ()) -> Any:
@@ -125,7 +130,7 @@ class CudaEngine(Engine):
             self._place(one.name, slot if "slots" in one.shape else None)[0] for one in described.arguments
         ]
         begun = self._gpu.event(stream)
-        self._gpu.launch(function, described.lanes, _BLOCK, 1, addresses, stream)
+        self._gpu.launch(function, described.lanes, THREADS, 1, addresses, stream)
         return Launch(begun, self._gpu.event(stream))
 
     def wait(self, token: Any) -> None:
@@ -140,7 +145,7 @@ class CudaEngine(Engine):
     def close(self) -> None:
         """See `Engine.close`."""
         self._loaded.clear()
-        with suppress(DeviceError):  # after a fault of the GPU nothing can be freed any more
+        with suppress(DeviceError):  # a GPU that has failed frees nothing
             for stream in (*self._streams.values(), self._stream):
                 self._gpu.close_stream(stream)
             for address in self._addresses.values():

@@ -19,15 +19,10 @@ from numba.cuda.typing.typeof import typeof, typeof_impl
 
 from syclade.kernels.target.constants import SpecialisationConstant
 from syclade.kernels.target.cuda.operations import operations_for
+from syclade.kernels.target.cuda.traits import CAPABILITY, THREADS
 from syclade.kernels.target.device_function import DeviceFunction, Operation
 
-__all__ = ["CAPABILITY", "THREADS", "compile_kernel"]
-
-CAPABILITY = (8, 0)
-"""Least compute capability (Ampere, 2020). Drivers translate this PTX for every later one."""
-
-THREADS = 128
-"""Threads of a block: four slots of 32 lanes."""
+__all__ = ["compile_kernel"]
 
 _ENTRY = re.compile(r"\.entry\s+(\w+)\(")
 
