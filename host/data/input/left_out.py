@@ -97,6 +97,9 @@ class _Rest:
             mutations=tuple(self._matrix.mutations[row] for row in self.rows.tolist()),
             cells=tuple(names[column] for column in self.columns.tolist()),
             left_out=(*self._matrix.left_out, *self.out),
+            evidence=None
+            if (known := self._matrix.evidence) is None
+            else known.taken(self.rows, self.columns),
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.evidence import Evidence
 from syclade.host.data.input.names import check_names, default_names, match_names, read_names
 from syclade.host.data.input.reader import ALLOWED, MEANING
 from syclade.host.ground.errors import MatrixError
@@ -57,6 +58,7 @@ class Matrix:
             (`syclade.host.data.input.names`); None if there is none.
         cell_names_from: the same for the columns.
         left_out: mutations and cells that options have left out.
+        evidence: what is known of each entry besides its call; None for calls alone.
         annotated: the AnnData that the matrix is from, with what it has besides (`Result.to_anndata`); None
             for other sources, and for files, which are read again for that.
     """
@@ -69,6 +71,7 @@ class Matrix:
     names_from: str | None = None
     cell_names_from: str | None = None
     left_out: tuple[LeftOut, ...] = ()
+    evidence: Evidence | None = None
     annotated: Any = None
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from syclade.host.data.input.evidence import Evidence
 from syclade.host.data.input.left_out import Marks
 from syclade.host.data.input.names import check_names, distinct_names
 from syclade.host.data.input.textfile import excerpt
@@ -112,6 +113,7 @@ class Grid:
         notes: lines for the log.
         also: SHA-256 of further files that were read, in hexadecimal.
         marks: mutations and cells to leave out.
+        evidence: what is known of each entry besides its call; None if it was not asked for.
     """
 
     values: NDArray[np.uint8]
@@ -120,6 +122,7 @@ class Grid:
     notes: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     marks: Marks = field(default_factory=Marks)
+    evidence: Evidence | None = None
 
 
 def named_grid(

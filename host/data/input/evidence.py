@@ -1,0 +1,71 @@
+"""Evidence of each entry of a matrix: what sequencing or a caller knew, in place of a call.
+
+A reader fills one of these values beside the calls; a model of the evidence turns it into the weight of each
+entry (`syclade.host.data.model`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.ground.values import freeze_arrays, short_repr
+
+__all__ = ["Evidence", "Likelihoods", "Reads"]
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihoods:
+    """Likelihoods of genotypes, for example of a caller; the array is read-only.
+
+    Attributes:
+        log_odds: float64, shape (n_mutations, n_cells): log P(data | mutated) - log P(data | not), natural
+            logarithm; 0 where nothing is known, and infinite where a file says that one is impossible.
+    """
+
+    log_odds: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Replace the array by a read-only copy."""
+        freeze_arrays(self, ("log_odds",))
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    def taken(self, rows: NDArray[np.int64], cells: NDArray[np.int64]) -> Likelihoods:
+        """Return the evidence of some mutations in some cells."""
+        return Likelihoods(self.log_odds[np.ix_(rows, cells)])
+
+
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """Numbers of reads; the arrays are read-only.
+
+    Attributes:
+        alternate: int32, shape (n_mutations, n_cells): reads with the mutation.
+        total: int32, the same shape: all reads; 0 where nothing was sequenced.
+    """
+
+    alternate: NDArray[np.int32]
+    total: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        """Replace the arrays by read-only copies."""
+        freeze_arrays(self, ("alternate", "total"))
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    def taken(self, rows: NDArray[np.int64], cells: NDArray[np.int64]) -> Reads:
+        """Return the evidence of some mutations in some cells."""
+        at = np.ix_(rows, cells)
+        return Reads(self.alternate[at], self.total[at])
+
+
+Evidence: TypeAlias = Likelihoods | Reads
+"""Value of all entries of a matrix together."""
