@@ -242,7 +242,7 @@ def coding_of(
     said = {
         name: str(value) if isinstance(value, Path) else value  # for run.json
         for name, value in said.items()
-        if value is not None and value is not False and value != "auto"
+        if value is not None and value != OPTIONS[name].default
     }
     if not said:
         return matrix, said

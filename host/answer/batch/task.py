@@ -233,7 +233,8 @@ def check_options(options: Options) -> None:
     """
     settled(options.replace(out="."))
     if is_given(options, "format"):
-        format_for(options.format, [name for name in CODING if name != "format" and is_given(options, name)])
+        names = [name for name in CODING if name != "format" and is_given(options, name)]
+        format_for(options.format, names, evidence=options.evidence)
     weights_of(kind_named(options.tree), options.move_probabilities)
 
 

@@ -6,7 +6,9 @@ entry (`syclade.host.data.model`).
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -36,6 +38,11 @@ class Likelihoods:
         """Return the fields in a line, arrays by their shapes."""
         return short_repr(self)
 
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 of the kind and the numbers, in hexadecimal."""
+        return _digest("likelihoods", self.log_odds.astype("<f8"))
+
     def taken(self, rows: NDArray[np.int64], cells: NDArray[np.int64]) -> Likelihoods:
         """Return the evidence of some mutations in some cells."""
         return Likelihoods(self.log_odds[np.ix_(rows, cells)])
@@ -61,10 +68,23 @@ class Reads:
         """Return the fields in a line, arrays by their shapes."""
         return short_repr(self)
 
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 of the kind and the numbers, in hexadecimal."""
+        return _digest("reads", self.alternate.astype("<i4"), self.total.astype("<i4"))
+
     def taken(self, rows: NDArray[np.int64], cells: NDArray[np.int64]) -> Reads:
         """Return the evidence of some mutations in some cells."""
         at = np.ix_(rows, cells)
         return Reads(self.alternate[at], self.total[at])
+
+
+def _digest(kind: str, *tables: NDArray[np.float64] | NDArray[np.int32]) -> str:
+    """Return the SHA-256 of a kind of evidence, and of the shape and bytes of its tables."""
+    found = hashlib.sha256(f"{kind} {tables[0].shape}".encode())
+    for table in tables:
+        found.update(np.ascontiguousarray(table).tobytes())
+    return found.hexdigest()
 
 
 Evidence: TypeAlias = Likelihoods | Reads

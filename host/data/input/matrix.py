@@ -99,8 +99,12 @@ class Matrix:
 
     @cached_property
     def sha256(self) -> str:
-        """SHA-256 of the text of ``format_matrix``, in hexadecimal; independent of the format of the file."""
-        return hashlib.sha256(format_matrix(self.values).encode()).hexdigest()
+        """SHA-256 of the text of ``format_matrix`` and of the evidence, if there is some, in hexadecimal.
+
+        It is independent of the format of the file.
+        """
+        text = format_matrix(self.values) + ("" if self.evidence is None else self.evidence.sha256)
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.input.detect import HDF5, detect_folder, detect_format
-from syclade.host.data.input.formats import Grid, ReadOptions, format_for
+from syclade.host.data.input.formats import Format, Grid, ReadOptions, format_for
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.input.left_out import Limits, Marks, left_out_words, limited
 from syclade.host.data.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
@@ -39,6 +39,7 @@ def read_matrix(
     cell_names: Names = None,
     two: str | None = None,
     rows: str | None = None,
+    evidence: str = "calls",
     min_depth: int | None = None,
     min_gq: int | None = None,
     min_vaf: float | None = None,
@@ -79,6 +80,8 @@ def read_matrix(
         cell_names: the same for the cells (`x.cellNames`).
         two: the meaning of 2, "homozygous" or "missing".
         rows: the meaning of rows, "cells" or "mutations".
+        evidence: what is read of each entry besides its call: "likelihoods" of a caller, numbers of "reads",
+            or nothing ("calls"). The result has them as `Matrix.evidence`.
         min_depth: minimum number of reads of a call; calls with fewer are missing.
         min_gq: minimum quality (GQ) of a call; calls below it are missing.
         min_vaf: minimum percentage of alternate reads of a mutation; below it, it is not observed (0). None
@@ -120,7 +123,8 @@ def read_matrix(
         MatrixError: an error in the file, or a required option that is missing.
     """
     given = {
-        "two": two, "rows": rows, "min_depth": min_depth, "min_gq": min_gq, "min_vaf": min_vaf,
+        "two": two, "rows": rows, "evidence": evidence,
+        "min_depth": min_depth, "min_gq": min_gq, "min_vaf": min_vaf,
         "vaf_ref": vaf_ref, "vaf_het": vaf_het, "vaf_hom": vaf_hom, "total_reads": total_reads,
         "ref_reads": ref_reads, "columns": columns, "name_by": name_by, "layer": layer,
         "total_layer": total_layer, "coding": coding, "filter": filter, "obs_mask": obs_mask,
@@ -234,12 +238,17 @@ def _read_detected(source: Source, options: ReadOptions, strict: bool) -> tuple[
 def _read_hdf5(path: Path, options: ReadOptions) -> tuple[str, Grid]:
     """Return the format that the groups of an HDF5 file show, and its grid."""
     format = hdf5_format(path)
-    return format, format_for(format, options.given, ", which was detected").read(path, options)
+    return format, _format(format, options, ", which was detected").read(path, options)
+
+
+def _format(name: str, options: ReadOptions, why: str) -> Format:
+    """Return a format by its name, after a check that the options apply to it."""
+    return format_for(name, options.given, why, evidence=options.evidence)
 
 
 def _read(source: Source, format: str, options: ReadOptions, why: str = "") -> tuple[Grid, str]:
     """Return the grid of a source in a format, and the SHA-256 of its content."""
-    chosen = format_for(format, options.given, why)
+    chosen = _format(format, options, why)
     if not chosen.whole:
         text, digest = source.text()
         return chosen.read(text, source.name, options), digest

@@ -53,6 +53,9 @@ class Options(Values):
         "Meaning of 2.")
     rows: str | None = option(one_of("cells", "mutations"), of=_MATRIX, default=None, help=
         "Meaning of rows (tsv, csv).")
+    evidence: str = option(one_of("calls", "likelihoods", "reads"), of=_MATRIX, default="calls", help=
+        "What of MATRIX is used: its calls; the likelihoods of a caller, or its numbers of reads, in their "
+        "place (docs/formats.md has the formats).")
     min_depth: int | None = option(COUNT, of=_MATRIX, metavar="N", default=None, help=
         "Calls of fewer reads are missing (all formats with reads: docs/formats.md).")
     min_vaf: float | None = option(PERCENT, of=_MATRIX, metavar="PERCENT", default=None, help=

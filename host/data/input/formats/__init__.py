@@ -21,6 +21,7 @@ class Format:
         summary: short description, one line.
         place: ``module:function`` of the reader, imported at first use.
         takes: the options that apply to the format, besides ``two`` and ``rows``.
+        evidence: what it may have besides calls, for the option ``evidence``.
         whole: whether the reader takes a path and `ReadOptions`, because a library opens the file or it is a
             folder. Other readers take the bytes of a text, its name for messages, and `ReadOptions`. Both
             kinds return a `Grid`.
@@ -30,6 +31,7 @@ class Format:
     summary: str
     place: str
     takes: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
     whole: bool = False
     in_subprocess: bool = False
 
@@ -69,7 +71,11 @@ FORMATS = {
         "table:read_compass",
         (*_READS, "vaf_het"),
     ),
-    "scistree2": Format("ScisTree2: HAPLOID, probabilities of the wild type", "plain:read_scistree"),
+    "scistree2": Format(
+        "ScisTree2: HAPLOID, probabilities of the wild type",
+        "plain:read_scistree",
+        evidence=("likelihoods",),
+    ),
     "h5ad": Format(
         f"AnnData: rows are cells; X or {flag_of('layer')}",
         "h5ad:read_h5ad",
@@ -108,21 +114,28 @@ FORMATS = {
 }
 
 
-def format_for(name: str, given: Iterable[str], why: str = "") -> Format:
+def format_for(name: str, given: Iterable[str], why: str = "", *, evidence: str = "calls") -> Format:
     """Return a format, after a check that options apply to it.
 
     Args:
         name: its name.
         given: the names of the options.
         why: why the format was chosen, for messages; empty if it was given.
+        evidence: the value of the option of this name.
 
     Raises:
         OptionError: there is no such format, or an option is not for it.
     """
     if name not in FORMATS:
         raise OptionError(f"{flag_of('format')} is {name!r}", hint=f"one of auto, {', '.join(FORMATS)}")
+    if evidence not in ("calls", *FORMATS[name].evidence):
+        fit = ", ".join(other for other, one in FORMATS.items() if evidence in one.evidence)
+        raise OptionError(
+            f"{flag_of('evidence', evidence)} does not go with {flag_of('format')} {name}{why}",
+            hint=f"these formats have {evidence}: {fit}",
+        )
     for option in given:
-        if option not in ("two", "rows", *FORMATS[name].takes):
+        if option not in ("two", "rows", "evidence", *FORMATS[name].takes):
             fit = ", ".join(other for other, one in FORMATS.items() if option in one.takes)
             raise OptionError(
                 f"{flag_of(option)} does not go with {flag_of('format')} {name}{why}",

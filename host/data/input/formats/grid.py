@@ -31,6 +31,7 @@ __all__ = [
     "named_grid",
     "refuse_rows",
     "refuse_two",
+    "unused_evidence",
     "with_two",
 ]  # fmt: skip
 
@@ -50,6 +51,7 @@ class ReadOptions:
     Attributes:
         two: the meaning of 2, "homozygous" or "missing"; None if not given.
         rows: the meaning of rows, "cells" or "mutations"; None if not given.
+        evidence: what is read of each entry besides its call: "likelihoods", "reads", or nothing ("calls").
         min_depth: minimum number of reads of a call; calls with fewer are missing. None if not given.
         min_gq: minimum quality (GQ) of a call; calls below it are missing. None for no minimum.
         min_vaf: minimum percentage of alternate reads of a mutation; below it, a call is 0. None for no
@@ -73,6 +75,7 @@ class ReadOptions:
 
     two: str | None = None
     rows: str | None = None
+    evidence: str = "calls"
     min_depth: int | None = None
     min_gq: int | None = None
     min_vaf: float | None = None
@@ -95,6 +98,8 @@ class ReadOptions:
     def given(self) -> tuple[str, ...]:
         """Names of the options that are given."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
+        if self.evidence == "calls":
+            del values["evidence"]
         return tuple(name for name, value in values.items() if value is not None and value is not False)
 
     def with_two(self, meaning: str) -> ReadOptions:
@@ -126,7 +131,13 @@ class Grid:
 
 
 def named_grid(
-    values: ArrayLike, mutations: Sequence[str], cells: Sequence[str], details: Sequence[str] = ()
+    values: ArrayLike,
+    mutations: Sequence[str],
+    cells: Sequence[str],
+    details: Sequence[str] = (),
+    *,
+    evidence: Evidence | None = None,
+    notes: Sequence[str] = (),
 ) -> Grid:
     """Return a grid with checked names.
 
@@ -134,14 +145,36 @@ def named_grid(
         values: shape (n_mutations, n_cells); 0, 1, 2 or 3.
         mutations, cells: names of the rows and columns; empty if the file has none.
         details: what distinguishes rows with equal names, such as position and alleles; empty if nothing.
+        evidence: what is known of each entry besides its call.
+        notes: lines for the log, before those on names.
 
     Raises:
         MatrixError: an invalid name.
     """
-    mutations, notes = distinct_names(mutations, details)
+    mutations, renamed = distinct_names(mutations, details)
     check_names(mutations, what="mutation")
     check_names(cells, what="cell")
-    return Grid(np.ascontiguousarray(values, np.uint8), tuple(mutations) or None, tuple(cells) or None, notes)
+    return Grid(
+        np.ascontiguousarray(values, np.uint8),
+        tuple(mutations) or None,
+        tuple(cells) or None,
+        (*notes, *renamed),
+        evidence=evidence,
+    )
+
+
+def unused_evidence(options: ReadOptions, *kinds: str) -> tuple[str, ...]:
+    """Return a line for the log if a file has evidence, and only calls are used; else nothing.
+
+    Args:
+        options: the options.
+        kinds: the evidence of the file: "likelihoods", "reads".
+    """
+    if options.evidence != "calls" or not kinds:
+        return ()
+    what = {"likelihoods": "likelihoods", "reads": "numbers of reads"}
+    used = " or ".join(f"{what[kind]} ({flag_of('evidence', kind)})" for kind in kinds)
+    return (f"only calls are used; in their place, {used} can be",)
 
 
 def _folded(symbol: str) -> str:

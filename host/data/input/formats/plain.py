@@ -17,6 +17,7 @@ from syclade.host.data.input.formats.grid import (
     refuse_two,
     with_two,
 )
+from syclade.host.data.input.formats.likelihoods import likely_grid, odds_of
 from syclade.host.data.input.reader import values_of
 from syclade.host.data.input.textfile import excerpt, lines_of
 from syclade.host.ground.errors import MatrixError
@@ -113,7 +114,7 @@ def read_scistree(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read ScisTree2's HAPLOID format (Zhang et al. 2025).
 
     Rows are mutations; an entry is the probability that a cell does not have the mutation. Below 0.5 the
-    value is 1, above it 0; exactly 0.5 carries no information and is missing.
+    call is 1, above it 0; exactly 0.5 carries no information and is missing.
 
     Raises:
         MatrixError: an error in the file, with the line.
@@ -138,20 +139,18 @@ def read_scistree(data: bytes, path: str, options: ReadOptions) -> Grid:
             f"but the first line gives {sizes[0]} and {sizes[1]}",
             path=path,
         )
-    values = [_values(row[named:], sizes[1], path, number) for number, row in enumerate(rows, 2)]
+    wild = [_probabilities(row[named:], sizes[1], path, number) for number, row in enumerate(rows, 2)]
     if not rows or not sizes[1]:
         raise MatrixError("the file has no values", path=path)
     names = [row[0] for row in rows] if named else []
-    return named_grid(values, names, cells)
+    return likely_grid(odds_of(1.0 - np.array(wild), np.array(wild)), names, cells, options)
 
 
-def _values(row: list[str], size: int, path: str, line: int) -> list[int]:
+def _probabilities(row: list[str], size: int, path: str, line: int) -> list[float]:
+    """Return the probabilities of the wild type in a row."""
     if len(row) != size:
         raise MatrixError(f"the row has {len(row)} values, not {size}", path=path, line=line)
-    values = []
     for symbol in row:
         if not _PROBABILITY.fullmatch(symbol) or float(symbol) > 1:
             raise MatrixError(f"{excerpt(symbol)} is not a probability", path=path, line=line)
-        wild = float(symbol)
-        values.append(3 if wild == 0.5 else int(wild < 0.5))
-    return values
+    return [float(symbol) for symbol in row]
