@@ -8,7 +8,7 @@ result would be off by 13 nats at 1000 cells x 500 mutations.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,19 @@ from numpy.typing import NDArray
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import preorder
 
-__all__ = ["SearchProblem", "make_search_problem"]
+__all__ = ["SearchProblem", "make_search_problem", "sample_size"]
 
 SUM_BITS = 29
 """All sums over all entries stay below 2^29, since rows, gains and whole scores are int32."""
 
 FINEST = 2.0**16
 """Maximum units per nat."""
+
+_LARGE = 4e5
+"""Entries above which starts may use a sample of the columns."""
+
+_ENOUGH = 2
+"""Columns per mutation in such a sample. Climbs end at the same scores as from trees of all columns."""
 
 _CANDIDATES = 4096
 """Number of units that are compared, from the finest one down to half as many per nat."""
@@ -54,6 +60,17 @@ class SearchProblem:
         """Number of distinct columns."""
         return self.weights.shape[1]
 
+    def sample(self) -> SearchProblem:
+        """Return the problem that starts use: itself, or evenly spaced columns of it if it is large."""
+        count = sample_size(self.mutations, self.columns)
+        if count == self.columns:
+            return self
+        weights = np.ascontiguousarray(self.weights[:, np.arange(count) * self.columns // count])
+        return replace(
+            self, weights=weights, falling=_by_fall((weights > 0).sum(axis=1)),
+            fullest=_by_fall((weights > 0).sum(axis=0)),
+        )  # fmt: skip
+
     def score_of(self, parents: NDArray[np.int32]) -> int:
         """Return the score of a tree by its definition, in units: each column is attached at its best node.
 
@@ -70,6 +87,20 @@ class SearchProblem:
         return self.base + score / self.unit
 
 
+def sample_size(mutations: int, columns: int) -> int:
+    """Return the number of columns that starts use, of these: all, or a sample if the matrix is large.
+
+    A start takes time in proportion to columns times squared mutations, or more.
+    """
+    enough = _ENOUGH * mutations
+    return enough if mutations * columns > _LARGE and columns > 2 * enough else columns
+
+
+def _by_fall(counts: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the indices of the counts, highest first; of equal ones, the lowest first."""
+    return np.argsort(-counts, kind="stable").astype(np.int32)
+
+
 def make_search_problem(problem: Problem) -> SearchProblem:
     """Return the input of a search for a problem."""
     exact = np.array(problem.rates.weights, dtype=np.float64) * math.ldexp(1.0, -problem.scale_bits)
@@ -82,8 +113,8 @@ def make_search_problem(problem: Problem) -> SearchProblem:
     return SearchProblem(
         mutations=problem.mutations,
         weights=weights.astype(np.int32),
-        falling=np.argsort(-seen.sum(axis=1), kind="stable").astype(np.int32),
-        fullest=np.argsort(-(weights > 0).sum(axis=0), kind="stable").astype(np.int32),
+        falling=_by_fall(seen.sum(axis=1)),
+        fullest=_by_fall((weights > 0).sum(axis=0)),
         unit=unit,
         base=problem.base,
     )

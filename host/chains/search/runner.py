@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,6 +18,7 @@ from syclade.host.chains.search.kernel import (
     search_arrays,
     search_kernel,
     search_sizes,
+    state_from,
 )
 from syclade.host.chains.search.phase import Phase, run_phase
 from syclade.host.chains.search.problem import SearchProblem
@@ -33,6 +35,9 @@ __all__ = ["SearchRunner", "device_for_search", "make_search_runner"]
 
 _CODES = {name: code for code, name in enumerate(STAGES, 1)}
 """Code of each stage, as in kernels/search (`Stage.code`)."""
+
+_STARTS = ("by-mutations", "by-columns")
+"""Stages that make a tree from nothing."""
 
 _NUMBERS = ("search", "sweep", "score", "best_score")
 _TREES = ("parent", "best_parent")
@@ -52,16 +57,24 @@ class SearchRunner:
         engine: has the arrays of the searches; the runner closes it.
         load: (stage) -> number of its kernel in the engine; called at the stage's first use.
         kernel: name of the kernels, as in `WorkDone`.
+        starts: runner with as many slots, for starts on a sample of the columns, which this runner closes;
+            None to start with all columns.
     """
 
     def __init__(
-        self, problem: SearchProblem, engine: Engine, load: Callable[[str], int], kernel: str
+        self,
+        problem: SearchProblem,
+        engine: Engine,
+        load: Callable[[str], int],
+        kernel: str,
+        starts: SearchRunner | None = None,
     ) -> None:
         self.problem = problem
         self.slots = engine.slots
         self.executor = engine.device
         self._engine = engine
         self._load = cache(load)
+        self._starts = starts
         self._log = WorkLog(engine.device, kernel, SWEEPS, engine.slots)
 
     @property
@@ -96,6 +109,8 @@ class SearchRunner:
             ValueError: a slot is to start by columns, and the arrays are too small for that.
         """
         started = time.perf_counter()
+        if self._starts is not None:
+            works = self._start_on_sample(self._starts, works)
         room = self._engine.sizes["joints"] >= 2 * self.problem.columns
         if not room and any(work is not None and work.stage == "by-columns" for work in works):
             raise ValueError("a start by columns, and the runner was not made for one")
@@ -107,6 +122,19 @@ class SearchRunner:
         scores, sweeps = self._engine.read("score"), self._engine.read("sweep")
         self._log.launched(sweeps, time.perf_counter() - started)
         return scores
+
+    def _start_on_sample(self, starts: SearchRunner, works: Sequence[Work | None]) -> list[Work | None]:
+        """Make the trees of those that start; return the work that is left: of these, to score the trees."""
+        starting = [work if work is not None and work.stage in _STARTS else None for work in works]
+        slots = [slot for slot, work in enumerate(starting) if work is not None]
+        for slot in slots:
+            starts.put(slot, self.get(slot))
+        if slots:
+            starts.run(starting)
+        for slot in slots:
+            before, made = self.get(slot), starts.get(slot)
+            self.put(slot, state_from(replace(before, sweep=made.sweep), made.parents))
+        return [works[at] if work is None else Work("estimated", 0) for at, work in enumerate(starting)]
 
     def run_phase(
         self,
@@ -126,6 +154,8 @@ class SearchRunner:
     def close(self) -> None:
         """Free the memory."""
         self._engine.close()
+        if self._starts is not None:
+            self._starts.close()
 
 
 def make_search_runner(
@@ -151,13 +181,18 @@ def make_search_runner(
         DeviceError: searches do not run on the device, or it does not open, cannot build a kernel, or has too
             little memory.
     """
+    sample, starts = problem.sample(), None
+    if sample is not problem:
+        starting = [stage for stage in stages if stage in _STARTS]
+        starts = make_search_runner(device, sample, slots, seed, by_columns=by_columns, stages=starting)
+        by_columns, stages = False, [stage for stage in stages if stage not in _STARTS]
     traits = traits_of(device)
     sizes = search_sizes(problem, slots, by_columns, traits.lanes)
     if device.kind == "numpy":
         from syclade.host.chains.search.numpy_stages import numpy_engine
 
         engine, load = numpy_engine(problem, sizes, seed)
-        return SearchRunner(problem, engine, load, NUMPY.kind)
+        return SearchRunner(problem, engine, load, NUMPY.kind, starts)
     if device.kind == "python":
         raise DeviceError(
             "searches do not run on the device python", hint=f"use {flag_of('method', 'chain')}"
@@ -168,7 +203,7 @@ def make_search_runner(
     def load_stage(stage: str) -> int:
         return on_device.load(search_kernel(stage, traits))
 
-    return SearchRunner(problem, on_device, load_stage, GENERAL)
+    return SearchRunner(problem, on_device, load_stage, GENERAL, starts)
 
 
 def device_for_search(device: Device, stages: Sequence[str]) -> Device:

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syclade.host.chains.search import problem as search_problem_module
 from syclade.host.chains.search.kernel import STAGES, Work, fresh_state
 from syclade.host.chains.search.phase import CLIMB, Phase, Works, works_of
 from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy, policy_for
-from syclade.host.chains.search.problem import SearchProblem, make_search_problem
+from syclade.host.chains.search.problem import SearchProblem, make_search_problem, sample_size
 from syclade.host.chains.search.runner import make_search_runner
 from syclade.host.chains.search.search import SearchOutcome, run_search
 from syclade.host.data.model.likelihood import log_likelihood
@@ -78,9 +79,39 @@ def test_a_policy_for_every_size(mutations: int, columns: int) -> None:
     policy = policy_for(mutations, columns)
     assert policy.starts[0] == "by-mutations"
     assert set(policy.starts) <= {*STAGES, BY_CHAIN}
-    assert policy.by_columns == (columns < 10 * mutations)
+    sampled = sample_size(mutations, columns) < columns
+    assert policy.by_columns == (sampled or columns < 10 * mutations)
     assert len(policy.rounds) >= 1
     assert all(phase.from_best for phase in policy.rounds)
+
+
+def test_large_matrices_need_no_short_chains() -> None:
+    """Climbs from the best trees of chains end far below the others, and take most of the time."""
+    assert BY_CHAIN in policy_for(500, 500).starts
+    for mutations, columns in [(500, 1000), (300, 5000), (300, 100_000), (1000, 10_000)]:
+        assert policy_for(mutations, columns).starts == ("by-mutations", "by-columns")
+
+
+@pytest.mark.parametrize("device", ["native", "numpy"])
+def test_starts_of_large_matrices_use_a_sample(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their trees are those of the sample, and the whole matrix scores them."""
+    monkeypatch.setattr(search_problem_module, "_LARGE", 0)
+    problem = search_problem(60, 8)
+    sample = problem.sample()
+    assert sample.columns == 16 < problem.columns
+    trees = {}
+    for one in (problem, sample):
+        runner = make_search_runner(choose_device(device), one, 2, 1, by_columns=True)
+        for slot in range(2):
+            runner.put(slot, fresh_state(slot, 8))
+        scores = runner.run([Work("by-mutations"), Work("by-columns")])
+        states = [runner.get(slot) for slot in range(2)]
+        runner.close()
+        for score, state in zip(scores, states, strict=True):
+            assert (score, score) == (state.best_score, one.score_of(state.best_parents))
+            assert state.sweep == 1
+        trees[one.columns] = [state.parents.tolist() for state in states]
+    assert trees[problem.columns] == trees[sample.columns]
 
 
 def test_enough_is_agreement_and_a_round_in_vain() -> None:
