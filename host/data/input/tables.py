@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import CODINGS, refuse_together
 from syclade.host.data.input.formats.hdf import PLACE
-from syclade.host.data.input.formats.reads import SHARES, called, refuse_reads
+from syclade.host.data.input.formats.reads import SHARES, Called, called, refuse_reads
 from syclade.host.data.input.left_out import Marks
 from syclade.host.data.input.matrix import Matrix, values_from_array
 from syclade.host.data.input.names import check_names, distinct_names
@@ -45,7 +45,9 @@ def of_frame(frame: DataFrame, options: ReadOptions) -> Matrix:
         OptionError: an option does not apply to data frames.
         MatrixError: the option `rows` is not given; an invalid value or name.
     """
-    _only(options, ("rows", "two", "total_reads", "ref_reads", "min_depth", *SHARES), "a DataFrame")
+    _only(
+        options, ("rows", "two", "evidence", "total_reads", "ref_reads", "min_depth", *SHARES), "a DataFrame"
+    )
     if options.rows is None:
         raise MatrixError(
             "a DataFrame's rows may be cells or mutations",
@@ -57,8 +59,8 @@ def of_frame(frame: DataFrame, options: ReadOptions) -> Matrix:
     values = _numbers(_floats(frame))
     rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
     if options.rows == "cells":
-        return _matrix(values.T, columns, rows, options)
-    return _matrix(values, rows, columns, options)
+        values, rows, columns = values.T, columns, rows
+    return _matrix(Called(values, (), None), rows, columns, options)
 
 
 def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
@@ -69,7 +71,17 @@ def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
         MatrixError: X is all 0 and there is scphylo's layer of genotypes; a layer without the option
             `coding`; an invalid value or name.
     """
-    known = ("two", "layer", "coding", "total_layer", *SHARES, "min_depth", "obs_mask", "var_mask")
+    known = (
+        "two",
+        "evidence",
+        "layer",
+        "coding",
+        "total_layer",
+        *SHARES,
+        "min_depth",
+        "obs_mask",
+        "var_mask",
+    )
     _only(options, known, "an AnnData")
     refuse_together(options.total_layer is not None, options.coding, options.two)
     for name in (options.layer, options.total_layer):
@@ -77,17 +89,16 @@ def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
             names = [name for name in data.layers if name is not None]  # from anndata 0.13 on, None is X
             raise MatrixError(f"there is no layer {name}", hint=f"there are {', '.join(names) or 'none'}")
     if options.total_layer is not None:
-        values, note = _called_layers(data, options)
-        logger.info("%s", note)
+        found = _called_layers(data, options)
     else:
         refuse_reads(options, "AnnData", 'total_layer="DP"')
-        values = _genotypes(data, options).T
+        found = Called(_genotypes(data, options).T, (), None)
     if options.coding is not None or options.total_layer is not None:
         options = options.with_two("homozygous")
     mutations, notes = distinct_names([str(name) for name in data.var_names], _places(data.var))
-    for note in notes:
+    for note in (*found.notes, *notes):
         logger.info("%s", note)
-    matrix = _matrix(values, mutations, [str(name) for name in data.obs_names], options)
+    matrix = _matrix(found, mutations, [str(name) for name in data.obs_names], options)
     return replace(matrix, annotated=data)
 
 
@@ -119,8 +130,8 @@ def _places(columns: DataFrame) -> list[str]:
     return [f"{chrom}:{position}:{ref}/{alt}" for chrom, position, ref, alt in rows]
 
 
-def _called_layers(data: AnnData, options: ReadOptions) -> tuple[NDArray[np.uint8], str]:
-    """Return the calls of layers of reads, shape (mutations, cells), and a line for the log."""
+def _called_layers(data: AnnData, options: ReadOptions) -> Called:
+    """Return the calls of layers of reads, shape (mutations, cells)."""
     if options.layer is None and data.X is None:
         raise MatrixError("there is no X", hint='give the layer of alternate reads: layer="AD"')
     tables = [data.X if name is None else data.layers[name] for name in (options.layer, options.total_layer)]
@@ -150,11 +161,12 @@ def _called_frames(frame: DataFrame, options: ReadOptions) -> Matrix:
     if given == ["ref_reads"]:
         depth = alternate + depth
     rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
-    values, note = called(alternate, depth, options, "DataFrame")
-    logger.info("%s", note)
     if options.rows == "cells":
-        return _matrix(values.T, columns, rows, ReadOptions(two="homozygous"))
-    return _matrix(values, rows, columns, ReadOptions(two="homozygous"))
+        alternate, depth, rows, columns = alternate.T, depth.T, columns, rows
+    found = called(alternate, depth, options, "DataFrame")
+    for note in found.notes:
+        logger.info("%s", note)
+    return _matrix(found, rows, columns, ReadOptions(two="homozygous"))
 
 
 def _floats(frame: DataFrame) -> NDArray[np.float64]:
@@ -200,9 +212,9 @@ def _numbers(values: Array) -> NDArray[np.uint8]:
     return values_from_array(values)
 
 
-def _matrix(
-    values: NDArray[np.uint8], mutations: list[str], cells: list[str], options: ReadOptions
-) -> Matrix:
+def _matrix(found: Called, mutations: list[str], cells: list[str], options: ReadOptions) -> Matrix:
+    """Return the matrix of calls and their evidence."""
+    values = found.values
     check_names(mutations, what="mutation")
     check_names(cells, what="cell")
     if options.two is None and (values == 2).any():
@@ -212,4 +224,5 @@ def _matrix(
         )
     if options.two == "missing":
         values = np.where(values == 2, np.uint8(3), values)
-    return Matrix(np.ascontiguousarray(values), tuple(mutations), "array", None, tuple(cells))
+    values = np.ascontiguousarray(values)
+    return Matrix(values, tuple(mutations), "array", None, tuple(cells), evidence=found.evidence)

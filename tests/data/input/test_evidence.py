@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input import read_matrix as door
+from syclade.host.data.input.evidence import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.ground.errors import OptionError
+from syclade.host.ground.errors import MatrixError, OptionError
 
 SCISTREE = "HAPLOID 2 3 a b c\nm1 0.9 0.5 0\nm2 1 0.2 1e-9\n"
 
@@ -41,7 +43,7 @@ def test_evidence_that_is_not_used_is_logged(tmp_path: Path, caplog: pytest.LogC
     path = text(tmp_path, SCISTREE)
     with caplog.at_level(logging.INFO, "syclade.input"):
         assert syclade.read_matrix(path).evidence is None
-        assert "likelihoods (--evidence likelihoods) can be" in caplog.text
+        assert "there are also likelihoods (--evidence likelihoods uses them)" in caplog.text
         caplog.clear()
         syclade.read_matrix(path, evidence="likelihoods")
     assert not caplog.text
@@ -74,3 +76,235 @@ def test_formats_without_such_evidence_refuse_it(tmp_path: Path) -> None:
             syclade.read_matrix(path, evidence="reads")
     with pytest.raises(OptionError, match="--evidence is 'guess'"):
         syclade.read_matrix(text(tmp_path, SCISTREE), evidence="guess")
+
+
+COLUMNS = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ta\tb\n"
+HEAD = "##fileformat=VCFv4.2\n##contig=<ID=1>\n" + "".join(
+    f'##FORMAT=<ID={name},Number={number},Type={kind},Description="x">\n'
+    for name, number, kind in (
+        ("GT", "1", "String"), ("DP", "1", "Integer"), ("AD", ".", "Integer"), ("PL", ".", "Integer"),
+        ("GL", ".", "Float"), ("GP", ".", "Float"), ("FPL", ".", "Integer"),
+    )
+)  # fmt: skip
+
+
+def vcf(folder: Path, *records: str, head: str = HEAD) -> Path:
+    """Write records, each given as ALT, FORMAT and two cells between blanks."""
+    rows = []
+    for number, record in enumerate(records, 1):
+        alternates, *cells = record.split()
+        rows.append("\t".join(("1", str(number), ".", "A", alternates, ".", ".", ".", *cells)))
+    return text(folder, head + COLUMNS + "\n".join(rows) + "\n", "x.vcf")
+
+
+def with_bcf(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Return a VCF and the same as BCF, which is read in this process."""
+    cyvcf2 = pytest.importorskip("cyvcf2")
+    monkeypatch.setattr(door, "read_in_subprocess", lambda reader, *given: reader(*given))
+    reader = cyvcf2.VCF(str(path))
+    writer = cyvcf2.Writer(str(path.with_suffix(".bcf")), reader, mode="wb")
+    for record in reader:
+        writer.write_record(record)
+    writer.close()
+    return path, path.with_suffix(".bcf")
+
+
+def phred(*numbers: float) -> float:
+    """Return the mean of likelihoods given as phred numbers."""
+    return float(np.mean([10 ** (-number / 10) for number in numbers]))
+
+
+def test_likelihoods_of_genotypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Genotypes with the allele against those without, of one alternate allele and of two, haploid or not."""
+    path = vcf(
+        tmp_path,
+        "C GT:PL 0/0:0,30,200 0/1:50,0,60",
+        "C,G GT:PL 0/1:20,0,40,50,70,90 1/2:90,40,50,35,0,45",
+        "C GT:GL 0/0:-1.5,-2,-9.25 ./.:.",
+        "C GT:GP 0/0:0.9,0.08,0.02 1/1:.,.,.",
+        "C GT:GP 0/0:0,20,30 0/1:0,20,30",
+        "C GT:PL 1:33,0 0:0,12",
+        "C PL 200,60,0 0,7,9",
+    )
+    one, two, three, four, five, six = (
+        [phred(30, 200) / phred(0), phred(0, 60) / phred(50)],
+        [phred(0, 40, 70) / phred(20, 50, 90), phred(40, 50, 0) / phred(90, 35, 45)],
+        [phred(50, 70, 90) / phred(20, 0, 40), phred(35, 0, 45) / phred(90, 40, 50)],
+        [phred(20, 92.5) / phred(15), 1.0],
+        [0.05 / 0.9, 1.0],
+        [phred(20, 30), phred(20, 30)],
+    )
+    seven, eight = [phred(0) / phred(33), phred(12)], [phred(60, 0) / phred(200), phred(7, 9)]
+    for file in with_bcf(path, monkeypatch):
+        found = syclade.read_matrix(file, evidence="likelihoods")
+        expected = np.log([one, two, three, four, five, six, seven, eight])
+        np.testing.assert_allclose(odds(found), expected, rtol=1e-6)
+        assert found.values[-1].tolist() == [2, 0]  # without GT
+        assert found.values[:3].tolist() == [[0, 1], [1, 1], [0, 1]]
+
+
+def test_likelihoods_that_callers_write_wrongly(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for records, words in (
+        (("C GT:PL 0/0:60 0/1:9",), ":11: the record has 1 numbers of PL, not 3.*SCIPhI"),
+        (("C GT:PL 0/0:0,0,0 0/1:0,0,0",), "PL says nothing: its numbers are equal"),
+        (("C GT:PL 0/0:200,20,0 1/1:0,20,200",), "PL contradicts GT in 2 of 2 entries; .* reversed"),
+        (("C GT:PL 0/0:10,0,99 1/1:0,9,2",), "PL contradicts GT in 2 of 2 entries\n"),
+        (("C GT:GP 0/0:0.5,0.1,0.1 0/1:0,1,0",), ":11: the record has GP that add up to 0.7"),
+        (("C GT:PL 0/0:-1,2,3 0/1:1,0,1",), ":11: '-1' .* is not a PL"),
+        (("C GT:AD 0/0:1,2 0/1:1,0",), ":11: the record has no PL, GL, GP or FPL"),
+    ):
+        with pytest.raises(MatrixError, match=f"(?s){words}"):
+            syclade.read_matrix(vcf(tmp_path, *records), evidence="likelihoods")
+    shifted = "C GT:PL 0/0:10,40,255 0/1:255,3,9"
+    with caplog.at_level(logging.INFO, "syclade.input"):
+        syclade.read_matrix(vcf(tmp_path, shifted, "C GT:PL 0/1:0,2,4 ./.:."), evidence="likelihoods")
+    for words in (
+        "contradicts GT in 1 of 3",
+        "in 2 of 3 entries, no genotype has PL 0",
+        "cut off at 255 in 2 of 3",
+    ):
+        assert words in caplog.text
+
+
+def test_four_likelihoods_of_sccaller(tmp_path: Path) -> None:
+    """Noise and artifact are the wild type; some versions write them as PL, which the header describes."""
+    numbers = "0/0:1,0,50,90 0/1:80,60,0,20"
+    told = (
+        '##FORMAT=<ID=PL,Number=G,Type=Integer,Description="sequencing noise, amplification artifact, het">\n'
+    )
+    expected = np.log([[phred(50, 90) / phred(1, 0), phred(0, 20) / phred(80, 60)]])
+    for path in (vcf(tmp_path, f"C GT:FPL {numbers}"), vcf(tmp_path, f"C GT:PL {numbers}", head=told)):
+        np.testing.assert_allclose(odds(syclade.read_matrix(path, evidence="likelihoods")), expected)
+
+
+def reads(matrix: Matrix) -> tuple[list[list[int]], list[list[int]]]:
+    assert isinstance(matrix.evidence, Reads)
+    return matrix.evidence.alternate.tolist(), matrix.evidence.total.tolist()
+
+
+def test_reads_of_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AD of all alleles, or of the alternate one with DP; all reads count, and missing ones are 0."""
+    path = vcf(
+        tmp_path,
+        "C GT:AD:DP 0/0:9,1:12 0/1:.:7",
+        "C,G GT:AD 0/1:5,3,1 1/2:0,4,1000000",
+        "C GT:AD:DP 0/1:3:9 ./.:.:.",
+        "C AD 8,0 0,6",
+    )
+    for file in with_bcf(path, monkeypatch):
+        found = syclade.read_matrix(file, evidence="reads")
+        alternate = [[1, 0], [3, 4], [1, 10**6], [3, 0], [0, 6]]
+        total = [[10, 0], [9, 10**6 + 4], [9, 10**6 + 4], [9, 0], [8, 6]]
+        assert reads(found) == (alternate, total)
+        assert found.values.tolist() == [[0, 1], [1, 1], [0, 1], [1, 3], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ("C GT:AD:DP 0/0:0:9 0/1:12:7", ":11: mutation 1 has 12 alternate reads of 7 in cell 2"),
+        ("C GT:AD 0/0:4 0/1:5", ":11: the record has no AD"),
+        ("C,G GT:AD 0/0:4,3 0/1:5,3", ":11: the record has 2 numbers of AD, not 3"),
+        ("C GT:AD 0/0:1.5,3 0/1:5,3", ":11: mutation 1 has 3 alternate reads of 4.5"),
+        ("C GT:AD 0/0:4000000,3e9 0/1:5,3", ":11: mutation 1 has 3e.09 alternate reads"),
+    ],
+)
+def test_reads_of_records_that_are_wrong(tmp_path: Path, record: str, words: str) -> None:
+    with pytest.raises(MatrixError, match=words):
+        syclade.read_matrix(vcf(tmp_path, record), evidence="reads")
+
+
+def test_reads_of_tables(tmp_path: Path) -> None:
+    """Pairs of tables, long tables and COMPASS' files need no limits of calls; errors have lines."""
+    total = text(tmp_path, "cell\tm1\tm2\na\t9\t0\nb\t1000000\t2\n", "total.tsv")
+    alternate = "cell\tm1\tm2\na\t4\t0\nb\tNA\t2\n"
+    long = "cell,mutation,ad,dp\na,m1,4,9\nb,m2,2,2\n"
+    compass = "NAME,a,b\nm1,5:4:1,0:0:3\nm2,0:0,0:2\n"
+    expected = [[4, 0], [0, 2]], [[9, 0], [0, 2]]
+    content: str
+    options: Any
+    for content, options in (
+        (alternate, {"format": "tsv", "rows": "cells", "total_reads": total}), (long, {}), (compass, {}),
+    ):  # fmt: skip
+        found = syclade.read_matrix(text(tmp_path, content), evidence="reads", **options)
+        assert reads(found) == expected
+        assert found.values.tolist() == [[1, 3], [3, 2]]
+        assert syclade.read_matrix(text(tmp_path, content), min_depth=1, **options).evidence is None
+    for content, options, words in (
+        (alternate.replace("4", "10"), {"total_reads": total}, ":2: mutation 1 has 10 alternate reads of 9"),
+        (alternate.replace("4", "4,3"), {"total_reads": total}, ":2: '4,3' .*a row of its own"),
+        (alternate.replace("4", "-4"), {"total_reads": total}, ":2: '-4' is not a number"),
+        (alternate.replace("4", "4.5"), {"total_reads": total}, ":2: '4.5' is not a number"),
+        (alternate, {}, "--evidence reads is for numbers of reads.*--total-reads"),
+    ):
+        given: Any = {"format": "tsv", "rows": "cells", **options}
+        with pytest.raises(MatrixError, match=f"(?s){words}"):
+            syclade.read_matrix(text(tmp_path, content), evidence="reads", **given)
+    with pytest.raises(MatrixError, match=":3: mutation 2 has 3 alternate reads of 2 in cell 2"):
+        syclade.read_matrix(text(tmp_path, long.replace(",2,2", ",3,2")), evidence="reads")
+
+
+def folder_of_reads(folder: Path, alternate: str = "2 2 2\n1 1 4\n2 2 2\n") -> Path:
+    """Write a folder of cellsnp-lite with two variants and two cells."""
+    pytest.importorskip("scipy")
+    text(folder, "##fileformat=VCFv4.2\n1\t5\t.\tA\tC\n1\t6\t.\tA\tC\n", "cellSNP.base.vcf")
+    text(folder, "a\nb\n", "cellSNP.samples.tsv")
+    head = "%%MatrixMarket matrix coordinate integer general\n%\n"
+    text(folder, f"{head}{alternate}", "cellSNP.tag.AD.mtx")
+    text(folder, f"{head}2 2 3\n1 1 9\n2 2 2\n1 2 1000000\n", "cellSNP.tag.DP.mtx")
+    return folder
+
+
+def test_reads_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "read_in_subprocess", lambda reader, *given: reader(*given))
+    found = syclade.read_matrix(folder_of_reads(tmp_path), evidence="reads")
+    assert reads(found) == ([[4, 0], [0, 2]], [[9, 10**6], [0, 2]])
+    with pytest.raises(MatrixError, match=r"AD.mtx:5: mutation 2 has 3 alternate reads of 2 in cell 2"):
+        syclade.read_matrix(folder_of_reads(tmp_path, "2 2 2\n1 1 4\n2 2 3\n"), evidence="reads")
+
+
+def test_reads_of_frames_and_annotated_data() -> None:
+    pandas, anndata = pytest.importorskip("pandas"), pytest.importorskip("anndata")
+    alternate, total = np.array([[4.0, 0.0], [np.nan, 2.0]]), np.array([[9.0, 0.0], [5.0, 2.0]])
+    frame, other = (
+        pandas.DataFrame(one, index=["a", "b"], columns=["m1", "m2"]) for one in (alternate, total)
+    )
+    expected = [[4, 0], [0, 2]], [[9, 0], [0, 2]]
+    assert reads(syclade.read_matrix(frame, rows="cells", total_reads=other, evidence="reads")) == expected
+    data = anndata.AnnData(np.nan_to_num(alternate), layers={"DP": total})
+    assert reads(syclade.read_matrix(data, total_layer="DP", evidence="reads")) == (
+        [[4, 0], [0, 2]],
+        [[9, 5], [0, 2]],
+    )
+    for wrong, words in (
+        (-frame, "has -4 alternate"),
+        (frame / 8, "has 0.5 alternate"),
+        (frame * 9, "has 36 alt"),
+    ):
+        with pytest.raises(MatrixError, match=words):
+            syclade.read_matrix(wrong, rows="cells", total_reads=other, evidence="reads")
+    with pytest.raises(MatrixError, match="--evidence reads is for numbers of reads"):
+        syclade.read_matrix(frame, rows="cells", evidence="reads")
+
+
+@pytest.mark.parametrize("names", [("AD", "DP"), ("AF", "DP")])
+def test_reads_of_tapestri(tmp_path: Path, names: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of the pipeline have shares (AF) in place of alternate reads."""
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.setattr(door, "read_in_subprocess", lambda reader, *given: reader(*given))
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        assay = file.create_group("assays/dna_variants")
+        total = np.array([[7, 3], [0, 59]])
+        alternate = np.array([[2, 3], [0, 20]])
+        share = np.round(100 * alternate / np.maximum(total, 1), 4)
+        for name, table in (
+            ("NGT", [[1, 2], [3, 1]]),
+            ("DP", total),
+            (names[0], share if names[0] == "AF" else alternate),
+        ):
+            assay[f"layers/{name}"] = table
+        assay["ca/id"], assay["ra/barcode"] = ["m1", "m2"], ["a", "b"]
+    found = syclade.read_matrix(path, evidence="reads")
+    assert reads(found) == (alternate.T.tolist(), total.T.tolist())
+    assert found.values.tolist() == [[1, 3], [2, 1]]

@@ -56,8 +56,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_limits_of_calls(said: dict[str, Any], values: list[int]) -> None:
     alternate = np.array([[0, 9, 10, 50, 10, 90, 0, np.nan]])
     depth = np.array([[10, 100, 100, 100, 10, 100, 0, 10]])
-    found, note = called(alternate, depth, ReadOptions(**said), "x")
-    assert found.tolist() == [values]
+    found, (note, _), evidence = called(alternate, depth, ReadOptions(**said), "x")
+    assert (found.tolist(), evidence) == ([values], None)
     assert f"missing below {said['min_depth']} reads" in note
 
 

@@ -46,30 +46,48 @@ class Format:
 _READS = ("min_depth", "min_vaf", "vaf_ref", "vaf_hom")
 _PAIR = ("total_reads", "ref_reads", *_READS)
 _CALLS = ("min_depth", "min_gq", "min_vaf", "vaf_ref", "vaf_het", "vaf_hom")
+_OF_READS, _OF_CALLERS = ("reads",), ("likelihoods", "reads")
 _RECORDS = (*_CALLS, "name_by", "filter")
 
 FORMATS = {
     "scite": Format("SCITE, BnpC: rows are mutations, values between blanks, no names", "plain:read_scite"),
     "sc": Format("scphylo, PhISCS: a table with tabs, rows are cells", "table:read_sc"),
-    "tsv": Format(f"a table with tabs or blanks and names; needs {flag_of('rows')}", "table:read_tsv", _PAIR),
+    "tsv": Format(
+        f"a table with tabs or blanks and names; needs {flag_of('rows')}",
+        "table:read_tsv",
+        _PAIR,
+        evidence=_OF_READS,
+    ),
     "csv": Format(
-        f"a table with commas or semicolons and names; needs {flag_of('rows')}", "table:read_csv", _PAIR
+        f"a table with commas or semicolons and names; needs {flag_of('rows')}",
+        "table:read_csv",
+        _PAIR,
+        evidence=_OF_READS,
     ),
     "long": Format(
         f"a row for each mutation and cell; needs {flag_of('min_depth')}",
         "counts:read_long",
         (*_READS, "columns"),
+        evidence=_OF_READS,
     ),
     "condor": Format("ConDoR: commas, rows are cells, a column cluster_id", "table:read_condor"),
     "sifit": Format("SiFit: rows are mutations, each behind its number", "plain:read_sifit"),
     "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "plain:read_sphyr"),
     "sasc": Format("SASC: rows are cells, 2 is missing, no names", "plain:read_sasc"),
-    "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_RECORDS),
-    "bcf": Format("BCF: as VCF", "vcf:read_bcf", whole=True, in_subprocess=True, takes=_RECORDS),
+    "vcf": Format(
+        "VCF: a row for each alternate allele, samples are cells",
+        "vcf:read_vcf",
+        takes=_RECORDS,
+        evidence=_OF_CALLERS,
+    ),
+    "bcf": Format(
+        "BCF: as VCF", "vcf:read_bcf", whole=True, in_subprocess=True, takes=_RECORDS, evidence=_OF_CALLERS
+    ),
     "compass": Format(
         f"COMPASS: ref:alt:genotype; {flag_of('min_depth')} without genotypes",
         "table:read_compass",
         (*_READS, "vaf_het"),
+        evidence=_OF_READS,
     ),
     "scistree2": Format(
         "ScisTree2: HAPLOID, probabilities of the wild type",
@@ -82,6 +100,7 @@ FORMATS = {
         whole=True,
         in_subprocess=True,
         takes=("layer", "coding", "total_layer", *_READS, "obs_mask", "var_mask"),
+        evidence=_OF_READS,
     ),
     "tapestri": Format(
         "Tapestri's .h5 of DNA variants",
@@ -89,6 +108,7 @@ FORMATS = {
         whole=True,
         in_subprocess=True,
         takes=(*_CALLS, "drop_filtered"),
+        evidence=_OF_READS,
     ),
     "loom": Format(
         "Tapestri's .loom",
@@ -96,6 +116,7 @@ FORMATS = {
         whole=True,
         in_subprocess=True,
         takes=(*_CALLS, "drop_filtered"),
+        evidence=_OF_READS,
     ),
     "cellsnp": Format(
         f"a folder of cellsnp-lite; needs {flag_of('min_depth')}",
@@ -103,6 +124,7 @@ FORMATS = {
         whole=True,
         in_subprocess=True,
         takes=(*_READS, "name_by"),
+        evidence=_OF_READS,
     ),
     "mquad": Format(
         f"a folder of MQuad; needs {flag_of('min_depth')}",
@@ -110,6 +132,7 @@ FORMATS = {
         whole=True,
         in_subprocess=True,
         takes=_READS,
+        evidence=_OF_READS,
     ),
 }
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, refuse_two
+from syclade.host.data.input.formats.grid import Grid, ReadOptions, refuse_two
 from syclade.host.data.input.formats.hdf import require
 from syclade.host.data.input.formats.reads import called, require_depth
-from syclade.host.data.input.formats.vcf import Site
+from syclade.host.data.input.formats.records import Site
 from syclade.host.data.input.source import Source
 from syclade.host.data.input.textfile import lines_of
 from syclade.host.ground.errors import MatrixError
@@ -79,11 +78,24 @@ def _grid(
         options: the options.
     """
     require("scipy")
-    alternate = _counts(_part(path, tables[0]), len(names), len(cells) or None)
+    file = _part(path, tables[0])
+    alternate = _counts(file, len(names), len(cells) or None)
     depth = _counts(_part(path, tables[1]), *alternate.shape)
-    values, note = called(alternate, depth, options, str(path))
-    grid = named_grid(values, names, cells, details)
-    return replace(grid, notes=(note, *grid.notes))
+    reads = called(alternate, depth, options, str(file), lambda *place: _line_of(file, *place))
+    return reads.grid(names, cells, details)
+
+
+def _line_of(path: Path, row: int, column: int) -> int | None:
+    """Return the line of an entry of a table of read counts; None if it is not in the file."""
+    wanted, after_sizes = [b"%d" % (row + 1), b"%d" % (column + 1)], False
+    for number, line in enumerate(_bytes(path).splitlines(), 1):
+        fields = line.split()
+        if not fields or line.startswith(b"%"):
+            continue
+        if after_sizes and fields[:2] == wanted:
+            return number
+        after_sizes = True
+    return None
 
 
 def _part(folder: Path, name: str) -> Path:

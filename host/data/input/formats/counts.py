@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions, named_grid
+from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions
 from syclade.host.data.input.formats.reads import called
 from syclade.host.data.input.formats.tabular import Table, fields_of, read_table
 from syclade.host.data.input.source import Source
@@ -69,17 +69,20 @@ def of_pair(table: Table, options: ReadOptions, path: str, form: str) -> Grid:
     rows = _order(table.names, other.names, "row", path, source.name)
     columns = _order(table.columns, other.columns, "column", path, source.name)
     alternate, second = _numbers(table, path), _numbers(other, source.name)
+    transposed = options.rows == "cells"
     if alternate.shape != second.shape:
         sizes = [" × ".join(map(str, numbers.shape)) for numbers in (second, alternate)]
         raise MatrixError(f"the table has {sizes[0]} numbers, but {path} {sizes[1]}", path=source.name)
     second = second[np.ix_(rows, columns)]
     depth = second if options.ref_reads is None else alternate + second
     mutations, cells = table.names, table.columns
-    if options.rows == "cells":
+    if transposed:
         alternate, depth, mutations, cells = alternate.T, depth.T, table.columns, table.names
-    values, note = called(alternate, depth, options, path)
-    grid = named_grid(values, mutations, cells)
-    return replace(grid, notes=(note, *grid.notes), also=(digest,))
+
+    def line_of(mutation: int, cell: int) -> int:
+        return table.lines[cell if transposed else mutation]
+
+    return replace(called(alternate, depth, options, path, line_of).grid(mutations, cells), also=(digest,))
 
 
 def _form_of(text: bytes, form: str) -> str:
@@ -123,7 +126,13 @@ def _count(text: str, path: str, line: int) -> float:
         return float(match[1])
     if text.strip().upper() in MISSING:
         return np.nan
-    raise MatrixError(f"{excerpt(text)} is not a number of reads", path=path, line=line)
+    several = re.fullmatch(r"[0-9]+(?:,[0-9]+)+", text.strip()) is not None
+    raise MatrixError(
+        f"{excerpt(text)} is not a number of reads",
+        path=path,
+        line=line,
+        hint="give each alternate allele a row of its own" if several else None,
+    )
 
 
 def read_long(data: bytes, path: str, options: ReadOptions) -> Grid:
@@ -157,9 +166,8 @@ def read_long(data: bytes, path: str, options: ReadOptions) -> Grid:
             )
         found.add(row, roles, path, line)
     alternate, depth = found.tables(path)
-    values, note = called(alternate, depth, options, path)
-    grid = named_grid(values, list(found.mutations), list(found.cells))
-    return replace(grid, notes=(note, *grid.notes))
+    reads = called(alternate, depth, options, path, lambda *place: found.lines.get(place))
+    return reads.grid(list(found.mutations), list(found.cells))
 
 
 class _Rows(NamedTuple):

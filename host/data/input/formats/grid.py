@@ -173,8 +173,8 @@ def unused_evidence(options: ReadOptions, *kinds: str) -> tuple[str, ...]:
     if options.evidence != "calls" or not kinds:
         return ()
     what = {"likelihoods": "likelihoods", "reads": "numbers of reads"}
-    used = " or ".join(f"{what[kind]} ({flag_of('evidence', kind)})" for kind in kinds)
-    return (f"only calls are used; in their place, {used} can be",)
+    unused = " and ".join(f"{what[kind]} ({flag_of('evidence', kind)} uses them)" for kind in kinds)
+    return (f"only calls are used; there are also {unused}",)
 
 
 def _folded(symbol: str) -> str:

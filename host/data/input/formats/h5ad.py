@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, refuse_rows, with_two
+from syclade.host.data.input.formats.grid import Grid, ReadOptions, refuse_rows, with_two
 from syclade.host.data.input.formats.hdf import (
     blocks,
     coded,
@@ -26,7 +26,7 @@ from syclade.host.data.input.formats.hdf import (
     shape_of,
     texts,
 )
-from syclade.host.data.input.formats.reads import called, refuse_reads, require_depth
+from syclade.host.data.input.formats.reads import Called, called, refuse_reads, require_depth
 from syclade.host.data.input.left_out import Marks
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.limits import MOST_BYTES
@@ -54,23 +54,22 @@ def read_h5ad(path: Path, options: ReadOptions) -> Grid:
     refuse_rows(options, "cells", str(path))
     require("h5py", "anndata", "scipy")
     refuse_together(options.total_layer is not None, options.coding, options.two)
-    notes: tuple[str, ...] = ()
     with opened(path) as file:
         for part in ("obs", "var"):
             if part not in file:
                 raise MatrixError(f"there is no {part}", path=str(path), hint="is it an AnnData?")
         if options.total_layer is None:
             refuse_reads(options, str(path), f"{flag_of('total_layer')} NAME")
-            values = _genotypes(file, options, path)
+            found = Called(_genotypes(file, options, path), (), None)
         else:
-            values, note = _called(file, options, path)
-            notes = (note,)
-        cells = _index(file["obs"], values.shape[1], "obs", path)
-        names = _index(file["var"], values.shape[0], "var", path)
+            found = _called(file, options, path)
+        count = found.values.shape
+        cells = _index(file["obs"], count[1], "obs", path)
+        names = _index(file["var"], count[0], "var", path)
         where = places(file["var"], names, path) if hasattr(file["var"], "keys") else []
-        marks, columns = _masks(file, values.shape, options, path)
-    grid = named_grid(values, names, cells, where)
-    return replace(grid, marks=marks, notes=(*notes, *grid.notes, *columns))
+        marks, columns = _masks(file, count, options, path)
+    grid = found.grid(names, cells, where)
+    return replace(grid, marks=marks, notes=(*grid.notes, *columns))
 
 
 def _masks(
@@ -144,8 +143,8 @@ def _genotypes(file: File, options: ReadOptions, path: Path) -> NDArray[np.uint8
     return genotypes
 
 
-def _called(file: File, options: ReadOptions, path: Path) -> tuple[NDArray[np.uint8], str]:
-    """Return the calls of numbers of reads, shape (mutations, cells), and a line for the log."""
+def _called(file: File, options: ReadOptions, path: Path) -> Called:
+    """Return the calls of numbers of reads, shape (mutations, cells)."""
     require_depth(options, str(path))
     alternate = _table(file, options.layer, counted, np.float64, path)
     depth = _table(file, options.total_layer, counted, np.float64, path)

@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, unused_evidence
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.options import flag_of
 
-__all__ = ["calls_of", "likely_grid", "odds_of"]
+__all__ = [
+    "FIELDS",
+    "CallerLikelihoods",
+    "GenotypeLikelihoods",
+    "calls_of",
+    "genotype_likelihoods",
+    "likely_grid",
+    "odds_of",
+]
+
+FIELDS: Final = ("PL", "GL", "GP", "FPL")
+"""Fields of a VCF with likelihoods, the first one that a record has is used. FPL is SCcaller's."""
+
+NOISE: Final = "sequencing noise, amplification artifact"
+"""Description of SCcaller's four likelihoods, which are FPL in its version 2 and PL in others."""
+
+_NATS: Final = np.log(10.0) / 10.0
+"""Natural logarithm of a factor of one phred."""
+
+_CUTS: Final = (99.0, 255.0)
+"""Phred numbers at which callers cut likelihoods off."""
 
 
 def odds_of(mutated: NDArray[np.float64], absent: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -39,3 +63,215 @@ def likely_grid(
     return named_grid(
         calls_of(log_odds), mutations, cells, evidence=evidence, notes=unused_evidence(options, "likelihoods")
     )
+
+
+class GenotypeLikelihoods(NamedTuple):
+    """Likelihoods of the genotypes of one record.
+
+    Attributes:
+        logs: natural logarithms, float64, shape (cells, genotypes); NaN in all genotypes where they are not
+            known, and in the last ones of a haploid cell.
+        numbers: the numbers of the file, of the same shape.
+        alleles: the two alleles of each genotype, shape (genotypes, 2); of SCcaller's four, the first two
+            are the wild type, and then come one copy and two.
+        haploid: bool, shape (cells,): whether each has the likelihoods of a haploid genotype.
+    """
+
+    logs: NDArray[np.float64]
+    numbers: NDArray[np.float64]
+    alleles: NDArray[np.int64]
+    haploid: NDArray[np.bool_]
+
+    def log_odds(self, allele: int) -> NDArray[np.float64]:
+        """Return the log odds of an alternate allele, from 1; shape (cells,), 0 where nothing is known.
+
+        The genotypes with the allele are equally likely before the data, and so are the others: a
+        likelihood is the mean of those of its genotypes.
+        """
+        has = (self.alleles == allele).any(axis=1)
+        odds = _log_mean(self.logs[:, has]) - _log_mean(self.logs[:, ~has])
+        if self.haploid.any():
+            alone = np.arange(self.logs.shape[1]) == allele
+            one = _log_mean(self.logs[:, alone]) - _log_mean(self.logs[:, ~alone])
+            odds = np.where(self.haploid, one, odds)
+        return np.where(np.isnan(odds), 0.0, odds)
+
+    def calls(self, allele: int) -> NDArray[np.uint8]:
+        """Return calls of an alternate allele: the likelier side, and 2 if its likeliest genotype has two."""
+        odds = self.log_odds(allele)
+        copies = (self.alleles == allele).sum(axis=1)
+        best = np.argmax(np.nan_to_num(self.logs, nan=-np.inf), axis=1)
+        doubled = ~self.haploid & (copies[best] == 2)
+        return np.where((odds > 0) & doubled, 2, calls_of(odds)).astype(np.uint8)
+
+
+def _log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithm of the mean of likelihoods in each row; NaN counts as none."""
+    known = ~np.isnan(logs)
+    top = np.max(np.where(known, logs, -np.inf), axis=1, initial=-np.inf)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sums = np.log(np.where(known, np.exp(logs - shift[:, np.newaxis]), 0.0).sum(axis=1))
+        return np.asarray(np.where(known.any(axis=1), sums + shift - np.log(known.sum(axis=1)), np.nan))
+
+
+def genotype_likelihoods(
+    name: str, numbers: NDArray[np.float64], alternates: int, path: str, line: int | None, record: str
+) -> GenotypeLikelihoods:
+    """Return the likelihoods of a field of a record.
+
+    Args:
+        name: the field, one of FIELDS.
+        numbers: its numbers, shape (cells, most numbers of a cell); NaN for those not given.
+        alternates: number of alternate alleles.
+        path, line: the file, and the line if it has one, for messages.
+        record: the record, for messages.
+
+    Raises:
+        MatrixError: there are not as many numbers as genotypes, or they are no such likelihoods.
+    """
+    pairs = [(one, other) for other in range(alternates + 1) for one in range(other + 1)]
+    if name == "FPL":
+        pairs = [(0, 0), (0, 0), (0, 1), (1, 1)]
+    expected, haploid_size = len(pairs), 0 if name == "FPL" else alternates + 1
+    counts = (~np.isnan(numbers)).sum(axis=1)
+    if numbers.shape[1] not in (expected, haploid_size) and counts.any():
+        alleles = "an alternate allele" if alternates == 1 else f"{alternates} alternate alleles"
+        raise MatrixError(
+            f"{record} has {numbers.shape[1]} numbers of {name}, not {expected}, the genotypes of {alleles}",
+            path=path,
+            line=line,
+            hint=f"its {name} are no likelihoods of genotypes, as in SCIPhI's files, or are of other ploidy: "
+            f"{flag_of('evidence', 'reads')} uses reads, if there are any",
+        )
+    width = max(expected, haploid_size)
+    wide = np.full((len(numbers), width), np.nan)
+    wide[:, : min(width, numbers.shape[1])] = numbers[:, :width]
+    haploid = (counts == haploid_size) & ~np.isnan(wide[:, : max(haploid_size, 1)]).any(axis=1)
+    haploid &= haploid_size < expected
+    wide[~haploid & np.isnan(wide[:, :expected]).any(axis=1)] = np.nan  # some are missing: nothing is known
+    return GenotypeLikelihoods(
+        _logs(name, wide, path, line, record), wide, np.array(pairs, dtype=np.int64), haploid
+    )
+
+
+def _logs(
+    name: str, numbers: NDArray[np.float64], path: str, line: int | None, record: str
+) -> NDArray[np.float64]:
+    """Return natural logarithms of the numbers of a field, in its scale.
+
+    Raises:
+        MatrixError: GP are neither probabilities that add up to 1 nor phred numbers.
+    """
+    if name == "GL":
+        return np.asarray(numbers * np.log(10.0))
+    if name == "GP" and np.isfinite(numbers).any() and np.nanmax(numbers) <= 1.0:
+        sums = np.nansum(numbers, axis=1)[~np.isnan(numbers).all(axis=1)]
+        if (np.abs(sums - 1.0) > 0.05).any():  # they are rounded
+            raise MatrixError(
+                f"{record} has GP that add up to {sums[np.argmax(np.abs(sums - 1.0))]:.3g}, not 1",
+                path=path,
+                line=line,
+                hint="give probabilities of genotypes, or phred numbers as in VCF 4.2",
+            )
+        with np.errstate(divide="ignore"):
+            return np.log(numbers)
+    return np.asarray(-_NATS * numbers)
+
+
+@dataclass
+class CallerLikelihoods:
+    """Likelihoods of a whole file, counted to find out whether a caller wrote them as they are defined.
+
+    Attributes:
+        fields: the fields that were used.
+    """
+
+    fields: set[str] = field(default_factory=set)
+    _known: int = 0
+    _flat: int = 0
+    _shifted: int = 0
+    _top: float = -np.inf
+    _at_top: int = 0
+    _compared: int = 0
+    _contradict: int = 0
+    _backwards: int = 0
+
+    def add(self, name: str, found: GenotypeLikelihoods, genotypes: NDArray[np.int64]) -> None:
+        """Count the entries of a record.
+
+        Args:
+            name: the field.
+            found: its likelihoods.
+            genotypes: the two called alleles of each cell, shape (cells, 2), in any order; -1 where they
+                are not known.
+        """
+        self.fields.add(name)
+        known = ~np.isnan(found.logs).all(axis=1) & ~found.haploid
+        logs = found.logs[known]
+        if not logs.size:
+            return
+        best, worst = np.nanmax(logs, axis=1), np.nanmin(logs, axis=1)
+        flat = best == worst
+        self._known += len(logs)
+        self._flat += int(flat.sum())
+        if name != "GP" and name != "GL":
+            numbers = found.numbers[known]
+            top = float(np.nanmax(numbers))
+            self._shifted += int((np.nanmin(numbers, axis=1) != 0.0).sum())
+            self._at_top = (0 if top > self._top else self._at_top) + int(
+                (np.nanmax(numbers, axis=1) == max(top, self._top)).sum()
+            )
+            self._top = max(top, self._top)
+        if name == "FPL":
+            return
+        low, high = np.sort(genotypes[known], axis=1).T
+        at = low + high * (high + 1) // 2
+        usable = (low >= 0) & ~flat & (at < logs.shape[1])
+        called = logs[usable, at[usable]]
+        self._compared += int(usable.sum())
+        self._contradict += int((called < best[usable]).sum())
+        self._backwards += int((called == worst[usable]).sum())
+
+    def notes(self, path: str) -> tuple[str, ...]:
+        """Return lines for the log.
+
+        Raises:
+            MatrixError: they say nothing, or contradict most genotypes.
+        """
+        if not self.fields:
+            return ()
+        names = " and ".join(sorted(self.fields))
+        instead = f"{flag_of('evidence', 'reads')}, if there are reads, or {flag_of('evidence', 'calls')}"
+        if self._flat == self._known:
+            raise MatrixError(
+                f"{names} says nothing: its numbers are equal, or missing, in all entries",
+                path=path,
+                hint=f"use {instead}",
+            )
+        if 2 * self._contradict > self._compared:
+            way = (
+                "; the called genotype is mostly the least likely, as if the sign or the order were reversed"
+            )
+            raise MatrixError(
+                f"{names} contradicts GT in {self._contradict} of {self._compared} entries"
+                + (way if 2 * self._backwards > self._compared else ""),
+                path=path,
+                hint=f"have the caller write {names} as the VCF specification defines it, or use {instead}",
+            )
+        notes = [f"likelihoods of {names}; genotypes with an allele, and those without, are equally likely"]
+        if "GP" in self.fields:
+            notes.append("GP are posterior probabilities, which contain the caller's prior")
+        if self._contradict:
+            notes.append(f"{names} contradicts GT in {self._contradict} of {self._compared} entries")
+        if self._shifted:
+            notes.append(
+                f"in {self._shifted} of {self._known} entries, no genotype has {names} 0, as the likeliest "
+                "should; only differences count"
+            )
+        if self._top in _CUTS and self._at_top > 1:
+            notes.append(
+                f"{names} is cut off at {self._top:.0f} in {self._at_top} of {self._known} entries, "
+                "which are at least as sure"
+            )
+        return tuple(notes)

@@ -1,18 +1,20 @@
-"""Calls from numbers of reads, and filters of calls by their reads.
+"""Numbers of reads: as evidence, or for calls, and filters of calls by their reads.
 
-Until the model takes reads themselves, a mutation is called where a cell has enough reads, and enough of them
-are alternate.
+A mutation is called where a cell has enough reads, and enough of them are alternate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import ReadOptions
+from syclade.host.data.input.evidence import Reads
+from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, unused_evidence
+from syclade.host.data.input.formats.likelihoods import FIELDS, GenotypeLikelihoods
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import Array
@@ -21,10 +23,13 @@ __all__ = [
     "HOMOZYGOUS",
     "MIN_VAF",
     "SHARES",
+    "Called",
     "Numbers",
     "called",
+    "check_reads",
     "filtered",
     "percent",
+    "reads_of",
     "refuse_reads",
     "require_depth",
     "wants_share",
@@ -39,21 +44,29 @@ MIN_VAF = 10.0
 HOMOZYGOUS = 90.0
 """Percentage of alternate reads from which a mutation is homozygous, without --vaf-hom."""
 
+_MOST = 2**31 - 1
+"""Maximum number of reads of an entry: they are stored as int32."""
+
 _ABSENT, _MUTATION, _HOMOZYGOUS, _MISSING = (np.uint8(value) for value in range(4))
 
 
 def require_depth(options: ReadOptions, path: str, line: int | None = None) -> int:
     """Return the number of reads that a call needs.
 
+    Where the reads themselves are evidence, one is enough for a call.
+
     Raises:
         MatrixError: it is not given, or 0.
     """
+    if options.evidence == "reads" and options.min_depth is None:
+        return 1
     if not options.min_depth:
         raise MatrixError(
             "there are numbers of reads, and no genotypes",
             path=path,
             line=line,
-            hint=f"give the number of reads that a call needs, 1 or more: {flag_of('min_depth')} N",
+            hint=f"give the number of reads that a call needs, 1 or more: {flag_of('min_depth')} N; or "
+            f"{flag_of('evidence', 'reads')}, which needs no calls",
         )
     return options.min_depth
 
@@ -69,39 +82,56 @@ def refuse_reads(options: ReadOptions, path: str, needs: str) -> None:
     Raises:
         MatrixError: one of these options is given.
     """
-    given = next((name for name in ("min_depth", *SHARES) if getattr(options, name) is not None), None)
-    if given is not None:
+    names = [name for name in ("min_depth", *SHARES) if getattr(options, name) is not None]
+    flags = [flag_of("evidence", "reads")] * (options.evidence == "reads") + list(map(flag_of, names))
+    if flags:
         raise MatrixError(
-            f"{flag_of(given)} is for numbers of reads", path=path, hint=f"leave it out, or give {needs}"
+            f"{flags[0]} is for numbers of reads", path=path, hint=f"leave it out, or give {needs}"
         )
 
 
-def called(alternate: Array, depth: Array, options: ReadOptions, path: str) -> tuple[NDArray[np.uint8], str]:
+class Called(NamedTuple):
+    """Calls from numbers of reads.
+
+    Attributes:
+        values: uint8, shape (n_mutations, n_cells).
+        notes: lines for the log, such as the limits of calls.
+        evidence: the numbers themselves, if they are asked for.
+    """
+
+    values: NDArray[np.uint8]
+    notes: tuple[str, ...]
+    evidence: Reads | None
+
+    def grid(self, mutations: Sequence[str], cells: Sequence[str], details: Sequence[str] = ()) -> Grid:
+        """Return them with names, as `named_grid` does."""
+        return named_grid(self.values, mutations, cells, details, evidence=self.evidence, notes=self.notes)
+
+
+def called(
+    alternate: Array,
+    depth: Array,
+    options: ReadOptions,
+    path: str,
+    line_of: Callable[[int, int], int | None] = lambda mutation, cell: None,
+) -> Called:
     """Call genotypes from numbers of reads.
 
     Args:
-        alternate: number of alternate reads; NaN where it is not known.
+        alternate: number of alternate reads, shape (n_mutations, n_cells); NaN where it is not known.
         depth: number of all reads; NaN where it is not known.
         options: the options. A call with fewer than ``min_depth`` reads is missing. Others are 0 without
             alternate reads or below ``min_vaf`` per cent of them (10 by default), 2 from ``vaf_hom`` per cent
             (90 by default), and else 1; a 0 above ``vaf_ref`` is missing.
         path: the file, for messages.
-
-    Returns:
-        The calls, uint8, of the same shape; and a line for the log that states the limits.
+        line_of: returns the line of a mutation and a cell in the file, if it has one.
 
     Raises:
-        MatrixError: ``min_depth`` is not given, or 0; or there are more alternate reads than reads.
+        MatrixError: ``min_depth`` is needed and not given, or 0; or these are no numbers of reads
+            (`check_reads`).
     """
     least = require_depth(options, path)
-    if (alternate > depth).any():
-        row, cell = (int(at) for at in np.argwhere(alternate > depth)[0])
-        reads = f"{alternate[row, cell]:g} alternate reads of {depth[row, cell]:g}"
-        raise MatrixError(
-            f"mutation {row + 1} has {reads} in cell {cell + 1}",
-            path=path,
-            hint="are numbers of alternate and of all reads exchanged, or are these reference reads?",
-        )
+    check_reads(alternate, depth, options, path, line_of)
     min_vaf = MIN_VAF if options.min_vaf is None else options.min_vaf
     vaf_hom = HOMOZYGOUS if options.vaf_hom is None else options.vaf_hom
     share = percent(alternate, depth)
@@ -115,7 +145,59 @@ def called(alternate: Array, depth: Array, options: ReadOptions, path: str) -> t
         f"({flag_of('min_vaf')}), homozygous from {vaf_hom:g} % ({flag_of('vaf_hom')}), "
         f"missing below {least} reads ({flag_of('min_depth')})"
     )
-    return np.where(bad, _MISSING, values), note
+    notes = (note, *unused_evidence(options, "reads"))
+    return Called(np.where(bad, _MISSING, values), notes, reads_of(alternate, depth, options))
+
+
+def check_reads(
+    alternate: Array,
+    depth: Array,
+    options: ReadOptions,
+    path: str,
+    line_of: Callable[[int, int], int | None] = lambda mutation, cell: None,
+) -> None:
+    """Check numbers of reads.
+
+    Args:
+        alternate, depth, options, path, line_of: as for `called`.
+
+    Raises:
+        MatrixError: there are more alternate reads than reads; or, where they are evidence, a number is
+            negative, fractional or too large.
+    """
+    fraction = "give numbers of reads, not shares or normalised numbers"
+    problems = [
+        (
+            alternate > depth,
+            "are numbers of alternate and of all reads exchanged, or are these reference reads?",
+        )
+    ]
+    if options.evidence == "reads":
+        for table in (alternate, depth):
+            problems.append((table < 0, "give numbers from 0"))
+            problems.append((table > _MOST, f"give numbers to {_MOST}"))
+            problems.append(((table != np.floor(table)) & ~np.isnan(table), fraction))
+    for wrong, hint in problems:
+        if wrong.any():
+            row, cell = (int(at) for at in np.argwhere(wrong)[0])
+            reads = f"{alternate[row, cell]:g} alternate reads of {depth[row, cell]:g}"
+            raise MatrixError(
+                f"mutation {row + 1} has {reads} in cell {cell + 1}",
+                path=path,
+                line=line_of(row, cell),
+                hint=hint,
+            )
+
+
+def reads_of(alternate: Array, depth: Array, options: ReadOptions) -> Reads | None:
+    """Return checked numbers of reads as evidence, if it is asked for; those not known are 0 of 0."""
+    if options.evidence != "reads":
+        return None
+    known = ~(np.isnan(alternate) | np.isnan(depth))
+    return Reads(
+        np.where(known, alternate, 0).astype(np.int32),  # NaN is no integer
+        np.where(known, depth, 0).astype(np.int32),
+    )
 
 
 def filtered(
@@ -175,12 +257,41 @@ class Numbers:
         reads: AD, shape (cells, alleles with the reference), or (cells, 1) for alternate reads alone; None if
             the record has none.
         fractions: AF or VAF, shape (cells, alternate alleles); None if the record has none.
+        likelihoods: of genotypes; None if they are not needed, or the record has none.
     """
 
     depth: NDArray[np.float64] | None = None
     quality: NDArray[np.float64] | None = None
     reads: NDArray[np.float64] | None = None
     fractions: NDArray[np.float64] | None = None
+    likelihoods: GenotypeLikelihoods | None = None
+
+    def evidence(self, allele: int, options: ReadOptions) -> tuple[NDArray[np.float64], ...]:
+        """Return what is known of an alternate allele, from 1, in each cell: nothing, odds, or reads.
+
+        Reads are the alternate ones and all, both 0 where they are not known.
+        """
+        if options.evidence == "likelihoods" and self.likelihoods is not None:
+            return (self.likelihoods.log_odds(allele),)
+        if options.evidence != "reads" or self.reads is None:
+            return ()
+        if self.reads.shape[1] == 1 and self.depth is not None:
+            alternate, total = self.reads[:, 0], self.depth
+        else:
+            alternate = (
+                self.reads[:, allele] if allele < self.reads.shape[1] else np.full(len(self.reads), np.nan)
+            )
+            total = _sum(self.reads)
+        known = ~(np.isnan(alternate) | np.isnan(total))
+        return np.where(known, alternate, 0.0), np.where(known, total, 0.0)
+
+    def calls(self, allele: int, options: ReadOptions) -> NDArray[np.uint8]:
+        """Return the calls of an alternate allele, from 1, of a record without genotypes, by its evidence."""
+        if self.likelihoods is not None:
+            return self.likelihoods.calls(allele)
+        alternate, total = self.evidence(allele, options)
+        row = called(alternate[np.newaxis], total[np.newaxis], options, "").values
+        return row.reshape(-1)
 
     def filtered(self, values: NDArray[np.uint8], allele: int, options: ReadOptions) -> NDArray[np.uint8]:
         """Return the genotypes of an alternate allele, from 1, without those that do not pass the options."""
@@ -189,6 +300,10 @@ class Numbers:
 
     def lacks(self, options: ReadOptions) -> tuple[str, Sequence[str]] | None:
         """Return the field that the options need and the record lacks, and these options; None if none."""
+        if options.evidence == "likelihoods" and self.likelihoods is None:
+            return f"{', '.join(FIELDS[:-1])} or {FIELDS[-1]}", ("evidence",)
+        if options.evidence == "reads" and not (self._has_shares() or _all_missing(self.reads)):
+            return "AD (with DP, if it is of alternate reads alone)", ("evidence",)
         if options.min_depth and self._depth() is None:
             return "DP", ("min_depth",)
         if options.min_gq and self.quality is None:
@@ -223,6 +338,10 @@ class Numbers:
 def _sum(reads: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the number of reads of each cell; NaN for a cell where none is known."""
     return np.where(np.isnan(reads).all(axis=1), np.nan, np.nansum(reads, axis=1))
+
+
+def _all_missing(reads: NDArray[np.float64] | None) -> bool:
+    return reads is not None and bool(np.isnan(reads).all())
 
 
 def wants_share(options: ReadOptions) -> bool:

@@ -18,9 +18,18 @@ from syclade.host.data.input.formats.grid import (
     named_grid,
     refuse_rows,
     refuse_two,
+    unused_evidence,
     with_two,
 )
-from syclade.host.data.input.formats.reads import called, filtered, percent, refuse_reads, require_depth
+from syclade.host.data.input.formats.reads import (
+    Called,
+    called,
+    filtered,
+    percent,
+    reads_of,
+    refuse_reads,
+    require_depth,
+)
 from syclade.host.data.input.formats.tabular import Table, by_commas, read_table
 from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError
@@ -137,15 +146,11 @@ def read_compass(data: bytes, path: str, options: ReadOptions) -> Grid:
     if not entries or not cells:
         missing = "cells" if entries else "rows of variants"
         raise MatrixError(f"the table has a header, but no {missing}", path=path, line=1)
-    values, notes = _values(np.array(entries, np.int64), options, path)
-    grid = named_grid(values, names, cells, places)
-    return replace(grid, notes=(*notes, *grid.notes))
+    return _called(np.array(entries, np.int64), options, path).grid(names, cells, places)
 
 
-def _values(
-    entries: NDArray[np.int64], options: ReadOptions, path: str
-) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
-    """Return the genotypes, filtered or called, and lines for the log.
+def _called(entries: NDArray[np.int64], options: ReadOptions, path: str) -> Called:
+    """Return the genotypes, filtered or called, with their reads.
 
     Args:
         entries: shape (mutations, cells, 3): reference reads, alternate reads, and the genotype, or -1.
@@ -157,9 +162,9 @@ def _values(
     values = filtered(genotypes.astype(np.uint8), options, depth, share=percent(alternate, depth))
     without = genotypes == _NO_GENOTYPE
     if not without.any():
-        return values, ()
-    calls, note = called(alternate, depth, options, path)
-    return np.where(without, calls, values), (note,)
+        return Called(values, unused_evidence(options, "reads"), reads_of(alternate, depth, options))
+    reads = called(alternate, depth, options, path)
+    return reads._replace(values=np.where(without, reads.values, values))
 
 
 def _entry(text: str, options: ReadOptions, path: str, line: int) -> tuple[int, int, int]:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, refuse_two
-from syclade.host.data.input.formats.hdf import blocks, coded, flags, opened, places, shape_of, texts
-from syclade.host.data.input.formats.reads import SHARES, filtered, percent
+from syclade.host.data.input.evidence import Reads
+from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, refuse_two, unused_evidence
+from syclade.host.data.input.formats.hdf import blocks, coded, counted, flags, opened, places, shape_of, texts
+from syclade.host.data.input.formats.reads import SHARES, check_reads, filtered, percent, reads_of
 from syclade.host.data.input.left_out import Marks
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
@@ -49,8 +50,10 @@ def read_tapestri(path: Path, options: ReadOptions) -> Grid:
             barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
         where = places(assay["ca"], names, path)
         values = _called(layers, "NGT", shape, options, path)
+        reads = _reads(layers, shape, options, path, cells_first=True)
+        unused = _unused(layers, options)
         marks, notes = _filtered(assay, "ca", "ra", shape[::-1], options, path)
-    grid = named_grid(values.T, names, barcodes, where)
+    grid = named_grid(values.T, names, barcodes, where, evidence=reads, notes=unused)
     return replace(grid, marks=marks, notes=(*grid.notes, *notes))
 
 
@@ -68,8 +71,9 @@ def read_loom(path: Path, options: ReadOptions) -> Grid:
         where = places(file["row_attrs"], names, path)
         parts = {"matrix": file["matrix"], **dict(file.get("layers", {}).items())}
         values = _called(parts, "matrix", shape, options, path)
+        reads, unused = _reads(parts, shape, options, path), _unused(parts, options)
         marks, notes = _filtered(file, "row_attrs", "col_attrs", shape, options, path)
-    grid = named_grid(values, names, barcodes, where)
+    grid = named_grid(values, names, barcodes, where, evidence=reads, notes=unused)
     return replace(grid, marks=marks, notes=(*grid.notes, *notes))
 
 
@@ -127,6 +131,33 @@ def _called(
             part[2] = percent(share[rows], total[rows])
         values[rows] = filtered(found, options, *part)
     return values
+
+
+def _reads(
+    layers: Group, shape: tuple[int, int], options: ReadOptions, path: Path, *, cells_first: bool = False
+) -> Reads | None:
+    """Return the numbers of reads (DP, and AD or else AF of them), if they are asked for.
+
+    Args:
+        layers, shape, options, path: as for `_called`.
+        cells_first: whether the rows of layers are cells.
+    """
+    if options.evidence != "reads":
+        return None
+    name = "AF" if "AD" not in layers and "AF" in layers else "AD"
+    found = [_layer(layers, one, ("evidence",), shape, options, path) for one in (name, "DP")]
+    alternate, depth = (counted(table[()], name, 0, path) for table in found if table is not None)
+    if name == "AF":  # per cent, of which the pipeline's have enough digits
+        alternate = np.rint(alternate * depth / 100.0)
+    if cells_first:
+        alternate, depth = alternate.T, depth.T
+    check_reads(alternate, depth, options, str(path))
+    return reads_of(alternate, depth, options)
+
+
+def _unused(layers: Group, options: ReadOptions) -> tuple[str, ...]:
+    """Return a line for the log if there are numbers of reads that are not used."""
+    return unused_evidence(options, "reads") if "DP" in layers and ("AD" in layers or "AF" in layers) else ()
 
 
 def _layer(

@@ -1,0 +1,224 @@
+"""Records of VCF and BCF: which are read, the names of their alleles, and rows of calls and evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.evidence import Evidence, Likelihoods
+from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, unused_evidence
+from syclade.host.data.input.formats.likelihoods import FIELDS, NOISE, CallerLikelihoods
+from syclade.host.data.input.formats.reads import Numbers, check_reads, reads_of
+from syclade.host.data.input.textfile import excerpt
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.options import flag_of
+
+__all__ = ["Records", "Row", "Site", "check_caller", "check_numbers", "likelihood_fields", "no_samples"]
+
+_UNSPECIFIED = frozenset((".", "*", "X", "<*>", "<X>", "<NON_REF>"))
+"""Symbols in the column ALT that are no allele, or any other one: of VCF 4.3 (5.5), GATK and samtools."""
+
+_EVIDENCE = {"likelihoods": FIELDS, "reads": ("AD",)}
+"""Fields of a record that have evidence."""
+
+_PASSED = frozenset(("PASS", ".", ""))
+_UNKNOWN = frozenset((".", "*", ""))
+"""Identifiers that are none; SCIPhI writes an asterisk."""
+
+
+class Row(NamedTuple):
+    """An alternate allele in all cells: its calls, and its evidence (`Numbers.evidence`)."""
+
+    values: NDArray[np.uint8]
+    evidence: tuple[NDArray[np.float64], ...] = ()
+
+
+class Records:
+    """Rows of the records of a VCF or BCF: one for each alternate allele, named CHROM:POS:REF/ALT.
+
+    Args:
+        options: the options.
+        path: the file, for messages.
+    """
+
+    def __init__(self, options: ReadOptions, path: str) -> None:
+        self._options, self._path = options, path
+        self._by_id = options.name_by == "id"
+        self.likelihoods = CallerLikelihoods()
+        self._names: list[str] = []
+        self._details: list[str] = []
+        self._rows: list[Row] = []
+        self._lines: list[int | None] = []
+        self._fields: set[str] = set()
+        self._number = 0
+        self._failed: Counter[str] = Counter()
+
+    def uses(self, fields: Iterable[str], alleles: Sequence[str]) -> bool:
+        """Return whether a record with these fields and alternate alleles has genotypes, or the evidence."""
+        fields = set(fields)
+        if self._options.evidence != "calls" and _UNSPECIFIED.issuperset(alleles):
+            return False
+        return not fields.isdisjoint(("GT", *_EVIDENCE.get(self._options.evidence, ())))
+
+    def add(
+        self,
+        site: Site,
+        alleles: Sequence[str],
+        filters: str,
+        row_of: Callable[[int], Row],
+        fields: Iterable[str],
+        line: int | None = None,
+    ) -> None:
+        """Add a record with genotypes or evidence.
+
+        Args:
+            site: where it is.
+            alleles: the alternate alleles; those that are unspecified are skipped.
+            filters: the filters that it did not pass, as in the column FILTER.
+            row_of: returns the row of an allele, from 1.
+            fields: the fields of its cells.
+            line: its line, if the file has lines.
+        """
+        wanted = [(at, allele) for at, allele in enumerate(alleles, 1) if allele not in _UNSPECIFIED]
+        if not wanted:
+            return
+        self._number += 1
+        if filters not in _PASSED:
+            self._failed[filters] += 1
+            if self._options.filter == "pass":
+                return
+        self._fields.update(fields)
+        for at, allele in wanted:
+            name, detail = site.names(allele, by_id=self._by_id)
+            self._names.append(name)
+            self._details.append(detail)
+            self._rows.append(row_of(at))
+            self._lines.append(line)
+
+    def grid(self, cells: Sequence[str]) -> Grid:
+        """Return the values of all records; equal names are distinguished by the column ID, or by the site.
+
+        Raises:
+            MatrixError: there are no records, or their names are equal; their evidence contradicts itself.
+        """
+        note = self._note()
+        if not self._rows:
+            needs = _EVIDENCE.get(self._options.evidence, ())
+            message = f"no record has genotypes ({', '.join(('GT', *needs))}) of an alternate allele"
+            raise MatrixError(f"{message}: {note}" if note else message, path=self._path)
+        values = np.stack([row.values for row in self._rows])
+        unused = [kind for kind, names in _EVIDENCE.items() if not self._fields.isdisjoint(names)]
+        notes = (*self.likelihoods.notes(self._path), *unused_evidence(self._options, *unused))
+        grid = named_grid(values, self._names, cells, self._details, evidence=self._stacked(), notes=notes)
+        return replace(grid, notes=(*grid.notes, note)) if note else grid
+
+    def _stacked(self) -> Evidence | None:
+        """Return the evidence of all rows; None if it is not asked for."""
+        if self._options.evidence == "calls":
+            return None
+        first = np.stack([row.evidence[0] for row in self._rows])
+        if self._options.evidence == "likelihoods":
+            return Likelihoods(first)
+        total = np.stack([row.evidence[1] for row in self._rows])
+        check_reads(first, total, self._options, self._path, lambda row, cell: self._lines[row])
+        return reads_of(first, total, self._options)
+
+    def _note(self) -> str:
+        """Return a line on the records that did not pass their filters; empty if there are none."""
+        failed = self._failed.total()
+        if not failed:
+            return ""
+        filters = ", ".join(f"{excerpt(name)} {count}" for name, count in self._failed.most_common(3))
+        more = ", …" if len(self._failed) > 3 else ""
+        done = (
+            "are left out"
+            if self._options.filter == "pass"
+            else f"are used; {flag_of('filter', 'pass')} leaves them out"
+        )
+        return f"{failed} of {self._number} records did not pass their filters ({filters}{more}) and {done}"
+
+
+class Site(NamedTuple):
+    """Columns of a record that tell where it is."""
+
+    chrom: str
+    position: str
+    identifier: str
+    ref: str
+
+    def names(self, allele: str, *, by_id: bool) -> tuple[str, str]:
+        """Return the name of an alternate allele, and what distinguishes it from an equal name.
+
+        Args:
+            allele: the allele.
+            by_id: whether the column ID has the names; the site is the name where it has none.
+        """
+        place = f"{self.chrom}:{self.position}:{self.ref}/{allele}"
+        identifier = "" if self.identifier in _UNKNOWN else self.identifier
+        return (identifier, place) if by_id and identifier else (place, identifier)
+
+
+def no_samples(path: str, line: int | None = None) -> MatrixError:
+    """Return the error of a file without samples."""
+    return MatrixError(
+        "the VCF has no samples, and so no genotypes of cells",
+        path=path,
+        line=line,
+        hint="give one that has a sample for each cell",
+    )
+
+
+def likelihood_fields(header: Iterable[str]) -> dict[str, str]:
+    """Return the fields that may have likelihoods, and the field whose meaning each has.
+
+    Args:
+        header: the lines before the records. SCcaller describes its four likelihoods there, which some of its
+            versions write as PL.
+    """
+    noisy = any(line.startswith("##FORMAT=<ID=PL,") and NOISE in line for line in header)
+    return {name: "FPL" if name == "PL" and noisy else name for name in FIELDS}
+
+
+def check_caller(header: Iterable[str], options: ReadOptions, path: str) -> ReadOptions:
+    """Check that it is known which calls have reads: raise a MatrixError for SCIPhI's files.
+
+    Args:
+        header: the lines before the records.
+        options: the options; with ``min_depth``, or where reads are evidence, the files are accepted.
+        path: the file, for messages.
+
+    Returns:
+        The options; where reads are evidence, SCIPhI's calls need one.
+    """
+    if options.min_depth is None and any(line.startswith("##source=SCIPhI") for line in header):
+        if options.evidence == "reads":
+            return replace(options, min_depth=1)
+        raise MatrixError(
+            "SCIPhI also writes genotypes for cells without reads",
+            path=path,
+            hint=f"give the number of reads that a call needs: {flag_of('min_depth')} 1, or 0 for all",
+        )
+    return options
+
+
+def check_numbers(
+    numbers: Numbers, options: ReadOptions, record: str, alternates: int, path: str, line: int | None = None
+) -> None:
+    """Raise a MatrixError if an option needs a field that a record does not have."""
+    reads = numbers.reads
+    if options.evidence == "reads" and reads is not None and reads.shape[1] not in (1, alternates + 1):
+        raise MatrixError(
+            f"{record} has {reads.shape[1]} numbers of AD, not {alternates + 1}, one for each allele",
+            path=path,
+            line=line,
+        )
+    lacks = numbers.lacks(options)
+    if lacks is not None:
+        field, unusable = lacks
+        hint = f"leave out {', '.join(map(flag_of, unusable))}"
+        raise MatrixError(f"{record} has no {field}", path=path, line=line, hint=hint)
