@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-import syclade
 from syclade.host.commands import options
+from syclade.host.commands.simulated_files import FILES, files_of_calls, files_of_reads, truth_likelihood
 from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options import flag_of
 
 if TYPE_CHECKING:
-    from syclade.host.data.model.rates import Rates
-    from syclade.host.data.model.simulate import Simulation
+    from syclade.host.data.model.simulate_reads import ReadModel
 
 __all__ = ["command"]
-
-FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "simulation.json")
-
 
 _SIZE = click.IntRange(1, 2**31 - 2)
 """Limits of host/data/model/simulate.py, which is slow to import."""
@@ -45,8 +43,8 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     metavar="N",
     help="Number of mutations (rows).",
 )
-@options.take_rates("fp_rate")
-@options.take("fn_rate", help=f"{options.GIVEN['fn_rate']} Needed without --fn-range.")
+@options.take("fp_rate", help=f"{options.GIVEN['fp_rate']} Needed without --reads.")
+@options.take("fn_rate", help=f"{options.GIVEN['fn_rate']} Needed without --fn-range and --reads.")
 @options.take_rates("fn_rate_hom", "hom_rate")
 @click.option(
     "--missing",
@@ -103,6 +101,45 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     metavar="LOW HIGH",
     help="Range from which the rate of false negatives of each mutation is drawn, in place of --fn-rate.",
 )
+@click.option("--reads", is_flag=True, help="Simulate numbers of reads, and calls from them.")
+@click.option(
+    "--depth",
+    type=float,
+    metavar="D",
+    help="Mean number of reads of a mutation in a cell, where an allele is left (with --reads); 10 by "
+    "default.",
+)
+@click.option(
+    "--depth-shape",
+    type=float,
+    metavar="K",
+    help="Shape of the negative binomial distribution of these numbers; 2 by default.",
+)
+@click.option(
+    "--dropout",
+    type=float,
+    metavar="RATE",
+    help="Probability that an allele of a cell is lost before sequencing (with --reads); 0.2 by default.",
+)
+@click.option(
+    "--dropout-range",
+    type=(float, float),
+    metavar="LOW HIGH",
+    help="Range from which the dropout of each mutation is drawn, in place of --dropout.",
+)
+@click.option(
+    "--read-error",
+    type=float,
+    metavar="RATE",
+    help="Probability that a read shows the other base (with --reads); 0.01 by default.",
+)
+@click.option(
+    "--overdispersion",
+    type=float,
+    metavar="RHO",
+    help="Correlation of the reads of a mutation in a cell: their alternate ones are beta-binomial (with "
+    "--reads); 0.02 by default.",
+)
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")
@@ -117,6 +154,13 @@ def command(
     per_branch: int,
     unplaced: int,
     fn_range: tuple[float, float] | None,
+    reads: bool,
+    depth: float | None,
+    depth_shape: float | None,
+    dropout: float | None,
+    dropout_range: tuple[float, float] | None,
+    read_error: float | None,
+    overdispersion: float | None,
     seed: int,
     out: Path,
     force: bool,
@@ -132,11 +176,22 @@ def command(
     tumours are of unequal sizes and have several mutations: --shares and --per-branch. Mutations differ in
     their dropout: --fn-range; simulation.json then has fn_rates, and as fn_rate the middle of the range. Of
     some mutations a matrix says nothing: --unplaced. DIR gets matrix.csv and matrix.geneNames in SCITE's
-    format, true_tree.newick, true_tree.gv and simulation.json.
+    format, true_tree.newick, true_tree.gv and simulation.json. With --reads, observations are numbers of
+    reads (docs/formats.md), and matrix.csv has calls from them: DIR also gets alternate.tsv and total.tsv,
+    reads.vcf, the files of cellsnp-lite and, with anndata, reads.h5ad.
     """
     from syclade.host.data.model.simulate import simulate
     from syclade.host.ground.files import check_output, write_files
 
+    of_reads = {
+        "depth": depth,
+        "depth_shape": depth_shape,
+        "dropout": dropout,
+        "dropout_range": dropout_range,
+        "error": read_error,
+        "overdispersion": overdispersion,
+    }
+    model = _read_model(reads, of_reads, fn_range, given)
     copies = {"recurrent": recurrent, "losses": losses}
     of_clones = _shares_of(shares)
     if fn_range is not None:
@@ -154,14 +209,12 @@ def command(
         unplaced=unplaced,
         fn_range=fn_range,
         **copies,
-        **given,
+        **(_ANY_RATES if model is not None else given),
     )
-    check_output(out, FILES, force)  # after all options are known to be right
-    rates = options.rates_of(given)
     report = {
         "cells": cells,
         "mutations": mutations,
-        **rates.to_dict(),
+        **(asdict(model) if model is not None else options.rates_of(given).to_dict()),
         "missing": missing,
         **({} if doublets is None else {"doublets": doublets}),
         **{name: number for name, number in copies.items() if number},
@@ -170,10 +223,14 @@ def command(
         **({} if fn_range is None else {"fn_range": fn_range}),
         "seed": seed,
     }
-    files = _files(made, rates, report)
+    check_output(out, FILES, force)  # after all options are known to be right
+    if model is not None:
+        files = files_of_reads(made, model, seed, report)
+    else:
+        files = files_of_calls(made, report, truth_likelihood(made, options.rates_of(given)))
     write_files(out, files, force)
     if as_json:
-        click.echo(files["simulation.json"].rstrip("\n"))
+        click.echo(str(files["simulation.json"]).rstrip("\n"))
 
 
 def _shares_of(text: str) -> str | float | dict[str, float]:
@@ -216,36 +273,39 @@ def _read_shares(path: str) -> dict[str, float]:
     return shares
 
 
-def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict[str, str]:
-    """Return the text of each of ``FILES``."""
-    from syclade.host.data.input.matrix import format_matrix
-    from syclade.host.data.model.copies import log_likelihood_of_states, states_of
-    from syclade.host.data.model.likelihood import log_likelihood
-    from syclade.host.data.trees.graphviz import to_graphviz
-    from syclade.host.data.trees.newick import to_newick
+def _read_model(
+    reads: bool, given: Mapping[str, object], fn_range: object, rates: Mapping[str, object]
+) -> ReadModel | None:
+    """Return the parameters of reads; None without --reads.
 
-    matrix, names = made.matrix, made.node_names
-    if made.copies:
-        states = states_of(made.parents, matrix.n_mutations, made.copies)
-        of_tree = log_likelihood_of_states(matrix, rates, states)
-    else:
-        of_tree = log_likelihood(matrix, rates, made.parents)
-    report = {
-        **parameters,
-        "version": syclade.__version__,
-        "log_likelihood": of_tree,
-        "parents": made.parents.tolist(),
-        "attachments": made.attachments.tolist(),
-        **({"partners": made.partners.tolist()} if "doublets" in parameters else {}),
-        **({"unplaced": list(made.unplaced)} if made.unplaced else {}),
-        **({"copies": [copy._asdict() for copy in made.copies]} if made.copies else {}),
-        **({} if made.fn_rates is None else {"fn_rates": made.fn_rates.round(6).tolist()}),
-    }
-    texts = (
-        format_matrix(matrix.values),
-        "".join(f"{name}\n" for name in matrix.mutations),
-        to_newick(made.parents, names),
-        to_graphviz(made.parents, names),
-        json.dumps(report, indent=2) + "\n",
-    )
-    return dict(zip(FILES, texts, strict=True))
+    Args:
+        reads: the flag.
+        given: parameters by name; None for those that are not given.
+        fn_range, rates: options of calls.
+
+    Raises:
+        OptionError: options of reads without --reads, options of calls with it, or a bad value.
+    """
+    from syclade.host.data.model.simulate_reads import ReadModel
+
+    set_ones: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if not reads:
+        if set_ones:
+            flag = _FLAGS.get(next(iter(set_ones)), f"--{next(iter(set_ones)).replace('_', '-')}")
+            raise OptionError(f"{flag} without --reads", hint="give --reads, or leave it out")
+        return None
+    calls = [flag_of(name) for name, rate in rates.items() if rate is not None]
+    if calls or fn_range is not None:
+        raise OptionError(
+            f"{calls[0] if calls else '--fn-range'} does not go with --reads",
+            hint="errors of reads are --dropout and --read-error",
+        )
+    if "dropout" in set_ones and "dropout_range" in set_ones:
+        raise OptionError("--dropout and --dropout-range are both given", hint="leave one of them out")
+    return ReadModel(**set_ones)
+
+
+_FLAGS = {"error": "--read-error"}
+
+_ANY_RATES = {"fp_rate": 0.01, "fn_rate": 0.1}
+"""Rates of calls that reads replace."""

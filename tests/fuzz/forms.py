@@ -27,7 +27,7 @@ __all__ = ["Libraries", "Pairs", "Tables"]
 HANGS = 1.0
 """Seconds without an answer, after which a reader counts as hanging."""
 
-_FOLDERS = ("cellsnp", "mquad")
+_FOLDERS = ("cellsnp", "mquad", "folder")
 
 _OPTIONS: dict[str, tuple[Any, ...]] = {
     "two": ("homozygous", "missing"),
@@ -42,6 +42,7 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
     "vaf_hom": (95,),
     "layer": ("genotype",),
     "coding": ("scite", "cyvcf2"),
+    "evidence": ("likelihoods", "reads"),
 }
 
 

@@ -42,6 +42,7 @@ SAID: dict[str, dict[str, Any]] = {
     "tapestri.loom": {},
     "cellsnp": {"min_depth": 1},
     "mquad": {"min_depth": 1},
+    "folder": {},
     "long.tsv": {"min_depth": 1},
     "reads.h5ad": {"layer": "AD", "total_layer": "DP", "min_depth": 1},
 }
@@ -82,6 +83,7 @@ def write_forms(folder: Path, matrix: Named = SMALL) -> dict[str, Path]:
     _hdf5(folder, matrix)
     _cellsnp(folder / "cellsnp", matrix)
     _mquad(folder / "mquad", matrix)
+    _folder(folder / "folder", matrix)
     alternate, depth = reads_of(values)
     rows = zip(
         np.repeat(mutations, len(names)).tolist(), names * len(mutations),
@@ -220,3 +222,12 @@ def _mquad(folder: Path, matrix: Named) -> None:
     for tag, counts in zip(("ad", "dp"), reads_of(matrix.values), strict=True):
         with gzip.open(folder / f"passed_{tag}.mtx.gz", "wb", compresslevel=1) as file:
             scipy.io.mmwrite(file, scipy.sparse.coo_matrix(counts))
+
+
+def _folder(folder: Path, matrix: Named) -> None:
+    folder.mkdir(exist_ok=True)
+    _rows(folder / "matrix.csv", matrix.values, " ")
+    (folder / "matrix.geneNames").write_text("\n".join(matrix.mutations) + "\n")
+    (folder / "matrix.cellNames").write_text("\n".join(matrix.cells) + "\n")
+    for name, counts in zip(("alternate", "total"), reads_of(matrix.values), strict=True):
+        _table(folder / f"{name}.tsv", "mutation", matrix.cells, matrix.mutations, counts.astype(str), "\t")

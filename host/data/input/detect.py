@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from syclade.host.data.input.formats.counts import why_not_long
+from syclade.host.data.input.formats.evidence_tables import LOG_ODDS, TOTAL
 from syclade.host.data.input.formats.tabular import why_no_table
 from syclade.host.data.input.reader import ALLOWED, is_value, values_of
 from syclade.host.data.input.textfile import GZIP, excerpt
@@ -127,8 +128,13 @@ def _why_not_sifit(lines: list[str]) -> str | None:
     return None if numbered and values else "no lines that begin with their numbers"
 
 
-_FOLDERS = {"mquad": "passed_ad.mtx", "cellsnp": "cellSNP.samples.tsv"}
-"""A file that each folder has."""
+_FOLDERS = (
+    ("folder", TOTAL),
+    ("folder", LOG_ODDS),
+    ("mquad", "passed_ad.mtx"),
+    ("cellsnp", "cellSNP.samples.tsv"),
+)
+"""Formats of folders, and a file that each has: the first that fits. Simulations have cellsnp-lite's, too."""
 
 
 def detect_folder(name: str) -> str:
@@ -137,11 +143,11 @@ def detect_folder(name: str) -> str:
     Raises:
         MatrixError: the folder has no known format.
     """
-    for form, file in _FOLDERS.items():
+    for form, file in _FOLDERS:
         if any(is_file(Path(name) / f"{file}{ending}") for ending in ("", ".gz")):
             return form
     raise MatrixError(
         "this is a directory, not a file",
         path=name,
-        hint="only folders of cellsnp-lite and of MQuad can be read",
+        hint="only folders of cellsnp-lite, of MQuad and with the evidence of syclade convert can be read",
     )

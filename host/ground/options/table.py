@@ -48,7 +48,7 @@ class Options(Values):
 
     format: str = option(TEXT, of=_MATRIX, metavar="FORMAT", default="auto", help=
         "Of MATRIX: scite, sc, tsv, csv, long, condor, sifit, sphyr, sasc, vcf, bcf, compass, scistree2, "
-        "h5ad, tapestri, loom, cellsnp or mquad; auto detects it.")
+        "h5ad, tapestri, loom, cellsnp, mquad or folder; auto detects it.")
     two: str | None = option(one_of("homozygous", "missing"), of=_MATRIX, default=None, help=
         "Meaning of 2.")
     rows: str | None = option(one_of("cells", "mutations"), of=_MATRIX, default=None, help=

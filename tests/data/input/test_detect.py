@@ -35,6 +35,7 @@ NAMES = {
     "tapestri.loom": "loom",
     "cellsnp": "cellsnp",
     "mquad": "mquad",
+    "folder": "folder",
     "long.tsv": "long",
     "reads.h5ad": "h5ad",
     "sasc.txt": "scite",
@@ -148,7 +149,7 @@ def test_no_format_fits(tmp_path: Path, text: str, place: str, words: str) -> No
     told = str(caught.value)
     assert told.startswith(f"{path}{place}no format fits: ")
     assert words in told
-    assert all(name in told for name in FORMATS if name not in ("sasc", "cellsnp", "mquad"))
+    assert all(name in told for name in FORMATS if name not in ("sasc", "cellsnp", "mquad", "folder"))
     assert "--format" in str(caught.value.hint)
     assert len(told) < 1200
 

@@ -53,7 +53,7 @@ SAID: dict[str, tuple[str, dict[str, Any]]] = {
 NEEDS_FORMAT = {"toy.comma.csv", "toy.rows-are-mutations.tsv", "toy.sasc.txt"}
 """Files that do not show their format: auto refuses them, or takes SASC's for SCITE's and refuses its 2."""
 
-NOT_COLLECTED = {"sifit", "long", "mquad"}
+NOT_COLLECTED = {"sifit", "long", "mquad", "folder"}
 """Formats of which the collection has no file."""
 
 SLOW = "toy.sparse.h5ad"

@@ -134,6 +134,12 @@ FORMATS = {
         takes=_READS,
         evidence=_OF_READS,
     ),
+    "folder": Format(
+        "a folder of syclade convert, or of simulated reads",
+        "evidence_tables:read_folder",
+        whole=True,
+        evidence=_OF_CALLERS,
+    ),
 }
 
 

@@ -19,7 +19,7 @@ from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options import flag_of
 
-__all__ = ["of_pair", "read_long", "why_not_long"]
+__all__ = ["numbers_of", "of_pair", "read_long", "why_not_long"]
 
 _COUNT = re.compile(r"([0-9]{1,9})(?:[.,]0*)?")
 
@@ -68,7 +68,7 @@ def of_pair(table: Table, options: ReadOptions, path: str, form: str) -> Grid:
     other = read_table(text, source.name, _form_of(text, form))
     rows = _order(table.names, other.names, "row", path, source.name)
     columns = _order(table.columns, other.columns, "column", path, source.name)
-    alternate, second = _numbers(table, path), _numbers(other, source.name)
+    alternate, second = numbers_of(table, path), numbers_of(other, source.name)
     transposed = options.rows == "cells"
     if alternate.shape != second.shape:
         sizes = [" × ".join(map(str, numbers.shape)) for numbers in (second, alternate)]
@@ -110,7 +110,7 @@ def _order(names: Sequence[str], others: Sequence[str], what: str, path: str, ot
     return [places[name] for name in names]
 
 
-def _numbers(table: Table, path: str) -> NDArray[np.float64]:
+def numbers_of(table: Table, path: str) -> NDArray[np.float64]:
     """Return the numbers of reads in a table; NaN for those that are missing."""
     return np.array(
         [

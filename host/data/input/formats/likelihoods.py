@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -10,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.evidence import Likelihoods
-from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, unused_evidence
+from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions, named_grid, unused_evidence
+from syclade.host.data.input.formats.tabular import Table
+from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 
@@ -20,6 +23,7 @@ __all__ = [
     "GenotypeLikelihoods",
     "calls_of",
     "genotype_likelihoods",
+    "likelihood_numbers",
     "likely_grid",
     "odds_of",
 ]
@@ -29,6 +33,8 @@ FIELDS: Final = ("PL", "GL", "GP", "FPL")
 
 NOISE: Final = "sequencing noise, amplification artifact"
 """Description of SCcaller's four likelihoods, which are FPL in its version 2 and PL in others."""
+
+_LOG = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?|\.[0-9]+(?:[eE][+-]?[0-9]{1,3})?|inf)")
 
 _NATS: Final = np.log(10.0) / 10.0
 """Natural logarithm of a factor of one phred."""
@@ -63,6 +69,32 @@ def likely_grid(
     return named_grid(
         calls_of(log_odds), mutations, cells, evidence=evidence, notes=unused_evidence(options, "likelihoods")
     )
+
+
+def likelihood_numbers(table: Table, path: str, coding: str) -> NDArray[np.float64]:
+    """Return the numbers of a table of likelihoods or of log odds; NaN for those that are missing.
+
+    Args:
+        table: the table.
+        path: the file, for messages.
+        coding: "probability" for numbers from 0, "log" for logarithms.
+
+    Raises:
+        MatrixError: an entry is no such number, with the line.
+    """
+    rows = []
+    for entries, line in zip(table.entries, table.lines, strict=True):
+        row = []
+        for text in map(str.strip, entries):
+            if text.upper() in MISSING:
+                row.append(np.nan)
+            elif not _LOG.fullmatch(text) or (coding == "probability" and not float(text) >= 0):
+                what = "likelihood" if coding == "probability" else "logarithm"
+                raise MatrixError(f"{excerpt(text)} is not a {what}", path=path, line=line)
+            else:
+                row.append(float(text))
+        rows.append(row)
+    return np.array(rows)
 
 
 class GenotypeLikelihoods(NamedTuple):

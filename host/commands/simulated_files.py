@@ -1,0 +1,77 @@
+"""Files of ``syclade simulate``: the matrix, its truth and, of reads, the same in other formats."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import syclade
+
+if TYPE_CHECKING:
+    from syclade.host.data.model.rates import Rates
+    from syclade.host.data.model.simulate import Simulation
+    from syclade.host.data.model.simulate_reads import ReadModel
+    from syclade.host.ground.atomic import Content
+
+__all__ = ["FILES", "files_of_calls", "files_of_reads", "truth_likelihood"]
+
+FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "simulation.json")
+
+
+def files_of_reads(
+    made: Simulation, model: ReadModel, seed: int, report: dict[str, Any]
+) -> dict[str, Content]:
+    """Return the files of a simulation of reads."""
+    from syclade.host.data.input.written import annotated_file, cellsnp_files, evidence_tables, vcf_text
+    from syclade.host.data.model.simulate_reads import genotype_phred, simulate_reads
+
+    simulated = simulate_reads(made, model, seed)
+    matrix = simulated.made.matrix
+    if model.dropout_range is not None:
+        report = {**report, "dropouts": simulated.dropout.round(6).tolist()}
+    return {
+        **files_of_calls(simulated.made, report, None),
+        **evidence_tables(matrix),
+        "reads.vcf": vcf_text(matrix, genotype_phred(simulated)),
+        **cellsnp_files(matrix),
+        **annotated_file(matrix),
+    }
+
+
+def truth_likelihood(made: Simulation, rates: Rates) -> float:
+    """Return the log-likelihood of the true tree, every cell as a single one at its best node."""
+    from syclade.host.data.model.copies import log_likelihood_of_states, states_of
+    from syclade.host.data.model.likelihood import log_likelihood
+
+    if made.copies:
+        states = states_of(made.parents, made.matrix.n_mutations, made.copies)
+        return log_likelihood_of_states(made.matrix, rates, states)
+    return log_likelihood(made.matrix, rates, made.parents)
+
+
+def files_of_calls(made: Simulation, parameters: dict[str, Any], of_tree: float | None) -> dict[str, Content]:
+    """Return the text of each of ``FILES``."""
+    from syclade.host.data.input.matrix import format_matrix
+    from syclade.host.data.trees.graphviz import to_graphviz
+    from syclade.host.data.trees.newick import to_newick
+
+    matrix, names = made.matrix, made.node_names
+    report = {
+        **parameters,
+        "version": syclade.__version__,
+        **({} if of_tree is None else {"log_likelihood": of_tree}),
+        "parents": made.parents.tolist(),
+        "attachments": made.attachments.tolist(),
+        **({"partners": made.partners.tolist()} if "doublets" in parameters else {}),
+        **({"unplaced": list(made.unplaced)} if made.unplaced else {}),
+        **({"copies": [copy._asdict() for copy in made.copies]} if made.copies else {}),
+        **({} if made.fn_rates is None else {"fn_rates": made.fn_rates.round(6).tolist()}),
+    }
+    texts = (
+        format_matrix(matrix.values),
+        "".join(f"{name}\n" for name in matrix.mutations),
+        to_newick(made.parents, names),
+        to_graphviz(made.parents, names),
+        json.dumps(report, indent=2) + "\n",
+    )
+    return dict(zip(FILES, texts, strict=True))

@@ -1,0 +1,157 @@
+"""Texts of matrices, and of the evidence of their entries, in the formats that syclade writes."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.evidence import Likelihoods, Reads
+from syclade.host.data.input.formats.evidence_tables import ALTERNATE, LOG_ODDS, TOTAL
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.trees.clones import default_cell_names
+from syclade.host.ground.atomic import Content
+from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.files import tsv_text
+from syclade.host.ground.options import flag_of
+
+__all__ = ["annotated_file", "cellsnp_files", "evidence_tables", "scistree_text", "vcf_text"]
+
+_CHROM, _REF, _ALT = "1", "A", "C"
+"""Place and alleles of simulated mutations, whose positions are their numbers."""
+
+
+def evidence_tables(matrix: Matrix) -> dict[str, Content]:
+    """Return tables of the evidence of a matrix by file name; none without evidence.
+
+    They are alternate.tsv and total.tsv, or log_odds.tsv: rows are mutations, and columns cells.
+    """
+    tables: dict[str, NDArray[np.int32] | NDArray[np.float64]] = {}
+    if isinstance(matrix.evidence, Reads):
+        tables = {ALTERNATE: matrix.evidence.alternate, TOTAL: matrix.evidence.total}
+    elif isinstance(matrix.evidence, Likelihoods):
+        tables = {LOG_ODDS: matrix.evidence.log_odds}
+    cells = _cells(matrix)
+    return {
+        name: tsv_text(
+            ("mutation", *cells),
+            ((mutation, *row) for mutation, row in zip(matrix.mutations, table.tolist(), strict=True)),
+        )
+        for name, table in tables.items()
+    }
+
+
+def scistree_text(matrix: Matrix) -> str:
+    """Return the text of ScisTree2's HAPLOID format: probabilities of the wild type, mutated or not alike.
+
+    Raises:
+        MatrixError: the matrix has no likelihoods, or a name has blanks.
+    """
+    if not isinstance(matrix.evidence, Likelihoods):
+        raise MatrixError(
+            "ScisTree2's format has probabilities, and the matrix has none",
+            hint=f"give {flag_of('evidence', 'likelihoods')} and a file that has them",
+        )
+    cells = _cells(matrix)
+    for name in (*matrix.mutations, *cells):
+        if len(name.split()) > 1:
+            raise MatrixError(
+                f"the name {name!r} has blanks, which separate the values of ScisTree2's format",
+                hint=f"give other names: {flag_of('names')} FILE or {flag_of('cell_names')} FILE",
+            )
+    with np.errstate(over="ignore"):
+        wild = 1.0 / (1.0 + np.exp(matrix.evidence.log_odds))
+    lines = [" ".join(("HAPLOID", str(len(matrix.mutations)), str(len(cells)), *cells))]
+    for mutation, row in zip(matrix.mutations, wild.tolist(), strict=True):
+        lines.append(" ".join((mutation, *(repr(value) for value in row))))
+    return "\n".join(lines) + "\n"
+
+
+def vcf_text(matrix: Matrix, phred: NDArray[np.int64]) -> str:
+    """Return the text of a VCF of reads: GT, AD, DP and PL; the names of mutations are IDs.
+
+    Args:
+        matrix: the matrix, with reads.
+        phred: PL, shape (n_mutations, n_cells, 3); the likeliest genotype is GT.
+    """
+    reads, cells = _reads(matrix), _cells(matrix)
+    kinds = (("GT", "1", "String"), ("AD", "R", "Integer"), ("DP", "1", "Integer"), ("PL", "G", "Integer"))
+    lines = ["##fileformat=VCFv4.3", "##source=syclade simulate", f"##contig=<ID={_CHROM}>"]
+    lines += [f'##FORMAT=<ID={name},Number={n},Type={kind},Description="{name}">' for name, n, kind in kinds]
+    lines.append("\t".join(("#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", *cells)))
+    genotypes = np.array(("0/0", "0/1", "1/1"))[phred.argmin(axis=2)]
+    for row, name in enumerate(matrix.mutations):
+        columns = (genotypes[row], reads.alternate[row], reads.total[row], phred[row])
+        entries = []
+        for genotype, alternate, total, three in zip(*(one.tolist() for one in columns), strict=True):
+            called = genotype if total else "./."
+            entries.append(f"{called}:{total - alternate},{alternate}:{total}:{','.join(map(str, three))}")
+        site = (_CHROM, str(row + 1), name, _REF, _ALT, ".", "PASS", ".", "GT:AD:DP:PL")
+        lines.append("\t".join((*site, *entries)))
+    return "\n".join(lines) + "\n"
+
+
+def cellsnp_files(matrix: Matrix) -> dict[str, Content]:
+    """Return the files of a folder of cellsnp-lite, by name; the names of mutations are IDs.
+
+    Args:
+        matrix: the matrix, with reads.
+    """
+    reads = _reads(matrix)
+    sites = [
+        f"{_CHROM}\t{row}\t{name}\t{_REF}\t{_ALT}\t.\tPASS\t." for row, name in enumerate(matrix.mutations, 1)
+    ]
+    header = ["##fileformat=VCFv4.2", "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"]
+    return {
+        "cellSNP.base.vcf": "\n".join((*header, *sites)) + "\n",
+        "cellSNP.samples.tsv": "".join(f"{cell}\n" for cell in _cells(matrix)),
+        "cellSNP.tag.AD.mtx": _matrix_market(reads.alternate),
+        "cellSNP.tag.DP.mtx": _matrix_market(reads.total),
+        "cellSNP.tag.OTH.mtx": _matrix_market(np.zeros_like(reads.total)),
+    }
+
+
+def _matrix_market(table: NDArray[np.int32]) -> str:
+    """Return the text of a sparse table in the Matrix Market format."""
+    rows, columns = np.nonzero(table)
+    lines = ["%%MatrixMarket matrix coordinate integer general", "%"]
+    lines.append(f"{table.shape[0]} {table.shape[1]} {rows.size}")
+    entries = zip((rows + 1).tolist(), (columns + 1).tolist(), table[rows, columns].tolist(), strict=True)
+    lines += [f"{row} {column} {value}" for row, column, value in entries]
+    return "\n".join(lines) + "\n"
+
+
+def annotated_file(matrix: Matrix) -> dict[str, Content]:
+    """Return reads.h5ad, an AnnData of cells × mutations with the layers AD and DP; nothing without anndata.
+
+    Args:
+        matrix: the matrix, with reads; X has its calls.
+    """
+    if importlib.util.find_spec("anndata") is None:
+        return {}
+    reads = _reads(matrix)
+
+    def write(path: Path) -> None:
+        import anndata
+        import pandas
+
+        anndata.AnnData(
+            matrix.values.T.astype(np.float32),
+            obs=pandas.DataFrame(index=list(_cells(matrix))),
+            var=pandas.DataFrame(index=list(matrix.mutations)),
+            layers={"AD": reads.alternate.T.copy(), "DP": reads.total.T.copy()},
+        ).write_h5ad(path)
+
+    return {"reads.h5ad": write}
+
+
+def _reads(matrix: Matrix) -> Reads:
+    assert isinstance(matrix.evidence, Reads)
+    return matrix.evidence
+
+
+def _cells(matrix: Matrix) -> Sequence[str]:
+    return matrix.cells or default_cell_names(matrix.n_cells)

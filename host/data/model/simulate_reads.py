@@ -1,0 +1,197 @@
+"""Simulation of reads: of each mutation in each cell, how many reads there are and how many have it.
+
+A cell has two alleles of a mutation, one of them mutated if it has the mutation; a doublet has four. Each is
+lost before sequencing with the probability of allelic dropout. Where none is left there are no reads, as
+where a value is missing; elsewhere their number is negative binomial. A read shows the other base with the
+probability of a sequencing error, and the alternate reads are beta-binomial about their expected share.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.evidence import Reads
+from syclade.host.data.input.formats.grid import ReadOptions
+from syclade.host.data.input.formats.reads import called
+from syclade.host.data.model.copies import states_of
+from syclade.host.data.model.rates import MISSING
+from syclade.host.data.model.simulate import Simulation
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.values import real, short_repr
+
+__all__ = ["DEFAULTS", "ReadModel", "SimulatedReads", "genotype_phred", "simulate_reads"]
+
+_OF_READS = 2
+"""Second number of the seed of reads: trees and cells are those of a simulation without reads."""
+
+MOST_PHRED = 255
+"""Phred numbers are cut off there, as callers do."""
+
+
+@dataclass(frozen=True)
+class ReadModel:
+    """Parameters of the reads.
+
+    Attributes:
+        depth: mean number of reads of a mutation in a cell with all of its alleles, above 0.
+        depth_shape: shape of the negative binomial distribution of this number, above 0: its variance is
+            depth + depth² / shape.
+        dropout: probability that an allele is lost, from 0 to below 1.
+        dropout_range: ends of a range from which the dropout of each mutation is drawn, uniformly, in place
+            of `dropout`; None for one rate.
+        error: probability that a read shows the other base, from 0 to below 0.5.
+        overdispersion: correlation of the reads of an entry, from 0 (binomial) to below 1.
+    """
+
+    depth: float = 10.0
+    depth_shape: float = 2.0
+    dropout: float = 0.2
+    dropout_range: tuple[float, float] | None = None
+    error: float = 0.01
+    overdispersion: float = 0.02
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            OptionError: one is outside its limits.
+        """
+        low, high = (self.dropout, self.dropout) if self.dropout_range is None else self.dropout_range
+        for name, value, within, limits in (
+            ("depth", self.depth, 0 < self.depth <= _MOST_DEPTH, f"above 0, at most {_MOST_DEPTH:g}"),
+            ("depth_shape", self.depth_shape, 1e-3 <= self.depth_shape <= 1e6, "from 0.001 to 1000000"),
+            ("dropout", low, 0 <= low < 1, "from 0 to below 1"),
+            ("dropout", high, low <= high < 1, "from the lower end to below 1"),
+            ("error", self.error, 0 <= self.error < 0.5, "from 0 to below 0.5"),
+            ("overdispersion", self.overdispersion, 0 <= self.overdispersion < 1, "from 0 to below 1"),
+        ):
+            if not within:
+                raise OptionError(f"{name} is {real(name, value):g}", hint=f"give a number {limits}")
+
+
+_MOST_DEPTH = 1e6
+
+DEFAULTS = ReadModel()
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedReads:
+    """A simulation with reads.
+
+    Attributes:
+        made: the simulation; its matrix has the reads as evidence, and calls from them.
+        dropout: float64, shape (n,): probability of allelic dropout of each mutation.
+        model: the parameters.
+    """
+
+    made: Simulation
+    dropout: NDArray[np.float64]
+    model: ReadModel
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def reads(self) -> Reads:
+        """The reads."""
+        assert isinstance(self.made.matrix.evidence, Reads)
+        return self.made.matrix.evidence
+
+
+def simulate_reads(made: Simulation, model: ReadModel, seed: int) -> SimulatedReads:
+    """Return a simulation with reads in place of observed values; values that are missing have no reads.
+
+    Args:
+        made: the simulation.
+        model: the parameters.
+        seed: the seed; the generator is another than that of the simulation.
+    """
+    rng = np.random.Generator(np.random.PCG64([seed, _OF_READS]))
+    n, shape = made.matrix.n_mutations, made.matrix.values.shape
+    dropout = np.full(n, model.dropout)
+    if model.dropout_range is not None:
+        dropout = rng.uniform(*model.dropout_range, n)
+    states = states_of(made.parents, n, made.copies)
+    first, second = states[:, made.attachments], states[:, made.partners]
+    alternate, reference = _alleles(first, dropout, rng)
+    for kept, more in zip((alternate, reference), _alleles(second, dropout, rng), strict=True):
+        kept += np.where(made.partners >= 0, more, 0)
+    silent = np.zeros(shape, np.bool_)
+    silent[list(made.unplaced)] = True
+    alternate[silent] = 0
+    total = rng.negative_binomial(
+        model.depth_shape, model.depth_shape / (model.depth_shape + model.depth), shape
+    )
+    left = alternate + reference
+    total[(left == 0) | (made.matrix.values == MISSING)] = 0
+    share = alternate / np.maximum(left, 1)
+    expected = share * (1.0 - model.error) + (1.0 - share) * model.error
+    expected[silent] = 0.0
+    if model.overdispersion > 0:
+        spread = 1.0 / model.overdispersion - 1.0
+        inside = (expected > 0) & (expected < 1)
+        drawn = rng.beta(
+            np.where(inside, expected, 0.5) * spread, np.where(inside, 1 - expected, 0.5) * spread
+        )
+        expected = np.where(inside, drawn, expected)
+    found = rng.binomial(total, expected)
+    calls = called(
+        found.astype(np.float64), total.astype(np.float64), ReadOptions(evidence="reads"), "simulated reads"
+    )
+    matrix = replace(made.matrix, values=np.ascontiguousarray(calls.values), evidence=calls.evidence)
+    return SimulatedReads(replace(made, matrix=matrix), dropout, model)
+
+
+def _alleles(
+    mutated: NDArray[np.bool_], dropout: NDArray[np.float64], rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many alternate and reference alleles of single cells are left."""
+    left = (rng.random((2, *mutated.shape)) >= dropout[:, np.newaxis]).astype(np.int64)
+    return np.where(mutated, left[0], 0), np.where(mutated, left[1], left[0] + left[1])
+
+
+def genotype_phred(simulated: SimulatedReads) -> NDArray[np.int64]:
+    """Return PL: phred-scaled likelihoods of no, one and two alternate alleles, given the true parameters.
+
+    Returns:
+        int64, shape (n, m, 3), the least is 0; at most MOST_PHRED.
+    """
+    model, reads = simulated.model, simulated.reads
+    pairs, where = np.unique(
+        np.stack((reads.alternate.ravel(), reads.total.ravel()), axis=1), axis=0, return_inverse=True
+    )
+    of_pairs = np.array(
+        [
+            [
+                _log_beta_binomial(int(alternate), int(total), share, model.overdispersion)
+                for share in (model.error, 0.5, 1.0 - model.error)
+            ]
+            for alternate, total in pairs
+        ]
+    )
+    wild, half, full = (of_pairs[where.ravel(), at].reshape(reads.total.shape) for at in range(3))
+    one_lost = (simulated.dropout / (1.0 + simulated.dropout))[:, np.newaxis]  # given that one is left
+    with np.errstate(divide="ignore"):
+        both, lost = np.log(1.0 - 2.0 * one_lost), np.log(one_lost)
+    single = np.logaddexp(both + half, lost + np.logaddexp(wild, full))
+    phred = np.stack((wild, single, full), axis=2) * (-10.0 / math.log(10.0))
+    phred -= phred.min(axis=2, keepdims=True)
+    rounded: NDArray[np.int64] = np.rint(np.minimum(phred, MOST_PHRED)).astype(np.int64)
+    return rounded
+
+
+def _log_beta_binomial(alternate: int, total: int, share: float, overdispersion: float) -> float:
+    """Return the log-probability of numbers of reads, without the binomial coefficient."""
+    if overdispersion == 0 or not 0 < share < 1:
+        logs = ((alternate, share), (total - alternate, 1.0 - share))
+        return sum(
+            count * math.log(part) if part > 0 else (0.0 if count == 0 else -math.inf) for count, part in logs
+        )
+    a, b = (part * (1.0 / overdispersion - 1.0) for part in (share, 1.0 - share))
+    above = math.lgamma(alternate + a) + math.lgamma(total - alternate + b) - math.lgamma(total + a + b)
+    return above - math.lgamma(a) - math.lgamma(b) + math.lgamma(a + b)
