@@ -60,6 +60,7 @@ def infer(
     *,
     fp_rate: float | None = None,
     fn_rate: float | None = None,
+    floor: float = 1e-4,
     fn_rate_hom: float | None = None,
     hom_rate: float | None = None,
     merge_homozygous: bool = False,
@@ -118,6 +119,8 @@ def infer(
         fp_rate: probability of observing a mutation that is absent (alpha). Default: estimated from the
             matrix by searches (docs/model.md, "Estimated error rates").
         fn_rate: probability of not observing a mutation (beta). Default: estimated likewise.
+        floor: with evidence in place of calls (`Matrix.evidence`), least probability of an entry to be
+            mutated, and not to be (docs/evidence.md). Such a matrix has no rates.
         fn_rate_hom: probability of observing a mutation as homozygous, where 2 occurs.
         hom_rate: probability of observing a homozygous mutation that is absent; goes with fn_rate_hom.
         merge_homozygous: whether to treat 2 as 1 instead.

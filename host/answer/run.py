@@ -19,7 +19,7 @@ from syclade.host.chains.starts import state_at
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import make_problem, problem_at
 from syclade.host.data.model.rate_model import Places, RateModel
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.model.recurrence import with_copy_below_root
 from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.findings.consensus.finding import ConsensusFinding
@@ -49,7 +49,9 @@ __all__ = [
 logger = logging.getLogger("syclade.support")
 
 
-def best_tree_of(kind: TreeKind, matrix: Matrix, rates: Rates, plan: Plan, found: Found) -> BestTree:
+def best_tree_of(
+    kind: TreeKind, matrix: Matrix, rates: ObservationModel, plan: Plan, found: Found
+) -> BestTree:
     """Return the best tree of a run; its log-likelihood is recomputed in float64 from the original matrix.
 
     Args:
@@ -200,7 +202,7 @@ def finish(request: Request, draft: Draft, total_seconds: float) -> Result:
 
 
 def _add_consensus(
-    draft: Draft, samples: Sampled, rates: Rates, fn_rates: NDArray[np.float64] | None = None
+    draft: Draft, samples: Sampled, rates: ObservationModel, fn_rates: NDArray[np.float64] | None = None
 ) -> None:
     """Add the consensus of samples, if their trees have one.
 

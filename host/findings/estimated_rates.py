@@ -18,9 +18,10 @@ from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at
 from syclade.host.data.model.doublet_fit import FittedRates, fit_with_doublets
+from syclade.host.data.model.levels import Levels
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rate_fit import PRIORS, fit_rates
-from syclade.host.data.model.rates import MISSING, Rates
+from syclade.host.data.model.rates import MISSING, ObservationModel, Rates, error_rates
 from syclade.host.ground.errors import OptionError, RatesError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.options.types import LEARN
@@ -63,7 +64,7 @@ class Estimated(NamedTuple):
         doublets: rate of doublets, given or estimated; None without doublets.
     """
 
-    rates: Rates
+    rates: ObservationModel
     names: tuple[str, ...]
     work: tuple[WorkDone, ...]
     stopped: bool = False
@@ -82,6 +83,7 @@ class RequestedRates:
 
     Attributes:
         fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous: as for `Rates`.
+        levels: levels of evidence, which take the place of rates; None for calls.
     """
 
     fp_rate: float | None
@@ -89,18 +91,21 @@ class RequestedRates:
     fn_rate_hom: float | None = None
     hom_rate: float | None = None
     merge_homozygous: bool = False
+    levels: Levels | None = None
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Names of the rates to estimate."""
-        return tuple(name for name in START if getattr(self, name) is None)
+        return () if self.levels is not None else tuple(name for name in START if getattr(self, name) is None)
 
-    def first(self) -> Rates:
-        """Return the rates, with those of the first search for those to estimate.
+    def first(self) -> ObservationModel:
+        """Return the rates, with those of the first search for those to estimate; or the levels of evidence.
 
         Raises:
             RatesError: a rate is invalid.
         """
+        if self.levels is not None:
+            return self.levels
         given = [getattr(self, name) for name in START if name not in self.missing]
         left = 1.0 - given[0] if len(given) == 1 and isinstance(given[0], float) else 1.0
         first = {name: min(START[name], left / 2.0) if 0.0 < left < 1.0 else START[name] for name in START}
@@ -197,7 +202,7 @@ class RequestedRates:
         names = (*self.missing, *(("doublets",) if given is None else ()))
         return Estimated(fits.rates, names, work, stopped, now, fits.doublets)
 
-    def _is_same(self, before: Rates, rates: Rates) -> bool:
+    def _is_same(self, before: ObservationModel, rates: ObservationModel) -> bool:
         """Return whether the missing rates hardly differ."""
         changes = (getattr(rates, name) / getattr(before, name) for name in self.missing)
         return all(abs(math.log(change)) < _SAME for change in changes)
@@ -211,9 +216,9 @@ class RequestedRates:
                 return before
         return before._replace(rates=self._fitted(matrix, tree, before.rates), tree=tree)
 
-    def _fitted(self, matrix: Matrix, tree: NDArray[np.int32], rates: Rates) -> Rates:
+    def _fitted(self, matrix: Matrix, tree: NDArray[np.int32], rates: ObservationModel) -> ObservationModel:
         """Return the rates; the missing ones fit a tree and their priors."""
-        return fit_rates(matrix, tree, rates, self.missing, PRIORS) if self.missing else rates
+        return fit_rates(matrix, tree, error_rates(rates), self.missing, PRIORS) if self.missing else rates
 
     def _refuse_nothing(self, matrix: Matrix) -> None:
         """Refuse a matrix that says nothing of errors: in a tree, every one of its mutations may be true."""
@@ -234,7 +239,7 @@ class _Run(NamedTuple):
     stop: Stop
     report: Report
 
-    def search(self, rates: Rates) -> Found:
+    def search(self, rates: ObservationModel) -> Found:
         """Return the findings of short searches under the rates."""
         from syclade.host.chains.search.find_tree import find
 

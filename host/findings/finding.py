@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.runs.context import Found
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.model.assignment import Assignment
-    from syclade.host.data.model.rates import Rates
+    from syclade.host.data.model.rates import ObservationModel
     from syclade.host.data.trees.clones import Clone
     from syclade.host.device.work import WorkDone
     from syclade.host.findings.kinds.kind import Tree, TreeKind
@@ -63,7 +63,7 @@ class BestTree:
         log_likelihood: natural log, float64, recomputed from counts of events.
         assignment: the best place of each cell, or of each mutation of a cell tree.
         mutations, cells: names, in the order of the matrix.
-        rates: the error rates.
+        rates: the error rates, or the levels of evidence.
         observed: the matrix.
         score: name of the score of the log-likelihood.
         learned: value and prior of each learned rate, and `log_prior`; None if no rate was learned.
@@ -75,7 +75,7 @@ class BestTree:
     assignment: Assignment
     mutations: tuple[str, ...]
     cells: tuple[str, ...]
-    rates: Rates
+    rates: ObservationModel
     observed: Matrix
     score: str
     learned: Mapping[str, Any] | None = None

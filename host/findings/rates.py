@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.model.dropout import FILE as DROPOUT_FILE
 from syclade.host.data.model.rate_fit import PRIORS, advised_rates, fit_rates, misfit
-from syclade.host.data.model.rates import scored_values
+from syclade.host.data.model.rates import Rates, scored_values
 from syclade.host.findings.doublets import genotypes_of
 from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files, sentence
 from syclade.host.findings.support.finding import SupportFinding
@@ -18,7 +18,6 @@ from syclade.host.ground.values import JsonObject
 if TYPE_CHECKING:
     from syclade.host.data.model.dropout import Dropout
     from syclade.host.data.model.rate_posterior import RatePosterior
-    from syclade.host.data.model.rates import Rates
     from syclade.host.findings.finding import BestTree, Draft
 
 __all__ = ["RATES", "RatesFinding"]
@@ -201,20 +200,23 @@ def _part(count: int, of: int) -> str:
     return f"{count / of:.2g}" if of else "none"
 
 
-def _make(draft: Draft) -> RatesFinding:
-    """Return the rates beside those that fit a mutation tree.
+def _make(draft: Draft) -> RatesFinding | None:
+    """Return the rates beside those that fit a mutation tree; None for a run on evidence, which has none.
 
     None are compared where the path to a cell's node does not say what the cell has, or rates are not two.
     """
     best, found = draft.best, draft.get(SupportFinding)
     posterior, dropout = (None, None) if found is None else (found.support.rates, found.support.dropout)
+    given = best.rates
+    if not isinstance(given, Rates):
+        return None
     plain = best.assignment.doublets is None and best.assignment.recurrence is None
     comparable = best.kind.name == "mutation" and plain and best.learned is None
-    if not comparable or best.rates.fn_rate_hom is not None:
+    if not comparable or given.fn_rate_hom is not None:
         return RatesFinding(best, draft.estimated, None, None, (), posterior, dropout, draft.settled)
-    fitted = fit_rates(best.observed, best.parents, best.rates)
-    advised = advised_rates(best.observed, best.parents, best.rates, fitted)
-    wrong = () if advised is None else misfit(best.observed, best.parents, best.rates, advised)
+    fitted = fit_rates(best.observed, best.parents, given)
+    advised = advised_rates(best.observed, best.parents, given, fitted)
+    wrong = () if advised is None else misfit(best.observed, best.parents, given, advised)
     return RatesFinding(best, draft.estimated, fitted, advised, wrong, posterior, dropout, draft.settled)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.left_out import FILE, left_out_table
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import MISSING
@@ -118,6 +119,7 @@ class Unplaced:
         return replace(
             matrix,
             values=np.ascontiguousarray(matrix.values[np.ix_(rows, columns)]),
+            evidence=None if matrix.evidence is None else matrix.evidence.taken(rows, columns),
             mutations=tuple(matrix.mutations[row] for row in rows.tolist()),
             cells=tuple(cells[column] for column in columns.tolist()),
         )
@@ -245,9 +247,12 @@ def unplaced_in(matrix: Matrix) -> Unplaced:
     """Return the mutations and cells whose place a matrix does not determine.
 
     These are mutations without an observation, or observed, but in no cell; and cells without an observation
-    of any other mutation.
+    of any other mutation. With evidence, an observation is one whose log odds are not 0, and a mutation is
+    seen in cells where it is more likely than not.
     """
     known, seen = matrix.values != MISSING, (matrix.values == 1) | (matrix.values == 2)
+    if isinstance(matrix.evidence, Likelihoods):
+        known, seen = matrix.evidence.log_odds != 0, matrix.evidence.log_odds > 0
     mutations = {
         row: NEVER_SEEN if known[row].any() else NO_OBSERVATION
         for row in np.flatnonzero(~seen.any(axis=1)).tolist()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict
 
 from syclade.host.answer.output.result_files import multiqc_row
+from syclade.host.data.model.rates import all_rates
 from syclade.host.device.work import STEPS, SWEEPS
 from syclade.host.ground.files import is_file, write_files
 from syclade.host.ground.values import JsonObject, ParsedJson
@@ -54,8 +55,8 @@ class Line(TypedDict):
     mutations: NotRequired[int]
     cells: NotRequired[int]
     log_likelihood: NotRequired[float]
-    fp_rate: NotRequired[float]
-    fn_rate: NotRequired[float]
+    fp_rate: NotRequired[float | None]
+    fn_rate: NotRequired[float | None]
     agreeing: NotRequired[int]
     runs: NotRequired[int]
     converged: NotRequired[str]
@@ -70,6 +71,7 @@ class Line(TypedDict):
 
 def line_of(name: str, result: Result) -> Line:
     """Return the line of a result."""
+    rates = all_rates(result.rates)
     work = {unit: sum(one.count for one in result.work if one.unit == unit) for unit in (STEPS, SWEEPS)}
     return {
         "name": name,
@@ -77,8 +79,8 @@ def line_of(name: str, result: Result) -> Line:
         "mutations": len(result.mutations),
         "cells": result.n_cells,
         "log_likelihood": result.log_likelihood,
-        "fp_rate": result.rates.fp_rate,
-        "fn_rate": result.rates.fn_rate,
+        "fp_rate": rates["fp_rate"],
+        "fn_rate": rates["fn_rate"],
         "agreeing": result.agreeing,
         "runs": len(result.searches) or result.chains,
         "converged": "yes" if result.converged else "no",

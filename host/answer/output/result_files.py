@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from syclade.host.data.model.rates import all_rates
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import work_dicts
 from syclade.host.findings.finding import RESULT
@@ -127,11 +128,7 @@ def summary_of(result: Result) -> JsonObject:
         "cells": list(result.cells),
         "n_mutations": len(result.mutations),
         "n_cells": result.n_cells,
-        "fp_rate": result.rates.fp_rate,
-        "fn_rate": result.rates.fn_rate,
-        "fn_rate_hom": result.rates.fn_rate_hom,
-        "hom_rate": result.rates.hom_rate,
-        "merge_homozygous": result.rates.merge_homozygous,
+        **all_rates(result.rates),
         "score": result.score,
         "method": result.options["method"],
         "gamma": result.gamma,

@@ -30,7 +30,7 @@ from syclade.host.chains.runs.evidence import Estimate
 from syclade.host.chains.runs.pipeline import Clock
 from syclade.host.data.model.dropout import EVIDENT
 from syclade.host.data.model.rate_model import RateModel
-from syclade.host.data.model.rates import scored_values
+from syclade.host.data.model.rates import error_rates, scored_values
 from syclade.host.data.model.recurrence import WithCopy, genotypes_of, kind_of, recurrent_mutation, with_copy
 from syclade.host.data.model.recurrence_rates import Fit, OwnRates, fit_own_rates
 from syclade.host.data.trees.tree import ancestor_matrix
@@ -196,7 +196,7 @@ def _factors_with_shares(
     work: list[WorkDone],
 ) -> list[Estimate]:
     """Return the log Bayes factors of a model without doublets, in which nodes have shares of the cells."""
-    rates = best.rates
+    rates = error_rates(best.rates)
     run = Run(
         request.device, "auto", request.slots, request.seed, RunContext(context.report, stop=context.stop)
     )
@@ -212,12 +212,13 @@ def _own_rates(
     They are fitted to the best tree, and then to the best tree of chains that start there: the order of
     mutations in a tree under one rate explains a part of the differences.
     """
-    rates, doublets = _fixed(best)
-    wanted = dropout_of(request.options, rates.rates, doublets)
+    model, doublets = _fixed(best)
+    rates = error_rates(model.rates)
+    wanted = dropout_of(request.options, rates, doublets)
     if wanted == SHARED_DROPOUT:
         return None
-    values = scored_values(request.observed, rates.rates)
-    own = fit_own_rates(values, rates.rates.fp_rate, rates.rates.fn_rate, _genotypes(best.parents))
+    values = scored_values(request.observed, rates)
+    own = fit_own_rates(values, rates.fp_rate, rates.fn_rate, _genotypes(best.parents))
     if wanted == AUTO_DROPOUT and own.log_bayes_factor <= EVIDENT:
         return None
     per, steps = _chains(request)

@@ -28,6 +28,7 @@ from syclade.host.data.model.copy_scores import with_best_copy
 from syclade.host.data.model.dropout import problem_of_groups
 from syclade.host.data.model.problem import SlotRates
 from syclade.host.data.model.rate_model import RateModel
+from syclade.host.data.model.rates import error_rates
 from syclade.host.data.model.recurrence import with_copy_below_root
 from syclade.host.data.model.recurrence_rates import Fit, OwnRates
 from syclade.host.device.choice import first_of
@@ -76,7 +77,7 @@ def plan_for(
     if own is None:
         return plan
     groups = own.groups if mutation is None else np.append(own.groups, 0)  # the copy's row is missing
-    problem = problem_of_groups(matrix, model.rates, groups, octaves=scored.octaves)
+    problem = problem_of_groups(matrix, error_rates(model.rates), groups, octaves=scored.octaves)
     return replace(plan, problem=problem, score=score_named(scored.name, problem, None, mutation))
 
 

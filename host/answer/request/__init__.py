@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from syclade.host.answer.request.arguments import complete, requested_rates, settled, support_plan
+from syclade.host.answer.request.arguments import (
+    complete,
+    requested_rates,
+    settled,
+    support_plan,
+    with_evidence_of,
+)
 from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.levels import levels_of, log_odds_of
+from syclade.host.data.model.rates import ObservationModel, Rates, all_rates
 from syclade.host.device.choice import Several, split_devices
-from syclade.host.findings.estimated_rates import Estimated, Report
+from syclade.host.findings.estimated_rates import Estimated, Report, RequestedRates
 from syclade.host.findings.kinds.kind import PlanOptions
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options import CODING, OPTIONS, Options, Plain, is_given, plain_of
@@ -35,6 +43,8 @@ if TYPE_CHECKING:
     from syclade.host.findings.support.stage import SupportPlan
 
 __all__ = ["Request", "make_request"]
+
+logger = logging.getLogger("syclade.input")
 
 _OF_FILES = ("checkpoint", "checkpoint_every", "resume", "force")
 """Options of how the process keeps its files, and not of the run."""
@@ -64,7 +74,7 @@ class Request:
 
     kind: TreeKind
     observed: Matrix
-    rates: Rates
+    rates: ObservationModel
     plan: Plan
     by_search: bool
     chains: int
@@ -105,11 +115,11 @@ def make_request(
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
-    options = complete(settled(options))
+    options = complete(settled(with_evidence_of(matrix, options)))
     where = _where(options.device, executor)
     separate = _separate(options.trace, options.force) if options.stages == "separate" else None
     inputs = read_inputs(matrix, options)
-    rates, share, chained = requested_rates(options), options.doublets, options.method == "chain"
+    rates, share, chained = _rates_of(inputs, options), options.doublets, options.method == "chain"
     share = None if chained and isinstance(share, str) and not rates.missing else share
     estimated = rates.estimate(inputs.as_read, where, options.seed, stop, report, doublets=share)
     if chained:  # chains learn the rate of doublets themselves
@@ -176,21 +186,28 @@ def _until(options: Options, observed: Matrix) -> int | Rule:
     return StoppingRule() if options.steps is None else options.steps
 
 
-def _found(options: Options, inputs: Inputs, rates: Rates) -> Options:
+def _found(options: Options, inputs: Inputs, rates: ObservationModel) -> Options:
     """Return the options with the rates, names and recurrent mutation that were found."""
     recurrent = inputs.recurrent
     return options.replace(
         tree=inputs.kind.name,
-        fp_rate=rates.fp_rate,
-        fn_rate=rates.fn_rate,
-        fn_rate_hom=rates.fn_rate_hom,
-        hom_rate=rates.hom_rate,
-        merge_homozygous=rates.merge_homozygous,
+        **(all_rates(rates) if isinstance(rates, Rates) else {}),
         names=inputs.names,
         cell_names=inputs.cell_names,
         recurrent=options.recurrent if recurrent is None else inputs.as_read.mutations[recurrent],
         chains=None if options.method == "search" else options.chains,
     )
+
+
+def _rates_of(inputs: Inputs, options: Options) -> RequestedRates:
+    """Return the requested rates, or the levels of evidence in their place."""
+    requested, matrix = requested_rates(options), inputs.as_read
+    if matrix.evidence is None:
+        return requested
+    levels = levels_of(log_odds_of(matrix), options.floor)
+    if not levels.exact:
+        logger.info("%s", levels.words)
+    return replace(requested, levels=levels)
 
 
 def _where(device: str, executor: Executor | None) -> str | Several:

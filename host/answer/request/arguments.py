@@ -6,8 +6,9 @@ import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.device.choice import choose_device, first_of, split_devices
 from syclade.host.findings.estimated_rates import RequestedRates
 from syclade.host.findings.kinds import kind_named
@@ -27,6 +28,7 @@ __all__ = [
     "settled",
     "support_level",
     "support_plan",
+    "with_evidence_of",
 ]
 
 logger = logging.getLogger("syclade.support")
@@ -83,6 +85,14 @@ def complete(options: Options) -> Options:
     )
 
 
+def with_evidence_of(matrix: object, options: Options) -> Options:
+    """Return the options with the evidence of a matrix that has been read before."""
+    if not isinstance(matrix, Matrix) or matrix.evidence is None:
+        return options
+    kind = "likelihoods" if isinstance(matrix.evidence, Likelihoods) else "reads"
+    return options.replace(evidence=kind)
+
+
 def requested_rates(options: Options) -> RequestedRates:
     """Return the error rates among options; some may be missing."""
     return RequestedRates(
@@ -112,13 +122,14 @@ def support_level(options: Options) -> str:
     return "none" if any(excluded_by("support", settled)) else options.support or DEFAULT_SUPPORT
 
 
-def dropout_of(options: Options, rates: Rates, doublets: float | None) -> str:
-    """Return the option `dropout`; with doublets or zygosity, mutations share a rate."""
-    return options.dropout if doublets is None and rates.fn_rate_hom is None else "shared"
+def dropout_of(options: Options, rates: ObservationModel, doublets: float | None) -> str:
+    """Return the option `dropout`; with doublets, zygosity or evidence, mutations share a rate."""
+    has_rates = isinstance(rates, Rates) and rates.fn_rate_hom is None
+    return options.dropout if doublets is None and has_rates else "shared"
 
 
 def support_plan(
-    options: Options, observed: Matrix, rates: Rates, doublets: float | None
+    options: Options, observed: Matrix, rates: ObservationModel, doublets: float | None
 ) -> SupportPlan | None:
     """Return the chains that sample trees for support; None where they are not wanted.
 

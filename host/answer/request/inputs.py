@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.answer.request.arguments import has_copy
+from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.model.levels import weighed
 from syclade.host.data.model.rate_model import (
     UNIFORM_DEVIATION,
     UNIFORM_LEARN,
@@ -17,7 +19,7 @@ from syclade.host.data.model.rate_model import (
     RateModel,
     make_rate_model,
 )
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
 from syclade.host.data.trees.clones import check_cell_names, default_cell_names
 from syclade.host.data.trees.treefile import tree_of
@@ -78,7 +80,10 @@ def read_inputs(matrix: object, options: Options) -> Inputs:
         TreeError: the true tree is malformed, or names of cells cannot be written with the tree.
     """
     coding = {name: getattr(options, name) for name in CODING if is_given(options, name)}
-    as_read = observed = read_matrix(matrix, options.names, cell_names=options.cell_names, **coding)
+    if isinstance(matrix, Matrix):
+        coding.pop("evidence", None)  # it has been read with its matrix
+    as_read = read_matrix(matrix, options.names, cell_names=options.cell_names, **coding)
+    as_read = observed = with_weights(as_read, options)
     names = _given_names(options.names, observed.mutations) or observed.names_from
     cell_names = _given_names(options.cell_names, observed.cells) or observed.cell_names_from
     unplaced = unplaced_in(as_read)
@@ -95,6 +100,14 @@ def read_inputs(matrix: object, options: Options) -> Inputs:
     if options.true_tree is not None:
         true = tree_of(options.true_tree, observed.mutations, observed.cells or ())
     return Inputs(kind, observed, as_read, recurrent, true, names, cell_names, unplaced)
+
+
+def with_weights(matrix: Matrix, options: Options) -> Matrix:
+    """Return the matrix with the log odds of its entries, if it has evidence; else itself."""
+    if matrix.evidence is None:
+        return matrix
+    assert isinstance(matrix.evidence, Likelihoods)
+    return weighed(matrix, matrix.evidence.log_odds, options.floor)
 
 
 def _given_names(names: Names, found: Sequence[str] | None) -> str | list[str] | None:
@@ -131,7 +144,7 @@ class Learning(NamedTuple):
         width = UNIFORM_DEVIATION if self.doublets_sd is None else self.doublets_sd
         return UNIFORM_MEAN, self._replace(learn_doublets=probability, doublets_sd=width)
 
-    def of(self, rates: Rates, doublets: float | None = None) -> RateModel:
+    def of(self, rates: ObservationModel, doublets: float | None = None) -> RateModel:
         """Return the rates of the chains, checked.
 
         Raises:

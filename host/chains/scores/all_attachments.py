@@ -22,7 +22,7 @@ from syclade.host.data.model.likelihood import (
     summed_log_likelihood,
 )
 from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 from syclade.kernels.scores.powers import (
@@ -70,14 +70,14 @@ def all_attachments(problem: Problem, *, shares: bool = False) -> Score:
 
 
 def _with_posteriors(
-    assignment: Assignment, matrix: Matrix, rates: Rates, parents: NDArray[np.int32]
+    assignment: Assignment, matrix: Matrix, rates: ObservationModel, parents: NDArray[np.int32]
 ) -> Assignment:
     """Return the assignment with each cell's probability of its node."""
     return replace(assignment, posterior=attachment_posteriors(matrix, rates, parents, assignment.node))
 
 
 def _with_shared_posteriors(
-    assignment: Assignment, matrix: Matrix, rates: Rates, parents: NDArray[np.int32]
+    assignment: Assignment, matrix: Matrix, rates: ObservationModel, parents: NDArray[np.int32]
 ) -> Assignment:
     """Return the assignment with each cell's probability of its node, at the shares that fit best."""
     own = shared_attachment_posteriors(matrix, rates, parents, assignment.node)

@@ -13,14 +13,14 @@ from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.problem import LeafProblem, Problem, SlotRates
 from syclade.host.data.model.rate_model import Places
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.trees.leaf import sums_below
 
 __all__ = ["BEST_ATTACHMENT", "BEST_PLACEMENT", "Score"]
 
 
 def _no_detail(
-    assignment: Assignment, _matrix: Matrix, _rates: Rates, _parents: NDArray[np.int32]
+    assignment: Assignment, _matrix: Matrix, _rates: ObservationModel, _parents: NDArray[np.int32]
 ) -> Assignment:
     """Return the assignment as it is."""
     return assignment
@@ -49,8 +49,8 @@ class Score:
     of: Callable[[Problem, NDArray[np.int32], SlotRates, Mapping[str, int]], int]
     device: str
     numpy: str
-    log_likelihood: Callable[[Matrix, Rates, NDArray[np.int32]], float] = log_likelihood
-    detail: Callable[[Assignment, Matrix, Rates, NDArray[np.int32]], Assignment] = _no_detail
+    log_likelihood: Callable[[Matrix, ObservationModel, NDArray[np.int32]], float] = log_likelihood
+    detail: Callable[[Assignment, Matrix, ObservationModel, NDArray[np.int32]], Assignment] = _no_detail
     at: Callable[[Places], Score] | None = None
     exact: bool = True
     shares: bool = False

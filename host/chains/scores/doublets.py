@@ -17,7 +17,7 @@ from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.doublets import call_doublets, doublet_log_likelihood
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.model.rate_model import Places
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.trees.tree import children, preorder
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
@@ -163,7 +163,7 @@ def _at(problem: Problem, rate: float, *, with_shares: bool = False) -> Score:
 
 
 def _with_calls(
-    rate: float, assignment: Assignment, matrix: Matrix, rates: Rates, parents: NDArray[np.int32]
+    rate: float, assignment: Assignment, matrix: Matrix, rates: ObservationModel, parents: NDArray[np.int32]
 ) -> Assignment:
     """Return the assignment with the calls of doublets."""
     return replace(assignment, doublets=call_doublets(matrix, rates, parents, rate))

@@ -26,7 +26,7 @@ from syclade.host.data.model.copy_scores import (
 )
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.model.rate_model import Places
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.model.recurrence import genotypes_of, is_allowed
 from syclade.host.data.trees.tree import children, preorder
 from syclade.host.ground.errors import MatrixError
@@ -115,7 +115,7 @@ def _sum(problem: Problem, mutation: int) -> Score:
 
 
 def _with_posteriors(
-    mutation: int, assignment: Assignment, matrix: Matrix, rates: Rates, parents: NDArray[np.int32]
+    mutation: int, assignment: Assignment, matrix: Matrix, rates: ObservationModel, parents: NDArray[np.int32]
 ) -> Assignment:
     """Return the assignment with each cell's probability of its node."""
     found = posteriors_with_copy(matrix, rates, parents, mutation, assignment.node)
@@ -127,7 +127,7 @@ def _with_calls(
     mutation: int,
     assignment: Assignment,
     matrix: Matrix,
-    rates: Rates,
+    rates: ObservationModel,
     parents: NDArray[np.int32],
 ) -> Assignment:
     """Return the assignment with the calls of doublets."""

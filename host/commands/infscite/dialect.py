@@ -24,7 +24,7 @@ from syclade.host.data.model.rate_model import (
     RateModel,
     make_rate_model,
 )
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import Rates, error_rates
 from syclade.host.findings.samples.sampled import sample_line
 from syclade.host.ground.errors import OptionError
 
@@ -147,7 +147,7 @@ def lines_of_samples(call: InfsciteCall, matrix: Matrix, plan: Plan, samples: Sa
                         _figures(call, matrix, plan, record["parents"], places, int(record["score"])),
                     )
                 figures = last[1]
-                rates = model.at(places)
+                rates = error_rates(model.at(places))
                 beta = rates.fn_rate + (rates.fn_rate_hom or 0.0)
                 both = figures.log_likelihood + model.log_prior(places)
                 more = (beta, rates.fp_rate, both, *figures.doublets.values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from syclade.host.ground.values import freeze_arrays, short_repr
 
 __all__ = ["Evidence", "Likelihoods", "Reads"]
+
+Number = TypeVar("Number", np.float64, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,10 @@ class Likelihoods:
     def taken(self, rows: NDArray[np.int64], cells: NDArray[np.int64]) -> Likelihoods:
         """Return the evidence of some mutations in some cells."""
         return Likelihoods(self.log_odds[np.ix_(rows, cells)])
+
+    def with_unknown_row(self) -> Likelihoods:
+        """Return the evidence with one more mutation, of which nothing is known."""
+        return Likelihoods(_with_zeros(self.log_odds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +83,15 @@ class Reads:
         """Return the evidence of some mutations in some cells."""
         at = np.ix_(rows, cells)
         return Reads(self.alternate[at], self.total[at])
+
+    def with_unknown_row(self) -> Reads:
+        """Return the reads with one more mutation, which has none."""
+        return Reads(_with_zeros(self.alternate), _with_zeros(self.total))
+
+
+def _with_zeros(array: NDArray[Number]) -> NDArray[Number]:
+    """Return the array with one more row, of zeros."""
+    return np.concatenate((array, np.zeros((1, array.shape[1]), dtype=array.dtype)))
 
 
 def _digest(kind: str, *tables: NDArray[np.float64] | NDArray[np.int32]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,18 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
 from syclade.host.data.model.likelihood import log_likelihood_of_counts
 from syclade.host.data.model.problem import LeafProblem, Problem
-from syclade.host.data.model.rates import Rates, scored_values
+from syclade.host.data.model.rates import ObservationModel, Rates, scored_values
 from syclade.host.data.trees.leaf import clades, sums_below
-from syclade.host.data.trees.tree import preorder
+from syclade.host.data.trees.tree import ancestor_matrix, preorder
 from syclade.host.ground.values import freeze_arrays, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.data.model.doublets import Doublets
     from syclade.host.data.model.recurrence import Recurrence
 
-__all__ = ["Assignment", "attach", "place"]
+__all__ = ["Assignment", "attach", "attach_cells", "best_nodes", "log_likelihood_of_states", "place"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,56 @@ class Assignment:
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""
         freeze_arrays(self, ("node", "ties", "log_likelihood", "posterior"))
+
+
+def attach_cells(
+    matrix: Matrix, rates: ObservationModel, problem: Problem, parents: NDArray[np.int32]
+) -> Assignment:
+    """Attach every cell to its best node of a tree, by calls (`attach`) or by evidence.
+
+    Args:
+        matrix, rates: the input that the problem was made of.
+        problem: n mutations.
+        parents: a valid parent vector, int32, shape (n + 1,).
+    """
+    if isinstance(rates, Rates):
+        return attach(problem, rates, parents)
+    node, ties = best_nodes(problem, parents)
+    has = ancestor_matrix(parents)[:-1, node].astype(np.bool_)
+    return Assignment(node, ties, log_likelihood_of_states(matrix, has).sum(axis=0))
+
+
+def log_likelihood_of_states(matrix: Matrix, has: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the log-likelihood of each entry of evidence, in nats: float64, shape (n_mutations, n_cells).
+
+    Args:
+        matrix: a matrix with evidence.
+        has: bool, of that shape: which cells have the mutation.
+    """
+    log_odds = log_odds_of(matrix)
+    return np.asarray(absent_logs(log_odds) + np.where(has, log_odds, 0.0))
+
+
+def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the first best node in preorder of every cell, and the number of equally good ones.
+
+    Nodes are compared by the chain's integer scores, so ties are exact and the same on every device.
+    """
+    rows, score = problem.weight_rows(), np.zeros(problem.columns, np.int32)
+    best, ties = score.copy(), np.ones(problem.columns, np.int32)
+    node_of = np.full(problem.columns, problem.mutations, np.int32)
+    path = [problem.mutations]
+    for node in preorder(parents).tolist()[1:]:
+        while path[-1] != parents[node]:
+            score -= rows[path.pop()]
+        score += rows[node]
+        path.append(node)
+        better = score > best
+        ties += score == best
+        ties[better] = 1
+        node_of[better] = node
+        best[better] = score[better]
+    return node_of[problem.column_of], ties[problem.column_of]
 
 
 def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Assignment:
@@ -100,7 +152,7 @@ def _log_likelihood(problem: Problem, rates: Rates, carried: NDArray[np.int32]) 
 
 
 def place(
-    matrix: Matrix, rates: Rates, problem: LeafProblem, parents: NDArray[np.int32]
+    matrix: Matrix, rates: ObservationModel, problem: LeafProblem, parents: NDArray[np.int32]
 ) -> tuple[Assignment, float]:
     """Place every mutation on its best edge.
 
@@ -112,14 +164,19 @@ def place(
         parents: a valid cell tree, int32, shape (2m - 1,).
 
     Returns:
-        The edge of every mutation, and the log-likelihood of the tree over all mutations: natural log, from
-        counts of events.
+        The edge of every mutation, and the log-likelihood of the tree over all mutations: natural log; of
+        calls, from counts of events.
     """
     order = preorder(parents)
     sums = sums_below(parents, problem.cell_rows())[order]
     node = order[sums.argmax(axis=0)]
     ties = (sums == sums.max(axis=0)).sum(axis=0)
-    values, present = scored_values(matrix, rates), clades(parents)[node]
+    present = clades(parents)[node]
+    if isinstance(rates, Levels):
+        of_mutations = log_likelihood_of_states(matrix, present).sum(axis=1)
+        found = Assignment(node.astype(np.int32), ties.astype(np.int32), of_mutations)
+        return found, math.fsum(of_mutations.tolist())
+    values = scored_values(matrix, rates)
     counts = np.array(
         [[((values == value) & (present == has)).sum(axis=1) for has in (False, True)] for value in range(4)]
     )

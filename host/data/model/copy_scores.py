@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.assignment import Assignment
+from syclade.host.data.model.assignment import Assignment, log_likelihood_of_states
 from syclade.host.data.model.doublets import Doublets, Mixture
+from syclade.host.data.model.levels import Levels
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel, entries_of
 from syclade.host.data.model.recurrence import genotypes_of
 from syclade.host.data.trees.tree import ancestor_matrix, preorder
 
@@ -86,12 +87,14 @@ def _scores(weights: NDArray[np.float64], parents: Parents, mutation: int) -> _S
     return _Scores(has.T.astype(np.float64) @ weights, weights[mutation], state)
 
 
-def attach_with_copy(problem: Problem, rates: Rates, parents: Parents, mutation: int) -> Assignment:
+def attach_with_copy(
+    matrix: Matrix, rates: ObservationModel, problem: Problem, parents: Parents, mutation: int
+) -> Assignment:
     """Attach every cell to its best node, as `attach` does without a recurrence.
 
     Args:
+        matrix, rates: the input that the problem was made of.
         problem: with the copy as its last mutation.
-        rates: the rates that the problem was made with.
         parents: a valid parent vector, int32, shape (mutations + 1,).
         mutation: number of the recurrent mutation.
     """
@@ -100,28 +103,34 @@ def attach_with_copy(problem: Problem, rates: Rates, parents: Parents, mutation:
     scores = _scores(problem.weight_rows().astype(np.float64), parents, mutation).of_nodes()[order]
     best = scores.argmax(axis=0)
     node, ties = order[best], (scores == scores.max(axis=0)).sum(axis=0).astype(np.int32)
-    carried = genotypes_of(parents, mutation)[:, node]
+    carried, of = genotypes_of(parents, mutation)[:, node], problem.column_of
+    if isinstance(rates, Levels):
+        found = log_likelihood_of_states(matrix, carried[:, of]).sum(axis=0)
+        return Assignment(node[of], ties[of], found)
     table = rates.log_table()[list(problem.values)]
     log_likelihood = np.zeros(problem.columns)
     for code, (absent, present) in enumerate(table):
         seen = problem.observed == code
         log_likelihood += absent * (seen & ~carried).sum(axis=0) + present * (seen & carried).sum(axis=0)
-    of = problem.column_of
     return Assignment(node[of], ties[of], log_likelihood[of])
 
 
-def log_likelihood_with_copy(matrix: Matrix, rates: Rates, parents: Parents, mutation: int) -> float:
+def log_likelihood_with_copy(
+    matrix: Matrix, rates: ObservationModel, parents: Parents, mutation: int
+) -> float:
     """Return the log-likelihood with every cell at its best node: natural log, float64.
 
     Args:
         matrix: from `with_copy`.
         rates, parents, mutation: as for `attach_with_copy`.
     """
-    attached = attach_with_copy(make_problem(matrix, rates), rates, parents, mutation)
+    attached = attach_with_copy(matrix, rates, make_problem(matrix, rates), parents, mutation)
     return math.fsum(attached.log_likelihood.tolist())
 
 
-def summed_log_likelihood_with_copy(matrix: Matrix, rates: Rates, parents: Parents, mutation: int) -> float:
+def summed_log_likelihood_with_copy(
+    matrix: Matrix, rates: ObservationModel, parents: Parents, mutation: int
+) -> float:
     """Return the sum over the cells of log Σ_v exp S[c, v], v over all nodes: natural log, float64.
 
     As without a recurrence, each node counts once, without a prior.
@@ -129,13 +138,13 @@ def summed_log_likelihood_with_copy(matrix: Matrix, rates: Rates, parents: Paren
     Args:
         matrix, rates, parents, mutation: as for `log_likelihood_with_copy`.
     """
-    problem = make_problem(matrix, rates)
-    sums = np.logaddexp.reduce(_nats(problem, rates, parents, mutation).of_nodes(), axis=0)
-    return math.fsum((_base(problem, rates) + sums)[problem.column_of].tolist())
+    entries = entries_of(matrix, rates)
+    sums = np.logaddexp.reduce(_scores(entries.weights, parents, mutation).of_nodes(), axis=0)
+    return math.fsum((entries.base + sums)[entries.column_of].tolist())
 
 
 def posteriors_with_copy(
-    matrix: Matrix, rates: Rates, parents: Parents, mutation: int, nodes: NDArray[np.int32]
+    matrix: Matrix, rates: ObservationModel, parents: Parents, mutation: int, nodes: NDArray[np.int32]
 ) -> NDArray[np.float64]:
     """Return the probability of each cell's node, given the tree and a uniform prior over its nodes.
 
@@ -146,26 +155,13 @@ def posteriors_with_copy(
     Returns:
         float64, shape (cells,).
     """
-    problem = make_problem(matrix, rates)
-    scores = _nats(problem, rates, parents, mutation).of_nodes()
-    of = problem.column_of
+    entries = entries_of(matrix, rates)
+    scores, of = _scores(entries.weights, parents, mutation).of_nodes(), entries.column_of
     own = scores[nodes, of] - np.logaddexp.reduce(scores, axis=0)[of]
     return np.asarray(np.exp(own))
 
 
-def _nats(problem: Problem, rates: Rates, parents: Parents, mutation: int) -> _Scores:
-    """Return the scores of the columns, natural logs."""
-    by_class = np.append(rates.weights()[list(problem.values)], 0.0)
-    return _scores(by_class[problem.observed], parents, mutation)
-
-
-def _base(problem: Problem, rates: Rates) -> NDArray[np.float64]:
-    """Return the columns' scores at the root, natural logs."""
-    by_class = np.append(rates.log_table()[list(problem.values), 0], 0.0)
-    return np.asarray(by_class[problem.observed].sum(axis=0))
-
-
-def mixture_with_copy(matrix: Matrix, rates: Rates, parents: Parents, mutation: int) -> Mixture:
+def mixture_with_copy(matrix: Matrix, rates: ObservationModel, parents: Parents, mutation: int) -> Mixture:
     """Return the cells' likelihoods as single cells and as doublets, in O(n²) per distinct column.
 
     A doublet has the recurrent mutation if either of its two cells has it.
@@ -177,7 +173,7 @@ def mixture_with_copy(matrix: Matrix, rates: Rates, parents: Parents, mutation: 
 
 
 def call_doublets_with_copy(
-    matrix: Matrix, rates: Rates, parents: Parents, mutation: int, rate: float
+    matrix: Matrix, rates: ObservationModel, parents: Parents, mutation: int, rate: float
 ) -> Doublets:
     """Return the calls of doublets, as `call_doublets` does without a recurrence."""
     mixture, first, second = _all_pairs(matrix, rates, parents, mutation)
@@ -185,11 +181,11 @@ def call_doublets_with_copy(
 
 
 def _all_pairs(
-    matrix: Matrix, rates: Rates, parents: Parents, mutation: int
+    matrix: Matrix, rates: ObservationModel, parents: Parents, mutation: int
 ) -> tuple[Mixture, NDArray[np.int32], NDArray[np.int32]]:
     """Return the mixture, and the pair of nodes with the best score of every cell, lower number first."""
-    problem = make_problem(matrix, rates)
-    scores, base = _nats(problem, rates, parents, mutation), _base(problem, rates)
+    entries = entries_of(matrix, rates)
+    scores, base = _scores(entries.weights, parents, mutation), entries.base
     nodes, columns = scores.others.shape
     above = ancestor_matrix(parents)
     pair = np.full(columns, -np.inf)
@@ -205,7 +201,7 @@ def _all_pairs(
         reached = of_pairs[other, np.arange(columns)]
         better = reached > best
         best[better], first[better], second[better] = reached[better], node, other[better]
-    count, of = math.log(nodes), problem.column_of
+    count, of = math.log(nodes), entries.column_of
     single = np.logaddexp.reduce(scores.of_nodes(), axis=0)
     mixture = Mixture(
         (base + single - count)[of], (base + pair - 2 * count)[of], (base + relevant - 2 * count)[of]
@@ -225,7 +221,7 @@ def _with_node(scores: _Scores, parents: Parents, above: NDArray[np.bool_], node
 
 
 def mixture_log_likelihood(
-    matrix: Matrix, rates: Rates, parents: Parents, mutation: int, rate: float
+    matrix: Matrix, rates: ObservationModel, parents: Parents, mutation: int, rate: float
 ) -> float:
     """Return the log-likelihood of a tree with doublets: natural log, float64.
 

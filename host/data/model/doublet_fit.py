@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.doublets import Mixture, mixture_of
 from syclade.host.data.model.rate_fit import PRIORS
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel, error_rates
 
 __all__ = ["BOUNDS", "FittedRates", "best_share", "climb", "fit_with_doublets", "logit", "rate_at"]
 
@@ -40,18 +40,18 @@ class FittedRates(NamedTuple):
     """Rates that fit a tree.
 
     Attributes:
-        rates: error rates.
+        rates: error rates, or levels of evidence.
         doublets: rate of doublets.
     """
 
-    rates: Rates
+    rates: ObservationModel
     doublets: float
 
 
 def fit_with_doublets(
     matrix: Matrix,
     parents: NDArray[np.int32],
-    start: Rates,
+    start: ObservationModel,
     names: tuple[str, ...],
     doublets: float | None = None,
 ) -> FittedRates:
@@ -96,9 +96,13 @@ def fit_with_doublets(
     return FittedRates(rates, doublets)
 
 
-def _with(rates: Rates, found: dict[str, float]) -> Rates:
+def _with(rates: ObservationModel, found: dict[str, float]) -> ObservationModel:
+    """Return the rates with some others; levels of evidence have none."""
+    if not found:
+        return rates
+    given = error_rates(rates)
     return replace(
-        rates, fp_rate=found.get("fp_rate", rates.fp_rate), fn_rate=found.get("fn_rate", rates.fn_rate)
+        given, fp_rate=found.get("fp_rate", given.fp_rate), fn_rate=found.get("fn_rate", given.fn_rate)
     )
 
 

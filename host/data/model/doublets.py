@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import tree_of_matrix
 from syclade.host.data.model.pairs import fit_shares
-from syclade.host.data.model.rates import Rates, distinct_columns
+from syclade.host.data.model.rates import ObservationModel, entries_of
 from syclade.host.data.trees.tree import children, preorder
 from syclade.host.ground.values import short_repr
 
@@ -143,19 +143,18 @@ class _Steps(NamedTuple):
 
 
 def _steps(
-    matrix: Matrix, rates: Rates, parents: ArrayLike, shares: NDArray[np.float64] | None = None
+    matrix: Matrix, rates: ObservationModel, parents: ArrayLike, shares: NDArray[np.float64] | None = None
 ) -> _Steps:
     tree = tree_of_matrix(matrix, parents)
-    columns, column_of, _ = distinct_columns(matrix, rates)
-    weights = np.zeros((len(tree), columns.shape[1]))
-    weights[:-1] = rates.weights()[columns]
-    order = preorder(tree)[::-1].tolist()
-    base = rates.log_table()[columns, 0].sum(axis=0)
-    return _Steps(order, children(tree), weights, base, column_of, None if shares is None else np.log(shares))
+    order, logs = preorder(tree)[::-1].tolist(), None if shares is None else np.log(shares)
+    entries = entries_of(matrix, rates)
+    weights = np.zeros((len(tree), len(entries.base)))
+    weights[:-1] = entries.weights
+    return _Steps(order, children(tree), weights, entries.base, entries.column_of, logs)
 
 
 def mixture_of(
-    matrix: Matrix, rates: Rates, parents: ArrayLike, shares: NDArray[np.float64] | None = None
+    matrix: Matrix, rates: ObservationModel, parents: ArrayLike, shares: NDArray[np.float64] | None = None
 ) -> Mixture:
     """Return the cells' likelihoods as single cells and as doublets: O(n) per distinct column.
 
@@ -176,7 +175,7 @@ def mixture_of(
 
 
 def fitted_shares(
-    matrix: Matrix, rates: Rates, parents: NDArray[np.int32], rate: float
+    matrix: Matrix, rates: ObservationModel, parents: NDArray[np.int32], rate: float
 ) -> NDArray[np.float64]:
     """Return the shares of the nodes under which a tree is most likely, float64, shape (n_mutations + 1,).
 
@@ -212,7 +211,7 @@ def _mixture(steps: _Steps) -> Mixture:
     )
 
 
-def doublet_log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike, rate: float) -> float:
+def doublet_log_likelihood(matrix: Matrix, rates: ObservationModel, parents: ArrayLike, rate: float) -> float:
     """Return the log-likelihood of a tree with doublets: natural log, float64.
 
     Args:
@@ -234,7 +233,7 @@ def fitted_rate(mixture: Mixture, start: float = EM_START) -> float:
     return rate
 
 
-def best_rate(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
+def best_rate(matrix: Matrix, rates: ObservationModel, parents: ArrayLike) -> float:
     """Return the rate of doublets that makes a tree most likely, see `fitted_rate`.
 
     Args:
@@ -245,7 +244,7 @@ def best_rate(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
 
 def call_doublets(
     matrix: Matrix,
-    rates: Rates,
+    rates: ObservationModel,
     parents: ArrayLike,
     rate: float,
     shares: NDArray[np.float64] | None = None,

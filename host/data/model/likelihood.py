@@ -16,26 +16,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import Rates, scored_values
+from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
+from syclade.host.data.model.rates import ObservationModel, Rates, entry_weights, scored_values
 from syclade.host.data.trees.tree import depths, preorder, validate_parents
 from syclade.host.ground.errors import MatrixError
 
 __all__ = [
-    "attachment_posteriors", "event_counts", "fitted_shares", "log_likelihood",
-    "log_likelihood_at_fitted_shares", "log_likelihood_of_counts", "path_counts",
+    "attachment_posteriors", "base_of", "event_counts", "fitted_shares", "log_likelihood",
+    "log_likelihood_at_fitted_shares", "log_likelihood_of_counts", "path_counts", "path_scores",
     "shared_attachment_posteriors", "shares_of", "summed_log_likelihood", "tree_of_matrix",
 ]  # fmt: skip
 
 
-def log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
+def log_likelihood(matrix: Matrix, rates: ObservationModel, parents: ArrayLike) -> float:
     """Return the sum over the cells of their best attachment's log-likelihood, in nats.
 
-    It is computed from integer counts. So it does not depend on the order of cells and mutations, and trees
-    with equal counts get equal values.
+    Of calls, it is computed from integer counts. So it does not depend on the order of cells and mutations,
+    and trees with equal counts get equal values. Of evidence, it is the sum of the log odds.
 
     Args:
         matrix: the observed values.
-        rates: the error rates.
+        rates: the error rates, or levels of evidence.
         parents: a parent vector, shape (n_mutations + 1,).
 
     Raises:
@@ -43,7 +44,18 @@ def log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
         MatrixError: the tree has a different number of mutations, or there are homozygous mutations and no
             rates for them.
     """
+    if isinstance(rates, Levels):
+        best, _ = _sums(matrix, rates, parents)
+        return math.fsum([base_of(matrix, rates), *best.tolist()])
     return log_likelihood_of_counts(event_counts(matrix, rates, parents), rates)
+
+
+def base_of(matrix: Matrix, rates: ObservationModel) -> float:
+    """Return the log-likelihood of cells without mutations, in nats."""
+    if isinstance(rates, Levels):
+        return math.fsum(absent_logs(log_odds_of(matrix)).sum(axis=0).tolist())
+    counts = np.bincount(scored_values(matrix, rates).ravel(), minlength=4)
+    return math.fsum((counts * rates.log_table()[:, 0]).tolist())
 
 
 def tree_of_matrix(matrix: Matrix, parents: ArrayLike) -> NDArray[np.int32]:
@@ -123,6 +135,31 @@ def path_counts(values: NDArray[np.uint8], tree: NDArray[np.int32]) -> Iterator[
         yield counts
 
 
+def path_scores(
+    matrix: Matrix, rates: ObservationModel, tree: NDArray[np.int32]
+) -> Iterator[NDArray[np.float64]]:
+    """Yield the cells' scores at a node relative to the root's, for the nodes in preorder, the root first.
+
+    Args:
+        matrix, rates: as for `log_likelihood`.
+        tree: int32, shape (n_mutations + 1,): a valid parent vector.
+
+    Yields:
+        float64, shape (cells,), in nats; of evidence, sums of the log odds and not of their levels.
+    """
+    if isinstance(rates, Rates):
+        weights = rates.weights()
+        for counts in path_counts(scored_values(matrix, rates), tree):
+            yield weights @ counts
+        return
+    log_odds, level = log_odds_of(matrix), depths(tree)
+    above = np.zeros((int(level.max()) + 1, matrix.n_cells))  # sums along the path to the node
+    for node in preorder(tree).tolist():
+        if node != tree.size - 1:
+            np.add(above[level[node] - 1], log_odds[node], out=above[level[node]])
+        yield above[level[node]]
+
+
 _NOBODY = 0.01
 """Cells that each node has besides those expected there, so that no share is 0."""
 
@@ -136,14 +173,14 @@ round; and the most of its value that a share loses in a step."""
 _MOST_STEPS = 200
 
 
-def summed_log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
+def summed_log_likelihood(matrix: Matrix, rates: ObservationModel, parents: ArrayLike) -> float:
     """Return the sum over the cells of log Σ_v exp S[c, v], in nats, v over all n + 1 nodes.
 
     As in SCITE's output, each node counts once, without the prior 1 / (n + 1).
 
     Args:
         matrix: the observed values.
-        rates: the error rates.
+        rates: the error rates, or levels of evidence.
         parents: a parent vector, shape (n_mutations + 1,).
 
     Raises:
@@ -153,14 +190,12 @@ def summed_log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> f
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016, marginalisation.
     """
-    values = scored_values(matrix, rates)
-    base = math.fsum((np.bincount(values.ravel(), minlength=4) * rates.log_table()[:, 0]).tolist())
     best, sums = _sums(matrix, rates, parents)
-    return math.fsum([base, *best.tolist(), *np.log(sums).tolist()])
+    return math.fsum([base_of(matrix, rates), *best.tolist(), *np.log(sums).tolist()])
 
 
 def attachment_posteriors(
-    matrix: Matrix, rates: Rates, parents: ArrayLike, nodes: NDArray[np.int32]
+    matrix: Matrix, rates: ObservationModel, parents: ArrayLike, nodes: NDArray[np.int32]
 ) -> NDArray[np.float64]:
     """Return the probability of each cell's node, given the tree and a uniform prior over its nodes.
 
@@ -173,45 +208,40 @@ def attachment_posteriors(
     """
     best, sums = _sums(matrix, rates, parents)
     tree = validate_parents(parents)
-    weights = rates.weights()
-    values = scored_values(matrix, rates)
+    weights = entry_weights(matrix, rates)
     own = np.zeros(matrix.n_cells)
     above, root = nodes.astype(np.int64), tree.size - 1
     while (below := above != root).any():
         at = np.flatnonzero(below)
-        own[at] += weights[values[above[at], at]]
+        own[at] += weights[above[at], at]
         above[at] = tree[above[at]]
     return np.asarray(np.exp(own - best) / sums)
 
 
 def _sums(
-    matrix: Matrix, rates: Rates, parents: ArrayLike
+    matrix: Matrix, rates: ObservationModel, parents: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return each cell's best score relative to the root's, and Σ_v exp(score - best): float64, (cells,)."""
     tree = tree_of_matrix(matrix, parents)
-    values, weights = scored_values(matrix, rates), rates.weights()
     best, sums = np.zeros(matrix.n_cells), np.ones(matrix.n_cells)  # at the root
-    for counts in itertools.islice(path_counts(values, tree), 1, None):
-        score = weights @ counts
+    for score in itertools.islice(path_scores(matrix, rates, tree), 1, None):
         higher = np.maximum(best, score)
         sums = sums * np.exp(best - higher) + np.exp(score - higher)
         best = higher
     return best, sums
 
 
-def log_likelihood_at_fitted_shares(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
+def log_likelihood_at_fitted_shares(matrix: Matrix, rates: ObservationModel, parents: ArrayLike) -> float:
     """Return the highest sum over the cells of log Σ_v π_v exp S[c, v], in nats, over all shares π.
 
     Arguments and errors are those of `summed_log_likelihood`.
     """
-    values = scored_values(matrix, rates)
-    base = math.fsum((np.bincount(values.ravel(), minlength=4) * rates.log_table()[:, 0]).tolist())
     scores = _scores(matrix, rates, parents)
-    return base + fitted_shares(scores, np.ones(matrix.n_cells))[1]
+    return base_of(matrix, rates) + fitted_shares(scores, np.ones(matrix.n_cells))[1]
 
 
 def shared_attachment_posteriors(
-    matrix: Matrix, rates: Rates, parents: ArrayLike, nodes: NDArray[np.int32]
+    matrix: Matrix, rates: ObservationModel, parents: ArrayLike, nodes: NDArray[np.int32]
 ) -> NDArray[np.float64]:
     """Return the probability of each cell's node, given the tree and the shares that fit it best.
 
@@ -274,11 +304,10 @@ def fitted_shares(
     return shares, math.fsum((cells * (best + np.log(shares @ likely))).tolist())
 
 
-def _scores(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.float64]:
+def _scores(matrix: Matrix, rates: ObservationModel, parents: ArrayLike) -> NDArray[np.float64]:
     """Return each cell's score at each node, relative to the root's: float64, shape (nodes, cells)."""
     tree = tree_of_matrix(matrix, parents)
-    values, weights = scored_values(matrix, rates), rates.weights()
     scores = np.empty((tree.size, matrix.n_cells))
-    for node, counts in zip(preorder(tree).tolist(), path_counts(values, tree), strict=True):
-        scores[node] = weights @ counts
+    for node, score in zip(preorder(tree).tolist(), path_scores(matrix, rates, tree), strict=True):
+        scores[node] = score
     return scores

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.levels import Levels
 from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rate_tables import RateTables, greatest_weights, make_rate_tables
-from syclade.host.data.model.rates import HOMOZYGOUS, Rates, distinct_columns, scored_values
+from syclade.host.data.model.rates import HOMOZYGOUS, ObservationModel, distinct_columns, scored_values
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import short_repr
@@ -207,7 +208,7 @@ class Problem:
 
 def make_problem(
     matrix: Matrix,
-    rates: Rates,
+    rates: ObservationModel,
     *,
     octaves: bool = False,
     model: RateModel | None = None,
@@ -217,7 +218,7 @@ def make_problem(
 
     Args:
         matrix: n mutations x m cells.
-        rates: error rates.
+        rates: error rates, or levels of evidence.
         octaves: whether scores are logarithms to base 2; then f is at most MAX_OCTAVE_BITS.
         model: which of the rates are learned, made from `rates`; None if all are fixed.
         of_cells: whether the scores of a mutation, sums over cells, must stay below 2^CELL_BITS as well.
@@ -228,13 +229,13 @@ def make_problem(
     model = RateModel(rates) if model is None else model
     scored = scored_values(matrix, rates)
     columns, column_of, multiplicity = distinct_columns(matrix, rates)
-    values = _WITH_ZYGOSITY if (columns == HOMOZYGOUS).any() else _VALUES
+    values = _informative(columns, rates)
     nat = math.log(2.0) if octaves else 1.0
     sizes = greatest_weights(model) / nat
-    scale_bits = min(_choose_scale(columns, sizes), MAX_OCTAVE_BITS if octaves else MAX_SCALE_BITS)
+    scale_bits = min(_choose_scale(columns, sizes, values), MAX_OCTAVE_BITS if octaves else MAX_SCALE_BITS)
     if of_cells:
-        scale_bits = min(scale_bits, _choose_scale(scored.T, sizes))
-    counts = np.bincount(scored.ravel(), minlength=4)
+        scale_bits = min(scale_bits, _choose_scale(scored.T, sizes, values))
+    counts = np.bincount(scored.ravel(), minlength=len(sizes))
     class_of = np.full(256, len(values), dtype=np.uint8)
     class_of[list(values)] = range(len(values))
     return Problem(
@@ -250,7 +251,7 @@ def make_problem(
     )
 
 
-def problem_at(problem: AProblem, matrix: Matrix, rates: Rates) -> AProblem:
+def problem_at(problem: AProblem, matrix: Matrix, rates: ObservationModel) -> AProblem:
     """Return the problem with all rates fixed, for the same kind of trees.
 
     Args:
@@ -264,14 +265,26 @@ def problem_at(problem: AProblem, matrix: Matrix, rates: Rates) -> AProblem:
     return replace(problem, **{field.name: getattr(made, field.name) for field in fields(Problem)})
 
 
-def _choose_scale(columns: NDArray[np.uint8], weights: NDArray[np.float64]) -> int:
+def _informative(columns: NDArray[np.uint8], rates: ObservationModel) -> tuple[int, ...]:
+    """Return the values of a matrix that say something."""
+    if isinstance(rates, Levels):
+        return tuple(range(len(rates.odds)))
+    return _WITH_ZYGOSITY if (columns == HOMOZYGOUS).any() else _VALUES
+
+
+def _choose_scale(columns: NDArray[np.uint8], weights: NDArray[np.float64], values: tuple[int, ...]) -> int:
     """Return the largest f up to MAX_SCALE_BITS for which no sum over a column can reach 2^CELL_BITS.
 
     Args:
         columns: uint8, two-dimensional: observed values.
-        weights: float64, shape (4,): sizes of the values' weights, in units of score with f = 0.
+        weights: float64: sizes of the values' weights, in units of score with f = 0.
+        values: the informative ones.
     """
-    sums = sum((columns == value).sum(axis=0) * float(weights[value]) for value in _WITH_ZYGOSITY)
+    informative = np.zeros(len(weights))
+    informative[list(values)] = weights[list(values)]
+    sums = np.zeros(columns.shape[1])
+    for row in columns:
+        sums += informative[row]
     bound = float(np.max(sums, initial=0.0)) + 1.0
     return min(MAX_SCALE_BITS, CELL_BITS - math.ceil(math.log2(bound)))
 
@@ -310,7 +323,9 @@ class LeafProblem(Problem):
         )
 
 
-def make_leaf_problem(matrix: Matrix, rates: Rates, *, model: RateModel | None = None) -> LeafProblem:
+def make_leaf_problem(
+    matrix: Matrix, rates: ObservationModel, *, model: RateModel | None = None
+) -> LeafProblem:
     """Reduce a matrix and rates to what chains of cell trees need.
 
     Args:

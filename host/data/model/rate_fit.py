@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import path_counts, shares_of, tree_of_matrix
-from syclade.host.data.model.rates import Rates, scored_values
+from syclade.host.data.model.rates import ObservationModel, Rates, scored_values
 
 __all__ = [
     "CHANCE",
@@ -25,6 +25,7 @@ __all__ = [
     "fit_rates",
     "largest_sum",
     "misfit",
+    "rates_of_calls",
 ]
 
 FAR = 5.0
@@ -105,6 +106,19 @@ def fit_rates(
             break
     # Three digits are equal on all processors, and no less certain.
     return _with(rates, {name: float(f"{getattr(rates, name):.3g}") for name in names})
+
+
+def rates_of_calls(matrix: Matrix, model: ObservationModel, parents: ArrayLike) -> Rates:
+    """Return the error rates of a run, or, if it is of evidence, those of its calls that fit a tree.
+
+    Args:
+        matrix, parents: as for `fit_rates`.
+        model: observation model of the run.
+    """
+    if isinstance(model, Rates):
+        return model
+    names = tuple(PRIORS)
+    return fit_rates(matrix, parents, Rates(0.01, 0.2, merge_homozygous=True), names, PRIORS)
 
 
 def _highest(errors: tuple[float, float], priors: Mapping[str, RatePrior] | None, name: str) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.rate_grid import RateGrid, RatePrior
-from syclade.host.data.model.rates import Rates, log_absent, log_present
+from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import checked, flag_of
 from syclade.kernels.rates.arguments import FN, FP, JUMPS
@@ -48,12 +48,13 @@ class RateModel:
     """The error rates of a chain: fixed ones have a grid of one point.
 
     Attributes:
-        rates: the given rates; for learned ones, the means of their priors.
+        rates: the given rates; for learned ones, the means of their priors. With evidence, its levels, and no
+            rates of errors are learned.
         fn, fp: grids of the learned rates; None for a fixed rate.
         doublets: grid of the rate of doublets; None if it is fixed, or there is none.
     """
 
-    rates: Rates
+    rates: ObservationModel
     fn: RateGrid | None = None
     fp: RateGrid | None = None
     doublets: RateGrid | None = None
@@ -90,38 +91,33 @@ class RateModel:
         none = np.zeros(JUMPS, dtype=np.int64)
         return np.stack([none if grid is None else grid.jumps for grid in self.grids])
 
-    def at(self, places: Places) -> Rates:
+    def at(self, places: Places) -> ObservationModel:
         """Return the error rates at grid points.
 
         With zygosity, both false-negative rates are half of the learned one, as in SCITE.
         """
-        fn, fn_hom = self._fn_rates(places[FN])
-        return Rates(self._fp_rate(places[FP]), fn, fn_hom, self.rates.hom_rate, self.rates.merge_homozygous)
-
-    def _fn_rates(self, place: int) -> tuple[float, float | None]:
-        """Return fn_rate and fn_rate_hom at a grid point."""
-        if self.fn is None:
-            return self.rates.fn_rate, self.rates.fn_rate_hom
-        learned = float(self.fn.rates[place])
-        return (learned, None) if self.rates.fn_rate_hom is None else (learned / 2.0, learned / 2.0)
-
-    def _fp_rate(self, place: int) -> float:
-        """Return fp_rate at a grid point."""
-        return self.rates.fp_rate if self.fp is None else float(self.fp.rates[place])
+        if not isinstance(self.rates, Rates):
+            return self.rates
+        given, fn, fn_hom = self.rates, self.rates.fn_rate, self.rates.fn_rate_hom
+        if self.fn is not None:
+            learned = float(self.fn.rates[places[FN]])
+            fn, fn_hom = (learned, None) if fn_hom is None else (learned / 2.0, learned / 2.0)
+        fp = given.fp_rate if self.fp is None else float(self.fp.rates[places[FP]])
+        return Rates(fp, fn, fn_hom, given.hom_rate, given.merge_homozygous)
 
     @cached_property
     def parts_of_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Logarithm of P(d | 1) by the false-negative rate, and of 1 / P(d | 0) by the false-positive rate.
 
-        Two float64 arrays, shape (points, 4), natural logarithm.
+        Two float64 arrays, shape (points, rows of `log_table`), natural logarithm.
 
         Raises:
             RatesError: one of the grids has a rate that is too small or too large beside the other rates.
         """
         self._check_ends()
-        hom, merged = self.rates.hom_rate, self.rates.merge_homozygous
-        fn = [log_present(*self._fn_rates(place), merged) for place in range(self.points[FN])]
-        fp = [log_absent(self._fp_rate(place), hom, merged) for place in range(self.points[FP])]
+        at_fn, at_fp, doublets = self.start
+        fn = [self.at((place, at_fp, doublets)).log_table()[:, 1] for place in range(self.points[FN])]
+        fp = [self.at((at_fn, place, doublets)).log_table()[:, 0] for place in range(self.points[FP])]
         return np.array(fn), -np.array(fp)
 
     def _check_ends(self) -> None:
@@ -143,7 +139,7 @@ class RateModel:
 
 
 def make_rate_model(
-    rates: Rates,
+    rates: ObservationModel,
     *,
     learn_fn: float | None = None,
     fn_deviation: float | None = None,
@@ -161,7 +157,7 @@ def make_rate_model(
 
     Args:
         rates: the given rates; those to learn are the means of their priors. With zygosity, the mean for
-            false negatives is the sum of both rates.
+            false negatives is the sum of both rates. Or levels of evidence, which no rates go with.
         learn_fn, learn_fp: probabilities that a step is a jump of that rate; None for a fixed rate.
         fn_deviation, fp_deviation: standard deviations of the priors. Default: 0.1 and the rate itself, but
             at most half of what a Beta distribution with this mean can have.
@@ -174,16 +170,19 @@ def make_rate_model(
     Raises:
         OptionError: the numbers are invalid, or leave no steps for the tree.
     """
-    missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
-    fn = _prior("fn", learn_fn, missed, fn_deviation, fn_step, FN_DEVIATION)
-    fp = _prior("fp", learn_fp, rates.fp_rate, fp_deviation, fp_step, rates.fp_rate)
-    if fp is not None and unmutated is not None:
-        fp = _with_counts(fp, checked("unmutated_counts", unmutated), fp_step)
     pairs = None
     if doublets is not None:
         pairs = _prior(
             "doublets", learn_doublets, doublets, doublets_deviation, doublets_step, DOUBLETS_DEVIATION
         )
+    of_doublets = None if pairs is None else _grid(pairs, 0.0, _end(pairs, 1.0))
+    if not isinstance(rates, Rates):
+        return RateModel(rates, doublets=of_doublets)
+    missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
+    fn = _prior("fn", learn_fn, missed, fn_deviation, fn_step, FN_DEVIATION)
+    fp = _prior("fp", learn_fp, rates.fp_rate, fp_deviation, fp_step, rates.fp_rate)
+    if fp is not None and unmutated is not None:
+        fp = _with_counts(fp, checked("unmutated_counts", unmutated), fp_step)
     learned = [prior for prior in (fn, fp, pairs) if prior is not None]
     if sum(prior.probability for prior in learned) >= 1.0:
         flags = [flag_of(f"learn_{prior.name.removesuffix('_rate')}") for prior in learned]
@@ -199,7 +198,7 @@ def make_rate_model(
         rates,
         None if fn is None else _grid(fn, fn_begin, fn_end),
         None if fp is None else _grid(fp, _begin(fp), fp_end),
-        None if pairs is None else _grid(pairs, 0.0, _end(pairs, 1.0)),
+        of_doublets,
     )
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
 from syclade.host.ground.errors import MatrixError, RatesError
 from syclade.host.ground.options import Options, checked, flag_of
 from syclade.host.ground.supported import check_together
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
 
 __all__ = [
-    "HOMOZYGOUS", "MISSING", "Columns", "Rates", "check_zygosity", "distinct_columns", "log_absent",
-    "log_present", "log_table", "scored_values",
+    "HOMOZYGOUS", "MISSING", "Columns", "Entries", "ObservationModel", "Rates", "all_rates", "check_zygosity",
+    "distinct_columns", "entries_of", "entry_weights",
+    "error_rates", "log_table", "scored_values",
 ]  # fmt: skip
 
 
@@ -134,12 +136,12 @@ def log_table(rates: Rates) -> NDArray[np.float64]:
         float64, shape (4, 2): row d, column e (1 where the cell has the mutation).
     """
     merged = rates.merge_homozygous
-    absent = log_absent(rates.fp_rate, rates.hom_rate, merged)
-    present = log_present(rates.fn_rate, rates.fn_rate_hom, merged)
+    absent = _log_absent(rates.fp_rate, rates.hom_rate, merged)
+    present = _log_present(rates.fn_rate, rates.fn_rate_hom, merged)
     return np.column_stack((absent, present))
 
 
-def log_absent(fp_rate: float, hom_rate: float | None, merged: bool) -> Column:
+def _log_absent(fp_rate: float, hom_rate: float | None, merged: bool) -> Column:
     """Return the column of `log_table` for cells without the mutation, by the values of `Rates`."""
     if hom_rate is None:
         observed = math.log(fp_rate)
@@ -147,7 +149,7 @@ def log_absent(fp_rate: float, hom_rate: float | None, merged: bool) -> Column:
     return math.log1p(-(hom_rate + fp_rate)), math.log(fp_rate), math.log(hom_rate), 0.0
 
 
-def log_present(fn_rate: float, fn_rate_hom: float | None, merged: bool) -> Column:
+def _log_present(fn_rate: float, fn_rate_hom: float | None, merged: bool) -> Column:
     """Return the column of `log_table` for cells with the mutation, by the values of `Rates`."""
     if fn_rate_hom is None:
         observed = math.log1p(-fn_rate)
@@ -155,8 +157,25 @@ def log_present(fn_rate: float, fn_rate_hom: float | None, merged: bool) -> Colu
     return math.log(fn_rate), math.log1p(-(fn_rate + fn_rate_hom)), math.log(fn_rate_hom), 0.0
 
 
-def scored_values(matrix: Matrix, rates: Rates) -> NDArray[np.uint8]:
-    """Return the observed values as they are scored: 2 becomes 1 if the rates merge them.
+ObservationModel: TypeAlias = Rates | Levels
+"""How probable observations are: error rates of calls, or levels of evidence."""
+
+
+def all_rates(model: ObservationModel) -> dict[str, float | None]:
+    """Return the error rates of a model by name; None for those that it does not have."""
+    return {name.name: getattr(model, name.name, None) for name in fields(Rates)}
+
+
+def error_rates(model: ObservationModel) -> Rates:
+    """Return the error rates of a run on calls; only such runs get here."""
+    assert isinstance(model, Rates)
+    return model
+
+
+def scored_values(matrix: Matrix, rates: ObservationModel) -> NDArray[np.uint8]:
+    """Return the observed values as they are scored: codes, which are rows of the model's `log_table`.
+
+    Of calls, 2 becomes 1 if the rates merge them.
 
     Returns:
         uint8, shape (n_mutations, n_cells).
@@ -164,10 +183,52 @@ def scored_values(matrix: Matrix, rates: Rates) -> NDArray[np.uint8]:
     Raises:
         MatrixError: there is a 2, and no rates for it.
     """
+    if isinstance(rates, Levels):
+        return rates.codes(log_odds_of(matrix))
     check_zygosity(matrix, rates)
     if rates.merge_homozygous:
         return np.where(matrix.values == HOMOZYGOUS, np.uint8(1), matrix.values)
     return matrix.values
+
+
+def entry_weights(matrix: Matrix, rates: ObservationModel) -> NDArray[np.float64]:
+    """Return what each entry adds to the log-likelihood of having its mutation, in nats.
+
+    With evidence, these are the log odds themselves, and not their levels.
+
+    Returns:
+        float64, shape (n_mutations, n_cells).
+    """
+    if isinstance(rates, Levels):
+        return log_odds_of(matrix)
+    return np.asarray(rates.weights()[scored_values(matrix, rates)])
+
+
+class Entries(NamedTuple):
+    """Scores of the entries of the columns of a matrix, in nats.
+
+    Attributes:
+        weights: float64, shape (n_mutations, columns): what each adds where the cell has the mutation.
+        base: float64, shape (columns,): log-likelihood of a cell without mutations.
+        column_of: int32, shape (cells,): the column of each cell.
+    """
+
+    weights: NDArray[np.float64]
+    base: NDArray[np.float64]
+    column_of: NDArray[np.int32]
+
+
+def entries_of(matrix: Matrix, rates: ObservationModel) -> Entries:
+    """Return the scores of distinct columns; with evidence, of all cells, as equal levels may differ.
+
+    Raises:
+        MatrixError: there is a 2, and no rates for it.
+    """
+    if isinstance(rates, Levels):
+        log_odds = log_odds_of(matrix)
+        return Entries(log_odds, absent_logs(log_odds).sum(axis=0), np.arange(matrix.n_cells, dtype=np.int32))
+    columns, column_of, _ = distinct_columns(matrix, rates)
+    return Entries(rates.weights()[columns], rates.log_table()[columns, 0].sum(axis=0), column_of)
 
 
 class Columns(NamedTuple):
@@ -184,20 +245,23 @@ class Columns(NamedTuple):
     multiplicity: NDArray[np.int64]
 
 
-_COLUMNS: WeakKeyDictionary[Matrix, dict[bool, Columns]] = WeakKeyDictionary()
-"""Distinct columns of matrices in use, without and with merged homozygous mutations: many parts of a run need
-them, and sorting the columns of a large matrix takes long."""
+_COLUMNS: WeakKeyDictionary[Matrix, dict[bool | Levels, Columns]] = WeakKeyDictionary()
+"""Distinct columns of matrices in use, without and with merged homozygous mutations, or by levels: many parts
+of a run need them, and sorting the columns of a large matrix takes long."""
 
 
-def distinct_columns(matrix: Matrix, rates: Rates) -> Columns:
+def distinct_columns(matrix: Matrix, rates: ObservationModel) -> Columns:
     """Return the distinct columns of `scored_values`.
 
     Raises:
         MatrixError: there is a 2, and no rates for it.
     """
     check_zygosity(matrix, rates)
-    known = _COLUMNS.setdefault(matrix, {})
-    if rates.merge_homozygous not in known:
+    known, key = (
+        _COLUMNS.setdefault(matrix, {}),
+        rates if isinstance(rates, Levels) else rates.merge_homozygous,
+    )
+    if key not in known:
         values, column_of, multiplicity = np.unique(
             scored_values(matrix, rates), axis=1, return_inverse=True, return_counts=True
         )
@@ -205,17 +269,17 @@ def distinct_columns(matrix: Matrix, rates: Rates) -> Columns:
         found = Columns(values, column_of.reshape(-1).astype(np.int32), multiplicity.astype(np.int64))
         for array in found:
             array.setflags(write=False)
-        known[rates.merge_homozygous] = found
-    return known[rates.merge_homozygous]
+        known[key] = found
+    return known[key]
 
 
-def check_zygosity(matrix: Matrix, rates: Rates) -> None:
+def check_zygosity(matrix: Matrix, rates: ObservationModel) -> None:
     """Check that the rates define what a 2 means, if there is one.
 
     Raises:
         MatrixError: there is a 2, and no rates for it.
     """
-    if rates.fn_rate_hom is None and not rates.merge_homozygous:
+    if isinstance(rates, Rates) and rates.fn_rate_hom is None and not rates.merge_homozygous:
         _refuse_homozygous(matrix.values, matrix.source if matrix.file_sha256 else None)
 
 

@@ -154,7 +154,8 @@ def with_copy(matrix: Matrix, mutation: int) -> WithCopy:
     row = np.full((1, matrix.n_cells), MISSING, dtype=np.uint8)
     return WithCopy(
         np.concatenate((matrix.values, row)), (*matrix.mutations, name), matrix.source, matrix.file_sha256,
-        matrix.cells, matrix.names_from, matrix.cell_names_from, matrix.left_out, origin=matrix,
+        matrix.cells, matrix.names_from, matrix.cell_names_from, matrix.left_out,
+        None if matrix.evidence is None else matrix.evidence.with_unknown_row(), origin=matrix,
     )  # fmt: skip
 
 

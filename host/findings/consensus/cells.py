@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.doublets import best_pairs
 from syclade.host.data.model.dropout import mutation_weights
-from syclade.host.data.model.rates import MISSING, Rates, scored_values
+from syclade.host.data.model.levels import Levels, misfit_bounds
+from syclade.host.data.model.rates import (
+    MISSING,
+    ObservationModel,
+    Rates,
+    entry_weights,
+    error_rates,
+    scored_values,
+)
 from syclade.host.data.trees.tree import preorder
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.prevalence import Mixture, mixture_of, mixture_with_doublets
@@ -100,7 +108,7 @@ class CloneCells:
 def cells_on(
     tree: CloneTree,
     matrix: Matrix,
-    rates: Rates,
+    rates: ObservationModel,
     fn_rates: NDArray[np.float64] | None = None,
     doublets: float | None = None,
 ) -> CloneCells:
@@ -109,7 +117,7 @@ def cells_on(
     Args:
         tree: the clone tree, of the matrix's n mutations.
         matrix: the observed values.
-        rates: the error rates.
+        rates: the error rates, or levels of evidence.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
             The tails are of their mean.
         doublets: rate of doublets; None if all cells are single.
@@ -117,25 +125,44 @@ def cells_on(
     Raises:
         MatrixError: there are homozygous mutations and no rates for them.
     """
-    values, weights = scored_values(matrix, rates), rates.weights()
     has = tree.within[tree.clone_of].T.astype(np.float64)  # (clones, n)
-    carried = [has @ (values == value).astype(np.float64) for value in range(MISSING)]  # exact: whole numbers
-    if fn_rates is None:
-        score = weights[0] * carried[0] + weights[1] * carried[1] + weights[2] * carried[2]
-    else:
-        score = has @ mutation_weights(values, rates.fp_rate, fn_rates)
-        rates = replace(rates, fn_rate=float(fn_rates.mean()))
+    gains = _gains(matrix, rates, fn_rates)
+    score = _scores(has, gains, matrix, rates) if fn_rates is None else has @ gains
     best = has[score.argmax(axis=0)].T  # (n, cells)
     share = np.exp(score - score.max(axis=0))
     pairs = None
     if doublets is not None:
-        gains = weights[values] if fn_rates is None else mutation_weights(values, rates.fp_rate, fn_rates)
         pairs = _doublets_on(tree, gains, doublets)
         both = np.maximum(has[pairs.first], has[pairs.second]).T
         better = (both * gains).sum(axis=0) > (best * gains).sum(axis=0)
         best = np.where(better, both, best)
-    tail = _tails(values, [(best * (values == value)).sum(axis=0) for value in range(MISSING)], rates)
+    if isinstance(rates, Levels):
+        tail = misfit_bounds(gains, best > 0.0, axis=0)
+    else:
+        mean = rates if fn_rates is None else replace(rates, fn_rate=float(fn_rates.mean()))
+        values = scored_values(matrix, rates)
+        tail = _tails(values, [(best * (values == value)).sum(axis=0) for value in range(MISSING)], mean)
     return CloneCells(share / share.sum(axis=0), tail, pairs)
+
+
+def _gains(
+    matrix: Matrix, rates: ObservationModel, fn_rates: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return what each mutation adds to the score of a cell that has it: float64, shape (n, cells)."""
+    if fn_rates is None:
+        return entry_weights(matrix, rates)
+    return mutation_weights(scored_values(matrix, rates), error_rates(rates).fp_rate, fn_rates)
+
+
+def _scores(
+    has: NDArray[np.float64], gains: NDArray[np.float64], matrix: Matrix, rates: ObservationModel
+) -> NDArray[np.float64]:
+    """Return the score of each cell at each clone: float64, shape (clones, cells); of calls, from counts."""
+    if isinstance(rates, Levels):
+        return np.asarray(has @ gains)
+    values, weights = scored_values(matrix, rates), rates.weights()
+    carried = [has @ (values == value).astype(np.float64) for value in range(MISSING)]  # exact: whole numbers
+    return np.asarray(weights[0] * carried[0] + weights[1] * carried[1] + weights[2] * carried[2])
 
 
 def _doublets_on(tree: CloneTree, gains: NDArray[np.float64], rate: float) -> CloneDoublets:
@@ -212,7 +239,7 @@ def _binomial(n: int, p: float, logs: NDArray[np.float64]) -> NDArray[np.float64
 def seeding_probabilities(
     trees: Iterable[NDArray[np.int32]],
     matrix: Matrix,
-    rates: Rates,
+    rates: ObservationModel,
     inside: NDArray[np.bool_],
     fn_rates: NDArray[np.float64] | None = None,
     shares: Iterable[NDArray[np.float64]] | None = None,
@@ -234,8 +261,7 @@ def seeding_probabilities(
     Returns:
         float64, shape (n,).
     """
-    values = scored_values(matrix, rates)
-    gains = rates.weights()[values] if fn_rates is None else mutation_weights(values, rates.fp_rate, fn_rates)
+    gains = _gains(matrix, rates, fn_rates)
     total, count = np.zeros(len(gains)), 0
     even = repeat(np.ones(len(gains) + 1))
     for tree, own in zip(trees, even if shares is None else shares, strict=False):

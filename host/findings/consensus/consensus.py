@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rate_fit import rates_of_calls
+from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
@@ -88,7 +89,8 @@ class CloneConsensus:
     sampled: TreeBlocks
     likely: NDArray[np.int32]
     matrix: Matrix
-    rates: Rates
+    rates: ObservationModel
+    call_rates: Rates
     unplaced: Unplaced = field(default_factory=Unplaced)
     truth: Mapping[str, Agreement] | None = None
     fn_rates: NDArray[np.float64] | None = None
@@ -126,7 +128,7 @@ class CloneConsensus:
     @cached_property
     def contradictions(self) -> list[Contradiction]:
         """Claims on pairs of mutations that the cells contradict, most cells first; not those kept back."""
-        found = contradictions_in(self.relations, self.pair_counts, self.rates, self.fn_rates)
+        found = contradictions_in(self.relations, self.pair_counts, self.call_rates, self.fn_rates)
         return [one for one in found if one not in self.kept_back]
 
     @cached_property
@@ -277,7 +279,7 @@ def find_consensus(
     blocks: TreeBlocks,
     best: NDArray[np.int32],
     matrix: Matrix,
-    rates: Rates,
+    rates: ObservationModel,
     true: NDArray[np.int32] | None = None,
     thresholds: Thresholds = THRESHOLDS,
     relations: Relations | None = None,
@@ -294,7 +296,7 @@ def find_consensus(
         blocks: the sampled trees, of the matrix's n mutations.
         best: parent vector of the most likely tree, int32, shape (n + 1,).
         matrix: the observed values.
-        rates: the error rates, for the cells.
+        rates: the error rates, or levels of evidence, for the cells.
         true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
         thresholds: the least probabilities of claims that pay.
         relations: relations in these trees, if they are known; counted otherwise.
@@ -311,7 +313,8 @@ def find_consensus(
         fn_rates = fn_rates[unplaced.placed_mutations(matrix.n_mutations)]
     relations = unplaced.of_relations(count_relations(blocks) if relations is None else relations)
     blocks, counts = unplaced.of_blocks(blocks), count_pairs(placed)
-    kept_back = unsupported_in(relations, counts, rates, fn_rates)
+    call_rates = rates_of_calls(matrix, rates, best)
+    kept_back = unsupported_in(relations, counts, call_rates, fn_rates)
     pairs = [(one.first, one.second) for one in kept_back]
     if known is not None and not pairs:
         tree, gain = known, _gain(known, gains_of(relations, thresholds), relations)
@@ -333,6 +336,7 @@ def find_consensus(
         likely=unplaced.of_tree(best),
         matrix=matrix,
         rates=rates,
+        call_rates=call_rates,
         fn_rates=fn_rates,
         unplaced=unplaced,
         truth=None if true is None else agreement_with(tree, unplaced.of_tree(true)),

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from syclade.host.chains.plan import Plan, make_leaf_plan
 from syclade.host.chains.scores import Score
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.assignment import Assignment, attach, place
+from syclade.host.data.model.assignment import Assignment, best_nodes, place
 from syclade.host.data.model.problem import LeafProblem, Problem, make_leaf_problem, problem_at
 from syclade.host.data.model.rate_model import RateModel
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.trees.clones import Clone, clones_of_cell_tree
 from syclade.host.data.trees.leaf import canonical, clades, leaf_tree_of
 from syclade.host.data.trees.leaf_formats import leaf_labels, to_leaf_graphviz, to_leaf_newick
@@ -40,12 +40,14 @@ def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
     )
 
 
-def _from_mutation_tree(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> NDArray[np.int32]:
-    return leaf_tree_of(parents, attach(problem, rates, parents).node.tolist())
+def _from_mutation_tree(
+    problem: Problem, rates: ObservationModel, parents: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    return leaf_tree_of(parents, best_nodes(problem, parents)[0].tolist())
 
 
 def _assign(
-    matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], _score: Score
+    matrix: Matrix, rates: ObservationModel, problem: Problem, parents: NDArray[np.int32], _score: Score
 ) -> tuple[Assignment, float]:
     assert isinstance(problem, LeafProblem)
     return place(matrix, rates, problem_at(problem, matrix, rates), parents)

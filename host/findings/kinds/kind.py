@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from syclade.host.data.model.assignment import Assignment
     from syclade.host.data.model.problem import Problem
     from syclade.host.data.model.rate_model import RateModel
-    from syclade.host.data.model.rates import Rates
+    from syclade.host.data.model.rates import ObservationModel
     from syclade.host.data.trees.clones import Clone
     from syclade.host.findings.consensus.consensus import CloneConsensus
     from syclade.host.findings.samples.sampled import Sampled, Sampling
@@ -104,9 +104,9 @@ class TreeKind:
     consensus_names: tuple[str, ...]
     move_probabilities: tuple[float, ...]
     make_plan: Callable[[Matrix, RateModel, PlanOptions], Plan]
-    from_mutation_tree: Callable[[Problem, Rates, Parents], Parents]
+    from_mutation_tree: Callable[[Problem, ObservationModel, Parents], Parents]
     canonical: Callable[[Parents], Parents]
-    assign: Callable[[Matrix, Rates, Problem, Parents, Score], tuple[Assignment, float]]
+    assign: Callable[[Matrix, ObservationModel, Problem, Parents, Score], tuple[Assignment, float]]
     labels: Callable[[Sequence[str], Sequence[str]], list[str]]
     newick: Callable[[Tree, bool], str]
     graphviz: Callable[[Tree, bool], str]
@@ -116,7 +116,7 @@ class TreeKind:
     clones: Callable[[Tree], list[Clone]]
     judge: Callable[[SampleStore, Sampling, Problem, Sequence[str], Sequence[str]], Sampled]
     consensus: Callable[
-        [Sampled, Parents, Matrix, Rates, Parents | None, Unplaced, NDArray[np.float64] | None],
+        [Sampled, Parents, Matrix, ObservationModel, Parents | None, Unplaced, NDArray[np.float64] | None],
         CloneConsensus | None,
     ]
 

@@ -18,11 +18,11 @@ from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores import Score
 from syclade.host.chains.scores.named import score_named, space_of
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.assignment import Assignment, attach
+from syclade.host.data.model.assignment import Assignment, attach_cells
 from syclade.host.data.model.copy_scores import attach_with_copy, with_best_copy
 from syclade.host.data.model.problem import Problem, make_problem, problem_at
 from syclade.host.data.model.rate_model import RateModel
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.model.recurrence import genotypes_of, kind_of
 from syclade.host.data.trees.clones import Clone, attached_cells, clones_of
 from syclade.host.data.trees.graphviz import to_graphviz
@@ -54,7 +54,9 @@ def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
     )
 
 
-def _from_mutation_tree(_problem: Problem, _rates: Rates, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+def _from_mutation_tree(
+    _problem: Problem, _rates: ObservationModel, parents: NDArray[np.int32]
+) -> NDArray[np.int32]:
     return parents
 
 
@@ -67,9 +69,9 @@ def _labels(mutations: Sequence[str], _cells: Sequence[str]) -> list[str]:
 
 
 def _assign(
-    matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], score: Score
+    matrix: Matrix, rates: ObservationModel, problem: Problem, parents: NDArray[np.int32], score: Score
 ) -> tuple[Assignment, float]:
-    cells = attach(problem_at(problem, matrix, rates), rates, parents)
+    cells = attach_cells(matrix, rates, problem_at(problem, matrix, rates), parents)
     return score.detail(cells, matrix, rates, parents), score.log_likelihood(matrix, rates, parents)
 
 
@@ -118,7 +120,7 @@ def _consensus(
     samples: Sampled,
     best: NDArray[np.int32],
     matrix: Matrix,
-    rates: Rates,
+    rates: ObservationModel,
     true: NDArray[np.int32] | None,
     unplaced: Unplaced,
     fn_rates: NDArray[np.float64] | None,
@@ -245,16 +247,21 @@ def recurrent_kind(mutation: int) -> TreeKind:
 
 
 def _with_best_copy(
-    mutation: int, problem: Problem, _rates: Rates, parents: NDArray[np.int32]
+    mutation: int, problem: Problem, _rates: ObservationModel, parents: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """Return the tree with the copy, which was anywhere, as a leaf where it raises the score most."""
     return with_best_copy(problem, parents, mutation)
 
 
 def _assign_with_copy(
-    mutation: int, matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], score: Score
+    mutation: int,
+    matrix: Matrix,
+    rates: ObservationModel,
+    problem: Problem,
+    parents: NDArray[np.int32],
+    score: Score,
 ) -> tuple[Assignment, float]:
-    cells = attach_with_copy(problem_at(problem, matrix, rates), rates, parents, mutation)
+    cells = attach_with_copy(matrix, rates, problem_at(problem, matrix, rates), parents, mutation)
     cells = replace(cells, recurrence=kind_of(parents, mutation, matrix.mutations))
     return score.detail(cells, matrix, rates, parents), score.log_likelihood(matrix, rates, parents)
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from syclade.host.data.model.dropout import mutation_weights
 from syclade.host.data.model.pairs import Forest, kinds_of
 from syclade.host.data.model.problem import Problem
-from syclade.host.data.model.rates import MISSING, Rates
+from syclade.host.data.model.rates import MISSING, ObservationModel, error_rates
 from syclade.host.data.trees.clones import clones_of
 from syclade.host.data.trees.tree import levels_of
 from syclade.host.findings.unplaced import Unplaced
@@ -29,7 +29,7 @@ _PAIR_TREES = 100
 
 def cell_shares(
     problem: Problem,
-    rates: Rates,
+    rates: ObservationModel,
     parents: NDArray[np.int32],
     node: NDArray[np.int32],
     trees: NDArray[np.int32],
@@ -46,7 +46,7 @@ def cell_shares(
 
     Args:
         problem: the problem of the chains.
-        rates: the error rates.
+        rates: the error rates, or levels of evidence.
         parents: int32, shape (n + 1,): the tree.
         node: int32, shape (cells,): the node of each cell in the tree.
         trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
@@ -64,7 +64,7 @@ def cell_shares(
     else:
         known = problem.observed < problem.classes - 1
         values = np.where(known, problem.observed % 2, MISSING).astype(np.uint8)
-        weights = mutation_weights(values, rates.fp_rate, fn_rates)
+        weights = mutation_weights(values, error_rates(rates).fp_rate, fn_rates)
     weights = weights[unplaced.placed_mutations(len(weights))]
     node, parents = unplaced.nodes_of(parents, node), unplaced.of_tree(parents)
     nodes, columns = len(parents), problem.columns

@@ -37,7 +37,7 @@ from syclade.host.data.model.dropout import (
 )
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
 from syclade.host.data.model.rate_posterior import rate_posterior
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel, error_rates
 from syclade.host.findings.consensus.clades import (
     clade_support,
     edge_support,
@@ -91,7 +91,7 @@ class SupportPlan(NamedTuple):
         level: quick or full.
         budget: their steps.
         plan: their plan.
-        rates: the error rates.
+        rates: the error rates, or the levels of evidence.
         guided: whether the chains have guided moves.
         dropout: auto, shared or per-mutation: whether mutations may have rates of their own.
         groups: int64, shape (n,): mutations of one number have one rate of false negatives, which the chains
@@ -101,7 +101,7 @@ class SupportPlan(NamedTuple):
     level: str
     budget: Budget
     plan: Plan
-    rates: Rates
+    rates: ObservationModel
     guided: bool
     dropout: str = SHARED_DROPOUT
     groups: NDArray[np.int64] | None = None
@@ -121,10 +121,11 @@ class SupportPlan(NamedTuple):
 
         Rates that were estimated from one tree are too low where errors are many: the tree is fitted to them.
         """
+        given = error_rates(self.rates)
         rates = replace(
-            self.rates,
-            fp_rate=found.get("fp_rate", self.rates.fp_rate),
-            fn_rate=found.get("fn_rate", self.rates.fn_rate),
+            given,
+            fp_rate=found.get("fp_rate", given.fp_rate),
+            fn_rate=found.get("fn_rate", given.fn_rate),
         )
         return make_support_plan(self.level, matrix, rates, None, self.dropout)
 
@@ -139,13 +140,13 @@ class SupportPlan(NamedTuple):
             MatrixError: the matrix is too large for the score.
         """
         groups = grouped(rates)
-        problem = problem_of_groups(matrix, self.rates, groups)
+        problem = problem_of_groups(matrix, error_rates(self.rates), groups)
         plan = plan_of_chains(problem, ScoreOptions("shares", None), self.budget, guided=self.guided)
         return self._replace(plan=plan, groups=groups)
 
 
 def make_support_plan(
-    level: str, matrix: Matrix, rates: Rates, doublets: float | None, dropout: str = SHARED_DROPOUT
+    level: str, matrix: Matrix, rates: ObservationModel, doublets: float | None, dropout: str = SHARED_DROPOUT
 ) -> SupportPlan:
     """Return the chains for a matrix.
 
@@ -350,7 +351,7 @@ def _draw_of(planned: SupportPlan) -> Draw | None:
     """Return the draw of the rates of mutations, if chains sample them."""
     if planned.groups is None:
         return None
-    return make_draw(planned.plan.problem, planned.rates.fp_rate, planned.groups)
+    return make_draw(planned.plan.problem, error_rates(planned.rates).fp_rate, planned.groups)
 
 
 def _renewed(
@@ -378,8 +379,8 @@ def _starts(
     tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma) if planned.guided else {}
     rates: SlotRates | None = None
     if planned.groups is not None:
-        same = np.full(int(planned.groups.max()) + 1, planned.rates.fn_rate)
-        rates = slot_rates(plan.problem, planned.rates.fp_rate, same)
+        same = np.full(int(planned.groups.max()) + 1, error_rates(planned.rates).fn_rate)
+        rates = slot_rates(plan.problem, error_rates(planned.rates).fp_rate, same)
 
     def start(chain: int) -> ChainState:
         state = replace(state_at(plan, chosen[chain], chain), tables=tables)
@@ -420,7 +421,9 @@ def _support(
     if (
         draft.estimated and calls is None and dropout is None
     ):  # the posterior of rates is that of single cells
-        rates = rate_posterior(found.observed, planned.rates, *(shared or (trees,)), names=draft.estimated)
+        rates = rate_posterior(
+            found.observed, error_rates(planned.rates), *(shared or (trees,)), names=draft.estimated
+        )
     if calls is not None and shared is not None:
         fitted = fitted_shares(found.observed, planned.rates, found.parents, calls.rate)
         calls = call_doublets(found.observed, planned.rates, found.parents, calls.rate, fitted)
@@ -460,7 +463,9 @@ def _dropout_of(planned: SupportPlan, states: Sequence[ChainState]) -> Dropout:
     """Return the rates of mutations in samples."""
     problem, groups = planned.plan.problem, planned.groups
     assert groups is not None
-    sampled = np.array([rates_in(problem, planned.rates.fp_rate, state.rates) for state in states])
+    sampled = np.array(
+        [rates_in(problem, error_rates(planned.rates).fp_rate, state.rates) for state in states]
+    )
     return Dropout.of_samples(sampled[:, groups], np.nan)
 
 

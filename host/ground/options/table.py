@@ -110,6 +110,9 @@ class Options(Values):
     fn_rate: float | None = option(PROBABILITY, decides=True, default=None, help=
         "Probability of not observing a mutation (SCITE's -ad). Without it, estimated from the "
         "matrix.")
+    floor: float = option(number(1e-300, 0.5, open_high=True), decides=True, metavar="P", default=1e-4, help=
+        "With --evidence likelihoods or reads: least probability of an entry to be mutated, and not to be. "
+        "Evidence that is surer counts as this sure.")
     fn_rate_hom: float | None = option(PROBABILITY, decides=True, metavar="RATE", default=None, help=
         "Probability of observing a mutation as homozygous (2), as SCITE's second -ad.")
     hom_rate: float | None = option(PROBABILITY, decides=True, metavar="RATE", default=None, help=

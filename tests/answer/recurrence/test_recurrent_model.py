@@ -76,7 +76,7 @@ def test_attachments_are_those_of_brute_force(case: Case) -> None:
         parents = tree_of(case, chain)
         kinds.add(kind_of(parents, mutation, matrix.mutations).kind)
         singles = np.diagonal(pair_scores(case, parents), axis1=1, axis2=2)
-        attached = attach_with_copy(make_problem(matrix, rates), rates, parents, mutation)
+        attached = attach_with_copy(matrix, rates, make_problem(matrix, rates), parents, mutation)
         best = singles.max(axis=1)
         assert attached.log_likelihood == pytest.approx(best, rel=1e-12)
         assert singles[np.arange(case.m), attached.node] == pytest.approx(best, rel=1e-12)

@@ -1,0 +1,263 @@
+"""Levels of evidence: the observation model of matrices whose entries have log odds in place of calls.
+
+Chains and searches take a class of each entry and a weight of each class. So the log odds of all entries
+become at most `MOST_LEVELS` levels, exact where there are no more distinct values, else the levels with the
+least mean squared error. Log-likelihoods of an answer are of the log odds themselves (docs/evidence.md).
+
+Source of the quantiser: Lloyd, "Least squares quantization in PCM", IEEE Transactions on Information Theory
+28, 1982.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.ground.values import freeze_arrays, short_repr
+
+__all__ = [
+    "MOST_LEVELS", "Levels", "WeighedMatrix", "absent_logs", "floored", "levels_of", "log_odds_of",
+    "misfit_bounds", "weighed",
+]  # fmt: skip
+
+MOST_LEVELS = 254
+"""Codes of classes have eight bits, and one class is that of entries of which nothing is known."""
+
+_NOTHING = 1e-9
+"""Size of log odds below which nothing is known of an entry."""
+
+_ROUNDS = 200
+"""Most rounds of the quantiser. Each one is a few sums over the levels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Observation model of evidence: a few levels of log odds; the arrays are read-only.
+
+    Attributes:
+        odds: float64, shape (k,), ascending: log P(data | mutated) - log P(data | not) of each level, in
+            nats, the mean over its entries.
+        absent: float64, shape (k,): log P(not mutated) of each level, the mean over its entries.
+        edges: float64, shape (k - 1,): log odds from which an entry is of the next level.
+        floor: least probability of either state of an entry.
+        largest_error, mean_error: difference between entries and their levels, in nats.
+    """
+
+    odds: NDArray[np.float64]
+    absent: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    floor: float
+    largest_error: float
+    mean_error: float
+
+    def __post_init__(self) -> None:
+        """Replace the arrays by read-only copies."""
+        freeze_arrays(self, ("odds", "absent", "edges"))
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def exact(self) -> bool:
+        """Return whether every entry has exactly its level."""
+        return self.largest_error < _NOTHING
+
+    def codes(self, log_odds: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """Return the level of each entry: uint8, like log_odds; k where nothing is known."""
+        codes = np.searchsorted(self.edges, log_odds, side="right").astype(np.uint8)
+        codes[np.abs(log_odds) < _NOTHING] = len(self.odds)
+        return codes
+
+    def log_table(self) -> NDArray[np.float64]:
+        """Return log P(not mutated) and log P(mutated) by code: float64, shape (k + 1, 2); 0 if unknown."""
+        known = np.column_stack((self.absent, self.absent + self.odds))
+        return np.concatenate((known, np.zeros((1, 2))))
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return what each code adds to a log-likelihood with the mutation: float64, shape (k + 1,)."""
+        return np.append(self.odds, 0.0)
+
+    def flip_effect(self) -> float:
+        """Return the largest change of the log-likelihood when one true value is flipped, in nats."""
+        return float(np.abs(self.odds).max(initial=0.0))
+
+    @property
+    def words(self) -> str:
+        """The levels as a line of text."""
+        count = f"{len(self.odds)} levels of log odds"
+        if self.exact:
+            return f"{count}, all exact"
+        return (
+            f"{count}, which differ from those of the entries by {self.mean_error:.2g} nats on the mean, and "
+            f"by {self.largest_error:.2g} at most"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return sizes and errors as plain values, with six digits."""
+        numbers = {
+            "floor": self.floor,
+            "largest_error": self.largest_error,
+            "mean_error": self.mean_error,
+        }
+        rounded = {name: float(f"{value:.6g}") for name, value in numbers.items()}
+        return {"levels": len(self.odds), **rounded}
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedMatrix(Matrix):
+    """A matrix whose evidence is finite log odds; its digest is that of the matrix that was read."""
+
+    origin: Matrix | None = None
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def sha256(self) -> str:
+        """See `Matrix.sha256`."""
+        assert self.origin is not None
+        return self.origin.sha256
+
+
+def weighed(matrix: Matrix, log_odds: NDArray[np.float64], floor: float) -> WeighedMatrix:
+    """Return the matrix with log odds of its entries as its evidence.
+
+    Args:
+        matrix: the matrix.
+        log_odds: float64, shape (n_mutations, n_cells); may be infinite.
+        floor: least probability of either state of an entry.
+    """
+    given = {field.name: getattr(matrix, field.name) for field in fields(Matrix)}
+    evidence = Likelihoods(floored(log_odds, floor))
+    return WeighedMatrix(**{**given, "evidence": evidence}, origin=matrix)
+
+
+def log_odds_of(matrix: Matrix) -> NDArray[np.float64]:
+    """Return the log odds of all entries: float64, shape (n_mutations, n_cells).
+
+    Args:
+        matrix: a matrix whose evidence is `floored` likelihoods.
+    """
+    assert isinstance(matrix.evidence, Likelihoods)
+    return matrix.evidence.log_odds
+
+
+def floored(log_odds: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
+    """Return finite log odds: no state of an entry has a probability below the floor.
+
+    Args:
+        log_odds: float64, may be infinite.
+        floor: a probability, above 0 and below 0.5.
+    """
+    most = math.log1p(-floor) - math.log(floor)
+    return np.clip(log_odds, -most, most)
+
+
+def absent_logs(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log P(not mutated) of entries, with both states equally probable before; 0 if unknown."""
+    return np.where(np.abs(log_odds) < _NOTHING, 0.0, -np.logaddexp(0.0, log_odds))
+
+
+def levels_of(log_odds: NDArray[np.float64], floor: float, most: int = MOST_LEVELS) -> Levels:
+    """Return the levels of a matrix.
+
+    Args:
+        log_odds: float64, finite, of any shape.
+        floor: the floor that they have.
+        most: maximum number of levels.
+    """
+    known = log_odds[np.abs(log_odds) >= _NOTHING]
+    values, counts = np.unique(known, return_counts=True)
+    ends = np.arange(len(values) + 1) if len(values) <= most else _quantised(values, counts, most)
+    odds, absent = (_means(of, counts, ends) for of in (values, absent_logs(values)))
+    errors = np.abs(values - np.repeat(odds, np.diff(ends)))
+    return Levels(
+        odds=odds,
+        absent=absent,
+        edges=(values[ends[1:-1] - 1] + values[ends[1:-1]]) / 2.0,
+        floor=floor,
+        largest_error=float(errors.max(initial=0.0)),
+        mean_error=float(errors @ counts / max(1, counts.sum())),
+    )
+
+
+def _means(
+    values: NDArray[np.float64], counts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the mean of the values of each level; that of a single value is exact."""
+    if not len(values):
+        return np.zeros(0)
+    sums, masses = (np.add.reduceat(of, ends[:-1]) for of in (values * counts, counts))
+    return np.where(np.diff(ends) == 1, values[ends[:-1]], sums / masses)
+
+
+def _quantised(values: NDArray[np.float64], counts: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the first value of each level, and their number at the end: int64, at most (most + 1,).
+
+    Args:
+        values: float64, distinct, ascending.
+        counts: int64: number of entries of each.
+        most: maximum number of levels.
+    """
+    mass = np.concatenate(([0], np.cumsum(counts)))
+    moment = np.concatenate(([0.0], np.cumsum(values * counts)))
+    # Half of the first levels are quantiles, and half are evenly spaced, so that rare values have some, too.
+    half = most // 2
+    even = np.linspace(values[0], values[-1], half + 1)[:-1]
+    by_mass = np.searchsorted(mass, mass[-1] * np.arange(most - half) / (most - half), side="right") - 1
+    ends = _distinct(np.concatenate((by_mass, np.searchsorted(values, even))), len(values))
+    for _ in range(_ROUNDS):
+        means = np.diff(moment[ends]) / np.diff(mass[ends])
+        inner = np.searchsorted(values, (means[1:] + means[:-1]) / 2.0)
+        found = _distinct(np.concatenate(([0], inner)), len(values))
+        if np.array_equal(found, ends):
+            break
+        ends = found
+    return ends
+
+
+def _distinct(starts: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return distinct starts in ascending order, and the number of values."""
+    return np.append(np.unique(starts[starts < count]), count).astype(np.int64)
+
+
+_TILTS = np.linspace(0.05, 0.95, 19)
+"""Exponents of the bound of `misfit_bounds`."""
+
+
+def misfit_bounds(log_odds: NDArray[np.float64], has: NDArray[np.bool_], axis: int) -> NDArray[np.float64]:
+    """Return bounds on the probability that evidence is so much against states, or more, by chance.
+
+    An entry's state has the probability that its evidence and the part of the mutated entries of its mutation
+    give it. If these are right, the sum of -log P(state) over some entries is a sum of independent numbers,
+    and its tail has Chernoff's bound.
+
+    Args:
+        log_odds: float64, shape (n_mutations, n_cells).
+        has: bool, of the same shape: the states.
+        axis: 0 for a bound of each cell, 1 for one of each mutation.
+
+    Returns:
+        float64, shape (n_cells,) or (n_mutations,), at most 1.
+
+    Source: Chernoff, "A measure of asymptotic efficiency for tests of a hypothesis based on the sum of
+    observations", Annals of Mathematical Statistics 23, 1952.
+    """
+    part = (has.sum(axis=1, keepdims=True) + 0.5) / (has.shape[1] + 1.0)
+    known = np.abs(log_odds) >= _NOTHING
+    odds = np.where(known, log_odds + np.log(part / (1.0 - part)), 0.0)
+    present, absent = -np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds)
+    surprise = -(np.where(has, present, absent) * known).sum(axis=axis)
+    bounds = np.zeros_like(surprise)
+    for tilt in _TILTS.tolist():
+        cumulants = np.logaddexp((1.0 - tilt) * present, (1.0 - tilt) * absent) * known
+        bounds = np.minimum(bounds, cumulants.sum(axis=axis) - tilt * surprise)
+    return np.asarray(np.exp(bounds))
