@@ -73,11 +73,12 @@ def test_the_estimate_is_inside_its_interval() -> None:
         intervals={"fn_rate": RateInterval(0.1214, 0.1051, 0.1349)}, sampled_under=Rates(0.02, 0.12)
     )
     finding = next(one for one in found.findings if isinstance(one, RatesFinding))
-    told = replace(finding.best, rates=Rates(0.02, 0.09))
+    searched = Rates(0.02, 0.09)
+    told = replace(finding.best, rates=searched)
     lines = replace(finding, best=told, posterior=rates).lines
     assert lines[0] == "error rates estimated from the matrix: --fn-rate 0.121 (90 %: 0.105 to 0.135)"
     assert lines[1].startswith("the best tree was searched with --fn-rate 0.09; support and consensus")
-    assert not rates._replace(sampled_under=told.rates, effective=float(rates.trees)).fits
+    assert not rates._replace(sampled_under=searched, effective=float(rates.trees)).fits
     # A corrected rate can be at the limit where that of the search is not.
     assert not finding.warnings
     at_limit = rates._replace(sampled_under=Rates(0.02, 0.7))

@@ -101,7 +101,7 @@ def make_result(
         assignment=best.assignment,
         mutations=best.mutations,
         cells=best.cells,
-        rates=best.rates,
+        model=best.rates,
         chain_log_likelihoods=np.array([problem.to_nats(int(score)) for score in outcome.best_scores]),
         moves={
             kind: (tried, taken)

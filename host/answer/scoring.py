@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
+from syclade.host.answer.request.arguments import with_evidence_of
+from syclade.host.answer.request.inputs import levels_in, with_weights
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.assignment import place
@@ -21,7 +24,7 @@ from syclade.host.data.model.likelihood import (
     summed_log_likelihood,
 )
 from syclade.host.data.model.problem import make_leaf_problem
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel, Rates, check_zygosity
 from syclade.host.data.model.recurrence import (
     Recurrence,
     check_copies,
@@ -31,10 +34,10 @@ from syclade.host.data.model.recurrence import (
 )
 from syclade.host.data.trees.leaf_formats import read_leaf_tree
 from syclade.host.data.trees.treefile import tree_of
-from syclade.host.ground.options import Options, checked
+from syclade.host.ground.options import Options, checked, options_of
 from syclade.host.ground.supported import check_together
 
-__all__ = ["LIKELIHOODS", "check_scored", "score", "score_with_copy"]
+__all__ = ["LIKELIHOODS", "check_scored", "score", "score_with_copy", "scored_by"]
 
 
 LIKELIHOODS = {
@@ -49,8 +52,9 @@ def score(
     matrix: object,
     tree: Any,
     *,
-    fp_rate: float,
-    fn_rate: float,
+    fp_rate: float | None = None,
+    fn_rate: float | None = None,
+    floor: float = 1e-4,
     fn_rate_hom: float | None = None,
     hom_rate: float | None = None,
     merge_homozygous: bool = False,
@@ -68,8 +72,9 @@ def score(
         tree: a path to a Newick or GraphViz file (ours or SCITE's; cells in it are ignored), or a parent
             vector of shape (n + 1,): numpy, dpctl.tensor or dpnp. For cell trees, a path to a binary Newick
             tree whose leaves are cells.
-        fp_rate: probability of observing a mutation that is absent.
-        fn_rate: probability of not observing a mutation.
+        fp_rate: probability of observing a mutation that is absent; for a matrix of calls.
+        fn_rate: probability of not observing a mutation; likewise.
+        floor: as for `infer`; for a matrix with evidence, which has no rates.
         fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
         names, cell_names: as for `infer`.
         score: max, sum or shares, as for `infer`; with shares, those under which the tree is most likely.
@@ -81,9 +86,9 @@ def score(
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
-    check_scored(kind, score, doublets, recurrent)
-    observed = read_matrix(matrix, names, cell_names=cell_names)
-    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
+    options = options_of({**locals(), "tree": kind})
+    check_scored(options)
+    observed, rates = scored_by(read_matrix(matrix, names, cell_names=cell_names), options)
     if kind == "leaf":
         parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
         return place(observed, rates, make_leaf_problem(observed, rates), parents)[1]
@@ -96,12 +101,29 @@ def score(
     return LIKELIHOODS[score](observed, rates, parents)
 
 
-def check_scored(kind: str, score: str, doublets: float | str | None, recurrent: str | int | None) -> None:
+def scored_by(matrix: Matrix, options: Options) -> tuple[Matrix, ObservationModel]:
+    """Return the matrix with its observation model: error rates, or levels of its evidence.
+
+    Raises:
+        MatrixError: there is a 2, and no rates for it.
+        RatesError: a rate of calls is missing or invalid.
+        OptionError: an option does not go with the evidence.
+    """
+    check_together(with_evidence_of(matrix, options).replace(steps=1))
+    if matrix.evidence is not None:
+        observed = with_weights(matrix, options)
+        return observed, levels_in(observed, options)
+    rates = Rates(**{field.name: getattr(options, field.name) for field in fields(Rates)})
+    check_zygosity(matrix, rates)
+    return matrix, rates
+
+
+def check_scored(options: Options) -> None:
     """Check options of `score`, and that they go together; raise an OptionError if they do not."""
-    options = Options(tree=kind, score=score, doublets=doublets, recurrent=recurrent)
     for name in ("tree", "score", "doublets", "recurrent"):
         checked(name, getattr(options, name))
-    check_together(options.replace(steps=1))  # a learned rate needs no chains here
+    chosen = {name: getattr(options, name) for name in ("tree", "score", "doublets", "recurrent")}
+    check_together(Options(**chosen, steps=1))  # a learned rate needs no chains here
 
 
 class ScoredWithCopy(NamedTuple):
@@ -120,7 +142,7 @@ class ScoredWithCopy(NamedTuple):
 
 def score_with_copy(
     observed: Matrix,
-    rates: Rates,
+    rates: ObservationModel,
     tree: object,
     recurrent: str | int,
     name: str,

@@ -127,16 +127,17 @@ def take(*names: str, **changes: object) -> Callable[[Command], Command]:
     return add
 
 
-def take_rates(*names: str) -> Callable[[Command], Command]:
+def take_rates(*names: str, required: bool = True) -> Callable[[Command], Command]:
     """Add options for error rates to a command that does not estimate them.
 
     Args:
-        names: as for `take`; fp_rate and fn_rate are required.
+        names: as for `take`.
+        required: whether fp_rate and fn_rate are required; not where a matrix may have evidence instead.
     """
 
     def add(command: Command) -> Command:
         for name in reversed(names):
-            changes: dict[str, object] = {"required": True, "help": GIVEN[name]} if name in GIVEN else {}
+            changes: dict[str, object] = {"required": required, "help": GIVEN[name]} if name in GIVEN else {}
             command = take(name, **changes)(command)
         return command
 

@@ -15,7 +15,7 @@ from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
-    from syclade.host.data.model.rates import Rates
+    from syclade.host.data.model.rates import ObservationModel
 
 __all__ = ["compare", "score"]
 
@@ -30,7 +30,8 @@ _DOUBLETS = (
 @click.argument("matrix", type=options.MATRIX)
 @options.take(*options.CODING)
 @click.argument("tree", type=options.INPUT_FILE)
-@options.take_rates(*options.RATES)
+@options.take_rates(*options.RATES, required=False)
+@options.take("floor")
 @options.take("names", "cell_names")
 @options.take("tree", parameter="kind")
 @options.take("score")
@@ -58,21 +59,23 @@ def score(
     cells are ignored. With --tree leaf, TREE is a binary Newick tree whose leaves are the cells, and each
     mutation is at its best edge.
     """
-    from syclade.host.answer.scoring import LIKELIHOODS, check_scored, score_with_copy
+    from syclade.host.answer.scoring import LIKELIHOODS, check_scored, score_with_copy, scored_by
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.data.model.doublets import best_rate, call_doublets, doublet_log_likelihood
     from syclade.host.data.model.likelihood import event_counts, log_likelihood_of_counts
-    from syclade.host.data.model.rates import HOMOZYGOUS, check_zygosity
+    from syclade.host.data.model.rates import HOMOZYGOUS, Rates
     from syclade.host.data.trees.treefile import read_tree
 
     show_log(quiet=False, verbose=False)
     source, _ = options.coding_of(given, matrix, names, cell_names)
-    rates = options.rates_of(given)
-    observed = read_matrix(source, names, cell_names=cell_names)
-    check_zygosity(observed, rates)  # reported before any error in the tree
-    check_scored(kind, score, doublets, recurrent)
+    chosen = options.options_from(
+        {**given, "tree": kind, "score": score, "doublets": doublets, "recurrent": recurrent}
+    )
+    as_read = read_matrix(source, names, cell_names=cell_names)
+    observed, rates = scored_by(as_read, chosen)  # reported before any error in the tree
+    check_scored(chosen)
     if kind == "leaf":
-        _print(syclade.score(observed, tree, kind=kind, **given), {}, observed, rates, as_json)
+        _print(syclade.score(as_read, tree, kind=kind, **given), {}, observed, rates, as_json)
         return
     if recurrent is not None:
         found, recurrence, called = score_with_copy(observed, rates, tree, recurrent, score, doublets)
@@ -89,7 +92,7 @@ def score(
         found = doublet_log_likelihood(observed, rates, parents, rate)
         _print(found, {"score": "doublets", "doublets": calls.to_dict()}, observed, rates, as_json)
         return
-    if score != "max":
+    if score != "max" or not isinstance(rates, Rates):
         _print(LIKELIHOODS[score](observed, rates, parents), {"score": score}, observed, rates, as_json)
         return
     counts = event_counts(observed, rates, parents)
@@ -102,7 +105,7 @@ def score(
     _print(of_counts, {"score": score, "event_counts": events}, observed, rates, as_json)
 
 
-def _print(found: float, also: JsonObject, observed: Matrix, rates: Rates, as_json: bool) -> None:
+def _print(found: float, also: JsonObject, observed: Matrix, rates: ObservationModel, as_json: bool) -> None:
     """Print the log-likelihood; as JSON together with `also`, the sizes and the rates."""
     if not as_json:
         click.echo(repr(found))

@@ -10,7 +10,6 @@ from typing import Any
 from syclade.host.answer.inference import infer
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.input.read_matrix import read_matrix
-from syclade.host.data.model.rates import error_rates
 from syclade.host.device.choice import choose_device
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.models.fit import MODELS, Fit, fit_model
@@ -82,7 +81,7 @@ def _fits(
             matrix, fp_rate=fp_rate, fn_rate=fn_rate, merge_homozygous=True, learn_fn=LEARN, learn_fp=LEARN,
             **options, **chained,
         )  # fmt: skip
-        trees.append((result.parents, error_rates(result.rates)))
+        trees.append((result.parents, result.rates))
     fits = {
         model: max(
             fit_model(matrix, parents, rates.fp_rate, rates.fn_rate, model) for parents, rates in trees

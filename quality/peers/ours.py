@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.answer.inference import infer
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import Rates, error_rates
+from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
 from syclade.host.findings.consensus.consensus import find_consensus
@@ -110,7 +110,7 @@ def _of_consensus(one: StudyInput, method: str, result: Result, seconds: float) 
 
 
 def _consensus_claims(one: StudyInput, result: Result, sampled: SampledMutationTrees) -> Claims:
-    tree = consensus_of_all(sampled, result.parents, one.simulation.matrix, error_rates(result.rates))
+    tree = consensus_of_all(sampled, result.parents, one.simulation.matrix, result.rates)
     return claims_of_tree(tree)
 
 

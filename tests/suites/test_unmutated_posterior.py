@@ -14,6 +14,7 @@ from syclade.host.chains.plan import Plan
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.doublets import doublet_log_likelihood
 from syclade.host.data.model.likelihood import summed_log_likelihood
+from syclade.host.data.model.rates import error_rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.choice import choose_device
 from syclade.quality.posterior.check import PosteriorCase, judge
@@ -51,7 +52,7 @@ def defined(target: Target, counts: tuple[int, int]) -> NDArray[np.float64]:
     """Return the posterior by its definition: likelihoods in float64, scipy's priors, the counts' terms."""
     plan = target.plan
     model = plan.problem.rate_tables.model
-    truth: dict[str, Any] = {"fp_rate": model.rates.fp_rate, "fn_rate": model.rates.fn_rate}
+    truth: dict[str, Any] = error_rates(model.rates).to_dict()
     matrix = matrix_from_array(simulate(CELLS, 3, missing=MISSING, seed=MATRIX_SEED, **truth).matrix.values)
     logs = []
     for tree in target.trees:

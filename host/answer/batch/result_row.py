@@ -71,7 +71,7 @@ class Line(TypedDict):
 
 def line_of(name: str, result: Result) -> Line:
     """Return the line of a result."""
-    rates = all_rates(result.rates)
+    rates = all_rates(result.model)
     work = {unit: sum(one.count for one in result.work if one.unit == unit) for unit in (STEPS, SWEEPS)}
     return {
         "name": name,

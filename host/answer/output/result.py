@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.runs.context import CO_OPTIMAL, RECURRENCE, SUPPORT, TREE, Search
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
-from syclade.host.data.model.rates import ObservationModel, Rates
+from syclade.host.data.model.rates import ObservationModel, Rates, error_rates
 from syclade.host.data.trees.tree import to_networkx
 from syclade.host.device.work import WithWork, WorkDone, executed_on
 from syclade.host.findings.consensus.finding import ConsensusFinding
@@ -72,7 +72,7 @@ class Result(WithWork):
             cell tree (see `Assignment`).
         mutations: names of the mutations, in the order of the rows of the matrix.
         cells: names of the cells, in the order of the columns; SCITE's s0, s1, … if none were given.
-        rates: the error rates, or the levels of evidence.
+        model: the error rates, or the levels of evidence (`rates` has the former).
         chain_log_likelihoods: float64, shape (chains,): the best of every chain, natural log, from its
             integer score.
         moves: for each kind of move, the numbers of steps (proposed, accepted) over all chains.
@@ -117,7 +117,7 @@ class Result(WithWork):
     assignment: Assignment
     mutations: tuple[str, ...]
     cells: tuple[str, ...]
-    rates: ObservationModel
+    model: ObservationModel
     chain_log_likelihoods: NDArray[np.float64]
     moves: dict[str, tuple[int, int]]
     chains: int
@@ -162,6 +162,11 @@ class Result(WithWork):
             f"{self.n_cells} cells, {self.ran}, "
             f"the best score in {self.agreeing} of them: {ended}>"
         )
+
+    @property
+    def rates(self) -> Rates:
+        """The error rates; an OptionError if the run was of evidence, which has none."""
+        return error_rates(self.model)
 
     @property
     def interrupted(self) -> bool:

@@ -128,7 +128,7 @@ def summary_of(result: Result) -> JsonObject:
         "cells": list(result.cells),
         "n_mutations": len(result.mutations),
         "n_cells": result.n_cells,
-        **all_rates(result.rates),
+        **all_rates(result.model),
         "score": result.score,
         "method": result.options["method"],
         "gamma": result.gamma,

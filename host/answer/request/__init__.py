@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -14,12 +13,11 @@ from syclade.host.answer.request.arguments import (
     support_plan,
     with_evidence_of,
 )
-from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs
+from syclade.host.answer.request.inputs import Inputs, Learning, levels_in, read_inputs
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.levels import levels_of, log_odds_of
 from syclade.host.data.model.rates import ObservationModel, Rates, all_rates
 from syclade.host.device.choice import Several, split_devices
 from syclade.host.findings.estimated_rates import Estimated, Report, RequestedRates
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
     from syclade.host.findings.support.stage import SupportPlan
 
 __all__ = ["Request", "make_request"]
-
-logger = logging.getLogger("syclade.input")
 
 _OF_FILES = ("checkpoint", "checkpoint_every", "resume", "force")
 """Options of how the process keeps its files, and not of the run."""
@@ -201,13 +197,10 @@ def _found(options: Options, inputs: Inputs, rates: ObservationModel) -> Options
 
 def _rates_of(inputs: Inputs, options: Options) -> RequestedRates:
     """Return the requested rates, or the levels of evidence in their place."""
-    requested, matrix = requested_rates(options), inputs.as_read
-    if matrix.evidence is None:
+    requested = requested_rates(options)
+    if inputs.as_read.evidence is None:
         return requested
-    levels = levels_of(log_odds_of(matrix), options.floor)
-    if not levels.exact:
-        logger.info("%s", levels.words)
-    return replace(requested, levels=levels)
+    return replace(requested, levels=levels_in(inputs.as_read, options))
 
 
 def _where(device: str, executor: Executor | None) -> str | Several:

@@ -11,7 +11,7 @@ from syclade.host.answer.request.arguments import has_copy
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
-from syclade.host.data.model.levels import weighed
+from syclade.host.data.model.levels import Levels, levels_of, log_odds_of, weighed
 from syclade.host.data.model.rate_model import (
     UNIFORM_DEVIATION,
     UNIFORM_LEARN,
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Inputs",
     "Learning",
+    "levels_in",
     "read_inputs",
+    "with_weights",
 ]
 
 
@@ -108,6 +110,14 @@ def with_weights(matrix: Matrix, options: Options) -> Matrix:
         return matrix
     assert isinstance(matrix.evidence, Likelihoods)
     return weighed(matrix, matrix.evidence.log_odds, options.floor)
+
+
+def levels_in(matrix: Matrix, options: Options) -> Levels:
+    """Return the levels of a matrix with the log odds of its entries."""
+    levels = levels_of(log_odds_of(matrix), options.floor)
+    if not levels.exact:
+        logger.info("%s", levels.words)
+    return levels
 
 
 def _given_names(names: Names, found: Sequence[str] | None) -> str | list[str] | None:

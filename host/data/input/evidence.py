@@ -45,6 +45,11 @@ class Likelihoods:
         """SHA-256 of the kind and the numbers, in hexadecimal."""
         return _digest("likelihoods", self.log_odds.astype("<f8"))
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of mutations, and of cells."""
+        return self.log_odds.shape
+
     def taken(self, rows: NDArray[np.int64], cells: NDArray[np.int64]) -> Likelihoods:
         """Return the evidence of some mutations in some cells."""
         return Likelihoods(self.log_odds[np.ix_(rows, cells)])
@@ -78,6 +83,11 @@ class Reads:
     def sha256(self) -> str:
         """SHA-256 of the kind and the numbers, in hexadecimal."""
         return _digest("reads", self.alternate.astype("<i4"), self.total.astype("<i4"))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of mutations, and of cells."""
+        return self.total.shape
 
     def taken(self, rows: NDArray[np.int64], cells: NDArray[np.int64]) -> Reads:
         """Return the evidence of some mutations in some cells."""

@@ -85,6 +85,8 @@ class Matrix:
             raise ValueError("Matrix.mutations must have one name for each row")
         if self.cells is not None and len(self.cells) != self.values.shape[1]:
             raise ValueError("Matrix.cells must have one name for each column")
+        if self.evidence is not None and self.evidence.shape != self.values.shape:
+            raise ValueError("Matrix.evidence must have the shape of Matrix.values")
         self.values.setflags(write=False)
 
     @property

@@ -64,6 +64,18 @@ class Levels:
         """Return the fields in a line, arrays by their shapes."""
         return short_repr(self)
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether other levels are the same, with the same edges and floor."""
+        return isinstance(other, Levels) and self._key == other._key
+
+    def __hash__(self) -> int:
+        """Return the hash of levels, edges and floor."""
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[bytes, bytes, bytes, float]:
+        return self.odds.tobytes(), self.absent.tobytes(), self.edges.tobytes(), self.floor
+
     @property
     def exact(self) -> bool:
         """Return whether every entry has exactly its level."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
-from syclade.host.ground.errors import MatrixError, RatesError
+from syclade.host.ground.errors import MatrixError, OptionError, RatesError
 from syclade.host.ground.options import Options, checked, flag_of
 from syclade.host.ground.supported import check_together
 
@@ -167,8 +167,13 @@ def all_rates(model: ObservationModel) -> dict[str, float | None]:
 
 
 def error_rates(model: ObservationModel) -> Rates:
-    """Return the error rates of a run on calls; only such runs get here."""
-    assert isinstance(model, Rates)
+    """Return the error rates of a run on calls.
+
+    Raises:
+        OptionError: the run is of evidence.
+    """
+    if isinstance(model, Levels):
+        raise OptionError("evidence has no error rates", hint=f"use {flag_of('evidence', 'calls')}")
     return model
 
 

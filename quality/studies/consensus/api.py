@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.inference import infer
-from syclade.host.data.model.rates import error_rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.device.choice import choose_device
@@ -105,7 +104,7 @@ def _of_input(
     yield Found(number, "most likely tree", likely.clones - 1, ess, agreement_with(likely, true))
     yield Found(number, f"pairs ≥ {SHARES}", None, ess, _of_pairs(relations, true))
     for thresholds in GRID:
-        tree = consensus_of_all(samples, best, simulation.matrix, error_rates(sampled.rates), thresholds)
+        tree = consensus_of_all(samples, best, simulation.matrix, sampled.rates, thresholds)
         name = f"consensus {thresholds.before:g}, {thresholds.apart:g}"
         yield Found(number, name, tree.clones - 1, ess, agreement_with(tree, true))
 

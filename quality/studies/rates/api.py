@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import syclade
 from syclade.host.data.model.rate_posterior import RateInterval, rate_posterior
-from syclade.host.data.model.rates import Rates, error_rates
+from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.choice import choose_device
 from syclade.host.ground.options.types import DEFAULT_SEED
@@ -115,7 +115,7 @@ def _of_input(one: Input, device: str) -> OfInput:
         true=one.rates,
         intervals=dict[str, RateInterval](support.rates.intervals),
         control=equal.intervals,
-        searched=error_rates(result.rates),
+        searched=result.rates,
         under=support.rates.sampled_under,
         rough=support.rates.rough,
         enough=support.enough,

@@ -16,7 +16,7 @@ from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.problem import make_problem, problem_at
 from syclade.host.data.model.rate_grid import RateGrid, RatePrior
 from syclade.host.data.model.rate_model import NOWHERE, make_rate_model
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import Rates, error_rates
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.ground.errors import OptionError
 from syclade.kernels.rates.arguments import FN
@@ -72,7 +72,7 @@ def test_places_are_rates(rates: Rates) -> None:
     assert learned.values(learned.start)["fn_rate"] == pytest.approx(missed, abs=2e-4)
     assert learned.values(learned.start)["fp_rate"] == pytest.approx(rates.fp_rate, rel=1e-2)
     for places in (NOWHERE, (0, learned.points[1] - 1, 0), (learned.points[0] - 1, 0, 0)):
-        made = learned.at(places)  # also checks the rates
+        made = error_rates(learned.at(places))  # also checks the rates
         total = made.fn_rate + (made.fn_rate_hom or 0)
         assert learned.values(places) == {"fn_rate": pytest.approx(total), "fp_rate": made.fp_rate}
         assert made.fn_rate_hom in (None, made.fn_rate)
@@ -82,8 +82,8 @@ def test_places_are_rates(rates: Rates) -> None:
 def test_one_rate_alone() -> None:
     fn, fp = make_rate_model(RATES, learn_fn=0.2), make_rate_model(RATES, learn_fp=0.2)
     assert (fn.points[1], fp.points[0]) == (1, 1)
-    assert fn.at((17, 0, 0)).fp_rate == RATES.fp_rate
-    assert fp.at((0, 17, 0)).fn_rate == RATES.fn_rate
+    assert error_rates(fn.at((17, 0, 0))).fp_rate == RATES.fp_rate
+    assert error_rates(fp.at((0, 17, 0))).fn_rate == RATES.fn_rate
 
 
 @pytest.mark.parametrize("rates", [RATES, ZYGOSITY])

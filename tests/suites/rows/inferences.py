@@ -13,6 +13,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.simulate import simulate
 from tests.support.backends import NUMPY, Backend
 from tests.support.did_all import assert_did_all
+from tests.support.evidence import random_evidence
 from tests.support.leaf import LeafCase
 from tests.support.same_bits import Places, Row, on_devices
 
@@ -64,7 +65,7 @@ class Inference:
 
 def told_by(result: Any) -> dict[str, Any]:
     """Return all of a result that must not depend on the device, in a comparable form."""
-    names = ("log_likelihood", "moves", "rates", "learned")
+    names = ("log_likelihood", "moves", "model", "learned")
     samples = result.samples
     return {
         **{name: getattr(result, name) for name in names},
@@ -143,6 +144,16 @@ def learned(score: str) -> Inference:
     return Inference(f"infer, learned, {score}", learned_matrix, options, places)
 
 
+def of_evidence(name: str, **options: Any) -> Inference:
+    """Return a row with log odds of many levels in place of calls."""
+    return Inference(
+        f"infer, evidence, {name}",
+        lambda: random_evidence(9, 30, 5)[0],
+        {"chains": 2, "steps": 300, "samples": 20, **options},
+        on_devices(options.get("encoding", "preorder")),
+    )
+
+
 CELL_RATES = {"fp_rate": 0.02, "fn_rate": 0.2, "fn_rate_hom": 0.25, "hom_rate": 0.005}
 CELLS = Inference(
     "infer, cells",
@@ -156,5 +167,9 @@ ROWS: list[Row] = [
     *(of_size(*size, encoding) for size in SIZES for encoding in ENCODINGS),
     *map(counted, COUNTED),
     *map(learned, ("max", "sum")),
+    of_evidence("max"),
+    of_evidence("sum", score="sum"),
+    of_evidence("shares", score="shares"),
+    of_evidence("search", chains=None, steps=None, samples=None, support="none"),
     CELLS,
 ]

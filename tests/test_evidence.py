@@ -1,0 +1,160 @@
+"""Inference with evidence in place of calls."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import syclade
+from syclade.host.chains.plan import make_plan
+from syclade.host.chains.scores.all_attachments import all_attachments
+from syclade.host.commands.main import cli
+from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.levels import Levels, log_odds_of
+from syclade.host.data.model.likelihood import log_likelihood, summed_log_likelihood
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.device.choice import choose_device
+from syclade.host.ground.errors import CheckpointError, OptionError, RatesError
+from syclade.quality.posterior.check import judge
+from syclade.quality.posterior.samples import sample_chain
+from syclade.quality.posterior.small_target import make_target
+from tests.support.evidence import random_evidence
+
+FP, FN = 0.01, 0.2
+
+
+def both(cells: int = 60, mutations: int = 14) -> tuple[Matrix, Matrix]:
+    """Return calls, and the same as likelihoods."""
+    calls = simulate(cells, mutations, FP, FN, 0.1, 3).matrix
+    odds = Rates(FP, FN).weights()[calls.values]
+    return calls, replace(calls, evidence=Likelihoods(odds))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"score": "sum", "steps": 500, "chains": 2, "samples": 20},
+        {"score": "shares", "steps": 500, "chains": 2, "samples": 20},
+        {"tree": "leaf", "steps": 500, "chains": 2},
+        {"doublets": "learn", "steps": 300, "chains": 2},
+        {"recurrent": "M3", "doublets": 0.1, "steps": 300, "chains": 2},
+        {"recurrent": "M3", "max_trees": None, "steps": 300, "chains": 2},
+    ],
+)
+def test_calls_as_likelihoods_give_the_same_bits(options: dict[str, Any]) -> None:
+    calls, likelihoods = both()
+    one = syclade.infer(calls, fp_rate=FP, fn_rate=FN, seed=5, device="native", **options)
+    other = syclade.infer(likelihoods, seed=5, device="native", **options)
+    assert isinstance(other.model, Levels)
+    assert other.model.exact
+    assert np.array_equal(one.parents, other.parents)
+    assert np.array_equal(one.assignment.node, other.assignment.node)
+    assert np.array_equal(one.assignment.ties, other.assignment.ties)
+    assert one.moves == other.moves
+    # Probabilities of both states add up to 1 in each entry, which adds a constant to log-likelihoods.
+    known = calls.values != 3
+    odds = log_odds_of(other.observed)[: len(known)][known]
+    constant = (
+        -np.logaddexp(0.0, odds).sum() - np.where(calls.values[known] == 1, np.log(FP), np.log1p(-FP)).sum()
+    )
+    assert other.log_likelihood - one.log_likelihood == pytest.approx(constant, abs=1e-8)
+    if one.samples is not None:
+        assert other.samples is not None
+        lines = [[line.split()[1:] for line in of.lines()] for of in (one.samples, other.samples)]
+        assert lines[0] == lines[1]
+    if not options:
+        assert one.support is not None
+        assert other.support is not None
+        assert np.array_equal(one.support.edges, other.support.edges)
+        assert np.array_equal(one.support.trees, other.support.trees)
+        np.testing.assert_allclose(one.support.cells, other.support.cells, atol=1e-12)
+        assert one.consensus is not None
+        assert other.consensus is not None
+        assert np.array_equal(one.consensus.tree.parents, other.consensus.tree.parents)
+
+
+def test_the_log_likelihood_is_of_the_evidence_and_not_of_its_levels() -> None:
+    matrix, _ = random_evidence(30, 60, 2)
+    found = syclade.infer(matrix, support="none", seed=1)
+    assert isinstance(found.model, Levels)
+    assert not found.model.exact
+    exact = log_likelihood(matrix, found.model, found.parents)
+    assert found.log_likelihood == exact
+    of_levels = max(search.log_likelihood for search in found.searches)
+    assert 0.0 < abs(of_levels - exact) < 60 * found.model.mean_error
+
+
+def test_chains_sample_the_posterior_of_the_evidence() -> None:
+    """The posterior of chains is that of the log odds; a chain of the calls samples another."""
+    matrix, _ = random_evidence(4, 8, 1)
+    weak = replace(matrix, evidence=Likelihoods(log_odds_of(matrix) / 2.0))
+    levels = syclade.infer(weak, steps=1, chains=1, device="numpy").model
+    problem = make_problem(weak, levels, octaves=True)
+    assert problem.classes > 20
+    target = make_target(make_plan(problem, score=all_attachments(problem)))
+    logs = np.array([summed_log_likelihood(weak, levels, np.array(tree)) for tree in target.trees])
+    posterior = np.exp(logs - np.logaddexp.reduce(logs))
+    np.testing.assert_allclose(target.posterior, posterior, rtol=2e-3)
+    device = choose_device("native")
+    assert judge(target, sample_chain(target, device, "preorder", 5000, seed=1, slots=512)).holds
+    calls = make_problem(weak, Rates(0.1, 0.3), octaves=True)
+    other = replace(target, plan=make_plan(calls, score=all_attachments(calls)))
+    assert not judge(other, sample_chain(other, device, "preorder", 5000, seed=1, slots=512)).holds
+
+
+def test_resumed_runs_need_the_same_evidence_and_floor(tmp_path: Path) -> None:
+    _, matrix = both(20, 8)
+    kept = tmp_path / "run"
+    options: dict[str, Any] = {"steps": 400, "chains": 2, "device": "native"}
+    whole = syclade.infer(matrix, checkpoint=kept, checkpoint_every=0, **options)
+    again = syclade.infer(matrix, resume=kept, **options)
+    assert again.log_likelihood == whole.log_likelihood
+    other = replace(matrix, evidence=Likelihoods(log_odds_of(matrix) * 1.5))
+    with pytest.raises(CheckpointError):
+        syclade.infer(other, resume=kept, **options)
+    with pytest.raises(CheckpointError, match="floor"):
+        syclade.infer(matrix, resume=kept, floor=0.01, **options)
+
+
+def test_options_of_calls_are_refused() -> None:
+    calls, matrix = both(20, 8)
+    for options in ({"fp_rate": 0.1}, {"fn_rate": 0.1}, {"merge_homozygous": True}, {"recurrent": "all"}):
+        with pytest.raises(OptionError, match="does not go with --evidence likelihoods"):
+            syclade.infer(matrix, **options)
+    with pytest.raises(OptionError, match="--floor"):
+        syclade.infer(calls, floor=0.1)
+
+
+def test_the_command_takes_likelihoods_of_a_file(tmp_path: Path) -> None:
+    matrix, _ = random_evidence(8, 12, 4)
+    wild = 1.0 / (1.0 + np.exp(log_odds_of(matrix)))
+    lines = [
+        " ".join([name, *map(repr, row)]) for name, row in zip(matrix.mutations, wild.tolist(), strict=True)
+    ]
+    path = tmp_path / "probabilities.txt"
+    path.write_text(
+        "\n".join([" ".join(["HAPLOID", "8", "12", *(f"c{i}" for i in range(12))]), *lines]) + "\n"
+    )
+    out = tmp_path / "out"
+    arguments = ["infer", str(path), "--evidence", "likelihoods", "--out", str(out), "--report"]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, done.output
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["fp_rate"] is None
+    tree = ["score", str(path), str(out / "tree.newick")]
+    scored = CliRunner().invoke(cli, [*tree, "--evidence", "likelihoods", "--json"])
+    assert scored.exit_code == 0, scored.output
+    assert json.loads(scored.output)["log_likelihood"] == pytest.approx(summary["log_likelihood"], abs=1e-9)
+    refused = CliRunner().invoke(cli, tree)
+    assert isinstance(refused.exception, RatesError)
+    assert "--fp-rate is missing" in str(refused.exception)
