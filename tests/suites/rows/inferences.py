@@ -148,8 +148,8 @@ def of_evidence(name: str, **options: Any) -> Inference:
     """Return a row with log odds of many levels in place of calls."""
     return Inference(
         f"infer, evidence, {name}",
-        lambda: random_evidence(9, 30, 5)[0],
-        {"chains": 2, "steps": 300, "samples": 20, **options},
+        lambda: random_evidence(6, 16, 5)[0],
+        {"chains": 2, "steps": 200, "samples": 20, **options},
         on_devices(options.get("encoding", "preorder")),
     )
 
@@ -167,7 +167,6 @@ ROWS: list[Row] = [
     *(of_size(*size, encoding) for size in SIZES for encoding in ENCODINGS),
     *map(counted, COUNTED),
     *map(learned, ("max", "sum")),
-    of_evidence("max"),
     of_evidence("sum", score="sum"),
     of_evidence("shares", score="shares"),
     of_evidence("search", chains=None, steps=None, samples=None, support="none"),
