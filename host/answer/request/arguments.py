@@ -12,8 +12,8 @@ from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.device.choice import choose_device, first_of, split_devices
 from syclade.host.findings.estimated_rates import RequestedRates
 from syclade.host.findings.kinds import kind_named
-from syclade.host.ground.errors import MatrixError
-from syclade.host.ground.options import Options, checked, flag_of
+from syclade.host.ground.errors import MatrixError, OptionError
+from syclade.host.ground.options import Options, checked, flag_of, is_given
 from syclade.host.ground.options.types import ALL_MUTATIONS, DEFAULT_CHAINS, DEFAULT_SUPPORT
 from syclade.host.ground.supported import check_together, excluded_by
 
@@ -52,6 +52,12 @@ def settled(options: Options) -> Options:
     check_together(options)
     options = options.replace(method=method_of(options))
     check_together(options)
+    if options.recurrent == ALL_MUTATIONS and is_given(options, "evidence"):
+        raise OptionError(
+            f"{flag_of('recurrent', ALL_MUTATIONS)} does not go with {flag_of('evidence', options.evidence)}",
+            hint=f"tests of all mutations have rates of calls: name one mutation, or use "
+            f"{flag_of('evidence', 'calls')}",
+        )
     split_devices(options.device)
     rates.check(device=options.device)
     return options
