@@ -52,7 +52,7 @@ TYPES: dict[str, Any] = {
 }
 """The type in Python of each type of option."""
 
-WIDER = {"recurrent": str | int | None, "total_reads": object, "ref_reads": object}
+WIDER = {"recurrent": str | int | None, "total_reads": object, "ref_reads": object, "absent": object}
 """Types of options that take objects in Python."""
 
 

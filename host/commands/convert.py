@@ -1,4 +1,4 @@
-"""``syclade convert``: convert a matrix to SCITE's or PhISCS' format."""
+"""``syclade convert``: convert a matrix to the format of SCITE, PhISCS or ScisTree2."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
+    from syclade.host.ground.atomic import Content
 
 __all__ = ["command"]
 
@@ -20,7 +21,7 @@ __all__ = ["command"]
 @click.command("convert")
 @click.argument("matrix", type=options.MATRIX)
 @options.take(*options.CODING)
-@click.option("--to", type=click.Choice(("scite", "sc")), default="scite", show_default=True)
+@click.option("--to", type=click.Choice(("scite", "sc", "scistree2")), default="scite", show_default=True)
 @options.take("out", required=True)
 @options.take("force", "json")
 def command(
@@ -34,8 +35,10 @@ def command(
     """Write MATRIX in another format to DIR.
 
     MATRIX is a path, or - for standard input. With --to scite, DIR gets matrix.csv, and matrix.geneNames and
-    matrix.cellNames for --names and --cell-names. With --to sc, it gets matrix.SC. left_out.tsv lists what
-    options leave out.
+    matrix.cellNames for --names and --cell-names; with --evidence, also alternate.tsv and total.tsv, or
+    log_odds.tsv, which --evidence reads from DIR again. With --to sc, it gets matrix.SC. With --to scistree2
+    and --evidence likelihoods, it gets matrix.haploid, with probabilities. left_out.tsv lists what options
+    leave out.
     """
     from syclade.host.commands.progress import show_log
     from syclade.host.data.input.left_out import FILE, left_out_table
@@ -45,6 +48,8 @@ def command(
     show_log(quiet=False, verbose=False)
     read = read_matrix(matrix, **given, strict=True)
     files = _files(read, to)
+    if read.evidence is not None and to == "sc":
+        click.echo("syclade: matrix.SC has the calls alone: this format cannot hold their evidence", err=True)
     if read.left_out:
         files[FILE] = left_out_table(read.left_out)
     inputs = {
@@ -78,12 +83,15 @@ def _described(matrix: Matrix) -> JsonObject:
     }
 
 
-def _files(matrix: Matrix, to: str) -> dict[str, str]:
-    """Return the texts of the files by file name."""
+def _files(matrix: Matrix, to: str) -> dict[str, Content]:
+    """Return the contents of the files by file name."""
     from syclade.host.data.input.matrix import format_matrix
+    from syclade.host.data.input.written import evidence_tables, scistree_text
     from syclade.host.data.trees.clones import default_cell_names
 
     cells = matrix.cells or default_cell_names(matrix.n_cells)
+    if to == "scistree2":
+        return {"matrix.haploid": scistree_text(matrix)}
     if to == "sc":
         lines = ["\t".join(("cellIDxmutID", *matrix.mutations))]
         lines += ["\t".join((cell, *map(str, row))) for cell, row in zip(cells, matrix.values.T, strict=True)]
@@ -92,4 +100,5 @@ def _files(matrix: Matrix, to: str) -> dict[str, str]:
         "matrix.csv": format_matrix(matrix.values),
         "matrix.geneNames": "\n".join(matrix.mutations) + "\n",
         "matrix.cellNames": "\n".join(cells) + "\n",
+        **evidence_tables(matrix),
     }

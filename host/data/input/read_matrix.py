@@ -48,10 +48,12 @@ def read_matrix(
     vaf_hom: float | None = None,
     total_reads: AnyPath | DataFrame | None = None,
     ref_reads: AnyPath | DataFrame | None = None,
+    absent: AnyPath | DataFrame | None = None,
     columns: str | None = None,
     name_by: str | None = None,
     layer: str | None = None,
     total_layer: str | None = None,
+    absent_layer: str | None = None,
     coding: str | None = None,
     filter: str | None = None,
     drop_filtered: bool = False,
@@ -93,6 +95,8 @@ def read_matrix(
         total_reads: the table of the numbers of all reads, if the source has those of alternate reads: a
             file for a file in the formats tsv and csv, a DataFrame for a DataFrame.
         ref_reads: the same of reference reads.
+        absent: the table of likelihoods without the mutation, if the source has those with it (with
+            `evidence` "likelihoods", and `coding`).
         columns: columns of a long table, such as "cell=barcode,mutation=chr+pos,alt=5,total=6", by name or
             number; None finds them by their names.
         name_by: names of the mutations of a VCF or of cellsnp, "site" for CHROM:POS:REF/ALT, or "id" for the
@@ -100,8 +104,11 @@ def read_matrix(
         layer: the layer of an AnnData; None takes X.
         total_layer: the layer of an AnnData with the numbers of all reads, if `layer` has those of alternate
             reads.
+        absent_layer: the layer of an AnnData with the likelihoods without the mutation, if `layer` has those
+            with it.
         coding: the coding of a layer: "scite" (2 homozygous, 3 missing) or "cyvcf2" (2 unknown, 3
-            homozygous).
+            homozygous). Of likelihoods in a table or layer: "probability", of the mutation, or "log", for log
+            odds; with `absent` or `absent_layer`, likelihoods or their logarithms.
         filter: which records of a VCF to read: "pass" for those whose FILTER is PASS or ".", or "all". None
             reads all.
         drop_filtered: whether to leave out variants and cells that Tapestri's pipeline marks as filtered.
@@ -126,8 +133,9 @@ def read_matrix(
         "two": two, "rows": rows, "evidence": evidence,
         "min_depth": min_depth, "min_gq": min_gq, "min_vaf": min_vaf,
         "vaf_ref": vaf_ref, "vaf_het": vaf_het, "vaf_hom": vaf_hom, "total_reads": total_reads,
-        "ref_reads": ref_reads, "columns": columns, "name_by": name_by, "layer": layer,
-        "total_layer": total_layer, "coding": coding, "filter": filter, "obs_mask": obs_mask,
+        "ref_reads": ref_reads, "absent": absent, "columns": columns, "name_by": name_by, "layer": layer,
+        "total_layer": total_layer, "absent_layer": absent_layer, "coding": coding,
+        "filter": filter, "obs_mask": obs_mask,
         "var_mask": var_mask, "drop_filtered": drop_filtered,
     }  # fmt: skip
     options = ReadOptions(**{name: checked(name, value) for name, value in given.items()})

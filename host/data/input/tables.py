@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import logging
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import CODINGS, refuse_together
 from syclade.host.data.input.formats.hdf import PLACE
+from syclade.host.data.input.formats.likelihoods import calls_of, check_coding, odds_of_numbers
 from syclade.host.data.input.formats.reads import SHARES, Called, called, refuse_reads
 from syclade.host.data.input.left_out import Marks
 from syclade.host.data.input.matrix import Matrix, values_from_array
 from syclade.host.data.input.names import check_names, distinct_names
 from syclade.host.ground.errors import MatrixError, OptionError
+from syclade.host.ground.options.types import AnyPath
 from syclade.host.ground.values import Array
 
 if TYPE_CHECKING:
@@ -45,14 +49,16 @@ def of_frame(frame: DataFrame, options: ReadOptions) -> Matrix:
         OptionError: an option does not apply to data frames.
         MatrixError: the option `rows` is not given; an invalid value or name.
     """
-    _only(
-        options, ("rows", "two", "evidence", "total_reads", "ref_reads", "min_depth", *SHARES), "a DataFrame"
-    )
+    known = ("rows", "two", "evidence", "total_reads", "ref_reads", "absent", "coding", "min_depth", *SHARES)
+    _only(options, known, "a DataFrame")
     if options.rows is None:
         raise MatrixError(
             "a DataFrame's rows may be cells or mutations",
             hint='call syclade.read_matrix(frame, rows="cells"), or rows="mutations"',
         )
+    coding = check_coding(options, second=options.absent is not None, path="DataFrame")
+    if coding is not None:
+        return _likely_frames(frame, options, coding)
     if options.total_reads is not None or options.ref_reads is not None:
         return _called_frames(frame, options)
     refuse_reads(options, "DataFrame", "total_reads or ref_reads, a data frame")
@@ -77,6 +83,7 @@ def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
         "layer",
         "coding",
         "total_layer",
+        "absent_layer",
         *SHARES,
         "min_depth",
         "obs_mask",
@@ -84,11 +91,14 @@ def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
     )
     _only(options, known, "an AnnData")
     refuse_together(options.total_layer is not None, options.coding, options.two)
-    for name in (options.layer, options.total_layer):
+    for name in (options.layer, options.total_layer, options.absent_layer):
         if name is not None and name not in data.layers:
             names = [name for name in data.layers if name is not None]  # from anndata 0.13 on, None is X
             raise MatrixError(f"there is no layer {name}", hint=f"there are {', '.join(names) or 'none'}")
-    if options.total_layer is not None:
+    coding = check_coding(options, second=options.absent_layer is not None, path="AnnData")
+    if coding is not None:
+        found = _likely_layers(data, options, coding)
+    elif options.total_layer is not None:
         found = _called_layers(data, options)
     else:
         refuse_reads(options, "AnnData", 'total_layer="DP"')
@@ -130,15 +140,53 @@ def _places(columns: DataFrame) -> list[str]:
     return [f"{chrom}:{position}:{ref}/{alt}" for chrom, position, ref, alt in rows]
 
 
+def _layers(data: AnnData, *names: str | None) -> list[NDArray[np.float64]]:
+    """Return layers as numbers, shape (mutations, cells); None is X."""
+    if None in names and data.X is None:
+        raise MatrixError("there is no X", hint='give the layer of alternate reads: layer="AD"')
+    tables = [data.X if name is None else data.layers[name] for name in names]
+    return [
+        np.asarray(table.toarray() if hasattr(table, "toarray") else table, np.float64).T for table in tables
+    ]
+
+
 def _called_layers(data: AnnData, options: ReadOptions) -> Called:
     """Return the calls of layers of reads, shape (mutations, cells)."""
-    if options.layer is None and data.X is None:
-        raise MatrixError("there is no X", hint='give the layer of alternate reads: layer="AD"')
-    tables = [data.X if name is None else data.layers[name] for name in (options.layer, options.total_layer)]
-    alternate, depth = (
-        np.asarray(table.toarray() if hasattr(table, "toarray") else table, np.float64).T for table in tables
-    )
+    alternate, depth = _layers(data, options.layer, options.total_layer)
     return called(alternate, depth, options, "AnnData")
+
+
+def _likely_layers(data: AnnData, options: ReadOptions, coding: str) -> Called:
+    """Return the log odds of one layer or two, shape (mutations, cells)."""
+    refuse_reads(options, "AnnData", 'evidence="reads"')
+    mutated = _layers(data, options.layer)[0]
+    absent = None if options.absent_layer is None else _layers(data, options.absent_layer)[0]
+    odds = odds_of_numbers(mutated, absent, coding, "AnnData")
+    return Called(calls_of(odds), (), Likelihoods(odds))
+
+
+def _paired(frame: DataFrame, other: AnyPath | DataFrame | None, name: str) -> NDArray[np.float64]:
+    """Return the numbers of a second data frame, in the order of the first."""
+    if other is None or isinstance(other, (str, os.PathLike)) or not is_frame(other):
+        raise OptionError(f"{name} must be one data frame", hint="with the names of the first")
+    try:
+        paired = other.loc[frame.index, frame.columns]
+    except KeyError as problem:
+        raise MatrixError(f"{name} lacks names of the first data frame: {problem}") from None
+    if paired.shape != frame.shape or other.shape != frame.shape:
+        raise MatrixError(f"{name} has the shape {other.shape}, but the first data frame {frame.shape}")
+    return _floats(paired)
+
+
+def _likely_frames(frame: DataFrame, options: ReadOptions, coding: str) -> Matrix:
+    """Return the matrix of one data frame of probabilities or log odds, or of two of likelihoods."""
+    refuse_reads(options, "DataFrame", 'evidence="reads"')
+    absent = None if options.absent is None else _paired(frame, options.absent, "absent")
+    odds = odds_of_numbers(_floats(frame), absent, coding, "DataFrame")
+    rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
+    if options.rows == "cells":
+        odds, rows, columns = odds.T, columns, rows
+    return _matrix(Called(calls_of(odds), (), Likelihoods(odds)), rows, columns, options)
 
 
 def _called_frames(frame: DataFrame, options: ReadOptions) -> Matrix:
@@ -151,13 +199,7 @@ def _called_frames(frame: DataFrame, options: ReadOptions) -> Matrix:
         )
     if options.two is not None:
         raise OptionError("two is for genotypes, not for numbers of reads", hint="leave it out")
-    try:
-        paired = other.loc[frame.index, frame.columns]
-    except KeyError as problem:
-        raise MatrixError(f"{given[0]} lacks names of the first data frame: {problem}") from None
-    if paired.shape != frame.shape or other.shape != frame.shape:
-        raise MatrixError(f"{given[0]} has the shape {other.shape}, but the first data frame {frame.shape}")
-    alternate, depth = _floats(frame), _floats(paired)
+    alternate, depth = _floats(frame), _paired(frame, other, given[0])
     if given == ["ref_reads"]:
         depth = alternate + depth
     rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]

@@ -76,6 +76,9 @@ class Options(Values):
         "Table of the numbers of all reads, if MATRIX has those of alternate reads (tsv, csv).")
     ref_reads: object = option(NAMES, of=_MATRIX, metavar="FILE", default=None, help=
         "Table of the numbers of reference reads, if MATRIX has those of alternate reads (tsv, csv).")
+    absent: object = option(NAMES, of=_MATRIX, metavar="FILE", default=None, help=
+        "Table of likelihoods without the mutation, if MATRIX has those with it (tsv, csv; with --evidence "
+        "likelihoods and --coding).")
     columns: str | None = option(TEXT, of=_MATRIX, metavar="LIST", default=None, help=
         "Names or numbers of the columns of a long table, such as "
         "cell=barcode,mutation=chr+pos,alt=5,total=6; or ref for total (long).")
@@ -86,8 +89,13 @@ class Options(Values):
         "Layer of the calls, if they are not in X (h5ad).")
     total_layer: str | None = option(TEXT, of=_MATRIX, metavar="NAME", default=None, help=
         "Layer of the numbers of all reads, if X or --layer has those of alternate reads (h5ad).")
-    coding: str | None = option(one_of("scite", "cyvcf2"), of=_MATRIX, default=None, help=
-        "Coding of a layer: 2 homozygous and 3 missing, or 2 unknown and 3 homozygous (h5ad).")
+    absent_layer: str | None = option(TEXT, of=_MATRIX, metavar="NAME", default=None, help=
+        "Layer of the likelihoods without the mutation, if X or --layer has those with it (h5ad).")
+    coding: str | None = option(one_of("scite", "cyvcf2", "probability", "log"), of=_MATRIX, default=None,
+        help=
+        "Coding of a layer: 2 homozygous and 3 missing (scite), or 2 unknown and 3 homozygous (cyvcf2) "
+        "(h5ad). With --evidence likelihoods, numbers are probabilities of the mutation, or log odds; with "
+        "--absent or --absent-layer, likelihoods, or their logarithms (tsv, csv, h5ad).")
     filter: str | None = option(one_of("pass", "all"), of=_MATRIX, default=None, help=
         "Records to read: those whose FILTER is PASS or '.', or all, the default (vcf, bcf).")
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import syclade
+from syclade.host.commands.main import cli
 from syclade.host.data.input import read_matrix as door
 from syclade.host.data.input.evidence import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix
@@ -308,3 +310,134 @@ def test_reads_of_tapestri(tmp_path: Path, names: tuple[str, str], monkeypatch: 
     found = syclade.read_matrix(path, evidence="reads")
     assert reads(found) == (alternate.T.tolist(), total.T.tolist())
     assert found.values.tolist() == [[1, 3], [2, 1]]
+
+
+def test_likelihoods_of_tables(tmp_path: Path) -> None:
+    """Probabilities, log odds, likelihoods of both, and their logarithms; missing ones say nothing."""
+    head = "\tm1\tm2\n"
+    probability = f"{head}a\t0.9\tNA\nb\t0\t1e-3\n"
+    log = f"{head}a\t2.5\t\nb\t-inf\t-1\n"
+    other = text(tmp_path, "\tm2\tm1\nb\t4e-3\t0.5\na\t.\t0.2\n", "absent.tsv")
+    logs = text(tmp_path, "\tm1,m2\na,-1,-2\nb,0,-2\n".replace("\t", ","), "logs.csv")
+    inf = np.inf
+    content: str
+    given: Any
+    for content, given, expected in (
+        (probability, {"coding": "probability"}, [[np.log(9), -inf], [0.0, np.log(1e-3 / 0.999)]]),
+        (probability, {"coding": "probability", "absent": other}, [[np.log(4.5), -inf], [0.0, np.log(0.25)]]),
+        (log, {"coding": "log"}, [[2.5, -inf], [0.0, -1.0]]),
+        (log, {"coding": "log", "absent": logs}, [[3.5, -inf], [0.0, 1.0]]),
+    ):
+        path = text(tmp_path, content, "x.tsv")
+        found = syclade.read_matrix(path, evidence="likelihoods", rows="cells", **given)
+        np.testing.assert_allclose(odds(found), expected)
+        assert found.values.tolist() == [[1, 0], [3, int(expected[1][1] > 0)]]
+        assert found.mutations == ("m1", "m2")
+    for content, given, words in (
+        (probability, {}, "the meaning of the numbers is not given.*--coding probability or --coding log"),
+        (probability.replace("0.9", "1.5"), {"coding": "probability"}, "1.5 .*is not a probability"),
+        (log, {"coding": "probability", "absent": other}, "-inf .*is not a likelihood"),
+        (log.replace("2.5", "2..5"), {"coding": "log"}, ":2: '2..5' is not a number"),
+        (log, {"coding": "log", "min_depth": 3}, "--min-depth is for numbers of reads"),
+    ):
+        path = text(tmp_path, content, "x.tsv")
+        with pytest.raises(MatrixError, match=f"(?s){words}"):
+            syclade.read_matrix(path, evidence="likelihoods", rows="cells", format="tsv", **given)
+    for given, words in (
+        ({"coding": "log"}, "--coding log is for --evidence"),
+        ({"absent": other}, "without the mutation is for"),
+        ({"coding": "scite"}, "--coding scite is for layers"),
+    ):
+        with pytest.raises(OptionError, match=words):
+            syclade.read_matrix(path, rows="cells", format="tsv", **given)
+
+
+def test_likelihoods_of_frames_and_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas, anndata = pytest.importorskip("pandas"), pytest.importorskip("anndata")
+    monkeypatch.setattr(door, "read_in_subprocess", lambda reader, *given: reader(*given))
+    mutated, absent = np.array([[-1.0, np.nan], [-3.0, 0.0]]), np.array([[-4.0, -1.0], [-1.0, -0.5]])
+    expected = [[3.0, -2.0], [0.0, 0.5]]
+    one, two = (
+        pandas.DataFrame(table, index=["a", "b"], columns=["m1", "m2"]) for table in (mutated, absent)
+    )
+    frames: Any = {"evidence": "likelihoods", "rows": "cells", "coding": "log"}
+    assert odds(syclade.read_matrix(one, absent=two.loc[["b", "a"]], **frames)).tolist() == expected
+    assert odds(
+        syclade.read_matrix(np.exp(one), absent=np.exp(two), **frames | {"coding": "probability"})
+    ) == (pytest.approx(np.array(expected)))
+    data = anndata.AnnData(np.zeros((2, 2)), layers={"with": mutated, "without": absent})
+    data.write_h5ad(tmp_path / "x.h5ad")
+    for source in (data, tmp_path / "x.h5ad"):
+        both: Any = {"layer": "with", "absent_layer": "without", "coding": "log"}
+        found = syclade.read_matrix(source, evidence="likelihoods", **both)
+        assert odds(found).tolist() == expected
+        assert found.values.tolist() == [[1, 0], [3, 1]]
+        with pytest.raises(MatrixError, match="the meaning of the numbers is not given"):
+            syclade.read_matrix(source, evidence="likelihoods", layer="with")
+
+
+def convert(*given: object) -> str:
+    """Return the messages of a conversion."""
+    done = CliRunner().invoke(cli, ["convert", *map(str, given)])
+    assert done.exit_code == 0, done.output
+    return done.stderr
+
+
+def test_conversions_keep_evidence(tmp_path: Path) -> None:
+    """In tables that are read again, with names that are numbers, too; and as ScisTree2's probabilities."""
+    likely = text(tmp_path, SCISTREE.replace("m1", "1").replace("m2", "2"))
+    counts = vcf(tmp_path, "C GT:AD 0/0:9,1 0/1:5,1000000", "C AD . 7,8")
+    for source, kind, files in (
+        (likely, "likelihoods", {"log_odds.tsv"}), (counts, "reads", {"alternate.tsv", "total.tsv"}),
+    ):  # fmt: skip
+        out, given = tmp_path / kind, ("--evidence", kind)
+        convert(source, *given, "--out", out)
+        plain = {"matrix.csv", "matrix.geneNames", "matrix.cellNames"}
+        assert {one.name for one in out.iterdir()} == plain | files
+        first, again = (syclade.read_matrix(path, evidence=kind) for path in (source, out))
+        assert first.sha256 == again.sha256
+        assert (first.mutations, first.cells) == (again.mutations, again.cells)
+        assert syclade.read_matrix(out).evidence is None
+        told = convert(out, *given, "--to", "sc", "--out", tmp_path / f"{kind}3")
+        assert "matrix.SC has the calls alone" in told
+        with pytest.raises(
+            MatrixError, match=f"{'total' if kind == 'likelihoods' else 'log_odds'}|alternate"
+        ):
+            syclade.read_matrix(
+                out, format="folder", evidence="reads" if kind == "likelihoods" else "likelihoods"
+            )
+    convert(likely, "--evidence", "likelihoods", "--to", "scistree2", "--out", tmp_path / "out")
+    back = syclade.read_matrix(tmp_path / "out" / "matrix.haploid", evidence="likelihoods")
+    np.testing.assert_allclose(
+        odds(back), odds(syclade.read_matrix(likely, evidence="likelihoods")), rtol=1e-6
+    )
+    refused = CliRunner().invoke(
+        cli, ["convert", str(counts), "--to", "scistree2", "--out", str(tmp_path / "no")]
+    )
+    assert "has none" in str(refused.exception) + refused.output
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        ("alternate.tsv", "\t1\t", "\t11\t", r"alternate.tsv:2: mutation 1 has 11 alternate reads of 10"),
+        ("total.tsv", "\t10\t", "\tx\t", r"total.tsv:2: 'x' is not a number of reads"),
+        ("total.tsv", "\t10\t", "\t", r"total.tsv:2: the row has 1 numbers, but matrix.csv has 2 cells"),
+        ("total.tsv", "1:2:A/C\t0\t15\n", "", r"total.tsv:2: 1 rows, but matrix.csv has 2 mutations"),
+    ],
+)
+def test_damaged_folders(tmp_path: Path, file: str, old: str, new: str, words: str) -> None:
+    counts = vcf(tmp_path, "C GT:AD 0/0:9,1 0/1:5,1000000", "C AD . 7,8")
+    convert(counts, "--evidence", "reads", "--out", tmp_path / "out")
+    content = (tmp_path / "out" / file).read_text()
+    assert old in content
+    text(tmp_path / "out", content.replace(old, new), file)
+    with pytest.raises(MatrixError, match=words):
+        syclade.read_matrix(tmp_path / "out", evidence="reads")
+
+
+def test_pairs_of_tables_without_names(tmp_path: Path) -> None:
+    """Both tables are in the same order."""
+    path, total = text(tmp_path, "0\t0\t1\n" * 3), text(tmp_path, "2\t2\t1\n2\t3\t1\n2\t2\t1\n", "total.tsv")
+    found = syclade.read_matrix(path, format="tsv", rows="mutations", total_reads=total, evidence="reads")
+    assert reads(found) == ([[0, 0, 1]] * 3, [[2, 2, 1], [2, 3, 1], [2, 2, 1]])

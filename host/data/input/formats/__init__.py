@@ -44,7 +44,7 @@ class Format:
 
 
 _READS = ("min_depth", "min_vaf", "vaf_ref", "vaf_hom")
-_PAIR = ("total_reads", "ref_reads", *_READS)
+_PAIR = ("total_reads", "ref_reads", "absent", "coding", *_READS)
 _CALLS = ("min_depth", "min_gq", "min_vaf", "vaf_ref", "vaf_het", "vaf_hom")
 _OF_READS, _OF_CALLERS = ("reads",), ("likelihoods", "reads")
 _RECORDS = (*_CALLS, "name_by", "filter")
@@ -56,13 +56,13 @@ FORMATS = {
         f"a table with tabs or blanks and names; needs {flag_of('rows')}",
         "table:read_tsv",
         _PAIR,
-        evidence=_OF_READS,
+        evidence=_OF_CALLERS,
     ),
     "csv": Format(
         f"a table with commas or semicolons and names; needs {flag_of('rows')}",
         "table:read_csv",
         _PAIR,
-        evidence=_OF_READS,
+        evidence=_OF_CALLERS,
     ),
     "long": Format(
         f"a row for each mutation and cell; needs {flag_of('min_depth')}",
@@ -99,8 +99,8 @@ FORMATS = {
         "h5ad:read_h5ad",
         whole=True,
         in_subprocess=True,
-        takes=("layer", "coding", "total_layer", *_READS, "obs_mask", "var_mask"),
-        evidence=_OF_READS,
+        takes=("layer", "coding", "total_layer", "absent_layer", *_READS, "obs_mask", "var_mask"),
+        evidence=_OF_CALLERS,
     ),
     "tapestri": Format(
         "Tapestri's .h5 of DNA variants",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,12 @@ from syclade.host.data.input.textfile import excerpt, lines_of
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.options.types import AnyPath
 
-__all__ = ["numbers_of", "of_pair", "read_long", "why_not_long"]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["beside", "numbers_of", "of_pair", "read_long", "why_not_long"]
 
 _COUNT = re.compile(r"([0-9]{1,9})(?:[.,]0*)?")
 
@@ -63,17 +67,9 @@ def of_pair(table: Table, options: ReadOptions, path: str, form: str) -> Grid:
     if options.total_reads is not None and options.ref_reads is not None:
         pair = f"{flag_of('total_reads')} and {flag_of('ref_reads')}"
         raise OptionError(f"{pair} are both given", hint="give one of them")
-    source = Source.of(options.total_reads or options.ref_reads or "")
-    text, digest = source.text()
-    other = read_table(text, source.name, _form_of(text, form))
-    rows = _order(table.names, other.names, "row", path, source.name)
-    columns = _order(table.columns, other.columns, "column", path, source.name)
-    alternate, second = numbers_of(table, path), numbers_of(other, source.name)
+    alternate = numbers_of(table, path)
+    second, digest = beside(table, options.total_reads or options.ref_reads or "", path, form, numbers_of)
     transposed = options.rows == "cells"
-    if alternate.shape != second.shape:
-        sizes = [" × ".join(map(str, numbers.shape)) for numbers in (second, alternate)]
-        raise MatrixError(f"the table has {sizes[0]} numbers, but {path} {sizes[1]}", path=source.name)
-    second = second[np.ix_(rows, columns)]
     depth = second if options.ref_reads is None else alternate + second
     mutations, cells = table.names, table.columns
     if transposed:
@@ -83,6 +79,37 @@ def of_pair(table: Table, options: ReadOptions, path: str, form: str) -> Grid:
         return table.lines[cell if transposed else mutation]
 
     return replace(called(alternate, depth, options, path, line_of).grid(mutations, cells), also=(digest,))
+
+
+def beside(
+    table: Table,
+    file: AnyPath | DataFrame,
+    path: str,
+    form: str,
+    read: Callable[[Table, str], NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], str]:
+    """Return the numbers of a second table in the order of the first, and the SHA-256 of its file.
+
+    Args:
+        table: the first table.
+        file: the file of the second one.
+        path, form: file and format of the first one.
+        read: returns the numbers of a table.
+
+    Raises:
+        MatrixError: an error in the file; the tables do not have the same names, or sizes.
+    """
+    source = Source.of(cast(AnyPath, file))
+    text, digest = source.text()
+    other = read_table(text, source.name, _form_of(text, form))
+    rows = _order(table.names, other.names, "row", path, source.name)
+    columns = _order(table.columns, other.columns, "column", path, source.name)
+    numbers, shape = read(other, source.name), (len(table.entries), len(table.entries[0]))
+    if shape != numbers.shape:
+        sizes = [" × ".join(map(str, one)) for one in (numbers.shape, shape)]
+        raise MatrixError(f"the table has {sizes[0]} numbers, but {path} {sizes[1]}", path=source.name)
+    at = np.ix_(rows or range(shape[0]), columns or range(shape[1]))  # tables may have no names
+    return numbers[at], digest
 
 
 def _form_of(text: bytes, form: str) -> str:

@@ -57,7 +57,7 @@ def _evidence(path: Path, shape: tuple[int, ...], options: ReadOptions) -> Evide
         return None
     if options.evidence == "likelihoods":
         file = path / LOG_ODDS
-        log_odds = likelihood_numbers(_table(file, shape), str(file), "log")
+        log_odds = likelihood_numbers(_table(file, shape), str(file))
         return Likelihoods(np.where(np.isnan(log_odds), 0.0, log_odds))
     first, second = path / ALTERNATE, path / TOTAL
     table = _table(first, shape)

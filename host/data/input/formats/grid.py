@@ -63,10 +63,13 @@ class ReadOptions:
             percentage from which a call is homozygous; None for 90.
         total_reads: table with numbers of all reads, beside one with numbers of alternate reads; or None.
         ref_reads: the same with numbers of reference reads.
+        absent: table with likelihoods without the mutation, beside one with likelihoods with it; or None.
         columns: columns of a long table; None finds them by their names.
         layer: the layer of an AnnData file; None takes X.
         total_layer: the layer with numbers of all reads, if the layer has those of alternate ones; else None.
-        coding: the coding of a layer, "scite" or "cyvcf2"; None if not given.
+        absent_layer: the layer with likelihoods without the mutation, if the layer has those with it.
+        coding: the coding of a layer, "scite" or "cyvcf2", or of likelihoods in a table or layer,
+            "probability" or "log"; None if not given.
         name_by: names of the mutations of a VCF, "site" or "id"; None takes the site.
         filter: which records of a VCF to read, "pass" or "all"; None reads all.
         drop_filtered: whether to mark variants and cells that the pipeline filtered.
@@ -84,9 +87,11 @@ class ReadOptions:
     vaf_hom: float | None = None
     total_reads: AnyPath | DataFrame | None = None
     ref_reads: AnyPath | DataFrame | None = None
+    absent: AnyPath | DataFrame | None = None
     columns: str | None = None
     layer: str | None = None
     total_layer: str | None = None
+    absent_layer: str | None = None
     coding: str | None = None
     name_by: str | None = None
     filter: str | None = None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, refuse_rows, with_two
 from syclade.host.data.input.formats.hdf import (
     blocks,
@@ -26,6 +27,7 @@ from syclade.host.data.input.formats.hdf import (
     shape_of,
     texts,
 )
+from syclade.host.data.input.formats.likelihoods import calls_of, check_coding, odds_of_numbers
 from syclade.host.data.input.formats.reads import Called, called, refuse_reads, require_depth
 from syclade.host.data.input.left_out import Marks
 from syclade.host.ground.errors import MatrixError, OptionError
@@ -58,7 +60,10 @@ def read_h5ad(path: Path, options: ReadOptions) -> Grid:
         for part in ("obs", "var"):
             if part not in file:
                 raise MatrixError(f"there is no {part}", path=str(path), hint="is it an AnnData?")
-        if options.total_layer is None:
+        coding = check_coding(options, second=options.absent_layer is not None, path=str(path))
+        if coding is not None:
+            found = _likely(file, options, coding, path)
+        elif options.total_layer is None:
             refuse_reads(options, str(path), f"{flag_of('total_layer')} NAME")
             found = Called(_genotypes(file, options, path), (), None)
         else:
@@ -151,6 +156,27 @@ def _called(file: File, options: ReadOptions, path: Path) -> Called:
     if alternate.shape != depth.shape:
         raise MatrixError(f"the layer {options.total_layer} has another shape", path=str(path))
     return called(alternate.T, depth.T, options, str(path))
+
+
+def _likely(file: File, options: ReadOptions, coding: str, path: Path) -> Called:
+    """Return the log odds of a layer of probabilities, log odds or likelihoods, and maybe of a second one."""
+    if options.total_layer is not None:
+        hint = f"leave one of {flag_of('total_layer')} and {flag_of('evidence', 'likelihoods')} out"
+        raise OptionError(f"{flag_of('total_layer')} is for numbers of reads", hint=hint)
+    refuse_reads(options, str(path), flag_of("evidence", "reads"))
+    tables = [_table(file, options.layer, _numbers, np.float64, path)]
+    if options.absent_layer is not None:
+        tables.append(_table(file, options.absent_layer, _numbers, np.float64, path))
+        if tables[0].shape != tables[1].shape:
+            raise MatrixError(f"the layer {options.absent_layer} has another shape", path=str(path))
+    second = tables[1].T if len(tables) > 1 else None
+    odds = odds_of_numbers(tables[0].T, second, coding, str(path))
+    return Called(calls_of(odds), (), Likelihoods(odds))
+
+
+def _numbers(values: Array, what: str, first_row: int, path: Path) -> NDArray[np.float64]:
+    """Return numbers as float64."""
+    return values.astype(np.float64)
 
 
 def _table(

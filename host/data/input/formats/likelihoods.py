@@ -14,7 +14,7 @@ from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions, named_grid, unused_evidence
 from syclade.host.data.input.formats.tabular import Table
 from syclade.host.data.input.textfile import excerpt
-from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import flag_of
 
 __all__ = [
@@ -22,10 +22,12 @@ __all__ = [
     "CallerLikelihoods",
     "GenotypeLikelihoods",
     "calls_of",
+    "check_coding",
     "genotype_likelihoods",
     "likelihood_numbers",
     "likely_grid",
     "odds_of",
+    "odds_of_numbers",
 ]
 
 FIELDS: Final = ("PL", "GL", "GP", "FPL")
@@ -38,6 +40,12 @@ _LOG = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?|\.[0-9]+(?:[
 
 _NATS: Final = np.log(10.0) / 10.0
 """Natural logarithm of a factor of one phred."""
+
+_UNKNOWN: Final = frozenset(MISSING) - {"-1"}
+"""Symbols of missing numbers; -1 is one only among calls."""
+
+_CODINGS: Final = ("probability", "log")
+"""Codings of likelihoods in tables and layers."""
 
 _CUTS: Final = (99.0, 255.0)
 """Phred numbers at which callers cut likelihoods off."""
@@ -71,29 +79,79 @@ def likely_grid(
     )
 
 
-def likelihood_numbers(table: Table, path: str, coding: str) -> NDArray[np.float64]:
-    """Return the numbers of a table of likelihoods or of log odds; NaN for those that are missing.
+def check_coding(options: ReadOptions, *, second: bool, path: str) -> str | None:
+    """Return the coding of likelihoods in a table or layer; None if they are not asked for.
 
     Args:
-        table: the table.
+        options: the options.
+        second: whether likelihoods without the mutation are given, too.
         path: the file, for messages.
-        coding: "probability" for numbers from 0, "log" for logarithms.
 
     Raises:
-        MatrixError: an entry is no such number, with the line.
+        OptionError: options of likelihoods are given without them.
+        MatrixError: the coding is not given.
+    """
+    coding = options.coding if options.coding in _CODINGS else None
+    likely = flag_of("evidence", "likelihoods")
+    if options.evidence != "likelihoods":
+        if coding is not None or second:
+            what = flag_of("coding", coding) if coding else "a table of likelihoods without the mutation"
+            raise OptionError(f"{what} is for {likely}", hint=f"give {likely}, or leave it out")
+        return None
+    if coding is None:
+        numbers = (
+            "likelihoods, or their logarithms" if second else "probabilities of the mutation, or log odds"
+        )
+        raise MatrixError(
+            f"the meaning of the numbers is not given: {numbers}",
+            path=path,
+            hint=f"give {flag_of('coding', 'probability')} or {flag_of('coding', 'log')}",
+        )
+    return coding
+
+
+def odds_of_numbers(
+    mutated: NDArray[np.float64], absent: NDArray[np.float64] | None, coding: str, path: str
+) -> NDArray[np.float64]:
+    """Return log odds from the numbers of tables or layers; NaN are not known.
+
+    Args:
+        mutated: probabilities of the mutation, log odds, likelihoods with the mutation, or their logarithms.
+        absent: likelihoods without it, or their logarithms, of the same shape; None if there are none.
+        coding: "probability" or "log".
+        path: the file, for messages.
+
+    Raises:
+        MatrixError: a number is no likelihood or probability.
+    """
+    if coding == "log":
+        with np.errstate(invalid="ignore"):
+            odds = mutated if absent is None else mutated - absent
+        return np.where(np.isnan(odds), 0.0, odds)
+    for numbers in (mutated, absent):
+        wrong = np.zeros((1, 1)) if numbers is None else (numbers < 0) | ((absent is None) & (numbers > 1))
+        if numbers is not None and wrong.any():
+            row, column = (int(at) for at in np.argwhere(wrong)[0])
+            what = "a probability" if absent is None else "a likelihood"
+            raise MatrixError(
+                f"{numbers[row, column]:g} (row {row + 1}, column {column + 1}) is not {what}", path=path
+            )
+    return odds_of(mutated, 1.0 - mutated if absent is None else absent)
+
+
+def likelihood_numbers(table: Table, path: str) -> NDArray[np.float64]:
+    """Return the numbers of a table of likelihoods or of logarithms; NaN for those that are missing.
+
+    Raises:
+        MatrixError: an entry is not a number, with the line.
     """
     rows = []
     for entries, line in zip(table.entries, table.lines, strict=True):
-        row = []
-        for text in map(str.strip, entries):
-            if text.upper() in MISSING:
-                row.append(np.nan)
-            elif not _LOG.fullmatch(text) or (coding == "probability" and not float(text) >= 0):
-                what = "likelihood" if coding == "probability" else "logarithm"
-                raise MatrixError(f"{excerpt(text)} is not a {what}", path=path, line=line)
-            else:
-                row.append(float(text))
-        rows.append(row)
+        texts = [text.strip() for text in entries]
+        wrong = next((one for one in texts if one.upper() not in _UNKNOWN and not _LOG.fullmatch(one)), None)
+        if wrong is not None:
+            raise MatrixError(f"{excerpt(wrong)} is not a number", path=path, line=line)
+        rows.append([np.nan if one.upper() in _UNKNOWN else float(one) for one in texts])
     return np.array(rows)
 
 

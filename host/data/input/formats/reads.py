@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Reads
+from syclade.host.data.input.evidence import Evidence, Reads
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, unused_evidence
 from syclade.host.data.input.formats.likelihoods import FIELDS, GenotypeLikelihoods
 from syclade.host.ground.errors import MatrixError
@@ -91,17 +91,17 @@ def refuse_reads(options: ReadOptions, path: str, needs: str) -> None:
 
 
 class Called(NamedTuple):
-    """Calls from numbers of reads.
+    """Calls from numbers of reads or from likelihoods.
 
     Attributes:
         values: uint8, shape (n_mutations, n_cells).
         notes: lines for the log, such as the limits of calls.
-        evidence: the numbers themselves, if they are asked for.
+        evidence: the numbers themselves, if they are asked for; or likelihoods, from which the calls are.
     """
 
     values: NDArray[np.uint8]
     notes: tuple[str, ...]
-    evidence: Reads | None
+    evidence: Evidence | None
 
     def grid(self, mutations: Sequence[str], cells: Sequence[str], details: Sequence[str] = ()) -> Grid:
         """Return them with names, as `named_grid` does."""

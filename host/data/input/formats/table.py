@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.counts import of_pair
+from syclade.host.data.input.formats.counts import beside, of_pair
 from syclade.host.data.input.formats.grid import (
     MISSING,
     PLAIN,
@@ -21,6 +21,12 @@ from syclade.host.data.input.formats.grid import (
     unused_evidence,
     with_two,
 )
+from syclade.host.data.input.formats.likelihoods import (
+    check_coding,
+    likelihood_numbers,
+    likely_grid,
+    odds_of_numbers,
+)
 from syclade.host.data.input.formats.reads import (
     Called,
     called,
@@ -32,7 +38,7 @@ from syclade.host.data.input.formats.reads import (
 )
 from syclade.host.data.input.formats.tabular import Table, by_commas, read_table
 from syclade.host.data.input.textfile import excerpt
-from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import flag_of
 
 __all__ = ["read_compass", "read_condor", "read_csv", "read_sc", "read_tsv"]
@@ -93,6 +99,12 @@ def _read(table: Table, options: ReadOptions, path: str, form: str) -> Grid:
             hint=f"give {flag_of('format', form)} {flag_of('rows', 'cells')}, or "
             f"{flag_of('rows', 'mutations')}",
         )
+    coding = check_coding(options, second=options.absent is not None, path=path)
+    if coding is not None:
+        return _likely(table, options, coding, path, form)
+    if options.coding is not None:
+        hint = f"leave out {flag_of('coding')}, or give {flag_of('two')}"
+        raise OptionError(f"{flag_of('coding', options.coding)} is for layers", hint=hint)
     if options.total_reads is not None or options.ref_reads is not None:
         return of_pair(table, options, path, form)
     refuse_reads(options, path, f"{flag_of('total_reads')} FILE or {flag_of('ref_reads')} FILE")
@@ -107,6 +119,25 @@ def _read(table: Table, options: ReadOptions, path: str, form: str) -> Grid:
     if options.rows == "cells":
         return named_grid(values.T, table.columns, table.names)
     return named_grid(values, table.names, table.columns)
+
+
+def _likely(table: Table, options: ReadOptions, coding: str, path: str, form: str) -> Grid:
+    """Return the log odds of a table of probabilities, log odds or likelihoods, and maybe of a second one.
+
+    Args:
+        table, options, path, form: the table, the options, and the file and its format.
+        coding: as `check_coding` returns it.
+    """
+    refuse_reads(options, path, flag_of("evidence", "reads"))
+    mutated, absent = likelihood_numbers(table, path), None
+    also: tuple[str, ...] = ()
+    if options.absent is not None:
+        absent, digest = beside(table, options.absent, path, form, likelihood_numbers)
+        also = (digest,)
+    odds = odds_of_numbers(mutated, absent, coding, path)
+    if options.rows == "cells":
+        return replace(likely_grid(odds.T, table.columns, table.names, options), also=also)
+    return replace(likely_grid(odds, table.names, table.columns, options), also=also)
 
 
 _PLACE = ("CHR", "POS", "REF", "ALT")

@@ -20,7 +20,7 @@ from syclade.host.ground.errors import MatrixError
 __all__ = ["Table", "by_commas", "fields_of", "read_table", "separator_of", "why_no_table"]
 
 _SEPARATORS = {"tsv": ("\t", " "), "csv": (",", ";")}
-_NUMBER = re.compile(r"-?[0-9]+(?:[.,][0-9]+)?")
+_NUMBER = re.compile(r"-?(?:[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]{1,3})?|inf)")
 _QUOTED = re.compile(r'"((?:[^"\\]|""|\\.)*)"', re.DOTALL)
 
 
