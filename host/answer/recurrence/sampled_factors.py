@@ -1,8 +1,16 @@
-"""Bayes factors of recurrences with shares of the cells, by chains without a recurrence (docs/model.md)."""
+"""Bayes factors of recurrences with shares of the cells, from samples of trees without one (docs/model.md).
+
+A sample is a tree, the node of each cell and the concentration of the shares. A mutation K is taken out of
+the tree, and the cells of its node go to the parent. Given these, the sum over all places of K, and that over
+all pairs of places of K and its copy, follow exactly from how often K is observed in the cells of each node:
+by one pass over the tree. The mean of the ratio of both sums over samples is the Bayes factor.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,10 +22,10 @@ from syclade.host.chains.share_draws import concentration_of
 from syclade.host.chains.shares import sampled_nodes
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.copy_factors import SampledCells, log_ratios
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.rates import Rates, scored_values
 from syclade.host.data.model.recurrence_rates import OwnRates
+from syclade.host.data.trees.tree import depths_of_trees
 from syclade.host.device.work import WorkDone
 from syclade.host.findings.finding import BestTree
 from syclade.host.findings.support.rounds import Budget
@@ -25,7 +33,8 @@ from syclade.host.findings.support.stage import Run, SupportPlan, make_support_p
 from syclade.host.findings.unplaced import unplaced_in
 from syclade.host.ground.signals import Stopped
 
-__all__ = ["Sampled", "cells_of_states", "factors_of", "sample_without"]
+__all__ = ["Sampled", "SampledCells", "cells_of_states", "factors_of", "log_ratios", "sample_without"]
+
 
 _STEPS: Final = 32
 """Most steps of the chains for each step of a chain with a copy."""
@@ -120,3 +129,152 @@ def factors_of(
         of_chains = [ratios[sampled.chains == chain] for chain in numbers]
         found.append(estimate_of(np.array([[np.logaddexp.reduce(of) - np.log(len(of))] for of in of_chains])))
     return found
+
+
+_POINTS: Final = 48
+"""Points of the integral over how the cells of a node divide at a place of the mutation: exact for up to 95
+cells, and nearly for more, as the integrand is smooth."""
+
+_TWO_LABELS: Final = math.log(2.0)
+"""A copy and its mutation are alike, so each pair of places is two trees."""
+
+
+class SampledCells(NamedTuple):
+    """Samples of trees without a recurrence, with the nodes of the cells.
+
+    Attributes:
+        trees: int32, shape (samples, n + 1): parent vectors.
+        nodes: int64, shape (samples, cells): the node of each cell.
+        concentrations: float64, shape (samples,): concentration of the shares.
+    """
+
+    trees: NDArray[np.int32]
+    nodes: NDArray[np.int64]
+    concentrations: NDArray[np.float64]
+
+
+def log_ratios(
+    samples: SampledCells, mutation: int, values: NDArray[np.uint8], tables: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the log of the ratio of both sums in each sample, as a ratio of means over all trees.
+
+    Args:
+        samples: samples from the posterior of trees without a recurrence.
+        mutation: number of the mutation.
+        values: uint8, shape (cells,): its observed values.
+        tables: float64, shape (rates, values, 2): logs of the probabilities of each value without and with
+            the mutation, for equally probable rates.
+
+    Returns:
+        float64, shape (samples,).
+    """
+    n = samples.trees.shape[1] - 1
+    trees, counts = _without(samples, mutation, values, tables.shape[1])
+    sums = _sums_over_places(trees, counts, samples.concentrations, tables)
+    # There are (n + 1)^(n - 1) trees without a copy, and (n - 1) (n + 2)^(n - 1) allowed ones with it.
+    fewer = (n - 1) * math.log((n + 1) / (n + 2)) - math.log(n - 1)
+    return np.asarray(sums[2] - sums[1] + (_TWO_LABELS + fewer))
+
+
+def _without(
+    samples: SampledCells, mutation: int, values: NDArray[np.uint8], classes: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the trees without a mutation, and how often each of its values is observed at each node.
+
+    Returns:
+        int32, shape (samples, n): parent vectors; int64, shape (samples, n, classes).
+    """
+    trees, count = samples.trees, samples.trees.shape[1]
+    above = trees[:, mutation, None]
+    left = np.delete(np.where(trees == mutation, above, trees), mutation, axis=1)
+    nodes = np.where(samples.nodes == mutation, above, samples.nodes)
+    nodes -= nodes > mutation
+    row = np.arange(len(trees))[:, None]
+    at = ((row * (count - 1) + nodes) * classes + values).ravel()
+    counts = np.bincount(at, minlength=len(trees) * (count - 1) * classes)
+    return (left - (left > mutation)).astype(np.int32), counts.reshape(len(trees), count - 1, classes)
+
+
+def _sums_over_places(
+    trees: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    concentrations: NDArray[np.float64],
+    tables: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the log of the sum over all trees with no, one and two places of the mutation: (3, samples).
+
+    A place divides the cells of a node, and its children: each cell and each child has the mutation if it is
+    on the other side. `of` has the sums over the subtree of a node, by whether its parent has the mutation,
+    and by the number of places; `of_children` those over its children, each on either side of a place.
+    """
+    from scipy.special import gammaln
+
+    samples, nodes = trees.shape
+    row, alpha = np.arange(samples), concentrations[:, None]
+    cells = counts.sum(axis=2)
+    whole = (gammaln(cells + alpha) - gammaln(alpha))[..., None, None]
+    of = np.full((samples, nodes, 2, 3, len(tables)), -np.inf)
+    of[..., 0, :] = whole + np.einsum("suv,rvp->supr", counts.astype(np.float64), tables)
+    divided = _divided(counts, concentrations, tables)
+    divided += (gammaln(cells + 2 * alpha) - gammaln(2 * alpha))[..., None]
+    of_children = np.zeros((samples, nodes, 2, len(tables)))
+    of_children[:, :, 1] = -np.inf
+    # The root comes last.
+    order = np.argsort(-np.pad(depths_of_trees(trees), ((0, 0), (0, 1))), axis=1, kind="stable")
+    for node in order.T:
+        sums = of[row, node]
+        for places in (1, 2):
+            here = divided[row, node] + of_children[row, node, places - 1]
+            sums[:, :, places] = np.logaddexp(sums[:, :, places], here[:, None])
+        of[row, node] = sums
+        if node[0] == nodes - 1:
+            break
+        parent = trees[row, node]
+        of[row, parent] = _product(of[row, parent], sums, 2)
+        either = np.logaddexp(sums[:, 0, :2], sums[:, 1, :2])
+        of_children[row, parent] = _product(of_children[row, parent], either, 1)
+    found = np.logaddexp.reduce(of[:, -1, 0], axis=2)
+    total = cells.sum(axis=1)
+    for places in range(3):
+        all_nodes = concentrations * (nodes + places)
+        found[:, places] += gammaln(all_nodes) - gammaln(all_nodes + total)
+    return np.asarray(found.T)
+
+
+def _product(first: NDArray[np.float64], second: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    """Return the product of two sums by number of places, the last axis but one, up to a number of them."""
+    made = np.empty_like(first)
+    for places in range(most + 1):
+        terms = [first[..., one, :] + second[..., places - one, :] for one in range(places + 1)]
+        made[..., places, :] = np.logaddexp.reduce(terms, axis=0)
+    return made
+
+
+def _divided(
+    counts: NDArray[np.int64], concentrations: NDArray[np.float64], tables: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the log-likelihood of the values at each node if part of its cells have the mutation.
+
+    The part has the Beta prior of a share that is divided in two. Returns float64, (samples, nodes, rates).
+    """
+    samples, nodes, classes = counts.shape
+    kinds, kind_of = np.unique(concentrations, return_inverse=True)
+    keys = np.column_stack((np.repeat(kind_of, nodes), counts.reshape(-1, classes)))
+    distinct, which = np.unique(keys, axis=0, return_inverse=True)
+    found = np.empty((len(distinct), len(tables)))
+    for kind, concentration in enumerate(kinds.tolist()):
+        part, logs = _parts(concentration)
+        own = distinct[:, 0] == kind
+        for rate, (absent, present) in enumerate(np.exp(tables).transpose(0, 2, 1)):
+            of_values = np.log(part[:, None] * present + (1.0 - part[:, None]) * absent)
+            found[own, rate] = np.logaddexp.reduce(distinct[own, 1:] @ of_values.T + logs, axis=1)
+    return np.asarray(found[which.ravel()].reshape(samples, nodes, -1))
+
+
+@cache
+def _parts(concentration: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return points and logs of weights of the mean over a symmetric Beta."""
+    from scipy.special import roots_jacobi
+
+    points, weights = roots_jacobi(_POINTS, concentration - 1.0, concentration - 1.0)
+    return (points + 1.0) / 2.0, np.log(weights / weights.sum())

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.kernel_sources import digest_of
-from syclade.host.device.compile.requirements import require_current_folder
+from syclade.host.device.compile.translate import require_current_folder
 from syclade.host.ground.cache import how_often, read_checked, write_checked
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.packages import cuda_hint, version_of

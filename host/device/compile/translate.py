@@ -6,23 +6,35 @@ The key of every compiled kernel in the cache depends on this module and on thos
 from __future__ import annotations
 
 import logging
+import sys
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.kernel_sources import digest_of
-from syclade.host.device.compile.requirements import require_compiler, require_current_folder
+from syclade.host.device.compile.precompiled import shipped
 from syclade.host.device.workarounds.compiler import dpnp_stand_in, register_numba_implementations
 from syclade.host.ground.cache import how_often
 from syclade.host.ground.errors import DeviceError
-from syclade.host.ground.packages import COMPILER_PYTHON, install_command, version_of
+from syclade.host.ground.options import flag_of
+from syclade.host.ground.packages import COMPILER_PYTHON, install_command, sycl_hint, version_of
 from syclade.host.ground.spirv import declare_group_size
 
 if TYPE_CHECKING:
     from dpctl import SyclQueue
 
-__all__ = ["Spirv", "compiler_versions", "import_compiler", "translate", "translation"]
+__all__ = [
+    "Spirv",
+    "compiler_versions",
+    "import_compiler",
+    "require_compiler",
+    "require_current_folder",
+    "translate",
+    "translation",
+]
+
 
 logger = logging.getLogger("syclade.program")
 
@@ -99,3 +111,43 @@ def translate(queue: SyclQueue, kernel: Kernel) -> Spirv:
     except Exception as error:  # from numba, llvmlite or the translator to SPIR-V
         raise DeviceError(f"numba-dpex cannot compile {kernel.name}: {error}") from error
     return Spirv(name, declare_group_size(module, kernel.lanes, sub_groups=kernel.group == "sub-group"))
+
+
+def require_compiler(kernel: Kernel) -> None:
+    """Check that numba-dpex, which compiles kernels for SYCL devices, is installed.
+
+    Args:
+        kernel: the kernel to compile.
+
+    Raises:
+        DeviceError: it is not installed. The hint says how to get a compiler.
+    """
+    if version_of("numba-dpex") is not None:
+        return
+    size = f" for {kernel.size}" if kernel.size else ""
+    raise DeviceError(
+        f"the kernel {kernel.name}{size} is not precompiled, and numba-dpex, its compiler, is not installed",
+        hint=_hint(),
+    )
+
+
+def _hint() -> str:
+    if sys.version_info[:2] == (3, 11):
+        return sycl_hint()
+    there = "the program's own kernels are precompiled; " if shipped() else ""
+    return f"{there}others need {COMPILER_PYTHON}, or {flag_of('device')} native, which compiles with numba"
+
+
+def require_current_folder() -> None:
+    """Check that the current folder of this process still exists.
+
+    Raises:
+        DeviceError: the folder was deleted.
+    """
+    try:
+        Path.cwd()
+    except OSError:
+        raise DeviceError(
+            "the current folder does not exist any more, and the compiler needs one",
+            hint="go to a folder that exists (cd), and try again",
+        ) from None

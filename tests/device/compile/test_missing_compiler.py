@@ -9,10 +9,9 @@ import pytest
 
 from syclade.host.chains.encodings import make_encoding
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.device.compile import requirements
+from syclade.host.device.compile import translate as requirements
 from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.requirements import require_compiler
-from syclade.host.device.compile.translate import translate
+from syclade.host.device.compile.translate import require_compiler, translate
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.packages import sycl_hint
 from syclade.kernels.target.sycl_traits import TRAITS

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from syclade.host.data.model.copy_factors import SampledCells, log_ratios
+from syclade.host.answer.recurrence.sampled_factors import SampledCells, log_ratios
 from syclade.host.data.model.recurrence import genotypes_of, is_allowed
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
