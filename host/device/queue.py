@@ -12,14 +12,21 @@ from typing import TYPE_CHECKING
 
 from syclade.host.device.device import Device
 from syclade.host.device.probe import kind_of
-from syclade.host.device.workarounds import prepare
+from syclade.host.device.workarounds import in_order_queue, prepare
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.options import flag_of
 
 if TYPE_CHECKING:
     from dpctl import SyclQueue
 
-__all__ = ["device_of", "note_sycl_use", "open_queue", "refuse_inherited_sycl", "require_float64"]
+__all__ = [
+    "device_of",
+    "note_sycl_use",
+    "open_queue",
+    "queue_beside",
+    "refuse_inherited_sycl",
+    "require_float64",
+]
 
 
 def open_queue(device_filter: str, *, timed: bool = False) -> SyclQueue:
@@ -27,7 +34,8 @@ def open_queue(device_filter: str, *, timed: bool = False) -> SyclQueue:
 
     Args:
         device_filter: filter string of the device.
-        timed: whether events record the start and end times of their launches.
+        timed: whether events record the start and end times of their launches, and launches wait only for
+            those that they name; else each waits for all before it.
 
     Raises:
         DeviceError: the device does not open, or this process was forked from one that had used SYCL.
@@ -35,11 +43,18 @@ def open_queue(device_filter: str, *, timed: bool = False) -> SyclQueue:
     note_sycl_use()
     dpctl = prepare()
     try:
-        return dpctl.SyclQueue(device_filter, property=["enable_profiling"] if timed else [])
+        if timed:
+            return dpctl.SyclQueue(device_filter, property=["enable_profiling"])
+        return in_order_queue(device_filter)
     except Exception as error:  # dpctl's exceptions differ between versions
         raise DeviceError(
             f"device {device_filter} does not open: {error}", hint="run `syclade devices` to look again"
         ) from error
+
+
+def queue_beside(queue: SyclQueue) -> SyclQueue:
+    """Return another queue on the same device and memory, whose launches do not wait for the other's."""
+    return in_order_queue(queue.sycl_context, queue.sycl_device)
 
 
 def require_float64(queue: SyclQueue) -> None:

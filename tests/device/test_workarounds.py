@@ -61,12 +61,14 @@ WITHOUT_IMPLEMENTATIONS = (
 )
 
 
-def run(code: str) -> subprocess.CompletedProcess[str]:
+def run(code: str, seconds: float | None = None) -> subprocess.CompletedProcess[str]:
     """Run code in a fresh process, without variables that a user may have set."""
     hidden = ("LD_LIBRARY_PATH", "LD_PRELOAD", "OCL_ICD_FILENAMES", "ONEAPI_DEVICE_SELECTOR", TARGET_VARIABLE)
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=seconds
+    )
 
 
 def output(code: str) -> str:
@@ -146,6 +148,41 @@ def test_a_survey_has_all_drivers_while_the_loader_has_shortened_the_list() -> N
         "print([one.kind for one in survey().devices])"
     )
     assert output(survey) == "['cpu', 'fpga-emu']"
+
+
+WAITING = """
+import os, threading, time
+import numpy as np
+import dpctl.memory
+end = time.monotonic() + 3.0
+def copy(queue):
+    block, values = dpctl.memory.MemoryUSMDevice(4096, queue=queue), np.zeros(4096, np.uint8)
+    while time.monotonic() < end:
+        block.copy_from_host(values)
+        block.memset(0)
+        block.copy_to_host(values)
+threads = [threading.Thread(target=copy, args=(queue,)) for queue in queues]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+"""
+
+
+def stop_each_other(queue: str) -> bool:
+    """Return whether three threads, each with a queue made by this code, wait for each other forever."""
+    try:
+        done = run(PREPARED + f"queues = [{queue} for _ in range(3)]\n" + WAITING, seconds=12.0)
+    except subprocess.TimeoutExpired:
+        return True
+    assert done.returncode == 0, done.stderr
+    return False
+
+
+def test_in_order_queue() -> None:
+    """When queues without an order stop each other is chance, mostly within a second."""
+    assert not stop_each_other("w.in_order_queue('opencl:cpu')")
+    assert any(stop_each_other("dpctl.SyclQueue('opencl:cpu')") for _ in range(10))
 
 
 @pytest.mark.emulator

@@ -14,14 +14,20 @@ from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.program import load_kernel
 from syclade.host.device.device import Device
 from syclade.host.device.engines.engine import Allocation, Engine, advise_huge_pages
-from syclade.host.device.queue import device_of, open_queue, refuse_inherited_sycl, require_float64
+from syclade.host.device.queue import (
+    device_of,
+    open_queue,
+    queue_beside,
+    refuse_inherited_sycl,
+    require_float64,
+)
 from syclade.host.ground.errors import DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import Array
 from syclade.kernels.arguments import Argument
 
 if TYPE_CHECKING:
-    from dpctl import SyclEvent
+    from dpctl import SyclEvent, SyclQueue
     from dpctl.memory import MemoryUSMDevice
     from dpctl.program import SyclKernel
 
@@ -63,6 +69,7 @@ class SyclEngine(Engine):
         self._parallel: ParallelTranslation | None = None
         self._loaded: list[tuple[SyclKernel, Kernel]] = []
         self._flat: dict[tuple[int, int | None], list[object]] = {}
+        self._beside: list[SyclQueue] = []  # one for each kernel that runs at the same time
         self._memory = {
             argument.name: self._allocated(argument, contents)
             for argument, contents in self._contents(allocation.problem)
@@ -130,22 +137,29 @@ class SyclEngine(Engine):
 
     def launch(self, kernels: Sequence[int | None]) -> None:
         """See `Engine.launch`; each kernel runs on all slots."""
-        different = dict.fromkeys(kernel for kernel in kernels if kernel is not None)
-        for token in [self._submit(kernel, None) for kernel in different]:
+        different = list(dict.fromkeys(kernel for kernel in kernels if kernel is not None))
+        while len(self._beside) < len(different) - 1:
+            self._beside.append(queue_beside(self._queue))
+        queues = [self._queue, *self._beside]
+        for token in [
+            self._submit(queue, kernel, None) for queue, kernel in zip(queues, different, strict=False)
+        ]:
             token.wait()
 
     def start(self, kernel: int, slot: int, after: Sequence[SyclEvent] = ()) -> SyclEvent:
         """See `Engine.start`; the token is a `dpctl.SyclEvent`, and the queue is out of order."""
-        return self._submit(kernel, slot, after)
+        return self._submit(self._queue, kernel, slot, after)
 
-    def _submit(self, kernel: int, slot: int | None, after: Sequence[SyclEvent] = ()) -> SyclEvent:
+    def _submit(
+        self, queue: SyclQueue, kernel: int, slot: int | None, after: Sequence[SyclEvent] = ()
+    ) -> SyclEvent:
         """Submit a kernel for one slot, or for all; return the event."""
         refuse_inherited_sycl()
         built, described = self._loaded[kernel]
         if (kernel, slot) not in self._flat:
             self._flat[kernel, slot] = self._arguments_of(described, slot)
         size = described.lanes * (self.slots if slot is None else 1)
-        return self._queue.submit(built, self._flat[kernel, slot], [size], [described.lanes], list(after))
+        return queue.submit(built, self._flat[kernel, slot], [size], [described.lanes], list(after))
 
     def _arguments_of(self, kernel: Kernel, slot: int | None) -> list[object]:
         """Return a kernel's arguments as numba-dpex passes them: an array becomes five kernel arguments.
@@ -177,6 +191,7 @@ class SyclEngine(Engine):
             self._parallel.close()
         self._loaded.clear()
         self._flat.clear()
+        self._beside.clear()
         self._memory.clear()
 
 

@@ -19,13 +19,18 @@ import threading
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from syclade.host.device.workarounds.stacks import installed_stack
 from syclade.host.device.workarounds.unknown_processor import name_an_older_processor
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.packages import files_of, sycl_hint, version_of
 
+if TYPE_CHECKING:
+    from dpctl import SyclContext, SyclDevice, SyclQueue
+
 __all__ = [
+    "in_order_queue",
     "let_emulator_take_spirv",
     "load_dpnp_libraries",
     "load_runtime_libraries",
@@ -83,6 +88,18 @@ def _prepare() -> ModuleType:
     restore_driver_variable(users_drivers)
     module: ModuleType = dpctl
     return module
+
+
+def in_order_queue(*place: str | SyclContext | SyclDevice) -> SyclQueue:
+    """Return a queue whose launches wait for one another, for threads that work side by side.
+
+    In the CPU drivers 2024.2.2 and 2026.2, a thread that waits for a queue without an order takes up the
+    waiting of other threads, and cannot return before they do: in the end they wait for each other forever.
+
+    Args:
+        place: filter string of the device; or a context and its device.
+    """
+    return prepare().SyclQueue(*place, property=["in_order"])
 
 
 def _installed(distribution: str, name: str) -> Path:
