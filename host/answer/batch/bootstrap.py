@@ -15,10 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.answer.batch.task import Task
+from syclade.host.answer.batch.task import Task, check_options
+from syclade.host.answer.request.inputs import levels_in, with_weights
 from syclade.host.data.input.matrix import Matrix, format_matrix
+from syclade.host.data.input.names import default_names
 from syclade.host.data.input.read_matrix import read_matrix
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.input.written import table_text
+from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels
 from syclade.host.findings.consensus.consensus import find_consensus
@@ -173,7 +176,8 @@ def tasks_of_bootstrap(
 ) -> tuple[tuple[Task, ...], dict[str, str | Iterator[str]]]:
     """Return the tasks of a matrix and its replicates, and their files in `MATRICES`, in SCITE's format.
 
-    Replicates whose mutations were drawn have numbers in place of names.
+    Replicates whose mutations were drawn have numbers in place of names. A matrix with evidence has it in
+    its files (`table_text`), and its replicates draw it with the calls.
 
     Args:
         matrix: the matrix.
@@ -186,20 +190,59 @@ def tasks_of_bootstrap(
     """
     number = resampling.replicates
     require_memory(_BYTES * number, f"{number} replicates", "draw fewer replicates")
+    if matrix.evidence is not None:
+        return _tasks_of_evidence(matrix, resampling, folder, options)
     names = _names(".geneNames", matrix.mutations)
     tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), options)], dict[str, str | Iterator[str]]()
     files |= {f"{ORIGINAL}.csv": format_matrix(matrix.values), f"{ORIGINAL}{names[0]}": names[1]}
     if matrix.cells is not None:
         files[f"{ORIGINAL}.cellNames"] = _names("", matrix.cells)[1]
     options = options.replace(support=options.support or "none")
-    width = len(str(resampling.replicates))
-    for number in range(1, resampling.replicates + 1):
-        name = f"replicate_{number:0{width}}"
+    for number, name in _numbered(resampling):
         files[f"{name}.csv"] = _replicate(matrix, resampling, number)
         if resampling.axis == "cells":
             files[f"{name}{names[0]}"] = names[1]
         tasks.append(Task(name, _path(folder, name), options))
     return tuple(tasks), files
+
+
+def _tasks_of_evidence(
+    matrix: Matrix, resampling: Resampling, folder: Path, options: Options
+) -> tuple[tuple[Task, ...], dict[str, str | Iterator[str]]]:
+    """Return the tasks and files of a matrix with evidence; arguments are those of `tasks_of_bootstrap`.
+
+    Raises:
+        OptionError: an option does not go with evidence.
+    """
+    text, reading = table_text(matrix)
+    options = options.replace(**reading)
+    check_options(options)
+    tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), options)], dict[str, str | Iterator[str]]()
+    files[f"{ORIGINAL}.csv"] = text
+    options = options.replace(support=options.support or "none")
+    for number, name in _numbered(resampling):
+        files[f"{name}.csv"] = _evidence_replicate(matrix, resampling, number)
+        tasks.append(Task(name, _path(folder, name), options))
+    return tuple(tasks), files
+
+
+def _evidence_replicate(matrix: Matrix, resampling: Resampling, number: int) -> Iterator[str]:
+    """Yield the text of a replicate with evidence; copies of mutations, and all cells, have numbers."""
+    assert matrix.evidence is not None
+    n, m = matrix.values.shape
+    rows, columns, mutations = np.arange(n), np.arange(m), matrix.mutations
+    if resampling.axis == "cells":
+        columns = draws_of(resampling, number, m)
+    else:
+        rows, mutations = draws_of(resampling, number, n), default_names(n)
+    values = np.ascontiguousarray(matrix.values[np.ix_(rows, columns)])
+    yield table_text(Matrix(values, mutations, "array", evidence=matrix.evidence.taken(rows, columns)))[0]
+
+
+def _numbered(resampling: Resampling) -> Iterator[tuple[int, str]]:
+    """Yield number and name of each replicate."""
+    width = len(str(resampling.replicates))
+    return ((number, f"replicate_{number:0{width}}") for number in range(1, resampling.replicates + 1))
 
 
 def _replicate(matrix: Matrix, resampling: Resampling, number: int) -> Iterator[str]:
@@ -267,8 +310,20 @@ def files_of_bootstrap(
     }
     if resampling.axis == "mutations":
         return files  # no two replicates have the same mutations
-    matrix = read_matrix(tasks[0].matrix)
-    rates = Rates(**{name: original[name] for name in _RATES})
+    options = tasks[0].options
+    matrix = read_matrix(
+        tasks[0].matrix,
+        format=options.format,
+        evidence=options.evidence,
+        rows=options.rows,
+        coding=options.coding,
+    )
+    rates: ObservationModel
+    if matrix.evidence is None:
+        rates = Rates(**{name: original[name] for name in _RATES})
+    else:
+        matrix = with_weights(matrix, options)
+        rates = levels_in(matrix, options)
     sampled = np.array(trees)
     consensus = find_consensus(lambda: [sampled], parents, matrix, rates, unplaced=unplaced_in(matrix))
     return files if consensus is None else {**files, **consensus.files()}

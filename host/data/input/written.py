@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
 
-__all__ = ["annotated_file", "cellsnp_files", "evidence_tables", "scistree_text", "vcf_text"]
+__all__ = ["annotated_file", "cellsnp_files", "evidence_tables", "scistree_text", "table_text", "vcf_text"]
 
 _CHROM, _REF, _ALT = "1", "A", "C"
 """Place and alleles of simulated mutations, whose positions are their numbers."""
@@ -42,6 +44,27 @@ def evidence_tables(matrix: Matrix) -> dict[str, Content]:
         )
         for name, table in tables.items()
     }
+
+
+def table_text(matrix: Matrix) -> tuple[str, dict[str, str]]:
+    """Return the evidence of a matrix as one table, and the options by which `read_matrix` reads it.
+
+    Reads have COMPASS' format, and likelihoods are a table of log odds.
+    """
+    cells = _cells(matrix)
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("NAME", *cells))
+    if isinstance(matrix.evidence, Reads):
+        pairs = (matrix.evidence.total - matrix.evidence.alternate, matrix.evidence.alternate)
+        for name, *rows in zip(matrix.mutations, *(one.tolist() for one in pairs), strict=True):
+            table.writerow((name, *(f"{other}:{alternate}" for other, alternate in zip(*rows, strict=True))))
+        return text.getvalue(), {"format": "compass", "evidence": "reads"}
+    assert isinstance(matrix.evidence, Likelihoods)
+    for name, row in zip(matrix.mutations, matrix.evidence.log_odds.tolist(), strict=True):
+        table.writerow((name, *row))
+    reading = {"format": "csv", "evidence": "likelihoods", "rows": "mutations", "coding": "log"}
+    return text.getvalue(), reading
 
 
 def scistree_text(matrix: Matrix) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from syclade.host.answer.batch.bootstrap import Resampling, draws_of, replicate_of, resampled, support_of
+from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import format_matrix
+from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.simulate import random_parents
 from syclade.host.data.trees.tree import node_labels
 from tests.answer.batch.cohort import OPTIONS, content_of, write_cohort
@@ -188,3 +191,46 @@ def test_replicates_may_be_added(tmp_path: Path) -> None:
 def test_what_has_no_support(tmp_path: Path, words: tuple[str, ...]) -> None:
     (path,) = write_cohort(tmp_path / "in", 1)
     assert run(path, tmp_path / "out", "cells", *words) == 2
+
+
+@pytest.mark.parametrize("axis", ["cells", "mutations"])
+def test_replicates_draw_evidence(tmp_path: Path, axis: str) -> None:
+    """Sure likelihoods of a clear matrix give full support; those of drawn entries are in its replicates."""
+    values = np.array([line.split() for line in clear(tmp_path).read_text().splitlines()], dtype=np.int64)
+    n, m = values.shape
+    wild = np.where(values == 1, 1e-4, 0.999) - np.arange(n * m).reshape(n, m) / 1e7
+    path, out = tmp_path / "likely.txt", tmp_path / "out"
+    rows = [" ".join((str(row), *map(repr, line))) for row, line in enumerate(wild.tolist(), 1)]
+    cells = " ".join(f"c{cell}" for cell in range(m))
+    path.write_text("\n".join((f"HAPLOID {n} {m} {cells}", *rows)) + "\n")
+    words = [
+        "bootstrap",
+        path,
+        "--resample",
+        axis,
+        "--replicates",
+        "3",
+        "--out",
+        out,
+        "--evidence",
+        "likelihoods",
+    ]
+    words += ["--support", "none", "--device", "native"]
+    assert call([*map(str, words), "--fp-rate", "0.1"]).status == 2
+    assert call([*map(str, words)]).status == 0
+    matrices = {one.stem: read_matrix(one, **LOG_ODDS) for one in (out / "matrices").iterdir()}
+    odds = np.log(1 - wild) - np.log(wild)
+    assert isinstance(matrices["original"].evidence, Likelihoods)
+    np.testing.assert_allclose(matrices["original"].evidence.log_odds, odds)
+    assert matrices["original"].mutations == ("1", "2", "3", "4", "5")
+    draws = draws_of(Resampling(axis, 3, 1), 2, m if axis == "cells" else n)
+    assert isinstance(matrices["replicate_2"].evidence, Likelihoods)
+    drawn = odds[:, draws] if axis == "cells" else odds[draws]
+    np.testing.assert_allclose(matrices["replicate_2"].evidence.log_odds, drawn)
+    supports = {row["support"] for row in read(out / "bootstrap.tsv")} - {"nan", ""}
+    if axis == "cells":
+        assert supports == {"1"}
+        assert (out / "consensus.newick").exists()
+
+
+LOG_ODDS: dict[str, Any] = {"evidence": "likelihoods", "rows": "mutations", "coding": "log"}

@@ -441,3 +441,19 @@ def test_pairs_of_tables_without_names(tmp_path: Path) -> None:
     path, total = text(tmp_path, "0\t0\t1\n" * 3), text(tmp_path, "2\t2\t1\n2\t3\t1\n2\t2\t1\n", "total.tsv")
     found = syclade.read_matrix(path, format="tsv", rows="mutations", total_reads=total, evidence="reads")
     assert reads(found) == ([[0, 0, 1]] * 3, [[2, 2, 1], [2, 3, 1], [2, 2, 1]])
+
+
+def test_rows_of_reads_whose_names_are_numbers(tmp_path: Path) -> None:
+    """The first numbers of reads are no names, and the row numbers in front of names are none, either."""
+    table = "NAME,c0,c1\n0,52,50\n1,46,60\n"
+    path = text(tmp_path, table.replace("5", "2"), "alternate.csv")
+    total = text(tmp_path, table, "total.csv")
+    found = syclade.read_matrix(path, rows="cells", total_reads=total, evidence="reads")
+    assert (found.mutations, found.cells) == (("c0", "c1"), ("0", "1"))
+    assert reads(found) == ([[22, 46], [20, 60]], [[52, 46], [50, 60]])
+    total = text(
+        tmp_path, "n,NAME,c0,c1\n0,0,52,50\n1,1,46,60\n".replace(",0,5", ",a,5").replace(",1,4", ",b,4")
+    )
+    path = text(tmp_path, total.read_text().replace("5", "2"), "alternate.csv")
+    found = syclade.read_matrix(path, rows="cells", total_reads=total, evidence="reads", format="csv")
+    assert (found.mutations, found.cells) == (("c0", "c1"), ("a", "b"))

@@ -101,7 +101,7 @@ def beside(
     """
     source = Source.of(cast(AnyPath, file))
     text, digest = source.text()
-    other = read_table(text, source.name, _form_of(text, form))
+    other = read_table(text, source.name, _form_of(text, form), numbers=True)
     rows = _order(table.names, other.names, "row", path, source.name)
     columns = _order(table.columns, other.columns, "column", path, source.name)
     numbers, shape = read(other, source.name), (len(table.entries), len(table.entries[0]))

@@ -59,12 +59,18 @@ def read_sc(data: bytes, path: str, options: ReadOptions) -> Grid:
 
 def read_tsv(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read a table separated by tabs, or by blanks; ``options.rows`` gives the meaning of its rows."""
-    return _read(read_table(data, path, "tsv"), options, path, "tsv")
+    return _read(read_table(data, path, "tsv", numbers=_has_numbers(options)), options, path, "tsv")
 
 
 def read_csv(data: bytes, path: str, options: ReadOptions) -> Grid:
     """Read a table separated by commas or semicolons; ``options.rows`` gives the meaning of its rows."""
-    return _read(read_table(data, path, "csv"), options, path, "csv")
+    return _read(read_table(data, path, "csv", numbers=_has_numbers(options)), options, path, "csv")
+
+
+def _has_numbers(options: ReadOptions) -> bool:
+    """Return whether the entries of a table are numbers of reads, or likelihoods, in place of calls."""
+    reads = options.total_reads is not None or options.ref_reads is not None
+    return reads or options.evidence == "likelihoods"
 
 
 def read_condor(data: bytes, path: str, options: ReadOptions) -> Grid:

@@ -46,13 +46,14 @@ class Table:
         return range(self.first, self.first + len(self.entries))
 
 
-def read_table(data: bytes, path: str, form: str) -> Table:
+def read_table(data: bytes, path: str, form: str, *, numbers: bool = False) -> Table:
     """Return the names and fields of a table.
 
     Args:
         data: the content of the file.
         path: the file, for messages.
         form: "tsv", for tabs or blanks between the fields, or "csv", for commas or semicolons.
+        numbers: whether entries are any numbers, such as those of reads, in place of calls.
 
     Raises:
         MatrixError: no text or no rows, or a row with too many or too few fields, with its line.
@@ -76,11 +77,12 @@ def read_table(data: bytes, path: str, form: str) -> Table:
                 line=number,
                 hint="each row needs its name and a value for each name of the header",
             )
-    return _table_of([field.strip() for field in rows[0]], rows[1:], corner=header == width)
+    return _table_of([field.strip() for field in rows[0]], rows[1:], corner=header == width, numbers=numbers)
 
 
-def _table_of(header: list[str], below: list[list[str]], *, corner: bool) -> Table:
+def _table_of(header: list[str], below: list[list[str]], *, corner: bool, numbers: bool) -> Table:
     """Return the table of a header and the rows below; find out which of the names there are."""
+    is_entry = _is_number if numbers else is_symbol
     front = [row[0].strip() for row in below]
     no_names = corner and _are_values(front)
     no_header = corner and _are_values(header if no_names else header[1:])
@@ -90,7 +92,7 @@ def _table_of(header: list[str], below: list[list[str]], *, corner: bool) -> Tab
     if no_header:
         return Table((), (header[0], *front), [header[1:], *entries], 1)
     columns = header[1:] if corner else header
-    if _count_up(front) and entries[0] and not any(is_symbol(row[0]) for row in entries):
+    if _count_up(front) and entries[0] and not any(is_entry(row[0].strip()) for row in entries):
         columns, front = columns[1:], [row[0].strip() for row in entries]
         entries = [row[1:] for row in entries]
     return Table(tuple(columns), tuple(front), entries, 2)
