@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from syclade.fallback.scores.powers import logarithm_of_two
 from syclade.fallback.sums.numbers import MANTISSA_BITS, Numbers, powers_of_two, product, total
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.scores.all_attachments import blocks_of_columns
 from syclade.host.chains.share_draws import draw_shares, generator_of, uniform_numbers
-from syclade.host.chains.shares import blocks_of_columns, cells_by_column, rescored
+from syclade.host.chains.shares import cells_by_column, rescored
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem

@@ -68,7 +68,7 @@ class Plan:
         rate_at: Places | None = None,
         settings: Mapping[str, int] | None = None,
     ) -> int:
-        """Compute the score of a state by its definition, which is slow.
+        """Compute the score of a state on the host.
 
         Args:
             parents: int32, shape (labels + 1,): the tree.

@@ -17,8 +17,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.scores.powers import MANTISSA_BITS, logarithm_of_two, power_of_two
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.scores.all_attachments import BLOCK, node_scores, total_of
 from syclade.host.chains.share_draws import (
     LOWEST_OCTAVE,
     draw_concentration,
@@ -29,11 +29,9 @@ from syclade.host.chains.share_draws import (
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.likelihood import fitted_shares
 from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.host.data.trees.tree import preorder
 
 __all__ = [
     "Draw",
-    "blocks_of_columns",
     "cells_by_column",
     "check_shares",
     "highest_score",
@@ -45,9 +43,6 @@ __all__ = [
     "score_with_shares",
     "uniform_log_shares",
 ]
-
-_BLOCK = 2**14
-"""Scores that are worked on at once."""
 
 _CELLS = 2**10
 """Cells that are worked on at once, at least."""
@@ -101,7 +96,7 @@ def score_with_shares(
     spare: int,
     rates: SlotRates | None = None,
 ) -> int:
-    """Return the score of a tree with shares, as `Score.of` defines it, but fast.
+    """Return the score of a tree with shares.
 
     Args:
         problem: the problem, with scores in octaves.
@@ -111,7 +106,7 @@ def score_with_shares(
         rates: weights; None for the problem's own.
     """
     shares = np.array(log_shares, dtype=np.int32)
-    return _total(problem, _scores(problem, parents, rates), shares, spare)
+    return total_of(problem, node_scores(problem, parents, rates), shares, spare)
 
 
 class Draw(Protocol):
@@ -141,7 +136,7 @@ def renew_shares(
     """
     generator = generator_of(state, seed)
     rates = state.rates
-    scores = _scores(problem, state.parents, rates)
+    scores = node_scores(problem, state.parents, rates)
     log_shares = np.array(state.rates.log_shares, dtype=np.int32)
     cells = _likelihoods_of_cells(problem, scores)
     concentration = None
@@ -153,8 +148,8 @@ def renew_shares(
     if draw is not None:
         nodes = _nodes(cells, np.exp2(log_shares * 2.0**-problem.scale_bits), generator)
         rates = replace(rates, weights=draw(state, nodes, generator))
-        scores = _scores(problem, state.parents, rates)
-    score = _total(problem, scores, log_shares, spare)
+        scores = node_scores(problem, state.parents, rates)
+    score = total_of(problem, scores, log_shares, spare)
     return rescored(state, score, replace(rates, log_shares=tuple(log_shares.tolist())))
 
 
@@ -182,7 +177,7 @@ def _sweeps(problem: Problem) -> int:
 
 def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:
     """Return an upper bound of the score of a tree over all shares, with room for its rounding."""
-    scores = _scores(problem, parents) * problem.unit
+    scores = node_scores(problem, parents) * problem.unit
     found = fitted_shares(scores, problem.multiplicity.astype(np.float64))[1]
     return math.ceil(found / problem.unit) + 4 * int(problem.multiplicity.sum())
 
@@ -190,7 +185,7 @@ def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:
 def sampled_nodes(problem: Problem, state: ChainState, seed: int) -> NDArray[np.int64]:
     """Draw the node of each cell of a state, in the order of `cells_by_column`: int64, (cells,)."""
     generator = generator_of(state, seed, 1)
-    cells = _likelihoods_of_cells(problem, _scores(problem, state.parents, state.rates))
+    cells = _likelihoods_of_cells(problem, node_scores(problem, state.parents, state.rates))
     shares = np.exp2(np.array(state.rates.log_shares) * 2.0**-problem.scale_bits)
     return _nodes(cells, shares, generator)
 
@@ -198,41 +193,6 @@ def sampled_nodes(problem: Problem, state: ChainState, seed: int) -> NDArray[np.
 def cells_by_column(problem: Problem) -> NDArray[np.int32]:
     """Return the distinct column of every cell, sorted: cells with equal columns may change places."""
     return np.repeat(np.arange(problem.columns, dtype=np.int32), problem.multiplicity)
-
-
-def _scores(
-    problem: Problem, parents: NDArray[np.int32], rates: SlotRates | None = None
-) -> NDArray[np.int32]:
-    """Return the scores of all columns at all nodes, relative to the root: int32, (nodes, columns)."""
-    scores = np.concatenate((problem.weight_rows(rates), np.zeros((1, problem.columns), dtype=np.int32)))
-    rows, above = list(scores), parents.tolist()
-    for node in preorder(parents).tolist()[1:]:  # whole rows: levels take three times as long
-        rows[node] += rows[above[node]]
-    return scores
-
-
-def blocks_of_columns(problem: Problem, rows: int, numbers: int) -> Iterator[slice]:
-    """Yield blocks of columns with at most this many numbers in their rows, which stay in a fast cache."""
-    step = max(1, numbers // rows)
-    for start in range(0, problem.columns, step):
-        yield slice(start, min(start + step, problem.columns))
-
-
-def _total(problem: Problem, scores: NDArray[np.int32], log_shares: NDArray[np.int32], spare: int) -> int:
-    """Return the score of a tree, in integers; powers are computed only where they are not 0."""
-    fraction, bits, total = np.int32(problem.scale_bits), np.int64(problem.scale_bits), 0
-    for block in blocks_of_columns(problem, problem.nodes, _BLOCK):
-        worth = scores[:, block] + log_shares[:, None]
-        octave = worth.max(axis=0) >> fraction
-        near = np.flatnonzero(worth >= (octave + np.int32(spare - MANTISSA_BITS)) << fraction)
-        of = near % worth.shape[1]
-        powers = power_of_two(worth.ravel()[near], octave[of], fraction, np.int32(spare))
-        sums = np.bincount(of, weights=powers).astype(np.int32)  # whole numbers: exact
-        of_cells = ((octave.astype(np.int64) - (MANTISSA_BITS - spare)) << bits) + logarithm_of_two(
-            sums, bits
-        )
-        total += int(of_cells @ problem.multiplicity[block])
-    return total
 
 
 def _likelihoods_of_cells(problem: Problem, scores: NDArray[np.int32]) -> tuple[NDArray[np.float64], ...]:
@@ -244,7 +204,7 @@ def _likelihoods_of_cells(problem: Problem, scores: NDArray[np.int32]) -> tuple[
     Returns:
         float64, shape (nodes, cells of the block): as many as stay in a fast cache.
     """
-    column_of, step = cells_by_column(problem), max(_CELLS, _BLOCK // problem.nodes)
+    column_of, step = cells_by_column(problem), max(_CELLS, BLOCK // problem.nodes)
     of_columns = np.exp2((scores - scores.max(axis=0)) * 2.0**-problem.scale_bits)
     # Not of_columns[:, ...], whose rows would not be contiguous.
     return tuple(of_columns.take(column_of[at : at + step], axis=1) for at in range(0, len(column_of), step))

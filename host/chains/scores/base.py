@@ -32,7 +32,7 @@ class Score:
 
     Attributes:
         name: name shown to users.
-        of: the definition: (problem, parents, rates, settings) -> the tree's score, in units of 2^-f nat.
+        of: (problem, parents, rates, settings) -> the tree's score, in units of 2^-f nat.
         device: `module:NAME` of a `kernels.chain.parts.Score`.
         numpy: `module:NAME` of a `fallback.chain.parts.Score`.
         log_likelihood: (matrix, rates, parents) -> the tree's log-likelihood, natural log, float64.

@@ -14,6 +14,7 @@ from syclade.host.chains.guide import uniform_guide
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import every
+from syclade.host.chains.scores.all_attachments import definition
 from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.shares import Draw, renew_shares, score_with_shares
 from syclade.host.chains.starts import initial_state
@@ -80,7 +81,7 @@ def shares_are_defined(plan: Plan, run: ChainRun) -> None:
     for one in (one for all_seen in run.at.values() for one in all_seen):
         state = one.state
         assert are_trees(state.parents[None])
-        assert state.score == plan.score_of(state.parents, state.rates)
+        assert state.score == definition(plan.problem, state.parents, state.rates, plan.settings)
         rates = state.rates if of_groups else None
         shares = state.rates.log_shares
         assert state.score == score_with_shares(plan.problem, state.parents, shares, spare, rates)

@@ -1,0 +1,48 @@
+"""The sum score on the host: fast, and equal to its slow definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syclade.fallback.scores.powers import power_of_two
+from syclade.host.chains.scores.all_attachments import all_attachments, definition
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.uniform import initial_parents
+
+
+@settings(max_examples=20)
+@given(
+    sizes=st.sampled_from([(1, 1), (5, 2), (30, 12), (9, 150), (3, 500)]),
+    fp_rate=st.sampled_from([1e-9, 1e-3, 0.3]),
+    seed=st.integers(0, 2**32),
+    shared=st.booleans(),
+)
+def test_it_is_its_definition(sizes: tuple[int, int], fp_rate: float, seed: int, shared: bool) -> None:
+    cells, mutations = sizes
+    matrix = simulate(cells, mutations, fp_rate, 0.2, missing=0.1, seed=seed).matrix
+    problem = make_problem(matrix, Rates(fp_rate, 0.2), octaves=True)
+    score = all_attachments(problem, shares=shared)
+    generator = np.random.default_rng(seed)
+    logs = generator.integers(-(30 << problem.scale_bits), 0, problem.nodes) if shared else ()
+    rates = replace(problem.rates, log_shares=tuple(int(one) for one in logs))
+    parents = initial_parents(mutations, seed, 0)
+    given = problem, parents, rates, score.defaults
+    assert score.of(*given) == definition(*given)
+
+
+def test_another_power_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = make_problem(
+        simulate(9, 30, 1e-3, 0.2, missing=0.1, seed=1).matrix, Rates(1e-3, 0.2), octaves=True
+    )
+    score, parents = all_attachments(problem), initial_parents(30, 1, 0)
+    name = "syclade.host.chains.scores.all_attachments.power_of_two"
+    monkeypatch.setattr(name, lambda *numbers: power_of_two(*numbers) * 2)
+    given = problem, parents, problem.rates, score.defaults
+    assert score.of(*given) != definition(*given)
