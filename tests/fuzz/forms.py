@@ -46,6 +46,16 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
 }
 
 
+_WITH_EVIDENCE = "evidence.vcf"
+_RECORDS = (
+    "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ta\tb\n"
+    "1\t1\t.\tA\tC\t.\t.\t.\tGT:AD:DP:PL\t0/0:9,1:10:0,30,200\t0/1:5,3:8:50,0,60\n"
+    "1\t2\t.\tA\tC,<*>\t.\t.\t.\tGT:AD:GL\t0/1:3,2,0:-2,0,-4,-5,-7,-9.5\t./.:.:.\n"
+    "1\t3\t.\tA\tC\t.\tPASS\t.\tAD:DP:GP\t4:9:0.9,0.08,0.02\t0:7:0,1,0\n"
+)
+"""Records with reads and with likelihoods of each field."""
+
+
 class _Forms:
     """Inputs of this kind: (file name, damaged content, options), where some options do not suit the file."""
 
@@ -66,12 +76,13 @@ class _Forms:
                 name for name in SAID if name.endswith((".csv", ".SC", ".tsv", ".B", ".txt", ".vcf", ".gz"))
             )
             self._files = {name: paths[name].read_bytes() for name in wanted}
+            self._files[_WITH_EVIDENCE] = _RECORDS.encode()
         self._made, self._folder = made, folder
 
     def make(self, draw: Random) -> tuple[str, bytes, dict[str, Any]]:
         """Return the name of a file, its bytes, and the options to read it with."""
         name = draw.choice(list(self._files))
-        said = dict(SAID[name.split("/")[0]])
+        said = dict(SAID.get(name.split("/")[0], {"evidence": draw.choice(_OPTIONS["evidence"])}))
         if draw.random() < 0.3:
             for option in draw.sample(list(_OPTIONS), draw.randint(1, 2)):
                 said[option] = draw.choice(_OPTIONS[option])

@@ -360,3 +360,29 @@ def test_published_matrices(tmp_path: Path, shared_dir: Path) -> None:
     assert batch(table, "--out", tmp_path / "out").status == 0
     found = [float(line["log_likelihood"]) for line in lines_of(tmp_path / "out")]
     assert found == pytest.approx([-579.49661525633, -153.07907576310, -378.35359911749], abs=1e-8)
+
+
+def test_evidence_is_an_option_of_a_matrix(tmp_path: Path) -> None:
+    """Tables of likelihoods are found beside the table of the batch; other evidence has another result."""
+    (tmp_path / "with.csv").write_text("NAME,c1,c2,c3\nm1,-1,-9,-1\nm2,-9,-9,-0.5\n")
+    (tmp_path / "without.csv").write_text("NAME,c1,c2,c3\nm1,-9,-1,-8\nm2,-1,-1,-7\n")
+    (tmp_path / "calls.txt").write_text("HAPLOID 2 3 a b c\n1 0.9 0.5 0.1\n2 0.8 0.2 0.01\n")
+    head = ("matrix", "name", "evidence", "absent", "coding", "rows", "fp_rate", "fn_rate")
+    rows = (
+        ("with.csv", "pair", "likelihoods", "without.csv", "log", "mutations", "", ""),
+        ("calls.txt", "likely", "likelihoods", "", "", "", "", ""),
+        ("calls.txt", "calls", "calls", "", "", "", "0.02", "0.2"),
+    )
+    out = tmp_path / "out"
+    words = ("--support", "none", "--device", "native", "--out", str(out))
+    table = write_table(tmp_path / "t.tsv", head, *rows)
+    assert call(["batch", str(table), *words]).status == 0
+    summaries = {name: json.loads((out / name / "summary.json").read_text()) for _, name, *_ in rows}
+    assert len({summary["log_likelihood"] for summary in summaries.values()}) == 3
+    write_table(table, head, *rows[:2], ("calls.txt", "calls", "likelihoods", *[""] * 5))
+    assert "--evidence" in call(["batch", str(table), *words]).messages
+    (tmp_path / "without.csv").write_text("NAME,c1,c2,c3\nm1,-9,-1,-8\nm2,-1,-2,-7\n")
+    write_table(table, head, *rows)
+    refused = call(["batch", str(table), *words])
+    assert "2 done, 1 failed" in refused.output
+    assert "pair has a result of other options or of another matrix" in refused.output

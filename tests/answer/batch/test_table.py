@@ -78,6 +78,11 @@ def test_commas_and_quotes(tmp_path: Path) -> None:
         ("matrix\tthreads\na\t2\n", "1:8", "unknown column 'threads'"),
         ("matrix\tformat\na\txlsx\n", "2", "--format is 'xlsx'"),
         ("matrix\tformat\tlayer\na\tvcf\tX\n", "2", "--layer does not go with --format vcf"),
+        (
+            "matrix\tformat\tevidence\na\tscite\treads\n",
+            "2",
+            "--evidence reads does not go with --format scite",
+        ),
         ("matrix\tdevice\na\tcpu,,\n", "2", "--device is 'cpu,,'"),
         ("matrix\ttree\tmove-probs\na\tleaf\t1 1 1\n", "2", "no swaps of subtrees"),
     ],
