@@ -385,4 +385,4 @@ def test_evidence_is_an_option_of_a_matrix(tmp_path: Path) -> None:
     write_table(table, head, *rows)
     refused = call(["batch", str(table), *words])
     assert "2 done, 1 failed" in refused.output
-    assert "pair has a result of other options or of another matrix" in refused.output
+    assert "pair has a result of other options or of another matrix" in refused.messages
