@@ -15,14 +15,18 @@ import syclade
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.scores.all_attachments import all_attachments
 from syclade.host.commands.main import cli
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.evidence import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.levels import Levels, log_odds_of
 from syclade.host.data.model.likelihood import log_likelihood, summed_log_likelihood
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.reads import PARAMETERS
 from syclade.host.data.model.simulate import simulate
+from syclade.host.data.model.simulate_reads import ReadModel as SimulatedModel
+from syclade.host.data.model.simulate_reads import SimulatedReads, simulate_reads
 from syclade.host.device.choice import choose_device
+from syclade.host.findings.evidence import EvidenceFinding
 from syclade.host.ground.errors import CheckpointError, OptionError, RatesError
 from syclade.quality.posterior.check import judge
 from syclade.quality.posterior.samples import sample_chain
@@ -151,6 +155,10 @@ def test_the_command_takes_likelihoods_of_a_file(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     summary = json.loads((out / "summary.json").read_text())
     assert summary["fp_rate"] is None
+    assert summary["evidence"]["kind"] == "likelihoods"
+    table = (out / "evidence.tsv").read_text().splitlines()
+    assert len(table) == 1 + 12 + 8
+    assert "levels of log odds" in (out / "report.html").read_text()
     tree = ["score", str(path), str(out / "tree.newick")]
     scored = CliRunner().invoke(cli, [*tree, "--evidence", "likelihoods", "--json"])
     assert scored.exit_code == 0, scored.output
@@ -158,3 +166,51 @@ def test_the_command_takes_likelihoods_of_a_file(tmp_path: Path) -> None:
     refused = CliRunner().invoke(cli, tree)
     assert isinstance(refused.exception, RatesError)
     assert "--fp-rate is missing" in str(refused.exception)
+
+
+def with_reads(cells: int = 80, mutations: int = 16, depth: float = 8.0, **options: Any) -> SimulatedReads:
+    made = simulate(cells, mutations, 1e-9, 1e-9, 0.05, 4)
+    return simulate_reads(made, SimulatedModel(depth=depth, **options), 4)
+
+
+def test_reads_are_inferred_with_estimated_parameters() -> None:
+    """The tree of the reads is nearer to the true one than that of their calls; parameters are near."""
+    sim = with_reads(dropout=0.2, error=0.01, overdispersion=0.03)
+    matrix, true = sim.made.matrix, sim.made.parents
+    found = syclade.infer(matrix, seed=1, true_tree=true)
+    calls = replace(matrix, evidence=None)
+    of_calls = syclade.infer(calls, seed=1, true_tree=true, merge_homozygous=True, support="none")
+    assert found.true_tree is not None
+    assert of_calls.true_tree is not None
+    assert found.true_tree["ancestors"]["distance"] < of_calls.true_tree["ancestors"]["distance"]
+    (finding,) = (one for one in found.findings if isinstance(one, EvidenceFinding))
+    assert finding.reads is not None
+    assert finding.estimated == PARAMETERS
+    assert 0.005 < finding.reads.seq_error < 0.02
+    assert 0.12 < finding.reads.allelic_dropout < 0.3
+    assert not finding.cells.listed
+    assert not finding.mutations.listed
+    given = {name: getattr(finding.reads, name) for name in PARAMETERS}
+    again = syclade.infer(matrix, seed=1, support="none", **given)
+    assert again.log_likelihood == found.log_likelihood
+    assert syclade.score(matrix, found.parents, **given) == pytest.approx(found.log_likelihood, abs=1e-9)
+    with pytest.raises(OptionError, match="reads need --seq-error, --allelic-dropout"):
+        syclade.score(matrix, found.parents)
+    with pytest.raises(OptionError, match="--seq-error without --evidence reads"):
+        syclade.infer(calls, seq_error=0.1)
+
+
+def test_cells_and_mutations_against_the_tree_are_listed() -> None:
+    """The reads of one cell, and of one mutation, are of no tree: only these are listed."""
+    sim = with_reads(depth=20.0)
+    draw = np.random.default_rng(1)
+    alternate, total = sim.reads.alternate.copy(), sim.reads.total.copy()
+    total[:, 5] = total[3] = 40
+    alternate[:, 5] = np.where(draw.random(16) < 0.5, 20, 0)
+    alternate[3] = np.where(draw.random(80) < 0.4, 20, 0)
+    matrix = replace(sim.made.matrix, evidence=Reads(alternate, total))
+    found = syclade.infer(matrix, seed=1, support="none", allelic_dropout=0.1)
+    (finding,) = (one for one in found.findings if isinstance(one, EvidenceFinding))
+    assert finding.cells.named == [found.cells[5]]
+    assert finding.mutations.named == [found.mutations[3]]
+    assert any("the evidence of 1 cell contradicts the tree" in one for one in found.warnings)

@@ -61,6 +61,10 @@ def infer(
     fp_rate: float | None = None,
     fn_rate: float | None = None,
     floor: float = 1e-4,
+    seq_error: float | None = None,
+    allelic_dropout: float | None = None,
+    overdispersion: float | None = None,
+    error_overdispersion: float | None = None,
     fn_rate_hom: float | None = None,
     hom_rate: float | None = None,
     merge_homozygous: bool = False,
@@ -121,6 +125,10 @@ def infer(
         fn_rate: probability of not observing a mutation (beta). Default: estimated likewise.
         floor: with evidence in place of calls (`Matrix.evidence`), least probability of an entry to be
             mutated, and not to be (docs/evidence.md). Such a matrix has no rates.
+        seq_error, allelic_dropout, overdispersion, error_overdispersion: parameters of reads, for a matrix
+            with numbers of reads: the part of alternate reads without the mutation, the probability that an
+            allele is lost, and the correlation of the reads of an entry with both alleles, and with one of
+            them (docs/evidence.md). Default: estimated from the matrix, by searches.
         fn_rate_hom: probability of observing a mutation as homozygous, where 2 occurs.
         hom_rate: probability of observing a homozygous mutation that is absent; goes with fn_rate_hom.
         merge_homozygous: whether to treat 2 as 1 instead.
@@ -178,7 +186,7 @@ def infer(
             (host/ground/supported.py). Does not change the tree.
         dropout: rates of false negatives of the trees for support: shared by all mutations, or per-mutation;
             or auto, per-mutation if the data show that they differ (`Support.dropout`). Tests of
-            recurrent="all" follow (`Recurrences.fn_rates`).
+            recurrent="all" follow (`Recurrences.fn_rates`). Of reads, the same for allelic dropout.
         burn_in: fraction of a chain's steps before its first sample.
         learn_fn, learn_fp, learn_doublets: probabilities that a step changes that rate instead of the tree;
             need `steps`.

@@ -6,7 +6,6 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from syclade.host.answer.request.arguments import with_evidence_of
-from syclade.host.answer.request.inputs import levels_in, with_weights
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.assignment import place
@@ -34,6 +33,7 @@ from syclade.host.data.model.recurrence import (
 )
 from syclade.host.data.trees.leaf_formats import read_leaf_tree
 from syclade.host.data.trees.treefile import tree_of
+from syclade.host.findings.estimated_reads import levels_in, weighed_as_given
 from syclade.host.ground.options import Options, checked, options_of
 from syclade.host.ground.supported import check_together
 
@@ -55,6 +55,10 @@ def score(
     fp_rate: float | None = None,
     fn_rate: float | None = None,
     floor: float = 1e-4,
+    seq_error: float | None = None,
+    allelic_dropout: float | None = None,
+    overdispersion: float | None = None,
+    error_overdispersion: float | None = None,
     fn_rate_hom: float | None = None,
     hom_rate: float | None = None,
     merge_homozygous: bool = False,
@@ -75,6 +79,8 @@ def score(
         fp_rate: probability of observing a mutation that is absent; for a matrix of calls.
         fn_rate: probability of not observing a mutation; likewise.
         floor: as for `infer`; for a matrix with evidence, which has no rates.
+        seq_error, allelic_dropout, overdispersion, error_overdispersion: as for `infer`, and required for a
+            matrix with reads.
         fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
         names, cell_names: as for `infer`.
         score: max, sum or shares, as for `infer`; with shares, those under which the tree is most likely.
@@ -111,8 +117,8 @@ def scored_by(matrix: Matrix, options: Options) -> tuple[Matrix, ObservationMode
     """
     check_together(with_evidence_of(matrix, options).replace(steps=1))
     if matrix.evidence is not None:
-        observed = with_weights(matrix, options)
-        return observed, levels_in(observed, options)
+        observed = weighed_as_given(matrix, options)
+        return observed, levels_in(observed, options.floor)
     rates = Rates(**{field.name: getattr(options, field.name) for field in fields(Rates)})
     check_zygosity(matrix, rates)
     return matrix, rates

@@ -31,7 +31,7 @@ _DOUBLETS = (
 @options.take(*options.CODING)
 @click.argument("tree", type=options.INPUT_FILE)
 @options.take_rates(*options.RATES, required=False)
-@options.take("floor")
+@options.take("floor", "seq_error", "allelic_dropout", "overdispersion", "error_overdispersion")
 @options.take("names", "cell_names")
 @options.take("tree", parameter="kind")
 @options.take("score")

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from syclade.host.device.choice import Several
     from syclade.host.device.work import WorkDone
 
-__all__ = ["START", "Estimated", "RequestedRates"]
+__all__ = ["START", "Estimated", "Report", "RequestedRates", "ShortRuns"]
 
 START = {"fp_rate": 0.01, "fn_rate": 0.2}
 """Rates of the first search."""
@@ -163,13 +163,13 @@ class RequestedRates:
             return Estimated(self.first(), (), (), doublets=doublets)
         if self.missing:
             self._refuse_nothing(matrix)
-        run = _Run(matrix, device, seed, stop, report)
+        run = ShortRuns(matrix, device, seed, stop, report)
         found = self._by_searches(run)
         if isinstance(doublets, str):
             return self._with_doublets(run, found, None)
         return found if doublets is None else self._with_doublets(run, found, doublets)
 
-    def _by_searches(self, run: _Run) -> Estimated:
+    def _by_searches(self, run: ShortRuns) -> Estimated:
         """Return the rates without doublets; if none is missing, of one search."""
         now = Estimated(self.first(), self.missing, ())
         for _ in range(_MOST_ROUNDS):
@@ -185,7 +185,7 @@ class RequestedRates:
                 break
         return now
 
-    def _with_doublets(self, run: _Run, before: Estimated, given: float | None) -> Estimated:
+    def _with_doublets(self, run: ShortRuns, before: Estimated, given: float | None) -> Estimated:
         """Return rates of errors and of doublets; `given` is the latter, or None to fit it, too."""
         assert before.tree is not None
         now, fits = before.tree, fit_with_doublets(run.matrix, before.tree, before.rates, self.missing, given)
@@ -230,7 +230,7 @@ class RequestedRates:
             )
 
 
-class _Run(NamedTuple):
+class ShortRuns(NamedTuple):
     """Context of an estimate: the arguments of `RequestedRates.estimate`."""
 
     matrix: Matrix

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from syclade.host.findings.consensus.finding import CONSENSUS
 from syclade.host.findings.cooptimal.finding import CO_OPTIMAL
 from syclade.host.findings.doublets import DOUBLETS
+from syclade.host.findings.evidence import EVIDENCE
 from syclade.host.findings.rates import RATES
 from syclade.host.findings.recurrences import RECURRENCES
 from syclade.host.findings.samples.finding import SAMPLES
@@ -23,6 +24,7 @@ FINDINGS: tuple[FindingKind, ...] = (
     UNPLACED,
     LEFT_OUT,
     RATES,
+    EVIDENCE,
     DOUBLETS,
     RECURRENCES,
     SAMPLES,

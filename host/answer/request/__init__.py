@@ -13,7 +13,7 @@ from syclade.host.answer.request.arguments import (
     support_plan,
     with_evidence_of,
 )
-from syclade.host.answer.request.inputs import Inputs, Learning, levels_in, read_inputs
+from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
@@ -21,6 +21,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import ObservationModel, Rates, all_rates
 from syclade.host.device.choice import Several, split_devices
 from syclade.host.findings.estimated_rates import Estimated, Report, RequestedRates
+from syclade.host.findings.estimated_reads import Weighed, levels_in, weighed_by_estimate
 from syclade.host.findings.kinds.kind import PlanOptions
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options import CODING, OPTIONS, Options, Plain, is_given, plain_of
@@ -114,10 +115,16 @@ def make_request(
     options = complete(settled(with_evidence_of(matrix, options)))
     where = _where(options.device, executor)
     separate = _separate(options.trace, options.force) if options.stages == "separate" else None
-    inputs = read_inputs(matrix, options)
+
+    def weigh(read: Matrix) -> Matrix:
+        return weighed_by_estimate(read, options, where, stop, report)
+
+    inputs = read_inputs(matrix, options, weigh)
     rates, share, chained = _rates_of(inputs, options), options.doublets, options.method == "chain"
     share = None if chained and isinstance(share, str) and not rates.missing else share
     estimated = rates.estimate(inputs.as_read, where, options.seed, stop, report, doublets=share)
+    if isinstance(inputs.as_read, Weighed):
+        estimated = inputs.as_read.added_to(estimated)
     if chained:  # chains learn the rate of doublets themselves
         estimated = estimated._replace(names=rates.missing)
     else:
@@ -200,7 +207,7 @@ def _rates_of(inputs: Inputs, options: Options) -> RequestedRates:
     requested = requested_rates(options)
     if inputs.as_read.evidence is None:
         return requested
-    return replace(requested, levels=levels_in(inputs.as_read, options))
+    return replace(requested, levels=levels_in(inputs.as_read, options.floor))
 
 
 def _where(device: str, executor: Executor | None) -> str | Several:

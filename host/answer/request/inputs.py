@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.answer.request.arguments import has_copy
-from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
-from syclade.host.data.model.levels import Levels, levels_of, log_odds_of, weighed
 from syclade.host.data.model.rate_model import (
     UNIFORM_DEVIATION,
     UNIFORM_LEARN,
@@ -37,9 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Inputs",
     "Learning",
-    "levels_in",
     "read_inputs",
-    "with_weights",
 ]
 
 
@@ -69,12 +65,13 @@ class Inputs(NamedTuple):
     unplaced: Unplaced
 
 
-def read_inputs(matrix: object, options: Options) -> Inputs:
+def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matrix]) -> Inputs:
     """Read the matrix and the true tree.
 
     Args:
         matrix: as for `infer`.
         options: the options.
+        weigh: (the matrix that was read) -> the same, with the log odds of its entries if it has evidence.
 
     Raises:
         MatrixError: the matrix is malformed.
@@ -85,7 +82,7 @@ def read_inputs(matrix: object, options: Options) -> Inputs:
     if isinstance(matrix, Matrix):
         coding.pop("evidence", None)  # it has been read with its matrix
     as_read = read_matrix(matrix, options.names, cell_names=options.cell_names, **coding)
-    as_read = observed = with_weights(as_read, options)
+    as_read = observed = weigh(as_read)
     names = _given_names(options.names, observed.mutations) or observed.names_from
     cell_names = _given_names(options.cell_names, observed.cells) or observed.cell_names_from
     unplaced = unplaced_in(as_read)
@@ -102,22 +99,6 @@ def read_inputs(matrix: object, options: Options) -> Inputs:
     if options.true_tree is not None:
         true = tree_of(options.true_tree, observed.mutations, observed.cells or ())
     return Inputs(kind, observed, as_read, recurrent, true, names, cell_names, unplaced)
-
-
-def with_weights(matrix: Matrix, options: Options) -> Matrix:
-    """Return the matrix with the log odds of its entries, if it has evidence; else itself."""
-    if matrix.evidence is None:
-        return matrix
-    assert isinstance(matrix.evidence, Likelihoods)
-    return weighed(matrix, matrix.evidence.log_odds, options.floor)
-
-
-def levels_in(matrix: Matrix, options: Options) -> Levels:
-    """Return the levels of a matrix with the log odds of its entries."""
-    levels = levels_of(log_odds_of(matrix), options.floor)
-    if not levels.exact:
-        logger.info("%s", levels.words)
-    return levels
 
 
 def _given_names(names: Names, found: Sequence[str] | None) -> str | list[str] | None:

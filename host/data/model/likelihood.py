@@ -24,7 +24,7 @@ from syclade.host.ground.errors import MatrixError
 __all__ = [
     "attachment_posteriors", "base_of", "event_counts", "fitted_shares", "log_likelihood",
     "log_likelihood_at_fitted_shares", "log_likelihood_of_counts", "path_counts", "path_scores",
-    "shared_attachment_posteriors", "shares_of", "summed_log_likelihood", "tree_of_matrix",
+    "presence",     "shared_attachment_posteriors", "shares_of", "summed_log_likelihood", "tree_of_matrix",
 ]  # fmt: skip
 
 
@@ -251,6 +251,34 @@ def shared_attachment_posteriors(
     shares = fitted_shares(scores, np.ones(matrix.n_cells))[0]
     weighted = shares[:, None] * np.exp(scores - scores.max(axis=0))
     return np.asarray(weighted[nodes, np.arange(matrix.n_cells)] / weighted.sum(axis=0))
+
+
+def presence(
+    weights: NDArray[np.float64], tree: NDArray[np.int32], shares: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the probability that each cell has each mutation, and the shares that follow from it.
+
+    Args:
+        weights: float64, shape (n, cells): what each mutation adds to a cell's log-likelihood.
+        tree: int32, shape (n + 1,): a valid parent vector.
+        shares: float64, shape (n + 1,): part of the cells at each node; equal by default.
+
+    Returns:
+        float64, shape (n, cells); and float64, shape (n + 1,): the shares of the next round of expectation
+        and maximisation.
+    """
+    order, root = preorder(tree).tolist(), len(weights)
+    below = np.zeros((root + 1, weights.shape[1]))
+    for node in order[1:]:
+        np.add(below[tree[node]], weights[node], out=below[node])
+    if shares is not None:
+        below += np.log(shares)[:, None]
+    below = np.exp(below - below.max(axis=0))
+    below /= below.sum(axis=0)
+    of_nodes = below.sum(axis=1)
+    for node in order[:0:-1]:
+        below[tree[node]] += below[node]
+    return below[:root], shares_of(of_nodes, weights.shape[1])
 
 
 def shares_of(counts: NDArray[np.float64], cells: float | None = None) -> NDArray[np.float64]:

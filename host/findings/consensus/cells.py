@@ -18,6 +18,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.doublets import best_pairs
 from syclade.host.data.model.dropout import mutation_weights
 from syclade.host.data.model.levels import Levels, misfit_bounds
+from syclade.host.data.model.likelihood import presence
 from syclade.host.data.model.rates import (
     MISSING,
     ObservationModel,
@@ -26,7 +27,6 @@ from syclade.host.data.model.rates import (
     error_rates,
     scored_values,
 )
-from syclade.host.data.trees.tree import preorder
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.prevalence import Mixture, mixture_of, mixture_with_doublets
 from syclade.host.ground.values import short_repr
@@ -265,29 +265,7 @@ def seeding_probabilities(
     total, count = np.zeros(len(gains)), 0
     even = repeat(np.ones(len(gains) + 1))
     for tree, own in zip(trees, even if shares is None else shares, strict=False):
-        below = _shares_below(tree, gains, np.log(own))
+        below = presence(gains, tree, own)[0]
         total += np.prod(np.where(inside, below, np.maximum(1.0 - below, 0.0)), axis=1)
         count += 1
     return np.asarray(total / count)
-
-
-def _shares_below(
-    tree: NDArray[np.int32], gains: NDArray[np.float64], log_shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the probability of each cell to be at or below each mutation: float64, shape (n, cells).
-
-    Args:
-        tree: int32, shape (n + 1,).
-        gains: float64, shape (n, cells): log-likelihood that a cell gains by each mutation.
-        log_shares: float64, shape (n + 1,): logarithms of the parts of the cells at the nodes.
-    """
-    order, root = preorder(tree).tolist(), len(gains)
-    scores = np.zeros((root + 1, gains.shape[1]))
-    for node in order[1:]:
-        np.add(scores[tree[node]], gains[node], out=scores[node])
-    scores += log_shares[:, None]
-    shares = np.exp(scores - scores.max(axis=0))
-    shares /= shares.sum(axis=0)
-    for node in order[:0:-1]:
-        shares[tree[node]] += shares[node]
-    return np.asarray(shares[:root])

@@ -121,6 +121,16 @@ class Options(Values):
     floor: float = option(number(1e-300, 0.5, open_high=True), decides=True, metavar="P", default=1e-4, help=
         "With --evidence likelihoods or reads: least probability of an entry to be mutated, and not to be. "
         "Evidence that is surer counts as this sure.")
+    seq_error: float | None = option(PROBABILITY, decides=True, default=None, help=
+        "With --evidence reads: part of alternate reads of alleles without the mutation. Without it, "
+        "estimated from the matrix, as the next three.")
+    allelic_dropout: float | None = option(PROBABILITY, decides=True, default=None, help=
+        "Probability that an allele of an entry is not sequenced. --dropout per-mutation estimates one for "
+        "each mutation.")
+    overdispersion: float | None = option(PROBABILITY, decides=True, default=None, help=
+        "Correlation of the reads of an entry with both alleles.")
+    error_overdispersion: float | None = option(PROBABILITY, decides=True, default=None, help=
+        "Correlation of the reads of an entry with one of the alleles.")
     fn_rate_hom: float | None = option(PROBABILITY, decides=True, metavar="RATE", default=None, help=
         "Probability of observing a mutation as homozygous (2), as SCITE's second -ad.")
     hom_rate: float | None = option(PROBABILITY, decides=True, metavar="RATE", default=None, help=
