@@ -132,6 +132,9 @@ def test_resumed_runs_need_the_same_evidence_and_floor(tmp_path: Path) -> None:
 
 def test_options_of_calls_are_refused() -> None:
     calls, matrix = both(20, 8)
+    for of_reads in ({"seq_error": 0.1}, {"dropout": "per-mutation"}):
+        with pytest.raises(OptionError, match="does not go with --evidence likelihoods"):
+            syclade.infer(matrix, **of_reads)
     for options in ({"fp_rate": 0.1}, {"fn_rate": 0.1}, {"merge_homozygous": True}, {"recurrent": "all"}):
         with pytest.raises(OptionError, match="does not go with --evidence likelihoods"):
             syclade.infer(matrix, **options)
@@ -196,7 +199,7 @@ def test_reads_are_inferred_with_estimated_parameters() -> None:
     assert syclade.score(matrix, found.parents, **given) == pytest.approx(found.log_likelihood, abs=1e-9)
     with pytest.raises(OptionError, match="reads need --seq-error, --allelic-dropout"):
         syclade.score(matrix, found.parents)
-    with pytest.raises(OptionError, match="--seq-error without --evidence reads"):
+    with pytest.raises(OptionError, match="--seq-error without --evidence"):
         syclade.infer(calls, seq_error=0.1)
 
 

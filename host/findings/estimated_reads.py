@@ -83,8 +83,21 @@ def weighed_as_given(matrix: Matrix, options: Options) -> Matrix:
             )
         return _with_reads(matrix, ReadLikelihood(*(getattr(options, name) for name in PARAMETERS)), options)
     if isinstance(matrix.evidence, Likelihoods):
+        _refuse_options_of_reads(options)
         return weighed(matrix, matrix.evidence.log_odds, options.floor)
     return matrix
+
+
+def _refuse_options_of_reads(options: Options) -> None:
+    """Raise an OptionError if an option of the model of reads is given."""
+    given = [flag_of(name) for name in PARAMETERS if getattr(options, name) is not None]
+    if options.dropout not in (AUTO_DROPOUT, SHARED_DROPOUT):
+        given.append(flag_of("dropout", options.dropout))
+    if given:
+        raise OptionError(
+            f"{given[0]} does not go with {flag_of('evidence', 'likelihoods')}",
+            hint=f"it is of the model of reads, which {flag_of('evidence', 'reads')} takes: leave it out",
+        )
 
 
 def weighed_by_estimate(

@@ -30,8 +30,6 @@ FEATURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "cell trees": ("tree", ("leaf",)),
     "search": ("method", ("search",)),
     "evidence": ("evidence", ("likelihoods", "reads")),
-    "likelihoods": ("evidence", ("likelihoods",)),
-    "reads": ("evidence", ("reads",)),
     "annealing": ("method", ("anneal",)),
     "chain method": ("method", ("chain",)),
     "rates of mutations": ("dropout", ("per-mutation",)),
@@ -124,8 +122,6 @@ EXCLUSIONS = (
     Exclusion("evidence",
         ("image", "separate stages", "FPGA cards"),
         "their kernels are for few kinds of observed values", flag_of("evidence", "calls")),
-    Exclusion("likelihoods", ("rates of mutations",),
-        "likelihoods say themselves how probable dropout is", flag_of("evidence", "reads")),
     Exclusion("several devices", ("image", "separate stages", "scheduler"),
         "places that share the work have fused stages and no images; workers share it already"),
     Exclusion("scheduler", ("image", "separate stages", "FPGA cards"),
@@ -170,7 +166,7 @@ NEEDS = (
     Need("fn_rate_hom", "hom_rate", _BOTH),
     Need("hom_rate", "fn_rate_hom", _BOTH),
     Need("floor", "evidence", "calls have error rates instead"),
-    *(Need(name, "reads", "only reads have a model of reads")
+    *(Need(name, "evidence", "only reads have a model of reads")
         for name in ("seq_error", "allelic_dropout", "overdispersion", "error_overdispersion")),
     Need("trace", "separate stages", "only separate stages have a timeline"),
     Need("netcdf", "samples", "the file has the samples"),
