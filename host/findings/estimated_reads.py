@@ -7,8 +7,9 @@ turns, as error rates of calls are.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.input.evidence import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from syclade.host.device.work import WorkDone
     from syclade.host.ground.signals import Stop
 
-__all__ = ["Weighed", "levels_in", "weighed_as_given", "weighed_by_estimate"]
+__all__ = ["Weighed", "levels_in", "weighed_as_given", "weighed_by_estimate", "with_parameters"]
 
 logger = logging.getLogger("syclade.input")
 
@@ -67,6 +68,12 @@ def levels_in(matrix: Matrix, floor: float) -> Levels:
     if not levels.exact:
         logger.info("%s", levels.words)
     return levels
+
+
+def with_parameters(options: Options, found: Mapping[str, Any]) -> Options:
+    """Return options with the parameters of reads of a summary; of dropouts that differ, their mean."""
+    means = {name: one["mean"] if isinstance(one, Mapping) else one for name, one in found.items()}
+    return options.replace(**means)
 
 
 def weighed_as_given(matrix: Matrix, options: Options) -> Matrix:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.batch.task import Task, check_options
-from syclade.host.answer.request.inputs import levels_in, with_weights
 from syclade.host.data.input.matrix import Matrix, format_matrix
 from syclade.host.data.input.names import default_names
 from syclade.host.data.input.read_matrix import read_matrix
@@ -25,6 +24,7 @@ from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels
 from syclade.host.findings.consensus.consensus import find_consensus
+from syclade.host.findings.estimated_reads import levels_in, weighed_as_given, with_parameters
 from syclade.host.findings.unplaced import unplaced_in
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.files import tsv_text
@@ -322,8 +322,8 @@ def files_of_bootstrap(
     if matrix.evidence is None:
         rates = Rates(**{name: original[name] for name in _RATES})
     else:
-        matrix = with_weights(matrix, options)
-        rates = levels_in(matrix, options)
+        matrix = weighed_as_given(matrix, with_parameters(options, original["evidence"].get("reads", {})))
+        rates = levels_in(matrix, options.floor)
     sampled = np.array(trees)
     consensus = find_consensus(lambda: [sampled], parents, matrix, rates, unplaced=unplaced_in(matrix))
     return files if consensus is None else {**files, **consensus.files()}
