@@ -14,20 +14,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.scores.powers import logarithm_of_two
-from syclade.fallback.sums.numbers import MANTISSA_BITS, Numbers, powers_of_two, product, total
+from syclade.fallback.sums.numbers import MANTISSA_BITS
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores.all_attachments import blocks_of_columns
+from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
 from syclade.host.chains.share_draws import draw_shares, generator_of, uniform_numbers
 from syclade.host.chains.shares import cells_by_column, rescored
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem
 
-__all__ = ["renew_doublet_shares", "scores_with_doublets"]
-
-_BLOCK = 2**15
-"""Sums of nodes and columns, over all trees, that are worked on at once."""
+__all__ = ["renew_doublet_shares"]
 
 
 def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) -> list[ChainState]:
@@ -44,7 +41,7 @@ def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) ->
     log_shares = _log_shares_of(states)
     counts = _counts(problem, forest, log_shares, rate, generators)
     drawn = [draw_shares(problem, *one) for one in zip(counts, generators, strict=True)]
-    scores = scores_with_doublets(plan, forest, np.array(drawn, dtype=np.int64)).tolist()
+    scores = scores_of_trees(problem, forest, np.array(drawn, dtype=np.int64), plan.settings).tolist()
     return [
         rescored(state, score, replace(state.rates, log_shares=tuple(shares.tolist())))
         for state, score, shares in zip(states, scores, drawn, strict=True)
@@ -59,46 +56,6 @@ def _rate_of(plan: Plan) -> float:
 
 def _log_shares_of(states: Sequence[ChainState]) -> NDArray[np.int64]:
     return np.array([state.rates.log_shares for state in states], dtype=np.int64)
-
-
-def scores_with_doublets(plan: Plan, forest: Forest, log_shares: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the scores of trees with shares, as `Score.of` defines them, but fast: (trees,).
-
-    Args:
-        plan: the plan, whose score is that with doublets and shares.
-        forest: the trees.
-        log_shares: shape (trees, n + 1).
-    """
-    problem, settings = plan.problem, plan.settings
-    bits = np.int64(problem.scale_bits)
-    shares = powers_of_two(log_shares.reshape(-1, 1))
-    alone = (shares, product(shares, shares))
-    single, pair = (
-        Numbers(np.int64(settings[f"{name}_share"]), np.int64(settings[f"{name}_exponent"]))  # type: ignore[arg-type]
-        for name in ("single", "pair")
-    )
-    powers = powers_of_two(np.array(problem.rates.weights, dtype=np.int64))
-    classes = np.full((1, problem.columns), problem.classes - 1, dtype=np.uint8)
-    observed = np.tile(np.concatenate((problem.observed, classes)), (forest.trees, 1))
-    scores = np.zeros(forest.trees, dtype=np.int64)
-    for block in blocks_of_columns(problem, problem.nodes * forest.trees, _BLOCK):
-        seen = observed[:, block]
-        singles, pairs = (Numbers(*(np.repeat(x, seen.shape[1], axis=1) for x in one)) for one in alone)
-        for rows, parents in forest.up:
-            factor, own = powers.at(seen[rows]), singles.at(parents)
-            added = product(factor, singles.at(rows))
-            found = total(pairs.at(parents), product(own, added).twice())
-            _put(pairs, parents, total(found, product(factor, pairs.at(rows))))
-            _put(singles, parents, total(own, added))
-        both = total(product(singles.at(forest.root), single), product(pairs.at(forest.root), pair))
-        octaves = (both.exponent - MANTISSA_BITS) << bits
-        of_cells = octaves + logarithm_of_two(both.mantissa.astype(np.int32), bits) - settings["pair_count"]
-        scores += of_cells @ problem.multiplicity[block]
-    return scores
-
-
-def _put(numbers: Numbers, at: NDArray[np.int64], values: Numbers) -> None:
-    numbers.mantissa[at], numbers.exponent[at] = values
 
 
 def _counts(
@@ -116,7 +73,7 @@ def _counts(
     weights = problem.weight_rows() * unit
     shares = log_shares.reshape(-1, 1) * unit
     counts = np.zeros((forest.trees, nodes), dtype=np.int64)
-    for block in blocks_of_columns(problem, problem.nodes * forest.trees, _BLOCK):
+    for block in blocks_of_columns(problem, problem.nodes * forest.trees, BLOCK):
         first, last = np.searchsorted(column_of, (block.start, block.stop))
         columns = column_of[first:last] - block.start
         kinds = kinds_of(forest, forest.of_all(weights[:, block]), shares, rate)

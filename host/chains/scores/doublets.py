@@ -11,10 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.fallback.scores.powers import logarithm_of_two
+from syclade.fallback.sums.numbers import Numbers, powers_of_two, product, total
+from syclade.host.chains.scores.all_attachments import blocks_of_columns
 from syclade.host.chains.scores.base import Score
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.doublets import call_doublets, doublet_log_likelihood
+from syclade.host.data.model.pairs import Forest
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.model.rate_model import Places
 from syclade.host.data.model.rates import ObservationModel
@@ -26,16 +30,22 @@ from syclade.kernels.sums.numbers import MANTISSA_BITS
 from syclade.kernels.sums.rates import DOUBLETS, SHARES
 
 __all__ = [
+    "BLOCK",
     "ONE",
     "ZERO",
     "Number",
+    "definition",
     "factor_of",
     "logarithm_of",
     "number_of",
     "root_powers",
+    "scores_of_trees",
     "shares_of",
     "with_doublets",
 ]
+
+BLOCK = 2**15
+"""Sums of nodes and columns, over all trees, that are worked on at once."""
 
 _LOWEST = -(2**20)
 
@@ -170,9 +180,66 @@ def _with_calls(
 
 
 def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]) -> int:
+    """Return the same as `definition`, but fast."""
+    shares = np.array([rates.log_shares or [0] * problem.nodes], dtype=np.int64)
+    return int(scores_of_trees(problem, Forest(parents[None]), shares, settings, rates)[0])
+
+
+def scores_of_trees(
+    problem: Problem,
+    forest: Forest,
+    log_shares: NDArray[np.int64],
+    settings: Mapping[str, int],
+    rates: SlotRates | None = None,
+) -> NDArray[np.int64]:
+    """Return the scores of several trees: int64, (trees,).
+
+    Args:
+        problem: the problem.
+        forest: the trees.
+        log_shares: shape (trees, n + 1); zeros without shares.
+        settings: weights of single cells and of doublets.
+        rates: None for the problem's own.
+    """
+    bits = np.int64(problem.scale_bits)
+    shares = powers_of_two(log_shares.reshape(-1, 1))
+    alone = (shares, product(shares, shares))
+    single, pair = (
+        Numbers(np.int64(settings[f"{name}_share"]), np.int64(settings[f"{name}_exponent"]))  # type: ignore[arg-type]
+        for name in ("single", "pair")
+    )
+    weights = (problem.rates if rates is None else rates).weights
+    powers = powers_of_two(np.array(weights, dtype=np.int64))
+    classes = np.full((1, problem.columns), problem.classes - 1, dtype=np.uint8)
+    observed = np.tile(np.concatenate((problem.observed, classes)), (forest.trees, 1))
+    scores = np.zeros(forest.trees, dtype=np.int64)
+    for block in blocks_of_columns(problem, problem.nodes * forest.trees, BLOCK):
+        seen = observed[:, block]
+        singles, pairs = (Numbers(*(np.repeat(x, seen.shape[1], axis=1) for x in one)) for one in alone)
+        for rows, parents in forest.up:
+            factor, own = powers.at(seen[rows]), singles.at(parents)
+            added = product(factor, singles.at(rows))
+            found = total(pairs.at(parents), product(own, added).twice())
+            _put(pairs, parents, total(found, product(factor, pairs.at(rows))))
+            _put(singles, parents, total(own, added))
+        both = total(product(singles.at(forest.root), single), product(pairs.at(forest.root), pair))
+        octaves = (both.exponent - MANTISSA_BITS) << bits
+        of_cells = octaves + logarithm_of_two(both.mantissa.astype(np.int32), bits) - settings["pair_count"]
+        scores += of_cells @ problem.multiplicity[block]
+    return scores
+
+
+def _put(numbers: Numbers, at: NDArray[np.int64], values: Numbers) -> None:
+    numbers.mantissa[at], numbers.exponent[at] = values
+
+
+def definition(
+    problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]
+) -> int:
     """Return the sum over all cells of the log of the mean over singles and pairs of nodes.
 
     With shares, each node's likelihood is multiplied by the share of the cells there, and a pair's by both.
+    This is slow and plain.
     """
     single = Number(settings["single_share"], settings["single_exponent"])
     pair = Number(settings["pair_share"], settings["pair_exponent"])

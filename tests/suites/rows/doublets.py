@@ -6,18 +6,15 @@ from collections.abc import Collection
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from syclade.host.chains.backends import Runner
-from syclade.host.chains.doublet_shares import renew_doublet_shares, scores_with_doublets
+from syclade.host.chains.doublet_shares import renew_doublet_shares
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import every
-from syclade.host.chains.scores.doublets import with_doublets
+from syclade.host.chains.scores.doublets import definition, with_doublets
 from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
-from syclade.host.data.model.pairs import Forest
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from tests.chains.doublets.cases import RATE, matrix_of, plan_of, rates_of
@@ -126,12 +123,10 @@ def renew(plan: Plan, runner: Runner, stop: int) -> None:
 
 
 def shares_are_defined(plan: Plan, run: ChainRun) -> None:
-    """Check scores by the definition and by the fast function of the host."""
+    """Check scores by the definition."""
     states = [one.state for all_seen in run.at.values() for one in all_seen]
     for state in states:
-        assert state.score == plan.score_of(state.parents, state.rates)
-        shares = np.array([state.rates.log_shares])
-        assert scores_with_doublets(plan, Forest(state.parents[None]), shares).tolist() == [state.score]
+        assert state.score == definition(plan.problem, state.parents, state.rates, plan.settings)
     assert len({state.rates.log_shares for state in states}) > 3
 
 

@@ -1,4 +1,4 @@
-"""The sum score on the host: fast, and equal to its slow definition."""
+"""Scores on the host, of all attachments and with doublets: fast, and equal to their slow definitions."""
 
 from __future__ import annotations
 
@@ -6,29 +6,40 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from syclade.fallback.scores.powers import power_of_two
-from syclade.host.chains.scores.all_attachments import all_attachments, definition
+from syclade.host.chains.scores import all_attachments as all_attachments_module
+from syclade.host.chains.scores import doublets as doublets_module
+from syclade.host.chains.scores.all_attachments import all_attachments
+from syclade.host.chains.scores.doublets import with_doublets
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.uniform import initial_parents
+from syclade.kernels.scores.powers import FRACTION_BITS
 
 
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(
-    sizes=st.sampled_from([(1, 1), (5, 2), (30, 12), (9, 150), (3, 500)]),
+    doublets=st.sampled_from([None, 0.0, 0.1, 0.9]),
+    sizes=st.sampled_from([(1, 1), (5, 2), (30, 12), (9, 150), (3, 300)]),
     fp_rate=st.sampled_from([1e-9, 1e-3, 0.3]),
     seed=st.integers(0, 2**32),
     shared=st.booleans(),
 )
-def test_it_is_its_definition(sizes: tuple[int, int], fp_rate: float, seed: int, shared: bool) -> None:
+def test_they_are_their_definitions(
+    doublets: float | None, sizes: tuple[int, int], fp_rate: float, seed: int, shared: bool
+) -> None:
     cells, mutations = sizes
     matrix = simulate(cells, mutations, fp_rate, 0.2, missing=0.1, seed=seed).matrix
     problem = make_problem(matrix, Rates(fp_rate, 0.2), octaves=True)
-    score = all_attachments(problem, shares=shared)
+    assume(doublets is None or problem.scale_bits == FRACTION_BITS)
+    if doublets is None:
+        score, definition = all_attachments(problem, shares=shared), all_attachments_module.definition
+    else:
+        score, definition = with_doublets(problem, doublets, with_shares=shared), doublets_module.definition
     generator = np.random.default_rng(seed)
     logs = generator.integers(-(30 << problem.scale_bits), 0, problem.nodes) if shared else ()
     rates = replace(problem.rates, log_shares=tuple(int(one) for one in logs))
@@ -45,4 +56,4 @@ def test_another_power_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "syclade.host.chains.scores.all_attachments.power_of_two"
     monkeypatch.setattr(name, lambda *numbers: power_of_two(*numbers) * 2)
     given = problem, parents, problem.rates, score.defaults
-    assert score.of(*given) != definition(*given)
+    assert score.of(*given) != all_attachments_module.definition(*given)
