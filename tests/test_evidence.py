@@ -178,7 +178,7 @@ def with_reads(cells: int = 80, mutations: int = 16, depth: float = 8.0, **optio
 
 def test_reads_are_inferred_with_estimated_parameters() -> None:
     """The tree of the reads is nearer to the true one than that of their calls; parameters are near."""
-    sim = with_reads(dropout=0.2, error=0.01, overdispersion=0.03)
+    sim = with_reads(overdispersion=0.03)
     matrix, true = sim.made.matrix, sim.made.parents
     found = syclade.infer(matrix, seed=1, true_tree=true)
     calls = replace(matrix, evidence=None)

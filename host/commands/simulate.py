@@ -116,19 +116,19 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     help="Shape of the negative binomial distribution of these numbers; 2 by default.",
 )
 @click.option(
-    "--dropout",
+    "--allelic-dropout",
     type=float,
     metavar="RATE",
     help="Probability that an allele of a cell is lost before sequencing (with --reads); 0.2 by default.",
 )
 @click.option(
-    "--dropout-range",
+    "--allelic-dropout-range",
     type=(float, float),
     metavar="LOW HIGH",
-    help="Range from which the dropout of each mutation is drawn, in place of --dropout.",
+    help="Range from which the dropout of each mutation is drawn, in place of --allelic-dropout.",
 )
 @click.option(
-    "--read-error",
+    "--seq-error",
     type=float,
     metavar="RATE",
     help="Probability that a read shows the other base (with --reads); 0.01 by default.",
@@ -137,8 +137,14 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     "--overdispersion",
     type=float,
     metavar="RHO",
-    help="Correlation of the reads of a mutation in a cell: their alternate ones are beta-binomial (with "
-    "--reads); 0.02 by default.",
+    help="Correlation of the reads of a mutation in a cell with both alleles: alternate ones are "
+    "beta-binomial (with --reads); 0.1 by default.",
+)
+@click.option(
+    "--error-overdispersion",
+    type=float,
+    metavar="RHO",
+    help="The same where alleles of one kind are left; 0.01 by default.",
 )
 @options.take("seed")
 @options.take("out", required=True)
@@ -157,10 +163,11 @@ def command(
     reads: bool,
     depth: float | None,
     depth_shape: float | None,
-    dropout: float | None,
-    dropout_range: tuple[float, float] | None,
-    read_error: float | None,
+    allelic_dropout: float | None,
+    allelic_dropout_range: tuple[float, float] | None,
+    seq_error: float | None,
     overdispersion: float | None,
+    error_overdispersion: float | None,
     seed: int,
     out: Path,
     force: bool,
@@ -186,10 +193,11 @@ def command(
     of_reads = {
         "depth": depth,
         "depth_shape": depth_shape,
-        "dropout": dropout,
-        "dropout_range": dropout_range,
-        "error": read_error,
+        "allelic_dropout": allelic_dropout,
+        "allelic_dropout_range": allelic_dropout_range,
+        "seq_error": seq_error,
         "overdispersion": overdispersion,
+        "error_overdispersion": error_overdispersion,
     }
     model = _read_model(reads, of_reads, fn_range, given)
     copies = {"recurrent": recurrent, "losses": losses}
@@ -291,21 +299,20 @@ def _read_model(
     set_ones: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if not reads:
         if set_ones:
-            flag = _FLAGS.get(next(iter(set_ones)), f"--{next(iter(set_ones)).replace('_', '-')}")
+            flag = f"--{next(iter(set_ones)).replace('_', '-')}"
             raise OptionError(f"{flag} without --reads", hint="give --reads, or leave it out")
         return None
     calls = [flag_of(name) for name, rate in rates.items() if rate is not None]
     if calls or fn_range is not None:
         raise OptionError(
             f"{calls[0] if calls else '--fn-range'} does not go with --reads",
-            hint="errors of reads are --dropout and --read-error",
+            hint="errors of reads are --allelic-dropout and --seq-error",
         )
-    if "dropout" in set_ones and "dropout_range" in set_ones:
-        raise OptionError("--dropout and --dropout-range are both given", hint="leave one of them out")
+    if {"allelic_dropout", "allelic_dropout_range"} <= set_ones.keys():
+        both = "--allelic-dropout and --allelic-dropout-range"
+        raise OptionError(f"{both} are both given", hint="leave one of them out")
     return ReadModel(**set_ones)
 
-
-_FLAGS = {"error": "--read-error"}
 
 _ANY_RATES = {"fp_rate": 0.01, "fn_rate": 0.1}
 """Rates of calls that reads replace."""

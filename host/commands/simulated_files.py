@@ -27,8 +27,8 @@ def files_of_reads(
 
     simulated = simulate_reads(made, model, seed)
     matrix = simulated.made.matrix
-    if model.dropout_range is not None:
-        report = {**report, "dropouts": simulated.dropout.round(6).tolist()}
+    if model.allelic_dropout_range is not None:
+        report = {**report, "allelic_dropouts": simulated.dropout.round(6).tolist()}
     return {
         **files_of_calls(simulated.made, report, None),
         **evidence_tables(matrix),

@@ -40,19 +40,22 @@ class ReadModel:
         depth: mean number of reads of a mutation in a cell with all of its alleles, above 0.
         depth_shape: shape of the negative binomial distribution of this number, above 0: its variance is
             depth + depth² / shape.
-        dropout: probability that an allele is lost, from 0 to below 1.
-        dropout_range: ends of a range from which the dropout of each mutation is drawn, uniformly, in place
-            of `dropout`; None for one rate.
-        error: probability that a read shows the other base, from 0 to below 0.5.
-        overdispersion: correlation of the reads of an entry, from 0 (binomial) to below 1.
+        allelic_dropout: probability that an allele is lost, from 0 to below 1.
+        allelic_dropout_range: ends of a range from which the dropout of each mutation is drawn, uniformly, in
+            place of `allelic_dropout`; None for one rate.
+        seq_error: probability that a read shows the other base, from 0 to below 0.5.
+        overdispersion: correlation of the reads of an entry with alleles of both kinds, from 0 (binomial) to
+            below 1.
+        error_overdispersion: the same of an entry with alleles of one kind.
     """
 
     depth: float = 10.0
     depth_shape: float = 2.0
-    dropout: float = 0.2
-    dropout_range: tuple[float, float] | None = None
-    error: float = 0.01
-    overdispersion: float = 0.02
+    allelic_dropout: float = 0.2
+    allelic_dropout_range: tuple[float, float] | None = None
+    seq_error: float = 0.01
+    overdispersion: float = 0.1
+    error_overdispersion: float = 0.01
 
     def __post_init__(self) -> None:
         """Check the numbers.
@@ -60,14 +63,21 @@ class ReadModel:
         Raises:
             OptionError: one is outside its limits.
         """
-        low, high = (self.dropout, self.dropout) if self.dropout_range is None else self.dropout_range
+        given = self.allelic_dropout_range
+        low, high = (self.allelic_dropout, self.allelic_dropout) if given is None else given
         for name, value, within, limits in (
             ("depth", self.depth, 0 < self.depth <= _MOST_DEPTH, f"above 0, at most {_MOST_DEPTH:g}"),
             ("depth_shape", self.depth_shape, 1e-3 <= self.depth_shape <= 1e6, "from 0.001 to 1000000"),
-            ("dropout", low, 0 <= low < 1, "from 0 to below 1"),
-            ("dropout", high, low <= high < 1, "from the lower end to below 1"),
-            ("error", self.error, 0 <= self.error < 0.5, "from 0 to below 0.5"),
+            ("allelic_dropout", low, 0 <= low < 1, "from 0 to below 1"),
+            ("allelic_dropout", high, low <= high < 1, "from the lower end to below 1"),
+            ("seq_error", self.seq_error, 0 <= self.seq_error < 0.5, "from 0 to below 0.5"),
             ("overdispersion", self.overdispersion, 0 <= self.overdispersion < 1, "from 0 to below 1"),
+            (
+                "error_overdispersion",
+                self.error_overdispersion,
+                0 <= self.error_overdispersion < 1,
+                "from 0 to below 1",
+            ),
         ):
             if not within:
                 raise OptionError(f"{name} is {real(name, value):g}", hint=f"give a number {limits}")
@@ -113,9 +123,9 @@ def simulate_reads(made: Simulation, model: ReadModel, seed: int) -> SimulatedRe
     """
     rng = np.random.Generator(np.random.PCG64([seed, _OF_READS]))
     n, shape = made.matrix.n_mutations, made.matrix.values.shape
-    dropout = np.full(n, model.dropout)
-    if model.dropout_range is not None:
-        dropout = rng.uniform(*model.dropout_range, n)
+    dropout = np.full(n, model.allelic_dropout)
+    if model.allelic_dropout_range is not None:
+        dropout = rng.uniform(*model.allelic_dropout_range, n)
     states = states_of(made.parents, n, made.copies)
     first, second = states[:, made.attachments], states[:, made.partners]
     alternate, reference = _alleles(first, dropout, rng)
@@ -130,15 +140,13 @@ def simulate_reads(made: Simulation, model: ReadModel, seed: int) -> SimulatedRe
     left = alternate + reference
     total[(left == 0) | (made.matrix.values == MISSING)] = 0
     share = alternate / np.maximum(left, 1)
-    expected = share * (1.0 - model.error) + (1.0 - share) * model.error
+    expected = share * (1.0 - model.seq_error) + (1.0 - share) * model.seq_error
     expected[silent] = 0.0
-    if model.overdispersion > 0:
-        spread = 1.0 / model.overdispersion - 1.0
-        inside = (expected > 0) & (expected < 1)
-        drawn = rng.beta(
-            np.where(inside, expected, 0.5) * spread, np.where(inside, 1 - expected, 0.5) * spread
-        )
-        expected = np.where(inside, drawn, expected)
+    correlation = np.where((share > 0) & (share < 1), model.overdispersion, model.error_overdispersion)
+    spread = (expected > 0) & (expected < 1) & (correlation > 0)
+    mass = 1.0 / np.where(spread, correlation, 0.5) - 1.0
+    inner = np.where(spread, expected, 0.5)
+    expected = np.where(spread, rng.beta(inner * mass, (1.0 - inner) * mass), expected)
     found = rng.binomial(total, expected)
     calls = called(
         found.astype(np.float64), total.astype(np.float64), ReadOptions(evidence="reads"), "simulated reads"
@@ -168,8 +176,12 @@ def genotype_phred(simulated: SimulatedReads) -> NDArray[np.int64]:
     of_pairs = np.array(
         [
             [
-                _log_beta_binomial(int(alternate), int(total), share, model.overdispersion)
-                for share in (model.error, 0.5, 1.0 - model.error)
+                _log_beta_binomial(int(alternate), int(total), share, correlation)
+                for share, correlation in (
+                    (model.seq_error, model.error_overdispersion),
+                    (0.5, model.overdispersion),
+                    (1.0 - model.seq_error, model.error_overdispersion),
+                )
             ]
             for alternate, total in pairs
         ]

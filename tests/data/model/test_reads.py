@@ -59,7 +59,7 @@ def test_extremes() -> None:
 @pytest.mark.parametrize("with_tree", [False, True])
 def test_fits_find_the_parameters_of_simulated_reads(with_tree: bool) -> None:
     made = simulate(120, 60, 1e-9, 1e-9, 0.05, 7)
-    sim = simulate_reads(made, ReadModel(depth=12.0, dropout=0.2, error=0.01, overdispersion=0.02), 3)
+    sim = simulate_reads(made, ReadModel(depth=12.0, overdispersion=0.02), 3)
     tree = made.parents if with_tree else None
     found = fit_reads(sim.reads, tree, START, PARAMETERS)
     assert found.dropouts is None
@@ -73,7 +73,7 @@ def test_fits_find_the_parameters_of_simulated_reads(with_tree: bool) -> None:
 
 def test_dropout_differs_between_mutations_if_the_reads_show_it() -> None:
     made = simulate(400, 30, 1e-9, 1e-9, 0.05, 7)
-    sim = simulate_reads(made, ReadModel(depth=12.0, dropout_range=(0.02, 0.5)), 3)
+    sim = simulate_reads(made, ReadModel(depth=12.0, allelic_dropout_range=(0.02, 0.5)), 3)
     found = fit_reads(sim.reads, made.parents, START, PARAMETERS)
     assert found.dropouts is not None
     often = (made.matrix.values == 1).sum(axis=1) > 40

@@ -19,6 +19,8 @@ from syclade.host.data.model.simulate import simulate
 from syclade.host.data.model.simulate_reads import ReadModel, SimulatedReads, genotype_phred, simulate_reads
 from syclade.host.ground.errors import OptionError
 
+BINOMIAL = {"overdispersion": 0.0, "error_overdispersion": 0.0}
+
 
 def made(seed: int = 3, model: dict[str, Any] | None = None, **options: Any) -> SimulatedReads:
     given: dict[str, Any] = {"cells": 300, "mutations": 60, "missing": 0.0, "fp_rate": 0.1, "fn_rate": 0.1}
@@ -27,7 +29,7 @@ def made(seed: int = 3, model: dict[str, Any] | None = None, **options: Any) -> 
 
 def test_distribution_of_reads() -> None:
     """Depth, lost alleles and errors have the frequencies of the model; all are within 5 standard errors."""
-    simulated = made(model={"depth": 12.0, "dropout": 0.3, "error": 0.02, "overdispersion": 0.0})
+    simulated = made(model={"depth": 12.0, "allelic_dropout": 0.3, "seq_error": 0.02} | BINOMIAL)
     truth, reads = simulated.made.truth.astype(np.bool_), simulated.reads
     alternate, total = reads.alternate[truth], reads.total[truth]
     empty = 0.3**2 + 0.7 * 1.3 * (2 / 14) ** 2  # of the negative binomial of shape 2
@@ -43,7 +45,7 @@ def test_distribution_of_reads() -> None:
     )
     for share in (few, all_of_them):  # one allele is lost, of those where one is left; and tails of halves
         assert abs(share - 0.3 / 1.3) < 0.02 + 5 * np.sqrt(0.25 / deep.sum())
-    spread = made(model={"depth": 60.0, "dropout": 0.0, "overdispersion": 0.1}).reads
+    spread = made(model={"depth": 60.0, "allelic_dropout": 0.0, "overdispersion": 0.1}).reads
     half = (spread.alternate / np.maximum(spread.total, 1))[(spread.total > 40) & truth]
     assert abs(half.var() - 0.25 * (0.1 + 0.9 / 70)) < 0.006
 
@@ -57,7 +59,9 @@ def test_the_same_seed_has_the_tree_of_calls_and_other_reads() -> None:
 
 
 def test_doublets_missing_values_and_mutations_without_information() -> None:
-    simulated = made(doublets=0.5, missing=0.2, unplaced=2, model={"dropout_range": (0.1, 0.4), "error": 0.0})
+    simulated = made(
+        doublets=0.5, missing=0.2, unplaced=2, model={"allelic_dropout_range": (0.1, 0.4), "seq_error": 0.0}
+    )
     reads, truth = simulated.reads, simulated.made.truth
     assert not reads.alternate[truth == 0].any()
     hidden = reads.total[list(simulated.made.unplaced)]
@@ -72,7 +76,7 @@ def test_doublets_missing_values_and_mutations_without_information() -> None:
 
 def test_phred_likelihoods_are_those_of_the_model() -> None:
     """Of reads without overdispersion, by hand; deep ones are cut off, and no reads say nothing."""
-    simulated = made(cells=8, mutations=5, model={"overdispersion": 0.0, "dropout": 0.2, "error": 0.01})
+    simulated = made(cells=8, mutations=5, model={"allelic_dropout": 0.2, "seq_error": 0.01} | BINOMIAL)
     phred, reads = genotype_phred(simulated), simulated.reads
     a, n, lost = reads.alternate, reads.total, 0.2 / 1.2
     wild, half, both = (share**a * (1.0 - share) ** (n - a) for share in (0.01, 0.5, 0.99))
@@ -88,14 +92,14 @@ def test_files_read_back_give_the_same_reads(tmp_path: Path, monkeypatch: pytest
     """The folder itself, the VCF, cellsnp-lite's files and AnnData; IDs are the names of the true tree."""
     monkeypatch.setattr(door, "read_in_subprocess", lambda reader, *given: reader(*given))
     sizes = "--cells 9 --mutations 6 --missing 0.1 --seed 2"
-    command = f"simulate --reads --depth 5 --dropout-range 0.1 0.3 {sizes} --out"
+    command = f"simulate --reads --depth 5 --allelic-dropout-range 0.1 0.3 {sizes} --out"
     done = CliRunner().invoke(cli, [*command.split(), str(tmp_path)])
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "simulation.json").read_text())
-    assert (report["depth"], report["error"], len(report["dropouts"])) == (5.0, 0.01, 6)
+    assert (report["depth"], report["seq_error"], len(report["allelic_dropouts"])) == (5.0, 0.01, 6)
     assert not {"log_likelihood", "fp_rate"} & report.keys()
     given = simulate_reads(
-        simulate(9, 6, 0.01, 0.1, 0.1, 2), ReadModel(depth=5.0, dropout_range=(0.1, 0.3)), 2
+        simulate(9, 6, 0.01, 0.1, 0.1, 2), ReadModel(depth=5.0, allelic_dropout_range=(0.1, 0.3)), 2
     )
     options: tuple[tuple[Path, dict[str, Any]], ...] = (
         (tmp_path, {}),
@@ -127,15 +131,18 @@ def test_files_read_back_give_the_same_reads(tmp_path: Path, monkeypatch: pytest
     ("options", "words"),
     [
         ("--depth 3", "--depth without --reads"),
-        ("--read-error 0.1", "--read-error without --reads"),
+        ("--seq-error 0.1", "--seq-error without --reads"),
         ("--reads --fp-rate 0.1", "--fp-rate does not go with --reads"),
         ("--reads --fn-range 0.1 0.2", "--fn-range does not go with --reads"),
-        ("--reads --dropout 0.1 --dropout-range 0.1 0.2", "--dropout and --dropout-range are both given"),
+        (
+            "--reads --allelic-dropout 0.1 --allelic-dropout-range 0.1 0.2",
+            "--allelic-dropout and --allelic-dropout-range are both given",
+        ),
         ("--reads --depth 0", "depth is 0"),
         ("--reads --depth nan", "depth is nan"),
-        ("--reads --dropout 1", "dropout is 1"),
-        ("--reads --dropout-range 0.3 0.2", "dropout is 0.2"),
-        ("--reads --read-error 0.5", "error is 0.5"),
+        ("--reads --allelic-dropout 1", "allelic_dropout is 1"),
+        ("--reads --allelic-dropout-range 0.3 0.2", "allelic_dropout is 0.2"),
+        ("--reads --seq-error 0.5", "seq_error is 0.5"),
         ("--reads --overdispersion 1", "overdispersion is 1"),
         ("", "--fp-rate is missing"),
     ],
