@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -43,10 +43,14 @@ def problem_of(case: Case) -> SearchProblem:
 
 
 @contextmanager
-def searches_on(device: str, case: Case, searches: Sequence[int]) -> Iterator[SearchRunner]:
+def searches_on(
+    device: str, case: Case, searches: Sequence[int], sparse: Collection[str] | None = None
+) -> Iterator[SearchRunner]:
     """Return a runner with these searches in its slots, all in their initial state."""
     problem = problem_of(case)
-    runner = make_search_runner(choose_device(device), problem, len(searches), case.seed, by_columns=True)
+    runner = make_search_runner(
+        choose_device(device), problem, len(searches), case.seed, by_columns=True, sparse=sparse
+    )
     assert_did_all(runner, device)
     try:
         for slot, search in enumerate(searches):
@@ -56,10 +60,12 @@ def searches_on(device: str, case: Case, searches: Sequence[int]) -> Iterator[Se
         runner.close()
 
 
-def states_of(device: str, case: Case, search: int, works: Sequence[Work]) -> list[SearchState]:
+def states_of(
+    device: str, case: Case, search: int, works: Sequence[Work], sparse: Collection[str] | None = None
+) -> list[SearchState]:
     """Return the states of a search after each piece of work."""
     states = []
-    with searches_on(device, case, [search]) as runner:
+    with searches_on(device, case, [search], sparse) as runner:
         for work in works:
             (score,) = runner.run([work])
             states.append(runner.get(0))

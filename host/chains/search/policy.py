@@ -58,11 +58,16 @@ _A_PLACE, _AN_EDGE = 18, 6
 """Cost of a place of a subtree, and of an edge of the cell tree, in addition to its row; in vectors."""
 
 _MANY = ((1e4, 16), (6e4, 8), (4e5, 4))
-"""(largest number of entries of the matrix, number of searches); two searches for larger matrices.
+"""(largest number of entries of the matrix, number of searches); two searches for larger matrices."""
 
-Two leave no room for short chains, which end far below every climb there: at 10,000 x 1000 at -712,460, where
-climbs from both other starts end at -197,587.
+_LARGE = 4e5
+"""Entries above which no search starts from a short chain.
+
+Climbs from chains end far below the others there: at 10,000 x 1000 at -712,460, others at -197,587.
 """
+
+_CHEAP = 4e6
+"""Entries up to which there are four searches if starts use a sample of the columns."""
 
 _AGREEING = 4
 """Number of searches that must find the best score if there are seven or more; of fewer, half must."""
@@ -134,11 +139,14 @@ class SearchPolicy:
 
 def policy_for(mutations: int, columns: int) -> SearchPolicy:
     """Return the policy for a problem with these numbers of mutations and distinct columns."""
-    entries = mutations * columns
-    searches = next((many for most, many in _MANY if entries <= most), 2)
-    slow = columns >= _TALL * mutations and sample_size(mutations, columns) == columns
+    entries, sampled = mutations * columns, sample_size(mutations, columns) < columns
+    searches = next(
+        (many for most, many in _MANY if entries <= most), 4 if sampled and entries <= _CHEAP else 2
+    )
+    slow = columns >= _TALL * mutations and not sampled
     kinds = ("by-mutations",) if slow else ("by-mutations", "by-columns")
-    starts = (*kinds, *[BY_CHAIN] * searches)[:searches]
+    more = (BY_CHAIN,) if entries <= _LARGE else kinds
+    starts = (*kinds, *more * searches)[:searches]
     sweeps = _BUDGET / (_cost_of_sweep(mutations, columns) * searches)
     return SearchPolicy(
         starts,

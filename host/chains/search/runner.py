@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.search.kernel import (
+    SPARSE_STAGES,
     STAGES,
     SearchState,
     Work,
+    is_sparse,
     noise_of,
     search_arrays,
     search_kernel,
@@ -30,6 +32,7 @@ from syclade.host.device.work import GENERAL, SWEEPS, WorkDone, WorkLog
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.options import flag_of
 from syclade.kernels.search.arguments import ARGUMENTS
+from syclade.kernels.search.sparse.arguments import SPARSE_ARGUMENTS
 
 __all__ = ["SearchRunner", "device_for_search", "make_search_runner"]
 
@@ -166,6 +169,7 @@ def make_search_runner(
     *,
     by_columns: bool,
     stages: Sequence[str] = (),
+    sparse: Collection[str] | None = None,
 ) -> SearchRunner:
     """Return a runner of `slots` searches on a device; other processes begin to translate its kernels.
 
@@ -176,6 +180,7 @@ def make_search_runner(
         seed: seed of the random numbers, 0 ... 2^64-1.
         by_columns: whether the start by columns will be used, which needs more memory.
         stages: stages that will run, in the order of their first use.
+        sparse: stages that run in their sparse form; None for those where it is faster. Results are the same.
 
     Raises:
         DeviceError: searches do not run on the device, or it does not open, cannot build a kernel, or has too
@@ -197,11 +202,14 @@ def make_search_runner(
         raise DeviceError(
             "searches do not run on the device python", hint=f"use {flag_of('method', 'chain')}"
         )
-    on_device = open_engine(device, Allocation(ARGUMENTS, sizes, search_arrays(problem, sizes, seed)))
-    on_device.prepare([search_kernel(stage, traits) for stage in stages])
+    if sparse is None:
+        sparse = [stage for stage in STAGES if device.kind == "native" and is_sparse(stage, problem)]
+    arguments = SPARSE_ARGUMENTS if sparse else ARGUMENTS
+    on_device = open_engine(device, Allocation(arguments, sizes, search_arrays(problem, sizes, seed)))
+    on_device.prepare([search_kernel(stage, traits, sparse=stage in sparse) for stage in stages])
 
     def load_stage(stage: str) -> int:
-        return on_device.load(search_kernel(stage, traits))
+        return on_device.load(search_kernel(stage, traits, sparse=stage in sparse))
 
     return SearchRunner(problem, on_device, load_stage, GENERAL, starts)
 
@@ -217,5 +225,7 @@ def device_for_search(device: Device, stages: Sequence[str]) -> Device:
         device: the device that `auto` has chosen.
         stages: stages of the search.
     """
-    ready = device.kind == "cpu" and all(machine_code.is_compiled(search_kernel(stage)) for stage in stages)
+    kernels = [search_kernel(stage) for stage in stages]
+    kernels += [search_kernel(stage, sparse=True) for stage in SPARSE_STAGES if stage in stages]
+    ready = device.kind == "cpu" and all(machine_code.is_compiled(kernel) for kernel in kernels)
     return native_device() if ready else device

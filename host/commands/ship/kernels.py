@@ -10,7 +10,7 @@ For SYCL devices, every kernel of the program is precompiled:
 - for calling, those of alignment qualities.
 
 Native processors have no specialisation constants: for them there are general kernels of chains, and the
-kernels of searches, of tails and of calling.
+kernels of searches, also in their sparse forms, of tails and of calling.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from syclade.host.chains.moves import GUIDED_MOVES, MOVES, Move
 from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
-from syclade.host.chains.search.kernel import STAGES, search_kernel
+from syclade.host.chains.search.kernel import SPARSE_STAGES, STAGES, search_kernel
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, make_leaf_problem, make_problem
@@ -94,6 +94,9 @@ class Shipped:
 def shipped_kernels() -> dict[str, Shipped]:
     """Return all precompiled kernels, by name."""
     kernels = {f"search-{stage}": Shipped(search_kernel(stage), _EVERYWHERE) for stage in STAGES}
+    for stage in SPARSE_STAGES:
+        sparse = search_kernel(stage, sparse=True)
+        kernels[f"search-{stage}-sparse"] = Shipped(sparse, tuple(PROCESSORS))
     for group in (
         _chains(),
         _doublet_chains(),
