@@ -93,7 +93,7 @@ def read_matrix(
         vaf_hom: minimum percentage of a homozygous call; calls below it are missing. Where there are
             numbers of reads and no genotypes, the percentage from which a call is homozygous (90 if None).
         total_reads: the table of the numbers of all reads, if the source has those of alternate reads: a
-            file for a file in the formats tsv and csv, a DataFrame for a DataFrame.
+            file for a file in the formats tsv and csv, a DataFrame for a DataFrame, an array for an array.
         ref_reads: the same of reference reads.
         absent: the table of likelihoods without the mutation, if the source has those with it (with
             `evidence` "likelihoods", and `coding`).
@@ -169,7 +169,15 @@ def _of_matrix(matrix: Matrix, format: str, options: ReadOptions) -> Matrix:
 
 def _of_object(source: object, format: str, options: ReadOptions) -> tuple[Matrix, Marks]:
     """Return the matrix of an array, a data frame or an AnnData, and what it marks."""
-    from syclade.host.data.input.tables import is_anndata, is_frame, marks_of, of_anndata, of_frame
+    from syclade.host.data.input.tables import (
+        OF_ARRAYS,
+        is_anndata,
+        is_frame,
+        marks_of,
+        of_anndata,
+        of_array,
+        of_frame,
+    )
 
     if format != "auto":
         raise OptionError(
@@ -181,12 +189,12 @@ def _of_object(source: object, format: str, options: ReadOptions) -> tuple[Matri
         return of_anndata(source, options), marks_of(source, options)
     if is_frame(source):
         return of_frame(source, options), Marks()
-    if options.given:
+    wrong = next((option for option in options.given if option not in OF_ARRAYS), None)
+    if wrong is not None:
         raise OptionError(
-            f"{flag_of(options.given[0])} does not go with an array",
-            hint="rows are mutations, and 2 is homozygous",
+            f"{flag_of(wrong)} does not go with an array", hint="rows are mutations, and 2 is homozygous"
         )
-    return matrix_from_array(source), Marks()
+    return (of_array(source, options) if options.given else matrix_from_array(source)), Marks()
 
 
 def _of_file(

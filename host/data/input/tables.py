@@ -1,4 +1,4 @@
-"""Matrices from pandas DataFrames and AnnData, without importing either library."""
+"""Matrices from arrays of numbers, pandas DataFrames and AnnData, without importing either library."""
 
 from __future__ import annotations
 
@@ -18,18 +18,68 @@ from syclade.host.data.input.formats.likelihoods import calls_of, check_coding, 
 from syclade.host.data.input.formats.reads import SHARES, Called, called, refuse_reads
 from syclade.host.data.input.left_out import Marks
 from syclade.host.data.input.matrix import Matrix, values_from_array
-from syclade.host.data.input.names import check_names, distinct_names
+from syclade.host.data.input.names import check_names, default_names, distinct_names
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options.types import AnyPath
-from syclade.host.ground.values import Array
+from syclade.host.ground.values import Array, on_host
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from pandas import DataFrame
 
-__all__ = ["is_anndata", "is_frame", "marks_of", "of_anndata", "of_frame"]
+__all__ = ["OF_ARRAYS", "is_anndata", "is_frame", "marks_of", "of_anndata", "of_array", "of_frame"]
 
 logger = logging.getLogger("syclade.input")
+
+
+OF_ARRAYS = ("evidence", "coding", "absent", "total_reads", "ref_reads", "min_depth", *SHARES)
+"""Options of arrays; without any of them, arrays have calls."""
+
+
+def of_array(source: object, options: ReadOptions) -> Matrix:
+    """Return the matrix of arrays of reads or of likelihoods, shape (n_mutations, n_cells); NaN is missing.
+
+    Raises:
+        OptionError: the second array has another shape, or an option is missing.
+        MatrixError: an invalid value.
+    """
+    coding = check_coding(options, second=options.absent is not None, path="array")
+    if coding is None and options.total_reads is None and options.ref_reads is None:
+        refuse_reads(options, "array", "total_reads or ref_reads, an array")
+    first, second = _array(source), None
+    name = (
+        "absent" if coding is not None else "total_reads" if options.total_reads is not None else "ref_reads"
+    )
+    if getattr(options, name) is not None:
+        second = _array(getattr(options, name))
+        if second.shape != first.shape:
+            raise OptionError(f"{name} has the shape {second.shape}, but the first array {first.shape}")
+    if coding is not None:
+        odds = odds_of_numbers(first, second, coding, "array")
+        found = Called(calls_of(odds), (), Likelihoods(odds))
+    else:
+        assert second is not None
+        found = called(first, second if name == "total_reads" else first + second, options, "array")
+    for note in found.notes:
+        logger.info("%s", note)
+    return Matrix(
+        np.ascontiguousarray(found.values), default_names(len(first)), "array", evidence=found.evidence
+    )
+
+
+def _array(source: object) -> NDArray[np.float64]:
+    """Return an array of two dimensions, in memory of the host, as float64."""
+    try:
+        numbers = np.array(on_host(source), dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise MatrixError(
+            f"a {type(source).__name__} cannot be read as an array of numbers: {problem}"
+        ) from None
+    if numbers.ndim != 2 or 0 in numbers.shape:
+        raise MatrixError(
+            f"the array has the shape {numbers.shape}", hint="rows are mutations and columns are cells"
+        )
+    return numbers
 
 
 def is_frame(source: object) -> bool:

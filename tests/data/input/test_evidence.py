@@ -457,3 +457,37 @@ def test_rows_of_reads_whose_names_are_numbers(tmp_path: Path) -> None:
     path = text(tmp_path, total.read_text().replace("5", "2"), "alternate.csv")
     found = syclade.read_matrix(path, rows="cells", total_reads=total, evidence="reads", format="csv")
     assert (found.mutations, found.cells) == (("c0", "c1"), ("a", "b"))
+
+
+def test_arrays_of_numbers() -> None:
+    alternate, total = np.array([[4, 0], [np.nan, 2]]), np.array([[9, 0], [5, 2]])
+    found = syclade.read_matrix(alternate, total_reads=total, evidence="reads", names=["x", "y"])
+    assert reads(found) == ([[4, 0], [0, 2]], [[9, 0], [0, 2]])
+    assert (found.mutations, found.values.tolist()) == (("x", "y"), [[1, 3], [3, 2]])
+    assert reads(syclade.read_matrix([[1]], ref_reads=[[2]], evidence="reads")) == ([[1]], [[3]])
+    calls = syclade.read_matrix(alternate, total_reads=total, min_depth=3)
+    assert (calls.evidence, calls.values.tolist()) == (None, [[1, 3], [3, 3]])
+    given: Any = {"evidence": "likelihoods", "coding": "probability"}
+    assert odds(syclade.read_matrix([[0.5, 0.9]], absent=[[0.25, 0.9]], **given)).tolist() == [
+        [np.log(2), 0.0]
+    ]
+    given["coding"] = "log"
+    assert odds(syclade.read_matrix([[-np.inf, 2]], **given)).tolist() == [[-np.inf, 2.0]]
+    for source, options, words in (
+        (alternate, {"evidence": "reads"}, "--evidence reads is for numbers of reads.*total_reads"),
+        (alternate, {"total_reads": total[:1], "evidence": "reads"}, "total_reads has the shape"),
+        (alternate, {"evidence": "likelihoods"}, "the meaning of the numbers is not given"),
+        (alternate, {"rows": "cells"}, "--rows does not go with an array"),
+        ([["a"]], {"total_reads": [[1]], "evidence": "reads"}, "cannot be read as an array of numbers"),
+    ):
+        with pytest.raises(syclade.SycladeError, match=f"(?s){words}"):
+            syclade.read_matrix(source, **options)
+
+
+def test_likelihoods_of_sciphi_are_refused(tmp_path: Path) -> None:
+    path = vcf(tmp_path, "C GT:AD:DP:PL 0/0:0:0:60 0/1:3:9:9", head=HEAD + "##source=SCIPhI\n")
+    with pytest.raises(MatrixError, match="SCIPhI's PL are posterior probabilities"):
+        syclade.read_matrix(path, evidence="likelihoods")
+    found = syclade.read_matrix(path, evidence="reads")
+    assert reads(found) == ([[0, 3]], [[0, 9]])
+    assert found.values.tolist() == [[3, 1]]  # its call without reads is none

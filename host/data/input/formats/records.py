@@ -185,7 +185,7 @@ def likelihood_fields(header: Iterable[str]) -> dict[str, str]:
 
 
 def check_caller(header: Iterable[str], options: ReadOptions, path: str) -> ReadOptions:
-    """Check that it is known which calls have reads: raise a MatrixError for SCIPhI's files.
+    """Check that it is known which calls have reads, and what PL are: raise a MatrixError for SCIPhI's files.
 
     Args:
         header: the lines before the records.
@@ -195,7 +195,15 @@ def check_caller(header: Iterable[str], options: ReadOptions, path: str) -> Read
     Returns:
         The options; where reads are evidence, SCIPhI's calls need one.
     """
-    if options.min_depth is None and any(line.startswith("##source=SCIPhI") for line in header):
+    if not any(line.startswith("##source=SCIPhI") for line in header):
+        return options
+    if options.evidence == "likelihoods":
+        raise MatrixError(
+            "SCIPhI's PL are posterior probabilities of its calls, not likelihoods of genotypes",
+            path=path,
+            hint=f"use its reads: {flag_of('evidence', 'reads')}",
+        )
+    if options.min_depth is None:
         if options.evidence == "reads":
             return replace(options, min_depth=1)
         raise MatrixError(
