@@ -203,8 +203,18 @@ def test_states_go_in_all_at_once(backend: Backend) -> None:
             expected = run_alone(NUMPY, case, slot, steps)
             assert_equal_states(runner.get(slot), expected.state)
         assert_equal_states(runner.get(1), states[1])
+        one_by_one = [(runner.get(slot), runner.info(slot)) for slot in range(3)]
+        for (state, info), (expected_state, expected_info) in zip(runner.get_all(3), one_by_one, strict=True):
+            assert_equal_states(state, expected_state)
+            np.testing.assert_array_equal(info.tallies, expected_info.tallies)
         with pytest.raises(ValueError, match="2 states for 3 slots"):
             runner.put_all(states[:2])
+        runner.put_first(*zip(*one_by_one[:2], strict=True))
+        runner.advance(np.full(3, 70))
+        for slot, (state, info) in enumerate(runner.get_all(2)):
+            expected = run_alone(NUMPY, case, slot, 70)
+            assert_equal_states(state, expected.state)
+            assert info.tallies.sum() > one_by_one[slot][1].tallies.sum()
 
 
 @pytest.mark.sycl

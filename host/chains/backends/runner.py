@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -126,9 +126,20 @@ class Runner:
         """
         if len(states) != self.slots:
             raise ValueError(f"{len(states)} states for {self.slots} slots")
-        fields = [self._fields(state, None) for state in states]
+        self.put_first(states, [None] * len(states))
+
+    def put_first(self, states: Sequence[ChainState], infos: Sequence[ChainInfo | None]) -> None:
+        """Put chains into the first slots, as `put_all` does; the other slots lose theirs.
+
+        Args:
+            states: at least one, at most one per slot.
+            infos: the statistics of each; None for a new chain.
+        """
+        fields = [self._fields(*one) for one in zip(states, infos, strict=True)]
+        fields += fields[-1:] * (self.slots - len(fields))  # without steps to do
         for name in fields[0]:
             self._engine.write(name, np.array([each[name] for each in fields]))
+        self._put.clear()
         for slot, state in enumerate(states):
             self._note(slot, state)
 
@@ -150,9 +161,26 @@ class Runner:
 
     def get(self, slot: int) -> ChainState:
         """Return the state of the chain in a slot."""
+        return self._state_of(slot, self._engine.get(slot, self._names_of_state()))
+
+    def get_all(self, count: int) -> list[tuple[ChainState, ChainInfo]]:
+        """Return the chains in the first slots; for many slots this is far faster than one `get` each."""
+        parts = {name: self._engine.read(name) for name in self._names_of_state()}
+        tallies = self._engine.read("tallies")
+        return [
+            (
+                self._state_of(slot, {name: part[slot].copy() for name, part in parts.items()}),
+                ChainInfo(tallies[slot].copy()),
+            )
+            for slot in range(count)
+        ]
+
+    def _names_of_state(self) -> list[str]:
+        return [name for name, argument in self._engine.arguments.items() if argument.role == STATE]
+
+    def _state_of(self, slot: int, part: Mapping[str, Array]) -> ChainState:
+        """Return the state in a slot, of the slot's part of the arrays."""
         put = self._put[slot]
-        names = [name for name, argument in self._engine.arguments.items() if argument.role == STATE]
-        part = self._engine.get(slot, names)
         places, best_places = put.rate_at, put.best_rate_at
         rates = put.rates
         if rates.log_shares:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.chains.backends.shared import segment
 from syclade.host.device.choice import choose_device
 from syclade.host.device.cluster.scheduler import open_scheduler
 from syclade.host.ground.signals import Stop
@@ -90,6 +91,12 @@ def test_several_devices(devices: str, kind: str) -> None:
     assert steps == KINDS[kind]["chains"] * KINDS[kind]["steps"]
     assert result.run()["device"] in asked
     assert_shares(result)
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_many_chains_move_at_once(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment, "_MANY", 1)
+    assert_same(infer(kind, device="native,numpy"), kind)
 
 
 @pytest.mark.parametrize(

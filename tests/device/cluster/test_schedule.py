@@ -30,9 +30,13 @@ class SimulatedPlace:
 
 
 class SimulatedJobPool:
-    """A job pool whose places work in simulated time; the interface is that of `JobPool`."""
+    """A job pool whose places work in simulated time; the interface is that of `JobPool`.
 
-    def __init__(self, speeds: Sequence[float], units: int) -> None:
+    A state takes `moving` seconds to come and go.
+    """
+
+    def __init__(self, speeds: Sequence[float], units: int, moving: float) -> None:
+        self._moving = moving
         self.places = [SimulatedPlace(number, speed, units) for number, speed in enumerate(speeds)]
         self.now = 0.0
         self._jobs: list[tuple[float, SimulatedPlace, Any, SegmentDone, float]] = []
@@ -56,9 +60,8 @@ class SimulatedJobPool:
             for (state, info), more in zip(segment.chains, done, strict=True)
         ]
         work = (WorkDone(NUMPY, "numpy", "steps", sum(done), seconds),)
-        self._jobs.append(
-            (self.now + seconds, place, tag, SegmentDone(chains, [], work, place.units), seconds)
-        )
+        took = seconds + self._moving * len(chains)
+        self._jobs.append((self.now + took, place, tag, SegmentDone(chains, [], work, place.units), took))
 
     def collect(self, seconds: float) -> list[Finished[Any, SegmentDone]]:
         first = min(end for end, *_ in self._jobs) if self._jobs else self.now
@@ -75,9 +78,11 @@ def chain(number: int, step: int) -> ChainState:
     return ChainState(number, step, TREE, 0, TREE, 0, None)  # type: ignore[arg-type]
 
 
-def seconds_of_run(speeds: Sequence[float], chains: int, steps: int, units: int = 2) -> float:
+def seconds_of_run(
+    speeds: Sequence[float], chains: int, steps: int, units: int = 2, moving: float = 0.0
+) -> float:
     """Return the simulated time of a run."""
-    job_pool = SimulatedJobPool(speeds, units)
+    job_pool = SimulatedJobPool(speeds, units, moving)
     made = shared.SharedRunner(None, 0, chains, job_pool)  # type: ignore[arg-type]
     for slot in range(chains):
         made.put(slot, chain(slot, 0), ChainInfo(np.zeros(2, dtype=np.int64)))
@@ -88,6 +93,13 @@ def seconds_of_run(speeds: Sequence[float], chains: int, steps: int, units: int 
     assert [made.get(slot).step for slot in range(chains)] == [steps] * chains
     assert sum(one.count for one in made.work) == chains * steps
     return job_pool.now
+
+
+def test_segments_of_many_chains_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two places of 500 chains, whose states take half a second to come and go."""
+    assert seconds_of_run([1e6, 1e6], 1000, 40_000, units=500, moving=1e-3) < 20 * 1.35
+    monkeypatch.setattr(shared, "_WORTH", 0.0)
+    assert seconds_of_run([1e6, 1e6], 1000, 40_000, units=500, moving=1e-3) > 20 * 2.0
 
 
 SPEEDS = ([1e6], [1e6, 1e6], [1e6] * 7, [1e6, 3e5], [1e6, 1e5], [1e6, 2e4], [1e6, 9e5, 1e5, 2e4], [2e4, 1e6])

@@ -72,7 +72,11 @@ _SLOW = 0.5
 """A place is slow if it does less than this part of the mean steps per second of all places."""
 
 
-def seconds_of(pace: Pace, left: int, speed: float, places: int = 1) -> float:
+_WORTH = 5.0
+"""Length of a segment at least, in times of what its states take to come and go."""
+
+
+def seconds_of(pace: Pace, left: int, speed: float, places: int = 1, moving: float = 0.0) -> float:
     """Return the length of the next segment: half of the time that the round still takes, within limits.
 
     Args:
@@ -80,10 +84,12 @@ def seconds_of(pace: Pace, left: int, speed: float, places: int = 1) -> float:
         left: steps left, over all chains.
         speed: steps per second of all places together; 0 if unknown.
         places: number of places.
+        moving: seconds that the states of a segment take to come and go.
     """
     if speed <= 0:
         return pace.first
-    return min(pace.longest(places), max(pace.least, 0.5 * left / speed))
+    least = _WORTH * moving
+    return max(least, min(pace.longest(places), max(pace.least, 0.5 * left / speed)))
 
 
 def choose(
@@ -164,6 +170,7 @@ class SharedRunner:
         self._out: dict[int, int] = {}
         self._work: tuple[WorkDone, ...] = ()
         self._seconds = 0.0
+        self._moving = 0.0
 
     def put(self, slot: int, state: ChainState, info: ChainInfo | None = None) -> None:
         """See `Runner.put`."""
@@ -225,7 +232,7 @@ class SharedRunner:
         idle = sorted(self._job_pool.idle(), key=lambda place: -(place.rate or 0.0))
         rates = [place.rate for place in self._job_pool.places]
         speed = sum(one for one in rates if one is not None) if None not in rates else 0.0
-        seconds = seconds_of(self._pace, sum(left.values()), speed, len(rates))
+        seconds = seconds_of(self._pace, sum(left.values()), speed, len(rates), self._moving)
         patience = patience_of(self._pace, speed, len(left))
         for number, place in enumerate(idle):
             waiting = left.keys() - self._out.keys()
@@ -255,6 +262,9 @@ class SharedRunner:
                 fresh.add(state.chain)
         one.place.units = done.units
         steps = sum(work.count for work in done.work)
+        if steps and one.place.is_here and one.place.rate:  # elsewhere a segment may wait for another one
+            moving = max(0.0, one.seconds - sum(work.seconds for work in done.work))
+            self._moving = 0.5 * (self._moving + moving)
         if steps:
             # The first answer waited for the device to open.
             seconds = one.seconds if one.place.rate else sum(work.seconds for work in done.work)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.opening import fast_start_device, open_one
-from syclade.host.chains.backends.runner import Slots
+from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import Event
 from syclade.host.chains.state import ChainInfo, ChainState
@@ -26,6 +26,9 @@ LAUNCH_SECONDS = 0.25
 _FIRST_STEPS = 64
 _GROWTH = 4
 """Most steps of the first launch, and by how much a launch may be longer than the one before."""
+
+_MANY = 64
+"""Chains from which all slots are written and read at once. Of fewer, what is there is not written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +59,7 @@ class OpenChains:
         steps_per_second: over all its chains; 0 before the first launch.
     """
 
-    def __init__(self, runner: Slots, names_host: bool) -> None:
+    def __init__(self, runner: Runner, names_host: bool) -> None:
         self.runner, self.names_host = runner, names_host
         self.steps_per_second = 0.0
 
@@ -121,11 +124,17 @@ def advance_segment(opened: OpenChains, segment: Segment, is_wanted: IsWanted) -
         group = slice(first, first + runner.slots)
         chains, targets = segment.chains[group], segment.targets[group]
         seconds = segment.seconds * len(chains) / len(segment.chains)
-        for slot, (state, info) in enumerate(chains):
-            runner.put(slot, state, info)
+        if many := len(chains) >= _MANY:
+            runner.put_first([state for state, _ in chains], [info for _, info in chains])
+        else:
+            for slot, (state, info) in enumerate(chains):
+                runner.put(slot, state, info)
         steps = np.array([state.step for state, _ in chains], dtype=np.int64)
         done.events.extend(_advance(opened, steps, np.array(targets, dtype=np.int64), seconds, is_wanted))
-        done.chains.extend((runner.get(slot), runner.info(slot)) for slot in range(len(chains)))
+        slots = range(len(chains))
+        done.chains.extend(
+            runner.get_all(len(chains)) if many else [(runner.get(slot), runner.info(slot)) for slot in slots]
+        )
     work = work_since(before, runner.work)
     units = max((one.executor.units for one in work), default=1)
     return done._replace(work=named_by_host(work) if opened.names_host else work, units=units)
