@@ -158,6 +158,7 @@ class EvidenceFinding(Finding):
             "is not, or the other way round. Listed are cells and mutations whose states are so improbable "
             f"that chance would list one in {CHANCE:.0%} of such matrices at most."
         )
+        words.append("In pictures of the matrix, the paler an entry is, the less sure is its evidence.")
         rows = [row for one in (self.cells, self.mutations) for row in one.rows(one.listed)]
         table = cut(COLUMNS, rows) if rows else None
         return Section("Evidence", tuple(words), table, tuple(map(sentence, self.warnings)))

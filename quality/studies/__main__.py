@@ -14,6 +14,7 @@ _STUDIES = {
     "branches": (f"{_CLI}.branches", "Compare clones of the consensus with branches of several mutations."),
     "consensus": (f"{_CLI}.consensus", "Compare consensus trees of samples with the truth."),
     "doublets": (f"{_CLI}.doublets", "Measure what the model of doublets brings."),
+    "evidence": (f"{_CLI}.evidence", "Compare trees of reads with trees of their calls."),
     "mixing": (f"{_CLI}.mixing", "Measure how well the chains for support mix."),
     "rates": (f"{_CLI}.rates", "Compare intervals of estimated error rates with truths."),
     "recurrence": (f"{_CLI}.recurrence", "Compare tests of recurrence with the truth."),

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.report.tree_svg import TreePicture, picture_of
+from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.trees.clones import Clone
 from syclade.host.findings.doublets import genotypes_of
 
@@ -28,9 +29,11 @@ __all__ = [
     "COLOURS",
     "LEGEND",
     "MOST_COLUMNS",
+    "PALETTE",
     "Figure",
     "beside_tree",
     "data_address",
+    "entries_in_order",
     "figure_of",
     "figure_of_consensus",
     "in_order_of_tree",
@@ -48,6 +51,22 @@ COLOURS = {
     "in the tree, not observed": (86, 180, 233),
 }
 """RGB colours, based on the colour-blind safe palette of Okabe and Ito; pixels are indices in this order."""
+
+_SHADED, _PARTS = (0, 1, 4, 5), (0.25, 0.5, 0.75)
+"""Colours that evidence makes paler, and the parts of them that its paler shades have."""
+
+PALETTE = (
+    *COLOURS.values(),
+    *(
+        tuple(round(255 - part * (255 - light)) for light in list(COLOURS.values())[at])
+        for at in _SHADED
+        for part in _PARTS
+    ),
+)
+"""RGB colours of pixels: `COLOURS`, then their shades."""
+
+_SURE = (1 / 3, 2 / 3, 0.9)
+"""Differences of the probabilities of both states from which an entry has the next shade; at last, none."""
 
 BLANK = 3
 """Index of the background colour."""
@@ -75,13 +94,37 @@ def in_order_of_tree(
     return np.ascontiguousarray(shown[:, order])
 
 
+def entries_in_order(
+    matrix: Matrix, genotypes: NDArray[np.bool_], order: NDArray[np.int64]
+) -> NDArray[np.uint8]:
+    """Return the colour of every entry, as `in_order_of_tree`; with evidence, paler where it is less sure.
+
+    Args:
+        matrix: the matrix.
+        genotypes, order: as for `in_order_of_tree`.
+
+    Returns:
+        uint8, shape (n, cells): indices into PALETTE.
+    """
+    if not isinstance(matrix.evidence, Likelihoods):
+        return in_order_of_tree(matrix.values, genotypes, order)
+    log_odds = matrix.evidence.log_odds
+    values = np.where(log_odds == 0, 3, log_odds > 0).astype(np.uint8)
+    colours = in_order_of_tree(values, genotypes, order)
+    shades = np.searchsorted(_SURE, np.tanh(np.abs(log_odds[:, order]) / 2.0), side="right")
+    paler = np.zeros((len(COLOURS), len(_PARTS) + 1), dtype=np.uint8)
+    paler[:] = np.arange(len(COLOURS))[:, None]
+    paler[list(_SHADED), :-1] = len(COLOURS) + np.arange(len(_SHADED) * len(_PARTS)).reshape(-1, len(_PARTS))
+    return np.asarray(paler[colours, shades])
+
+
 def beside_tree(
     shown: NDArray[np.uint8], clones: Sequence[Clone], heights: Sequence[int]
 ) -> NDArray[np.uint8]:
     """Return the rows of the mutations of each clone, stretched to the height of its row in the tree.
 
     Args:
-        shown: uint8, shape (n, cells): indices into COLOURS.
+        shown: uint8, shape (n, cells): indices into PALETTE.
         clones: the clones, in the order of the rows.
         heights: heights of their rows, px.
 
@@ -105,11 +148,12 @@ def png_of(indices: NDArray[np.uint8]) -> bytes:
     """Return an indexed PNG (RFC 2083) with one pixel per entry.
 
     Args:
-        indices: uint8, shape (rows, columns): indices into COLOURS.
+        indices: uint8, shape (rows, columns): indices into PALETTE.
     """
     rows, columns = indices.shape
     header = struct.pack(">IIBBBBB", columns, rows, 8, 3, 0, 0, 0)
-    palette = b"".join(bytes(colour) for colour in COLOURS.values())
+    used = len(COLOURS) if indices.max(initial=0) < len(COLOURS) else len(PALETTE)
+    palette = b"".join(bytes(colour) for colour in PALETTE[:used])
     lines = np.full((rows, columns + 1), 2, dtype=np.uint8)  # filter 2: difference from the row above
     lines[0, 1:] = indices[0]
     lines[1:, 1:] = indices[1:] - indices[:-1]
@@ -230,7 +274,7 @@ def _figure(
         order: int64, shape (cells,): the cells in the order of the tree.
     """
     tree = picture_of(clones, matrix.mutations, shares, of)
-    pixels = beside_tree(in_order_of_tree(matrix.values, genotypes, order), clones, tree.heights)
+    pixels = beside_tree(entries_in_order(matrix, genotypes, order), clones, tree.heights)
     room = max(LEAST_MAP, WIDTH - tree.width - GAP)
     map_width = min(room, WIDEST_CELL * matrix.n_cells)
     return Figure(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syclade.host.answer.report.figure import COLOURS, beside_tree, in_order_of_tree, support_of
+from syclade.host.answer.report.figure import COLOURS, PALETTE, beside_tree, entries_in_order, support_of
 from syclade.host.answer.report.tree_svg import TreePicture, picture_of
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.files import write_file
@@ -55,10 +55,10 @@ def plot_of(result: Result) -> matplotlib.figure.Figure:
     clones = result.kind.clones(result.tree)
     shares, of = support_of(result, clones)
     tree = picture_of(clones, result.mutations, shares, of)
-    shown = in_order_of_tree(
-        result.observed.values, result.kind.genotypes(result.tree), result.kind.cell_order(result.tree)
+    shown = entries_in_order(
+        result.observed, result.kind.genotypes(result.tree), result.kind.cell_order(result.tree)
     )
-    colours = np.array(list(COLOURS.values())) / 255.0
+    colours = np.array(PALETTE) / 255.0
     width, height = tree.width / PIXELS, tree.height / PIXELS
     figure = Figure(figsize=(width + MAP_WIDTH, height + 0.6))
     left, right = figure.subplots(1, 2, width_ratios=(width, MAP_WIDTH), squeeze=False)[0]
@@ -76,7 +76,7 @@ def plot_of(result: Result) -> matplotlib.figure.Figure:
     )
     right.set(ylim=(tree.height, 0))
     right.set_axis_off()
-    handles = [Patch(facecolor=tuple(c), edgecolor="0.6") for c in colours]
+    handles = [Patch(facecolor=tuple(c), edgecolor="0.6") for c in colours[: len(COLOURS)]]
     figure.legend(handles, list(COLOURS), loc="lower right", ncols=3, fontsize=8, frameon=False)
     return figure
 

@@ -3,6 +3,7 @@
 import re
 import struct
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ import syclade
 from syclade.host.answer.report.figure import (
     COLOURS,
     MOST_COLUMNS,
+    PALETTE,
     beside_tree,
+    entries_in_order,
     figure_of_consensus,
     in_order_of_tree,
     png_of,
@@ -24,6 +27,7 @@ from syclade.host.answer.report.figure import (
 )
 from syclade.host.answer.report.tree_svg import LETTER, WIDEST, picture_of
 from syclade.host.commands.main import cli
+from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import matrix_from_array, with_names
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.clones import clones_of
@@ -284,3 +288,26 @@ def test_the_command_repeats_the_run() -> None:
     command = command_of("MATRIX", result.options)
     assert "--chains 2 --steps 300" in command
     assert "--move-probs" in command
+
+
+def test_entries_with_evidence_are_paler_the_less_sure_they_are() -> None:
+    odds = np.array([[6.0, 2.0, 1.0, 0.2, 0.0, -0.2, -6.0]] * 2)
+    values = np.array([[1, 1, 1, 1, 3, 0, 0]] * 2, dtype=np.uint8)
+    matrix = replace(matrix_from_array(values), evidence=Likelihoods(odds))
+    has = np.array([[True] * 7, [False] * 7])
+    shown = entries_in_order(matrix, has, np.arange(7))
+    blank = COLOURS["missing"]
+    colours = [[PALETTE[index] for index in row] for row in shown.tolist()]
+    assert colours[0][0] == COLOURS["mutation"]
+    assert colours[1][0] == COLOURS["observed against the tree"]
+    assert colours[0][6] == COLOURS["in the tree, not observed"]
+    assert colours[1][6] == COLOURS["not observed"]
+    assert colours[0][4] == colours[1][4] == blank
+    for row in colours:
+        light = [sum(colour) for colour in row]
+        assert light[0] < light[1] < light[2] < light[3] < sum(blank)
+        assert light[6] < light[5] < sum(blank)
+    reverse = entries_in_order(matrix, has, np.arange(7)[::-1])
+    assert reverse[:, ::-1].tolist() == shown.tolist()
+    calls = entries_in_order(replace(matrix, evidence=None), has, np.arange(7))
+    assert calls.tolist() == in_order_of_tree(values, has, np.arange(7)).tolist()
