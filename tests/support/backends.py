@@ -43,6 +43,7 @@ from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.score import tree_score
 from tests.conftest import HAS_PINNED_STACK, HAS_SYCL_WHEELS
 from tests.support.did_all import assert_did_all
+from tests.support.evidence import random_evidence
 
 DEVICES = ("cpu", "fpga-emu", "native")
 GPU = "cuda"
@@ -147,7 +148,7 @@ class Case:
     """Input with the settings of its chain, and the oracle's result for it.
 
     `kind`: random, missing (also one row and one column of 3s), nothing (only 3s), duplicates (three distinct
-    columns), or zygosity (some 2s, with two rates for them).
+    columns), zygosity (some 2s, with two rates for them), or evidence (log odds of many levels).
     """
 
     n: int
@@ -174,6 +175,8 @@ class Case:
         return values.astype(np.uint8)
 
     def problem(self) -> Problem:
+        if self.kind == "evidence":
+            return make_problem(*random_evidence(self.n, self.m, self.seed))
         rates = Rates(0.02, 0.2, 0.25, 0.005) if self.kind == "zygosity" else Rates(0.02, 0.2)
         return make_problem(matrix_from_array(self.values), rates)
 

@@ -50,6 +50,7 @@ def test_reads_of_a_small_study_beat_their_calls_and_another_program_runs(
     program = tmp_path / "programs"
     program.mkdir()
     (program / "scistree2_reads.py").write_text(f"import json\nprint(json.dumps({{'found': {found}}}))\n")
+    monkeypatch.setattr(api, "DROPOUTS", (0.2,))
     monkeypatch.setattr("syclade.quality.race.peers._PROGRAMS", program)
     result = evidence_study(
         inputs=1, sizes=((4, cells),), depths=(10.0,), seed=3, scistree2=Path(sys.executable)

@@ -169,6 +169,5 @@ ROWS: list[Row] = [
     *map(learned, ("max", "sum")),
     of_evidence("sum", score="sum"),
     of_evidence("shares", score="shares"),
-    of_evidence("search", chains=None, steps=None, samples=None, support="none"),
     CELLS,
 ]

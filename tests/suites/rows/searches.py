@@ -52,6 +52,7 @@ CASES = {
     "seed 2^63": Case(8, 13, seed=2**63),
     "greatest seed": Case(8, 13, seed=2**64 - 1),
     "zygosity": Case(8, 16, kind="zygosity"),
+    "evidence": Case(12, 30, kind="evidence"),
 }
 
 
