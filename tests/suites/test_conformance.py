@@ -209,8 +209,10 @@ def test_states_go_in_all_at_once(backend: Backend) -> None:
             np.testing.assert_array_equal(info.tallies, expected_info.tallies)
         with pytest.raises(ValueError, match="2 states for 3 slots"):
             runner.put_all(states[:2])
+        before = sum(one.count for one in runner.work)
         runner.put_first(*zip(*one_by_one[:2], strict=True))
-        runner.advance(np.full(3, 70))
+        runner.advance(np.array([70, 70, 0]))
+        assert sum(one.count for one in runner.work) - before == 70 - 50 + 70 - 21
         for slot, (state, info) in enumerate(runner.get_all(2)):
             expected = run_alone(NUMPY, case, slot, 70)
             assert_equal_states(state, expected.state)

@@ -142,6 +142,8 @@ class Runner:
         self._put.clear()
         for slot, state in enumerate(states):
             self._note(slot, state)
+        for slot in range(len(states), self.slots):
+            self._log.put(slot, states[-1].step)
 
     def _note(self, slot: int, state: ChainState) -> None:
         """Remember the state that a slot starts from."""
@@ -332,14 +334,16 @@ class Slots(Protocol):
         slots: number of chain states.
         returns_early: whether `advance` returns before all slots are at their targets, to report progress.
             It is then called again with the same targets.
-        round_seconds: target length of a round between whose ends checkpoints are written.
     """
 
     plan: Plan
     seed: int
     slots: int
     returns_early: bool
-    round_seconds: float
+
+    @property
+    def round_seconds(self) -> float:
+        """Target length of a round between whose ends checkpoints are written."""
 
     @property
     def work(self) -> tuple[WorkDone, ...]:

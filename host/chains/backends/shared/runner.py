@@ -151,7 +151,7 @@ class SharedRunner:
     Attributes:
         plan, seed: as for `Runner`.
         slots: number of chains; each stays in its slot.
-        returns_early, round_seconds: as for `Slots`.
+        returns_early: as for `Slots`.
 
     Args:
         plan, seed, slots: as the attributes.
@@ -163,7 +163,7 @@ class SharedRunner:
     def __init__(self, plan: Plan, seed: int, slots: int, job_pool: _JobPool) -> None:
         self.plan, self.seed, self.slots = plan, seed, slots
         here = all(place.is_here for place in job_pool.places) and bool(job_pool.places)
-        self._pace, self.round_seconds = (HERE, 2.0) if here else (ELSEWHERE, 20.0)
+        self._pace, self._least_round = (HERE, 2.0) if here else (ELSEWHERE, 20.0)
         self._job_pool = job_pool
         self._chains: dict[int, tuple[ChainState, ChainInfo]] = {}
         self._versions = np.zeros(slots, dtype=np.int64)
@@ -171,6 +171,11 @@ class SharedRunner:
         self._work: tuple[WorkDone, ...] = ()
         self._seconds = 0.0
         self._moving = 0.0
+
+    @property
+    def round_seconds(self) -> float:
+        """See `Slots`: a few segments at least."""
+        return max(self._least_round, 4.0 * _WORTH * self._moving)
 
     def put(self, slot: int, state: ChainState, info: ChainInfo | None = None) -> None:
         """See `Runner.put`."""
