@@ -92,14 +92,16 @@ def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
     return records.grid(cells)
 
 
-def _pairs(calls: list[list[str]] | None, count: int) -> NDArray[np.int64]:
+def _pairs(calls: Sequence[tuple[str, ...]] | None, count: int) -> NDArray[np.int64]:
     """Return the two alleles of each cell, or -1 for genotypes that are not known, or not of two alleles."""
-    none = [-1, -1]
+    none = (-1, -1)
     if calls is None:
         return np.array([none] * count)
-    return np.array(
-        [[int(one) for one in call] if len(call) == 2 and "." not in call else none for call in calls]
-    )
+    pairs = {
+        call: (int(call[0]), int(call[1])) if len(call) == 2 and "." not in call else none
+        for call in set(calls)
+    }
+    return np.array([pairs[call] for call in calls])
 
 
 def _samples(header: str, path: str, line: int) -> list[str]:
@@ -116,14 +118,18 @@ def _samples(header: str, path: str, line: int) -> list[str]:
     return cells
 
 
-def _calls(samples: Sequence[Mapping[str, str]], path: str, line: int) -> list[list[str]]:
+def _calls(samples: Sequence[Mapping[str, str]], path: str, line: int) -> list[tuple[str, ...]]:
     """Return the alleles of each cell in a record."""
+    found: dict[str, tuple[str, ...]] = {}  # a record has few genotypes
     calls = []
     for number, values in enumerate(samples, 1):
         genotype = values["GT"].strip() if "GT" in values else "."
-        if not _GENOTYPE.fullmatch(genotype):
-            raise MatrixError(f"{excerpt(genotype)} (cell {number}) is not a genotype", path=path, line=line)
-        calls.append(re.split("[/|]", genotype))
+        if genotype not in found:
+            if not _GENOTYPE.fullmatch(genotype):
+                message = f"{excerpt(genotype)} (cell {number}) is not a genotype"
+                raise MatrixError(message, path=path, line=line)
+            found[genotype] = tuple(re.split("[/|]", genotype))
+        calls.append(found[genotype])
     return calls
 
 
@@ -168,12 +174,13 @@ def _table(samples: Sequence[Mapping[str, str]], name: str, path: str, line: int
     return np.array([padded[text] for text in texts])
 
 
-def _row(calls: Sequence[Sequence[str]] | None, numbers: Numbers, options: ReadOptions, which: int) -> Row:
+def _row(calls: Sequence[tuple[str, ...]] | None, numbers: Numbers, options: ReadOptions, which: int) -> Row:
     """Return the row of an alternate allele, from 1; without genotypes, calls are made from the evidence."""
     if calls is None:
         values = numbers.calls(which, options)
     else:
-        values = np.array([_value(call, str(which)) for call in calls], np.uint8)
+        found = {call: _value(call, str(which)) for call in set(calls)}
+        values = np.array([found[call] for call in calls], np.uint8)
     return Row(numbers.filtered(values, which, options), numbers.evidence(which, options))
 
 
