@@ -30,6 +30,9 @@ logger = logging.getLogger("syclade.input")
 
 MISSING, MUCH_MISSING = 3, 0.8
 
+_OF_CALLS = ("min_depth", "min_gq", "min_vaf", "vaf_ref", "vaf_het", "vaf_hom")
+"""Options that change calls, and not their evidence."""
+
 
 def read_matrix(
     source: Any,
@@ -152,6 +155,10 @@ def read_matrix(
         matrix, marks = _of_file(source, format, options, strict, wanted)
     else:
         matrix, marks = _of_object(source, format, options)
+    if options.evidence != "calls" and (
+        given_flags := [flag_of(one) for one in options.given if one in _OF_CALLS]
+    ):
+        logger.info("%s: of calls alone; the evidence of all entries is used", ", ".join(given_flags))
     whole = with_cell_names(with_names(matrix, names), cell_names)
     matrix = limited(whole, limits, marks)
     if out := matrix.left_out[len(whole.left_out) :]:
