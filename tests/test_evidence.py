@@ -27,6 +27,7 @@ from syclade.host.data.model.simulate_reads import ReadModel as SimulatedModel
 from syclade.host.data.model.simulate_reads import SimulatedReads, simulate_reads
 from syclade.host.device.choice import choose_device
 from syclade.host.findings.evidence import EvidenceFinding
+from syclade.host.findings.finding import CELLS, MUTATIONS, RESULT
 from syclade.host.ground.errors import CheckpointError, OptionError, RatesError
 from syclade.quality.posterior.check import judge
 from syclade.quality.posterior.samples import sample_chain
@@ -72,6 +73,9 @@ def test_calls_as_likelihoods_give_the_same_bits(options: dict[str, Any]) -> Non
         -np.logaddexp(0.0, odds).sum() - np.where(calls.values[known] == 1, np.log(FP), np.log1p(-FP)).sum()
     )
     assert other.log_likelihood - one.log_likelihood == pytest.approx(constant, abs=1e-8)
+    for column in (column for finding in other.findings for column in finding.columns()):
+        sizes = {CELLS: len(other.cells), MUTATIONS: len(other.mutations)}
+        assert column.of == RESULT or len(column.values) == sizes[column.of]
     if one.samples is not None:
         assert other.samples is not None
         lines = [[line.split()[1:] for line in of.lines()] for of in (one.samples, other.samples)]

@@ -187,13 +187,12 @@ def _make(draft: Draft) -> EvidenceFinding | None:
         return None
     log_odds, has = log_odds_of(best.observed), genotypes_of(best.kind, best.tree)
     source: Matrix | None = best.observed.origin if isinstance(best.observed, WithCopy) else best.observed
-    rows = slice(0, log_odds.shape[0] if source is None else source.n_mutations)  # without a copy
     return EvidenceFinding(
         levels=best.rates,
         reads=source.reads if isinstance(source, Weighed) else None,
         estimated=source.estimated if isinstance(source, Weighed) else (),
-        cells=_against("cell", best.cells, log_odds[rows], has[rows]),
-        mutations=_against("mutation", best.mutations[rows], log_odds[rows], has[rows]),
+        cells=_against("cell", best.cells, log_odds, has),
+        mutations=_against("mutation", best.mutations, log_odds, has),  # of a copy, nothing is known
     )
 
 
