@@ -17,6 +17,7 @@ from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.context import CO_OPTIMAL, SUPPORT, TREE, Found, RunContext
 from syclade.host.chains.starts import state_at
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.levels import Levels
 from syclade.host.data.model.problem import make_problem, problem_at
 from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rates import ObservationModel
@@ -62,9 +63,14 @@ def best_tree_of(
         found: the output of the chains or searches.
     """
     best, problem = found.outcome.best, plan.problem
-    parents = kind.canonical(best.best_parents)
     score = plan.score if plan.score.at is None else plan.score.at(best.best_rate_at)
-    assignment, log_likelihood = kind.assign(matrix, rates, problem, parents, score)
+    trees = [kind.canonical(best.best_parents)]
+    if isinstance(rates, Levels) and not rates.exact:  # the log odds may prefer the best tree of another
+        same = [tree for tree in (*found.trees, *found.outcome.trees) if len(tree) == len(trees[0])]
+        others = map(kind.canonical, same)
+        trees = list({tree.tobytes(): tree for tree in (*trees, *others)}.values())
+    answers = [(*kind.assign(matrix, rates, problem, tree, score), tree) for tree in trees]
+    assignment, log_likelihood, parents = max(answers, key=lambda one: one[1])
     return BestTree(
         kind=kind,
         parents=parents,

@@ -35,6 +35,9 @@ _NOTHING = 1e-9
 _ROUNDS = 200
 """Most rounds of the quantiser. Each one is a few sums over the levels."""
 
+_SPLITS = 10
+"""Most times that levels which are left over divide others."""
+
 
 @dataclass(frozen=True, eq=False)
 class Levels:
@@ -226,13 +229,22 @@ def _quantised(values: NDArray[np.float64], counts: NDArray[np.int64], most: int
     even = np.linspace(values[0], values[-1], half + 1)[:-1]
     by_mass = np.searchsorted(mass, mass[-1] * np.arange(most - half) / (most - half), side="right") - 1
     ends = _distinct(np.concatenate((by_mass, np.searchsorted(values, even))), len(values))
-    for _ in range(_ROUNDS):
-        means = np.diff(moment[ends]) / np.diff(mass[ends])
-        inner = np.searchsorted(values, (means[1:] + means[:-1]) / 2.0)
-        found = _distinct(np.concatenate(([0], inner)), len(values))
-        if np.array_equal(found, ends):
+    for _ in range(_SPLITS):
+        for _ in range(_ROUNDS):
+            means = np.diff(moment[ends]) / np.diff(mass[ends])
+            inner = np.searchsorted(values, (means[1:] + means[:-1]) / 2.0)
+            found = _distinct(np.concatenate(([0], inner)), len(values))
+            if np.array_equal(found, ends):
+                break
+            ends = found
+        spare = most - (len(ends) - 1)
+        if not spare:
             break
-        ends = found
+        # Levels of few values become one: those with the largest errors are divided at their means.
+        means = np.diff(moment[ends]) / np.diff(mass[ends])
+        errors = np.add.reduceat((values - np.repeat(means, np.diff(ends))) ** 2 * counts, ends[:-1])
+        worst = np.argsort(-errors, kind="stable")[:spare]
+        ends = _distinct(np.concatenate((ends[:-1], np.searchsorted(values, means[worst]))), len(values))
     return ends
 
 
