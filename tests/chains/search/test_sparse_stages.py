@@ -94,7 +94,12 @@ def after(
 )
 @example(40, 50, [-1, 0, 1], 0, 0)
 @example(33, 47, [-8, -8, -8, 0, 33], 1, 2)
+@example(5, 13, [-8, -8, -8, 0, 33], 906426, 5)  # children that do not go along
+@example(5, 13, [-2, -1, 0, 3], 746743, 2)  # above other children of the parent
+@example(4, 9, [-2, -1, 0, 3], 977938, 5)  # as likely above all children of a node
+@example(13, 15, [-40, -7, -1, 0, 2, 90], 644261, 1)  # gaps change
 def test_any_tree_and_weights(mutations: int, columns: int, values: list[int], seed: int, depth: int) -> None:
+    """Each example with a comment ends elsewhere if that is left out of the bounds."""
     problem, tree = made_problem(mutations, columns, values, seed), random_tree(mutations, seed, depth)
     plain, sparse = (after(problem, tree, SWEEPS, form) for form in (False, True))
     for work, one, other in zip(SWEEPS, sparse, plain, strict=True):
