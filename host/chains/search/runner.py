@@ -28,7 +28,7 @@ from syclade.host.device.compile import machine_code
 from syclade.host.device.device import NUMPY, Device, native_device
 from syclade.host.device.engines import Allocation, open_engine, traits_of
 from syclade.host.device.engines.engine import Engine
-from syclade.host.device.work import GENERAL, SWEEPS, WorkDone, WorkLog
+from syclade.host.device.work import GENERAL, SWEEPS, WorkDone, WorkLog, merged_work
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.options import flag_of
 from syclade.kernels.search.arguments import ARGUMENTS
@@ -83,7 +83,8 @@ class SearchRunner:
     @property
     def work(self) -> tuple[WorkDone, ...]:
         """The sweeps so far; empty if there were none."""
-        return self._log.work
+        starts = () if self._starts is None else self._starts.work
+        return merged_work([self._log.work, starts])
 
     def put(self, slot: int, state: SearchState) -> None:
         """Put a search into a slot; its tree must be valid."""
@@ -111,9 +112,9 @@ class SearchRunner:
         Raises:
             ValueError: a slot is to start by columns, and the arrays are too small for that.
         """
-        started = time.perf_counter()
         if self._starts is not None:
             works = self._start_on_sample(self._starts, works)
+        started = time.perf_counter()
         room = self._engine.sizes["joints"] >= 2 * self.problem.columns
         if not room and any(work is not None and work.stage == "by-columns" for work in works):
             raise ValueError("a start by columns, and the runner was not made for one")

@@ -106,6 +106,7 @@ def test_starts_of_large_matrices_use_a_sample(device: str, monkeypatch: pytest.
             runner.put(slot, fresh_state(slot, 8))
         scores = runner.run([Work("by-mutations"), Work("by-columns")])
         states = [runner.get(slot) for slot in range(2)]
+        assert sum(done.count for done in runner.work) == 2
         runner.close()
         for score, state in zip(scores, states, strict=True):
             assert (score, score) == (state.best_score, one.score_of(state.best_parents))
