@@ -59,8 +59,8 @@ def total(a: Numbers, b: Numbers) -> Numbers:
     return Numbers(mantissa >> carry, exponent + carry)
 
 
-def put(numbers: Numbers, at: int, values: Numbers) -> None:
-    """Replace the numbers at an index."""
+def put(numbers: Numbers, at: int | NDArray[np.int64], values: Numbers) -> None:
+    """Replace the numbers at an index, or at several."""
     numbers.mantissa[at], numbers.exponent[at] = values
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.share_draws import log2_gamma, uniform_numbers
-from syclade.host.chains.shares import Draw, cells_by_column, sampled_nodes, score_with_shares
+from syclade.host.chains.shares import Draw, cells_by_column, sampled_nodes
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.dropout import beta_posteriors, slot_rates
 from syclade.host.data.model.problem import Problem, SlotRates
@@ -29,10 +29,9 @@ _DRAWS = 32
 
 def with_rates(plan: Plan, state: ChainState, rates: SlotRates) -> ChainState:
     """Return a state before its first step with other rates and the same shares."""
-    shares = state.rates.log_shares
-    spare = plan.settings["sum_spare"]
-    score = score_with_shares(plan.problem, state.parents, shares, spare, rates)
-    return replace(state, score=score, best_score=score, rates=replace(rates, log_shares=shares))
+    rates = replace(rates, log_shares=state.rates.log_shares)
+    score = plan.score_of(state.parents, rates)
+    return replace(state, score=score, best_score=score, rates=rates)
 
 
 def make_draw(problem: Problem, fp_rate: float, groups: NDArray[np.int64]) -> Draw:

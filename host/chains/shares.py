@@ -40,7 +40,6 @@ __all__ = [
     "renewal_steps",
     "rescored",
     "sampled_nodes",
-    "score_with_shares",
     "uniform_log_shares",
 ]
 
@@ -87,26 +86,6 @@ def check_shares(problem: Problem, log_shares: Sequence[int]) -> None:
     unit = 2.0**-problem.scale_bits  # logarithms are rounded to it
     if not inside or abs(float(np.exp2(logs * unit).sum()) - 1.0) > unit:
         raise ValueError("the shares of the nodes do not add up to 1")
-
-
-def score_with_shares(
-    problem: Problem,
-    parents: NDArray[np.int32],
-    log_shares: Sequence[int],
-    spare: int,
-    rates: SlotRates | None = None,
-) -> int:
-    """Return the score of a tree with shares.
-
-    Args:
-        problem: the problem, with scores in octaves.
-        parents: int32, shape (n + 1,).
-        log_shares: of the n + 1 nodes.
-        spare: spare bits of the score.
-        rates: weights; None for the problem's own.
-    """
-    shares = np.array(log_shares, dtype=np.int32)
-    return total_of(problem, node_scores(problem, parents, rates), shares, spare)
 
 
 class Draw(Protocol):

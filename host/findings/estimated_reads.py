@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.input.evidence import Likelihoods, Reads
-from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.levels import Levels, WeighedMatrix, levels_of, log_odds_of, weighed
+from syclade.host.data.input.matrix import DerivedMatrix, Matrix
+from syclade.host.data.model.levels import Levels, floored, levels_of, log_odds_of
 from syclade.host.data.model.reads import PARAMETERS, START, ReadLikelihood, fit_reads
 from syclade.host.findings.estimated_rates import Estimated, Report, ShortRuns
 from syclade.host.ground.errors import OptionError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from syclade.host.device.work import WorkDone
     from syclade.host.ground.signals import Stop
 
-__all__ = ["Weighed", "levels_in", "weighed_as_given", "weighed_by_estimate", "with_parameters"]
+__all__ = ["Weighed", "levels_in", "weighed", "weighed_as_given", "weighed_by_estimate", "with_parameters"]
 
 logger = logging.getLogger("syclade.input")
 
@@ -38,8 +38,8 @@ _SAME = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed(WeighedMatrix):
-    """A matrix with log odds, and how they were made.
+class Weighed(DerivedMatrix):
+    """A matrix whose evidence is finite log odds, and how they were made.
 
     Attributes:
         reads: the model of reads; None for likelihoods.
@@ -60,6 +60,18 @@ class Weighed(WeighedMatrix):
         tree = self.tree if estimated.tree is None else estimated.tree
         work, stopped = (*self.work, *estimated.work), self.stopped or estimated.stopped
         return estimated._replace(work=work, tree=tree, stopped=stopped)
+
+
+def weighed(matrix: Matrix, log_odds: NDArray[np.float64], floor: float, **made: Any) -> Weighed:
+    """Return the matrix with log odds of its entries as its evidence.
+
+    Args:
+        matrix: the matrix.
+        log_odds: float64, shape (n_mutations, n_cells); may be infinite.
+        floor: least probability of either state of an entry.
+        made: attributes of `Weighed` that say how.
+    """
+    return Weighed.made_of(matrix, evidence=Likelihoods(floored(log_odds, floor)), **made)
 
 
 def levels_in(matrix: Matrix, floor: float) -> Levels:
@@ -151,9 +163,7 @@ def _with_reads(
 ) -> Weighed:
     """Return the matrix with the log odds of a model of reads."""
     assert isinstance(matrix.evidence, Reads)
-    made = weighed(matrix, model.log_odds(matrix.evidence), options.floor)
-    values = {field.name: getattr(made, field.name) for field in fields(WeighedMatrix)}
-    return Weighed(**values, reads=model, estimated=names)
+    return weighed(matrix, model.log_odds(matrix.evidence), options.floor, reads=model, estimated=names)
 
 
 def _is_same(before: ReadLikelihood | None, now: ReadLikelihood) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from syclade.host.data.model.levels import Levels, WeighedMatrix, levels_of, log_odds_of, weighed
+from syclade.host.data.model.levels import Levels, levels_of, log_odds_of
 from syclade.host.data.model.simulate import simulate
+from syclade.host.findings.estimated_reads import Weighed, weighed
 
 __all__ = ["FLOOR", "random_evidence"]
 
 FLOOR = 1e-4
 
 
-def random_evidence(mutations: int, cells: int, seed: int) -> tuple[WeighedMatrix, Levels]:
+def random_evidence(mutations: int, cells: int, seed: int) -> tuple[Weighed, Levels]:
     """Return a matrix with log odds of two normal distributions, with unknown entries, and its levels."""
     made = simulate(cells, mutations, 1e-9, 1e-9, 0.0, seed)
     draw = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.scores.powers import logarithm_of_two
-from syclade.fallback.sums.numbers import Numbers, powers_of_two, product, total
+from syclade.fallback.sums.numbers import Numbers, powers_of_two, product, put, total
 from syclade.host.chains.scores.all_attachments import blocks_of_columns
 from syclade.host.chains.scores.base import Score
 from syclade.host.data.input.matrix import Matrix
@@ -220,17 +220,13 @@ def scores_of_trees(
             factor, own = powers.at(seen[rows]), singles.at(parents)
             added = product(factor, singles.at(rows))
             found = total(pairs.at(parents), product(own, added).twice())
-            _put(pairs, parents, total(found, product(factor, pairs.at(rows))))
-            _put(singles, parents, total(own, added))
+            put(pairs, parents, total(found, product(factor, pairs.at(rows))))
+            put(singles, parents, total(own, added))
         both = total(product(singles.at(forest.root), single), product(pairs.at(forest.root), pair))
         octaves = (both.exponent - MANTISSA_BITS) << bits
         of_cells = octaves + logarithm_of_two(both.mantissa.astype(np.int32), bits) - settings["pair_count"]
         scores += of_cells @ problem.multiplicity[block]
     return scores
-
-
-def _put(numbers: Numbers, at: NDArray[np.int64], values: Numbers) -> None:
-    numbers.mantissa[at], numbers.exponent[at] = values
 
 
 def definition(

@@ -6,9 +6,9 @@ import hashlib
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from syclade.host.ground.options.types import Names
 from syclade.host.ground.values import Array, on_host, short_repr, shown
 
 __all__ = [
-    "LeftOut", "Matrix", "Names", "format_matrix", "matrix_from_array", "values_from_array",
+    "DerivedMatrix", "LeftOut", "Matrix", "Names", "format_matrix", "matrix_from_array", "values_from_array",
     "with_cell_names", "with_names",
 ]  # fmt: skip
 
@@ -107,6 +107,29 @@ class Matrix:
         """
         text = format_matrix(self.values) + ("" if self.evidence is None else self.evidence.sha256)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class DerivedMatrix(Matrix):
+    """A matrix made from another one; its digest is that of the matrix that was read."""
+
+    origin: Matrix | None = None
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    @property
+    def sha256(self) -> str:
+        """See `Matrix.sha256`."""
+        assert self.origin is not None
+        return self.origin.sha256
+
+    @classmethod
+    def made_of(cls, matrix: Matrix, **changes: Any) -> Self:
+        """Return a matrix with the fields of another one, but for some."""
+        given = {field.name: getattr(matrix, field.name) for field in fields(Matrix)}
+        return cls(**{**given, **changes}, origin=matrix)
 
 
 def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:

@@ -11,7 +11,7 @@ Source of the quantiser: Lloyd, "Least squares quantization in PCM", IEEE Transa
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.ground.values import freeze_arrays, short_repr
 
 __all__ = [
-    "MOST_LEVELS", "Levels", "WeighedMatrix", "absent_logs", "floored", "levels_of", "log_odds_of",
-    "misfit_bounds", "weighed",
+    "MOST_LEVELS", "Levels", "absent_logs", "floored", "levels_of", "log_odds_of",
+    "misfit_bounds",
 ]  # fmt: skip
 
 MOST_LEVELS = 254
@@ -123,36 +123,6 @@ class Levels:
         }
         rounded = {name: float(f"{value:.6g}") for name, value in numbers.items()}
         return {"levels": len(self.odds), **rounded}
-
-
-@dataclass(frozen=True, eq=False)
-class WeighedMatrix(Matrix):
-    """A matrix whose evidence is finite log odds; its digest is that of the matrix that was read."""
-
-    origin: Matrix | None = None
-
-    def __repr__(self) -> str:
-        """Return the fields in a line, arrays by their shapes."""
-        return short_repr(self)
-
-    @property
-    def sha256(self) -> str:
-        """See `Matrix.sha256`."""
-        assert self.origin is not None
-        return self.origin.sha256
-
-
-def weighed(matrix: Matrix, log_odds: NDArray[np.float64], floor: float) -> WeighedMatrix:
-    """Return the matrix with log odds of its entries as its evidence.
-
-    Args:
-        matrix: the matrix.
-        log_odds: float64, shape (n_mutations, n_cells); may be infinite.
-        floor: least probability of either state of an entry.
-    """
-    given = {field.name: getattr(matrix, field.name) for field in fields(Matrix)}
-    evidence = Likelihoods(floored(log_odds, floor))
-    return WeighedMatrix(**{**given, "evidence": evidence}, origin=matrix)
 
 
 def log_odds_of(matrix: Matrix) -> NDArray[np.float64]:

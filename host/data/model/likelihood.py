@@ -24,7 +24,7 @@ from syclade.host.ground.errors import MatrixError
 __all__ = [
     "attachment_posteriors", "base_of", "event_counts", "fitted_shares", "log_likelihood",
     "log_likelihood_at_fitted_shares", "log_likelihood_of_counts", "path_counts", "path_scores",
-    "presence",     "shared_attachment_posteriors", "shares_of", "summed_log_likelihood", "tree_of_matrix",
+    "presence", "shared_attachment_posteriors", "shares_of", "summed_log_likelihood", "tree_of_matrix",
 ]  # fmt: skip
 
 

@@ -20,11 +20,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.input.matrix import DerivedMatrix, Matrix
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.ground.errors import OptionError, TreeError
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import short_repr, shown
+from syclade.host.ground.values import shown
 
 __all__ = [
     "LOSS",
@@ -90,21 +90,8 @@ class Recurrence:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class WithCopy(Matrix):
-    """A matrix with the row of a copy; its digest is that of the observed matrix."""
-
-    origin: Matrix | None = None
-
-    def __repr__(self) -> str:
-        """Return the fields in a line, arrays by their shapes."""
-        return short_repr(self)
-
-    @property
-    def sha256(self) -> str:
-        """See `Matrix.sha256`."""
-        assert self.origin is not None
-        return self.origin.sha256
+class WithCopy(DerivedMatrix):
+    """A matrix with the row of a copy."""
 
 
 def recurrent_mutation(wanted: str | int, mutations: Sequence[str]) -> int:
@@ -152,11 +139,12 @@ def with_copy(matrix: Matrix, mutation: int) -> WithCopy:
     while name in matrix.mutations:
         name += "_"
     row = np.full((1, matrix.n_cells), MISSING, dtype=np.uint8)
-    return WithCopy(
-        np.concatenate((matrix.values, row)), (*matrix.mutations, name), matrix.source, matrix.file_sha256,
-        matrix.cells, matrix.names_from, matrix.cell_names_from, matrix.left_out,
-        None if matrix.evidence is None else matrix.evidence.with_unknown_row(), origin=matrix,
-    )  # fmt: skip
+    return WithCopy.made_of(
+        matrix,
+        values=np.concatenate((matrix.values, row)),
+        mutations=(*matrix.mutations, name),
+        evidence=None if matrix.evidence is None else matrix.evidence.with_unknown_row(),
+    )
 
 
 def with_copy_below_root(parents: Parents) -> Parents:

@@ -16,7 +16,7 @@ from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.scores.all_attachments import definition
 from syclade.host.chains.scores.named import score_named
-from syclade.host.chains.shares import Draw, renew_shares, score_with_shares
+from syclade.host.chains.shares import Draw, renew_shares
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix
@@ -77,14 +77,12 @@ def renew_all(renew: Callable[[Plan, ChainState], ChainState]) -> Callable[[Plan
 
 def shares_are_defined(plan: Plan, run: ChainRun) -> None:
     """Check trees and scores, by the definition and by the fast function of the host."""
-    spare, of_groups = spare_of(plan), plan.problem.classes > 3
+    of_groups = plan.problem.classes > 3
     for one in (one for all_seen in run.at.values() for one in all_seen):
         state = one.state
         assert are_trees(state.parents[None])
         assert state.score == definition(plan.problem, state.parents, state.rates, plan.settings)
-        rates = state.rates if of_groups else None
-        shares = state.rates.log_shares
-        assert state.score == score_with_shares(plan.problem, state.parents, shares, spare, rates)
+        assert state.score == plan.score_of(state.parents, state.rates)
         assert not of_groups or len(set(state.rates.weights)) > 20
     assert len({one.state.rates.log_shares for seen in run.at.values() for one in seen}) > len(run.at)
 
