@@ -235,14 +235,14 @@ def tallies_of(traces: tuple[oracle.Trace, ...]) -> list[int]:
 def assert_equal_chains(one: Seen, other: Seen) -> None:
     """Assert that all fields of the states, and the tallies, are equal."""
     assert_equal_states(one.state, other.state)
-    np.testing.assert_array_equal(one.tallies, other.tallies, err_msg="tallies")
+    assert np.array_equal(one.tallies, other.tallies), "tallies"
 
 
 def assert_equal_states(one: ChainState, other: ChainState) -> None:
     for name in ("chain", "step", "score", "best_score", "rates", "gamma", "rate_at", "best_rate_at"):
         assert getattr(one, name) == getattr(other, name), name
     for name in ("parents", "best_parents"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
 def assert_scores_are_right(plan: Plan, state: ChainState) -> None:

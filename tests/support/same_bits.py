@@ -206,7 +206,7 @@ class Chains:
                 runner.put(chain, self.start(self.plan, self.seed, chain))
             for stop in stops:
                 found.events += advance(runner, [stop] * self.count)
-                found.at[stop] = [seen(runner, chain) for chain in range(self.count)]
+                found.at[stop] = [Seen(*one) for one in runner.get_all(self.count)]
                 if self.between is not None:
                     self.between(self.plan, runner, stop)
         return found

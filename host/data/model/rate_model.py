@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.rate_grid import RateGrid, RatePrior
-from syclade.host.data.model.rates import ObservationModel, Rates
+from syclade.host.data.model.rates import ObservationModel, Rates, log_absent, log_present
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import checked, flag_of
 from syclade.kernels.rates.arguments import FN, FP, JUMPS
@@ -98,12 +98,19 @@ class RateModel:
         """
         if not isinstance(self.rates, Rates):
             return self.rates
-        given, fn, fn_hom = self.rates, self.rates.fn_rate, self.rates.fn_rate_hom
-        if self.fn is not None:
-            learned = float(self.fn.rates[places[FN]])
-            fn, fn_hom = (learned, None) if fn_hom is None else (learned / 2.0, learned / 2.0)
-        fp = given.fp_rate if self.fp is None else float(self.fp.rates[places[FP]])
-        return Rates(fp, fn, fn_hom, given.hom_rate, given.merge_homozygous)
+        fp_rate = self._fp_rate(self.rates, places[FP])
+        missed = self._fn_rates(self.rates, places[FN])
+        return Rates(fp_rate, *missed, self.rates.hom_rate, self.rates.merge_homozygous)
+
+    def _fp_rate(self, given: Rates, place: int) -> float:
+        return given.fp_rate if self.fp is None else float(self.fp.rates[place])
+
+    def _fn_rates(self, given: Rates, place: int) -> tuple[float, float | None]:
+        """Return both rates of false negatives at a grid point."""
+        if self.fn is None:
+            return given.fn_rate, given.fn_rate_hom
+        learned = float(self.fn.rates[place])
+        return (learned, None) if given.fn_rate_hom is None else (learned / 2.0, learned / 2.0)
 
     @cached_property
     def parts_of_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -115,9 +122,14 @@ class RateModel:
             RatesError: one of the grids has a rate that is too small or too large beside the other rates.
         """
         self._check_ends()
-        at_fn, at_fp, doublets = self.start
-        fn = [self.at((place, at_fp, doublets)).log_table()[:, 1] for place in range(self.points[FN])]
-        fp = [self.at((at_fn, place, doublets)).log_table()[:, 0] for place in range(self.points[FP])]
+        given = self.rates
+        if not isinstance(given, Rates):
+            table = given.log_table()
+            return table[None, :, 1], -table[None, :, 0]
+        # Grids have thousands of points, and rates between their checked ends need no check of their own.
+        hom, merged = given.hom_rate, given.merge_homozygous
+        fn = [log_present(*self._fn_rates(given, place), merged) for place in range(self.points[FN])]
+        fp = [log_absent(self._fp_rate(given, place), hom, merged) for place in range(self.points[FP])]
         return np.array(fn), -np.array(fp)
 
     def _check_ends(self) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HOMOZYGOUS", "MISSING", "Columns", "Entries", "ObservationModel", "Rates", "all_rates", "check_zygosity",
     "distinct_columns", "entries_of", "entry_weights",
-    "error_rates", "log_table", "scored_values",
+    "error_rates", "log_absent", "log_present", "log_table", "scored_values",
 ]  # fmt: skip
 
 
@@ -136,12 +136,12 @@ def log_table(rates: Rates) -> NDArray[np.float64]:
         float64, shape (4, 2): row d, column e (1 where the cell has the mutation).
     """
     merged = rates.merge_homozygous
-    absent = _log_absent(rates.fp_rate, rates.hom_rate, merged)
-    present = _log_present(rates.fn_rate, rates.fn_rate_hom, merged)
+    absent = log_absent(rates.fp_rate, rates.hom_rate, merged)
+    present = log_present(rates.fn_rate, rates.fn_rate_hom, merged)
     return np.column_stack((absent, present))
 
 
-def _log_absent(fp_rate: float, hom_rate: float | None, merged: bool) -> Column:
+def log_absent(fp_rate: float, hom_rate: float | None, merged: bool) -> Column:
     """Return the column of `log_table` for cells without the mutation, by the values of `Rates`."""
     if hom_rate is None:
         observed = math.log(fp_rate)
@@ -149,7 +149,7 @@ def _log_absent(fp_rate: float, hom_rate: float | None, merged: bool) -> Column:
     return math.log1p(-(hom_rate + fp_rate)), math.log(fp_rate), math.log(hom_rate), 0.0
 
 
-def _log_present(fn_rate: float, fn_rate_hom: float | None, merged: bool) -> Column:
+def log_present(fn_rate: float, fn_rate_hom: float | None, merged: bool) -> Column:
     """Return the column of `log_table` for cells with the mutation, by the values of `Rates`."""
     if fn_rate_hom is None:
         observed = math.log1p(-fn_rate)
