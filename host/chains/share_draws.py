@@ -6,7 +6,7 @@ All draws are by numpy's counter-based generator, from the seed, the chain and i
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ few nodes have cells, to 2^4, where shares are nearly equal."""
 
 LOWEST_OCTAVE = -40
 """Lowest log2 of a share. A term of a node so far below the best one is 0 in the score, too."""
+
+_LONGEST_TABLE = 2**14
+"""Most numbers of cells of which logarithms are kept."""
 
 _DOMAIN = 0x53484152
 """Keeps the draws of shares apart from all others with the same seed."""
@@ -76,16 +79,37 @@ def _grid() -> NDArray[np.float64]:
     return np.array(CONCENTRATIONS)
 
 
-def draw_concentration(counts: NDArray[np.int64], uniform: float) -> float:
-    """Return a concentration, drawn given the numbers of cells at the nodes."""
+@lru_cache(maxsize=64)
+def _log_normaliser(nodes: int, cells: int) -> NDArray[np.float64]:
+    """Return the part of the log density of all concentrations that the numbers of cells do not change."""
     from scipy.special import gammaln
 
-    grid, nodes = _grid(), len(counts)
-    occupied, times = np.unique(counts, return_counts=True)
-    logs = gammaln(grid * nodes) - gammaln(grid * nodes + counts.sum())
-    logs += (gammaln(occupied + grid[:, None]) - gammaln(grid)[:, None]) @ times
+    return np.asarray(gammaln(_grid() * nodes) - gammaln(_grid() * nodes + cells))
+
+
+def _log_rising(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the log of Gamma(k + a) / Gamma(a): float64, (concentrations a, numbers k)."""
+    from scipy.special import gammaln
+
+    grid = _grid()[:, None]
+    return np.asarray(gammaln(numbers + grid) - gammaln(grid))
+
+
+@cache
+def _log_rising_to(end: int) -> NDArray[np.float64]:
+    """Return `_log_rising` of 0, 1, ... below the end."""
+    return _log_rising(np.arange(end))
+
+
+def draw_concentration(counts: NDArray[np.int64], uniform: float) -> float:
+    """Return a concentration, drawn given the numbers of cells at the nodes."""
+    times = np.bincount(counts)
+    occupied = np.flatnonzero(times)
+    end = 1 << int(occupied[-1]).bit_length()  # few tables, for many chains
+    rising = _log_rising_to(end)[:, occupied] if end <= _LONGEST_TABLE else _log_rising(occupied)
+    logs = _log_normaliser(len(counts), int(counts.sum())) + rising @ times[occupied]
     ends = np.cumsum(np.exp(logs - logs.max()))
-    return float(grid[np.searchsorted(ends, uniform * ends[-1], side="right")])
+    return float(_grid()[np.searchsorted(ends, uniform * ends[-1], side="right")])
 
 
 def log2_gamma(

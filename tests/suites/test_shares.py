@@ -17,7 +17,7 @@ from scipy.special import gammaln
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
-from syclade.host.chains.share_draws import CONCENTRATIONS
+from syclade.host.chains.share_draws import CONCENTRATIONS, draw_concentration
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
@@ -142,3 +142,16 @@ def test_chains_sample_the_posterior_with_shares(mutations: int, cells: int) -> 
     plan, found = small_plan(cells, mutations), visits(mutations, cells, 100, 30)
     assert p_value(log_posterior_weights(plan), found) > 0.005
     assert p_value(log_posterior_weights(plan, shares=False), found) < 1e-6
+
+
+@pytest.mark.parametrize("cells", [0, 3, 700, 40_000])  # with more than are kept in a table, too
+def test_a_concentration_is_drawn_by_the_density_of_counts(cells: int) -> None:
+    """The Dirichlet-multinomial density, each term as it is written."""
+    counts = np.random.default_rng(cells).multinomial(cells, [0.6, 0.3, 0.1, 0, 0])
+    grid = np.array(CONCENTRATIONS)
+    logs = gammaln(5 * grid) - gammaln(5 * grid + cells)
+    logs += sum(gammaln(count + grid) - gammaln(grid) for count in counts.tolist())
+    ends = np.cumsum(np.exp(logs - logs.max()))
+    for uniform in np.linspace(0.001, 0.999, 40):
+        expected = grid[np.flatnonzero(ends > uniform * ends[-1])[0]]
+        assert draw_concentration(counts, uniform) == expected
