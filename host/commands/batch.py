@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["batch", "bootstrap", "gather", "run"]
 
 
-_SINGLE = ("checkpoint", "checkpoint_every", "resume", "trace")
+_SINGLE = ("checkpoint", "checkpoint_every", "resume", "trace", "title", "highlight")
 """Options of single runs."""
 
 JOBS = click.option(
@@ -35,7 +35,7 @@ PREPARE = click.option(
 
 _LEFT_OUT = (
     "tree", "recurrent", "true_tree", "attach", "max_trees", "samples", "burn_in", "netcdf", "checkpoint",
-    "checkpoint_every", "resume", "trace", "multiqc", "out",
+    "checkpoint_every", "resume", "trace", "title", "highlight", "multiqc", "out",
 )  # fmt: skip
 """Options of single runs; and of those whose trees have other nodes than the mutations."""
 

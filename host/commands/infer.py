@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -53,6 +53,7 @@ def command(matrix: object, **given: Any) -> int:
     kind = kind_named(chosen.tree)
     chosen = chosen.replace(move_probabilities=weights_of(kind, chosen.move_probabilities))
     also = {"report": chosen.report, "netcdf": chosen.netcdf, "multiqc": chosen.multiqc}
+    page = Page(chosen.title or "", tuple(name for name in (chosen.highlight or "").split(",") if name))
     require_libraries(also)
     log = show_log(chosen.quiet, chosen.verbose)
     with (
@@ -65,7 +66,7 @@ def command(matrix: object, **given: Any) -> int:
             result = infer_by(chosen, matrix, executor=executor, progress=progress, stop=stop)
         for words in _warnings(result):
             click.echo(f"syclade: {words}", err=True)
-        _deliver(result, folder, also, quiet=chosen.quiet, as_json=chosen.json)
+        _deliver(result, folder, also, page, quiet=chosen.quiet, as_json=chosen.json)
     return stop.status
 
 
@@ -135,8 +136,21 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], chosen: Options) -> li
     return names + promised(Question(kind, chosen, support_level(chosen)))
 
 
+class Page(NamedTuple):
+    """Title of the report, and names of mutations that it names first."""
+
+    title: str
+    highlight: tuple[str, ...]
+
+
 def _deliver(
-    result: Result, folder: OutputFolder | None, also: Mapping[str, bool], *, quiet: bool, as_json: bool
+    result: Result,
+    folder: OutputFolder | None,
+    also: Mapping[str, bool],
+    page: Page,
+    *,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Write the files and print the result, with the tree if it is in no file.
 
@@ -144,6 +158,7 @@ def _deliver(
         result: the result.
         folder: folder for the files; None for no files.
         also: files wanted besides: report, netcdf, multiqc.
+        page: what the report shows besides.
         quiet: whether to print the log-likelihood only, unless the tree would be lost.
         as_json: whether to print JSON.
 
@@ -154,13 +169,15 @@ def _deliver(
 
     from syclade.host.answer.output.result_files import Rescued, files_of, rescued
 
+    wanted: dict[str, Any] = {**also, **page._asdict()}
+
     def write(place: Path) -> None:
-        result.write(place, **also)
+        result.write(place, **wanted)
 
     failure = None
     if folder is not None:
         try:
-            folder.write(files_of(result, folder.path.name, **also))
+            folder.write(files_of(result, folder.path.name, **wanted))
         except OutputError as error:
             failure = rescued(error, write)
         except Exception as error:  # such as one of a library that draws the report

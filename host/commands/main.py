@@ -24,6 +24,7 @@ _COMMANDS = {
     "bootstrap": ("syclade.host.commands.batch:bootstrap", "Support of a tree by resampled matrices."),
     "run": ("syclade.host.commands.batch:run", "Run a part of a prepared batch, such as in a job array."),
     "gather": ("syclade.host.commands.batch:gather", "Write the tables of a batch that ran in parts."),
+    "plot": ("syclade.host.commands.plot", "Draw a figure of a result, from its folder."),
     "score": ("syclade.host.commands.score:score", "Print the log-likelihood of a tree."),
     "compare": ("syclade.host.commands.score:compare", "Compare a tree with another, such as the true one."),
     "call": ("syclade.host.commands.call", "Call the variants of aligned reads, by LoFreq's model."),

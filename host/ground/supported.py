@@ -172,6 +172,8 @@ NEEDS = (
     Need("netcdf", "samples", "the file has the samples"),
     Need("netcdf", "out", "set the directory of the file"),
     Need("report", "out", "set the directory of the page"),
+    Need("title", "report", "it is the report's title"),
+    Need("highlight", "report", "the report shows these mutations"),
     Need("multiqc", "out", "set the directory of the file"),
 )
 """Features that need others."""

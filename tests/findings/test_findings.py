@@ -106,7 +106,7 @@ def test_a_finding_is_in_every_output(tmp_path: Path) -> None:
     table = json.loads((out / "syclade_mqc.json").read_text())
     assert table["data"]["out"]["changes"] == total
     assert table["headers"]["changes"] == {"title": "Changes"}
-    assert "<h2>Parsimony</h2>" in (out / "report.html").read_text()
+    assert ">Parsimony</h3>" in (out / "report.html").read_text()
     found = syclade.infer(SMALL.matrix, support="none", **RATES)
     assert found.to_anndata().var["parsimony"].sum() == total
 

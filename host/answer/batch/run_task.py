@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from syclade.host.answer.batch.many import infer_task
 from syclade.host.answer.batch.result_row import (
@@ -149,8 +149,10 @@ def _infer(place: Place, task: Task, folder: Path, digest: str) -> Line:
         result = infer_task(task, place.stop)
         if result.interrupted:
             raise _Stopped
-        also = {name: getattr(task.options, name) or file in same.files for name, file in FILES.items()}
-        files = files_of(result, task.name, multiqc=False, **also)
+        also: dict[str, Any] = {
+            name: getattr(task.options, name) or file in same.files for name, file in FILES.items()
+        }
+        files = files_of(result, task.name, multiqc=False, title=task.name, **also)
         opened.write(files)
         line = line_of(task.name, result)
         write_record(folder, Record(digest, line, tuple(files)))

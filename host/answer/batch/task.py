@@ -169,8 +169,8 @@ FILES = {"report": "report.html", "netcdf": "samples.nc"}
 """Options for more files of a result, and their names; they change no other file."""
 
 _OF_THE_BATCH = (
-    "checkpoint", "checkpoint_every", "resume", "trace", "threads", "scheduler", "multiqc", "out", "force",
-    "json", "quiet", "verbose",
+    "checkpoint", "checkpoint_every", "resume", "trace", "threads", "scheduler", "title", "highlight",
+    "multiqc", "out", "force", "json", "quiet", "verbose",
 )  # fmt: skip
 
 COLUMNS = tuple(name for name in OPTIONS if name not in _OF_THE_BATCH)

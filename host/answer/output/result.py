@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -395,15 +396,19 @@ class Result(WithWork):
 
         return run_of(self)
 
-    def report(self) -> str:
+    def report(self, *, title: str = "", highlight: Sequence[str] = ()) -> str:
         """Return a report: one HTML page without scripts or external resources.
 
+        Args:
+            title: title of the page, such as the name of a patient.
+            highlight: names of mutations to name first, and to give the order of.
+
         Raises:
-            OptionError: jinja2 or matplotlib is not installed (the extra `report`).
+            OptionError: jinja2 is not installed (the extra `report`).
         """
         from syclade.host.answer.report.page import report_of
 
-        return report_of(self, self.observed)
+        return report_of(self, title=title, highlight=highlight)
 
     def _repr_html_(self) -> str:
         """Return the display in a notebook: a line of text, and the tree with the matrix beside it."""
@@ -412,25 +417,55 @@ class Result(WithWork):
         return notebook_of(self)
 
     def plot(
-        self, path: str | os.PathLike[str] | None = None, *, force: bool = False
+        self,
+        kind: str | os.PathLike[str] = "tree",
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str = "",
+        highlight: Sequence[str] = (),
+        names: str | int = "auto",
+        tree: str = "published",
+        colours: str = "okabe-ito",
+        width: float | None = None,
+        font_size: float = 9.0,
+        font: str = "",
+        force: bool = False,
     ) -> matplotlib.figure.Figure:
-        """Draw the tree with the matrix beside it, as a matplotlib figure.
+        """Draw a figure with matplotlib; `syclade plot` draws the same ones (docs/figures.md).
 
         Args:
+            kind: tree, matrix, clones, posterior or convergence; or a path, for the tree in that file.
             path: a file to write the figure to; its extension gives the format, such as png, pdf or svg.
+            title: title above the figure.
+            highlight: names of mutations that stand first and in bold letters.
+            names: most names of mutations that a clone shows besides, or auto, all or none.
+            tree: published, the consensus where there is one; or likely, the most likely tree.
+            colours: colours of the clones: okabe-ito, tol or grey.
+            width: width in millimetres; by default as wide as the figure needs to be.
+            font_size: size of the letters, points.
+            font: font of the letters; by default Arial, or the installed one that is most like it.
             force: whether to replace an existing file.
 
         Raises:
-            OptionError: matplotlib is not installed (the extra `report`), or does not know the extension.
+            OptionError: matplotlib is not installed (the extra `report`), it does not know the extension, or
+                the result lacks what the figure shows.
             OutputError: the file exists and `force` is not given, or it cannot be written.
         """
+        from syclade.host.answer.figures.canvas import figure_of, fitted, room_of, write_figure
+        from syclade.host.answer.figures.kinds import KINDS, draw_figure
+        from syclade.host.answer.figures.source import files_in_memory
+        from syclade.host.answer.figures.style import Style
         from syclade.host.answer.output.result_files import inputs_of
-        from syclade.host.answer.report.plot import plot_of, write_plot
 
-        figure = plot_of(self)
+        if path is None and kind not in KINDS and Path(kind).suffix:
+            kind, path = "tree", kind
+        style = Style(title, highlight=tuple(highlight), colours=colours, room=room_of(width, font_size))
+        scene = draw_figure(files_in_memory(self), str(kind), style, names=names, tree=tree)
+        scale, _ = fitted(scene, width, font_size)
         if path is not None:
-            write_plot(figure, path_of("the figure", path, OutputError), force, inputs_of(self))
-        return figure
+            place = path_of("the figure", path, OutputError)
+            write_figure(scene, place, force, inputs_of(self), scale=scale, font=font)
+        return figure_of(scene, scale=scale, font=font)
 
     def to_anndata(self) -> anndata.AnnData:
         """Return matrix, tree and cells as an AnnData (`host/answer/output/anndata.py`).
@@ -474,6 +509,8 @@ class Result(WithWork):
         report: bool = False,
         netcdf: bool = False,
         multiqc: bool = False,
+        title: str = "",
+        highlight: Sequence[str] = (),
     ) -> list[str]:
         """Write the tree, attachments.tsv (of a cell tree placements.tsv), summary.json and run.json.
 
@@ -486,12 +523,13 @@ class Result(WithWork):
             report: whether to write report.html, too.
             netcdf: whether to write samples.nc, too.
             multiqc: whether to write syclade_mqc.json, too, which MultiQC shows as a table.
+            title, highlight: as for `report`.
 
         Returns:
             The names of the files.
 
         Raises:
-            OptionError: a library is not installed: for `report` jinja2 or matplotlib, for `netcdf` h5netcdf
+            OptionError: a library is not installed: for `report` jinja2, for `netcdf` h5netcdf
                 or h5py; or `netcdf` is given without samples.
             OutputError: files exist and `force` is not given; a file would overwrite an input; another run
                 is writing to the directory; or the files cannot be written.
@@ -499,7 +537,9 @@ class Result(WithWork):
         from syclade.host.answer.output.result_files import files_of, folder_of_result, inputs_of
 
         place = path_of("the directory", directory, OutputError)
-        files = files_of(self, place.name, report=report, netcdf=netcdf, multiqc=multiqc)
+        files = files_of(
+            self, place.name, report=report, netcdf=netcdf, multiqc=multiqc, title=title, highlight=highlight
+        )
         with folder_of_result(place, files, force=force, protected=inputs_of(self)) as folder:
             folder.write(files)
         return list(files)

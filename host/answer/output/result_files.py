@@ -9,12 +9,13 @@ import json
 import platform
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from syclade.host.answer.report.page import report_of
 from syclade.host.data.model.rates import all_rates
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import work_dicts
@@ -53,15 +54,25 @@ folder_of_result = partial(output_folder, key=RECORD, record=RECORD)
 """Open a folder for the files of a result."""
 
 
-def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc: bool) -> dict[str, Content]:
+def files_of(
+    result: Result,
+    sample: str,
+    *,
+    report: bool,
+    netcdf: bool,
+    multiqc: bool,
+    title: str = "",
+    highlight: Sequence[str] = (),
+) -> dict[str, Content]:
     """Return the contents of the files of a result, by file name.
 
     Args:
         result: the result.
-        title: name of the row in the table for MultiQC.
+        sample: name of the row in the table for MultiQC.
         report: whether to include report.html.
         netcdf: whether to include samples.nc.
         multiqc: whether to include syclade_mqc.json.
+        title, highlight: title of the report, and names of mutations that it names first.
 
     Raises:
         OptionError: a library for `report` or `netcdf` is not installed, or `netcdf` is given without
@@ -75,14 +86,14 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
         "",
     )
     files: dict[str, Content] = {**dict(zip(result.kind.file_names, texts, strict=True))}
+    found = {name: content for finding in result.findings for name, content in finding.files().items()}
     if report:
-        files["report.html"] = result.report()
+        files["report.html"] = report_of(result, found, title=title, highlight=highlight)
     if netcdf:
         files["samples.nc"] = netcdf_of(result)
     if multiqc:
-        files["syclade_mqc.json"] = multiqc_of(result, title)
-    for finding in result.findings:
-        files |= finding.files()
+        files["syclade_mqc.json"] = multiqc_of(result, sample)
+    files |= found
     files[RECORD] = _json({**result.run(), "files": list(files)})
     return files
 

@@ -1,19 +1,23 @@
 """The HTML page: jinja2 templates with autoescape, a strict content security policy, inline styles.
 
-Its content is plain values: convergence, the sections of the findings, assignment, provenance.
+It begins with what a clinician reads: a summary, the tree to publish, clones; how it was found is at the end.
 """
 
 from __future__ import annotations
 
 import html
 import importlib.util
-import io
+from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from syclade.host.answer.report.figure import LEGEND, Figure, data_address, figure_of, figure_of_consensus
+from syclade.host.answer.figures.diagrams import trace_scene
+from syclade.host.answer.figures.heat_map import matrix_scene
+from syclade.host.answer.figures.kinds import draw_figure
+from syclade.host.answer.figures.scene import Scene, svg_of
+from syclade.host.answer.figures.source import ResultFiles, files_in_memory
+from syclade.host.answer.figures.style import Style
+from syclade.host.answer.report.summary import highlighted, quality_of, sentences_of
 from syclade.host.device.work import executors_of
 from syclade.host.findings.finding import Section, Table, cut
 from syclade.host.ground.errors import OptionError
@@ -22,18 +26,13 @@ from syclade.host.ground.packages import install_command
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
-    from syclade.host.data.input.matrix import Matrix
     from syclade.host.findings.samples.diagnostics import Trust
+    from syclade.host.ground.atomic import Content
 
-__all__ = [
-    "draw",
-    "notebook_of",
-    "report_of",
-    "require_report",
-    "sections_of",
-    "template",
-    "trace_of",
-]
+__all__ = ["notebook_of", "parts_of", "report_of", "require_report", "template"]
+
+PAGE = 1180.0
+"""Width of figures in the page, px."""
 
 
 def _below(score: float, best: float) -> str:
@@ -105,69 +104,119 @@ def _provenance(result: Result) -> Section:
     return Section("Provenance", (), Table(("", ""), rows))
 
 
-def sections_of(result: Result) -> list[Section]:
-    """Return the sections of the page, below the tree and the matrix, in their order."""
-    found = [one for finding in result.findings if (one := finding.section()) is not None]
-    return [_trust(result), *found, _assignment(result), _provenance(result)]
+PEOPLE = (
+    "consensus",
+    "clones_by_sample",
+    "cells",
+    "genotypes",
+    "doublets",
+    "recurrences",
+    "evidence",
+    "unplaced",
+    "left_out",
+)
+"""Findings whose sections come first, in this order; those that are not named here come last."""
+
+FOLDED = 12
+"""Tables of more rows are folded."""
+
+
+class Part(NamedTuple):
+    """A part of the page: a heading of the second level, and sections below it.
+
+    Attributes:
+        title: the heading.
+        sections: the sections.
+    """
+
+    title: str
+    sections: list[Section]
+
+
+def parts_of(result: Result, files: ResultFiles, highlight: Sequence[str] = ()) -> list[Part]:
+    """Return the parts of the page below the trees, in their order: results first, then how they were found.
+
+    Args:
+        result: the result of an inference.
+        files: its files.
+        highlight: names of mutations.
+    """
+    found = {finding.name: one for finding in result.findings if (one := finding.section()) is not None}
+    first = [found.pop(name) for name in PEOPLE if name in found]
+    quality = Part("Quality of the data", quality_of(files))
+    technical = [_trust(result), *found.values(), _assignment(result), _provenance(result)]
+    return [Part("Clones, cells and mutations", first), quality, Part("How this was found", technical)]
 
 
 def require_report() -> None:
     """Check before a long run that the page can be made.
 
     Raises:
-        OptionError: jinja2 or matplotlib is not installed.
+        OptionError: jinja2 is not installed.
     """
-    for name in ("jinja2", "matplotlib"):
-        if importlib.util.find_spec(name) is None:
-            raise OptionError(f"the report needs {name}", hint=install_command("report"))
+    if importlib.util.find_spec("jinja2") is None:
+        raise OptionError("the report needs jinja2", hint=install_command("report"))
 
 
-def report_of(result: Result, matrix: Matrix) -> str:
+def report_of(
+    result: Result,
+    contents: Mapping[str, Content] | None = None,
+    *,
+    title: str = "",
+    highlight: Sequence[str] = (),
+) -> str:
     """Return the HTML of the page.
 
     Args:
         result: the result of an inference.
-        matrix: the matrix of the inference.
+        contents: contents of the files of its findings, if they are made already.
+        title: title of the page, such as the name of a patient.
+        highlight: names of mutations to name first, and to give the order of.
 
     Raises:
-        OptionError: jinja2 or matplotlib is not installed.
+        OptionError: jinja2 is not installed.
     """
     require_report()
-    import markupsafe
-
-    consensus = result.consensus
+    files = files_in_memory(result, contents)
+    style = Style(highlight=tuple(name for name in highlight if name in result.mutations), room=PAGE)
+    tree = files.published
+    parts = parts_of(result, files, highlight)
     page: str = template("page.html").render(
         result=result,
-        figure=figure_of(result, matrix),
-        drawn=markupsafe.Markup(draw(result, matrix)),
-        consensus=consensus,
-        drawn_consensus=markupsafe.Markup(
-            "" if consensus is None else _drawn(figure_of_consensus(consensus))
-        ),
-        legend=LEGEND,
-        sections=sections_of(result),
-        trace_of=trace_of,
+        heading=title or "Mutation history",
+        sentences=sentences_of(result, files),
+        warned=[one.title for part in parts for one in part.sections if one.warnings],
+        tree=tree,
+        drawn_tree=_svg(draw_figure(files, "tree", style)),
+        drawn_matrix=_svg(draw_figure(files, "matrix", style)),
+        named=highlighted(files, highlight),
+        parts=parts,
+        drawn_likely=_svg(matrix_scene(files.likely, result.observed, style, "likely"))
+        if tree.published
+        else "",
+        trace_of=_trace_of,
+        folded=FOLDED,
     )
     return page
 
 
-def draw(result: Result, matrix: Matrix) -> str:
-    """Return the tree with the matrix beside it, as an SVG for any HTML page; needs jinja2."""
-    return _drawn(figure_of(result, matrix))
+def _svg(scene: Scene) -> Any:
+    """Return a scene as an element of the page."""
+    import markupsafe
+
+    return markupsafe.Markup(svg_of(scene))
 
 
-def _drawn(figure: Figure) -> str:
-    """Return a figure as an SVG."""
-    drawn: str = template("figure.html").render(figure=figure)
-    return drawn
+def _trace_of(sampled: Trust) -> Any:
+    """Return the log-likelihood of samples along their chains, as an element of the page."""
+    return _svg(trace_scene(sampled.log_likelihoods, sampled.burn_in, sampled.every, Style(room=PAGE)))
 
 
 def notebook_of(result: Result) -> str:
-    """Return the HTML for a notebook: the `repr` of the result, and the figure if jinja2 is installed."""
+    """Return the HTML for a notebook: the `repr` of the result, and the tree beside the matrix."""
     line = f"<pre>{html.escape(repr(result))}</pre>"
-    if importlib.util.find_spec("jinja2") is None:
-        return line
-    return f'{line}<div style="overflow-x: auto">{draw(result, result.observed)}</div>'
+    drawn = svg_of(draw_figure(files_in_memory(result), "matrix", Style()))
+    return f'{line}<div style="overflow-x: auto">{drawn}</div>'
 
 
 def template(name: str) -> Any:
@@ -180,34 +229,3 @@ def template(name: str) -> Any:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader
     )
     return environment.get_template(name)
-
-
-MOST_POINTS, MOST_CHAINS = 500, 8
-"""Maximum number of points per chain, evenly spaced, and of chains."""
-
-
-def trace_of(sampled: Trust) -> str:
-    """Return the picture as a data URL.
-
-    Args:
-        sampled: samples from the posterior.
-    """
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    chains, count = sampled.log_likelihoods.shape
-    which = np.linspace(0, count - 1, min(MOST_POINTS, count)).round().astype(np.int64)
-    steps = sampled.burn_in + (which + 1) * sampled.every
-    figure = Figure(figsize=(10, 2.6), layout="constrained")
-    FigureCanvasSVG(figure)
-    axes = figure.add_subplot()
-    for chain in sampled.log_likelihoods[:MOST_CHAINS]:
-        axes.plot(steps, chain[which], linewidth=0.7)
-    axes.set_xlabel(f"step ({min(chains, MOST_CHAINS)} of {chains} chains, a colour each)")
-    axes.set_ylabel("log-likelihood")
-    axes.spines[["top", "right"]].set_visible(False)
-    text = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "syclade", "svg.fonttype": "none", "font.size": 9}):
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    return data_address(text.getvalue(), "image/svg+xml")

@@ -256,6 +256,11 @@ class Options(Values):
         "Compare the tree with this one (Newick or GraphViz).")
     report: bool = option(FLAG, of="", default=False, help=
         "Write report.html to DIR: a page to read, print and send.")
+    title: str | None = option(TEXT, of="", metavar="TEXT", default=None, help=
+        "Title of the report, such as the name of a patient.")
+    highlight: str | None = option(TEXT, of="", metavar="NAMES", default=None, help=
+        "Names of mutations, with commas between, that the report names first, and whose order it gives with "
+        "probabilities.")
     multiqc: bool = option(FLAG, of="", default=False, help=
         "Write syclade_mqc.json to DIR, a table for MultiQC.")
     out: AnyPath | None = option(FILE, of="", metavar="DIR", default=None, help=

@@ -22,7 +22,7 @@ SIZES = {"desk": (1280, 800), "phone": (390, 844), "wide": (1920, 1080)}
 RATES: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.2, "device": "native"}
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
-TREE = "svg[aria-labelledby=syclade-tree] g.clone"
+TREE = "svg[aria-labelledby=syclade-{}] g.clone"
 
 OVERLAPS = """() => {
     const found = [0, 0, 0];
@@ -33,8 +33,13 @@ OVERLAPS = """() => {
         for (let j = i + 1; j < boxes.length; j++)
             if (boxes[i].left < boxes[j].right - 1 && boxes[j].left < boxes[i].right - 1
                 && boxes[i].top < boxes[j].bottom - 1 && boxes[j].top < boxes[i].bottom - 1) met++;
-    const map = figure.querySelector("image").getBoundingClientRect();
-    const numbers = [boxes.length, met, boxes.filter(box => box.right > map.left).length];
+    const frame = figure.getBoundingClientRect();
+    const map = figure.querySelector("image");
+    const right = map ? map.getBoundingClientRect().left : frame.right;
+    const all = [...figure.querySelectorAll("text")].map(text => text.getBoundingClientRect());
+    const out = all.filter(box => box.left < frame.left || box.right > frame.right
+        || box.top < frame.top || box.bottom > frame.bottom);
+    const numbers = [boxes.length, met, boxes.filter(box => box.right > right).length + out.length];
     numbers.forEach((number, at) => found[at] += number);
     }
     return found;
@@ -109,7 +114,8 @@ def look(browser: Any, result: syclade.Result, folder: Path) -> None:
         assert time.perf_counter() - started < 20
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.inner_text("#log-likelihood") == f"{summary['log_likelihood']:.6f}"
-        cells = [int(one.get_attribute("data-cells")) for one in page.query_selector_all(TREE)]
+        likely = TREE.format("likely" if page.query_selector(TREE.format("likely")) else "matrix")
+        cells = [int(one.get_attribute("data-cells")) for one in page.query_selector_all(likely)]
         assert sum(cells) == summary["n_cells"]
         labels, met, under = page.evaluate(OVERLAPS)
         assert labels >= 1

@@ -1,38 +1,27 @@
 """The report: complete, without scripts or external resources, whatever the names of the mutations."""
 
+import csv
 import re
-import struct
-import zlib
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from numpy.typing import NDArray
 
 import syclade
-from syclade.host.answer.report.figure import (
-    COLOURS,
-    MOST_COLUMNS,
-    PALETTE,
-    beside_tree,
-    entries_in_order,
-    figure_of_consensus,
-    in_order_of_tree,
-    png_of,
-    support_of,
-)
-from syclade.host.answer.report.tree_svg import LETTER, WIDEST, picture_of
+from syclade.host.answer.figures.source import files_in_memory, support_of
+from syclade.host.answer.report.summary import sentences_of
 from syclade.host.commands.main import cli
-from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import matrix_from_array, with_names
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.clones import clones_of
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.ground.options import command_of
 from tests.conftest import ROOT
 
@@ -89,72 +78,6 @@ def test_names_are_text(hostile: Page) -> None:
     assert all(value for name, value in hostile.attributes if name in ("alt", "aria-label"))
 
 
-@pytest.mark.parametrize(("cells", "mutations"), [(6, 1), (12, 3), (90, 40), (200, 90), (900, 800)])
-def test_labels_do_not_meet(cells: int, mutations: int) -> None:
-    made = simulate(cells, mutations, 0.01, 0.2, 0.1, 3)
-    parents = made.parents
-    attachment = np.random.default_rng(1).integers(0, mutations + 1, cells).astype(np.int32)
-    clones = clones_of(parents, attachment)
-    picture = picture_of(clones, made.matrix.mutations)
-    assert sorted(one for clone in clones for one in clone.mutations) == list(range(mutations))
-    assert sum(clone.cells for clone in clones) == cells == clones[0].below
-    assert all(clones[clone.parent].depth == clone.depth - 1 for clone in clones[1:])
-    heights = [row.y for row in picture.rows]
-    np.testing.assert_allclose(np.diff(heights), picture.heights[:-1])
-    labelled = [row.y for row in picture.rows if row.text]
-    assert len(labelled) > 1
-    assert np.diff(labelled).min() >= 15
-    assert all(row.text_x > row.x + row.radius for row in picture.rows)
-    assert all(row.text_x + LETTER * len(row.text) <= picture.width for row in picture.rows)
-    assert heights[-1] < picture.height
-    assert picture.width <= WIDEST + 60
-
-
-def test_the_map_has_every_entry() -> None:
-    result = result_of(30, 8)
-    assert result.observed is not None
-    shown = in_order_of_tree(
-        result.observed.values, result.kind.genotypes(result.tree), result.kind.cell_order(result.tree)
-    )
-    counted = np.bincount(shown.ravel(), minlength=len(COLOURS))
-    values = np.bincount(result.observed.values.ravel(), minlength=4)
-    assert counted[3] == values[3]
-    assert counted[1] + counted[4] == values[1]
-    assert counted[0] + counted[5] == values[0]
-    png = png_of(shown)
-    assert struct.unpack(">II", png[16:24]) == (30, 8)
-    np.testing.assert_array_equal(pixels_of(png), shown)
-
-
-def pixels_of(png: bytes) -> NDArray[np.uint8]:
-    """Decode the one kind of PNG that is written: each row stores its difference from the row above."""
-    start = png.index(b"IDAT") + 4
-    columns, rows = struct.unpack(">II", png[16:24])
-    length = struct.unpack(">I", png[start - 8 : start - 4])[0]
-    content = zlib.decompress(png[start : start + length])
-    lines = np.frombuffer(content, dtype=np.uint8).reshape(rows, columns + 1)
-    assert (lines[:, 0] == 2).all()
-    return np.cumsum(lines[:, 1:], axis=0, dtype=np.uint8)
-
-
-def test_rows_of_the_matrix_stand_beside_their_clones() -> None:
-    result = result_of(25, 12)
-    assert result.observed is not None
-    clones = clones_of(result.parents, result.attachment)
-    tree = picture_of(clones, result.mutations)
-    shown = in_order_of_tree(
-        result.observed.values, result.kind.genotypes(result.tree), result.kind.cell_order(result.tree)
-    )
-    picture = beside_tree(shown, clones, tree.heights)
-    assert picture.shape == (sum(tree.heights), 25)
-    for clone, bottom, height in zip(clones, np.cumsum(tree.heights), tree.heights, strict=True):
-        band = picture[bottom - height : bottom - 1]
-        rows = {tuple(row) for row in band.tolist()}
-        assert rows == {tuple(shown[one].tolist()) for one in clone.mutations} or not clone.mutations
-    wide = beside_tree(np.zeros((12, 5000), np.uint8), clones, tree.heights)
-    assert wide.shape[1] == MOST_COLUMNS
-
-
 def test_shares_of_other_trees_are_on_the_edges() -> None:
     made = simulate(20, 6, 0.05, 0.3, 0.2, 3).matrix
     asked: dict[str, Any] = {"fp_rate": 0.05, "fn_rate": 0.3, "device": "native", "steps": 4000, "chains": 2}
@@ -168,8 +91,8 @@ def test_shares_of_other_trees_are_on_the_edges() -> None:
         first = clone.mutations[0]
         assert share == sampled.samples.posterior.edges[sampled.parents[first], first]
     page = Page(sampled.report())
-    assert "the share of the sampled trees" in page.text
-    assert sum((value or "").startswith("data:image/svg+xml;base64,") for _, value in page.attributes) == 1
+    assert "The share of the sampled trees that have the clone" in page.text
+    assert page.attributes.count(("aria-labelledby", "syclade-trace")) == 1
     assert sampled.report() == sampled.report(), "equal bytes, traces as well"
     equal = syclade.infer(made, fp_rate=0.05, fn_rate=0.3, device="native", max_trees=50, support="none")
     assert equal.co_optimal is not None
@@ -216,21 +139,6 @@ def test_estimated_rates_and_the_tree_to_publish() -> None:
     assert text.index("The tree to publish") < text.index("The most likely tree")
 
 
-def test_the_figure_of_the_consensus() -> None:
-    made = simulate(60, 12, 0.01, 0.2, 0.1, 5).matrix
-    consensus = syclade.infer(made, fp_rate=0.01, fn_rate=0.2, device="native").consensus
-    assert consensus is not None
-    figure = figure_of_consensus(consensus)
-    assert len(figure.clones) == consensus.tree.clones
-    assert sorted(one for clone in figure.clones for one in clone.mutations) == list(range(12))
-    assert [clone.mutations for clone in figure.clones] == [tuple(one) for one in consensus.tree.members]
-    assert figure.clones[0].below == sum(clone.cells for clone in figure.clones) == 60
-    for clone, share, row in zip(figure.clones, consensus.support, figure.tree.rows, strict=True):
-        above = figure.clones[clone.parent]
-        assert clone.depth == (above.depth + 1 if clone.mutations else 0)
-        assert not clone.mutations or f"in {share:.1%} of the sampled trees" in row.title
-
-
 def test_doublets_have_their_section() -> None:
     made = simulate(60, 10, 0.001, 0.1, 0.0, 5, doublets=0.3)
     asked: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.1, "doublets": 0.3, "chains": 2, "steps": 3000}
@@ -274,7 +182,8 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
     page = Page((out / "report.html").read_text(encoding="utf-8"))
     for heading in (
         "The tree to publish",
-        "clonal tree and matrix",
+        "Tree and matrix",
+        "The most likely tree",
         "Convergence",
         "Trees that are as likely",
         "Provenance",
@@ -290,24 +199,121 @@ def test_the_command_repeats_the_run() -> None:
     assert "--move-probs" in command
 
 
-def test_entries_with_evidence_are_paler_the_less_sure_they_are() -> None:
-    odds = np.array([[6.0, 2.0, 1.0, 0.2, 0.0, -0.2, -6.0]] * 2)
-    values = np.array([[1, 1, 1, 1, 3, 0, 0]] * 2, dtype=np.uint8)
-    matrix = replace(matrix_from_array(values), evidence=Likelihoods(odds))
-    has = np.array([[True] * 7, [False] * 7])
-    shown = entries_in_order(matrix, has, np.arange(7))
-    blank = COLOURS["missing"]
-    colours = [[PALETTE[index] for index in row] for row in shown.tolist()]
-    assert colours[0][0] == COLOURS["mutation"]
-    assert colours[1][0] == COLOURS["observed against the tree"]
-    assert colours[0][6] == COLOURS["in the tree, not observed"]
-    assert colours[1][6] == COLOURS["not observed"]
-    assert colours[0][4] == colours[1][4] == blank
-    for row in colours:
-        light = [sum(colour) for colour in row]
-        assert light[0] < light[1] < light[2] < light[3] < sum(blank)
-        assert light[6] < light[5] < sum(blank)
-    reverse = entries_in_order(matrix, has, np.arange(7)[::-1])
-    assert reverse[:, ::-1].tolist() == shown.tolist()
-    calls = entries_in_order(replace(matrix, evidence=None), has, np.arange(7))
-    assert calls.tolist() == in_order_of_tree(values, has, np.arange(7)).tolist()
+def summary_of(result: syclade.Result) -> tuple[str, str, str]:
+    return sentences_of(result, files_in_memory(result))
+
+
+def test_the_summary_says_how_many_clones_how_sure_and_what_not_to_conclude() -> None:
+    made = simulate(60, 12, 0.01, 0.2, 0.1, 5).matrix
+    values = np.vstack([made.values, np.zeros((1, 60), np.uint8)])
+    result = syclade.infer(values, fp_rate=0.01, fn_rate=0.2, device="native")
+    consensus = result.consensus
+    assert consensus is not None
+    number, sure, limits = summary_of(result)
+    clones = consensus.tree.clones - 1
+    assert number == (
+        f"The tree to publish has {clones} clones with 12 of the 13 mutations; "
+        "the data say too little to place 13."
+    )
+    support = consensus.support[1:]
+    weakest = int(np.argmin(support))
+    assert sure.startswith(
+        f"{int((support >= 0.8).sum())} of {clones} clones are in at least 80% of the sampled"
+    )
+    assert f"the least sure one, clone {weakest + 1} (" in sure
+    assert f"), in {support[weakest]:.0%}" in sure
+    several = [clone for clone in consensus.tree.members if len(clone) > 1]
+    assert ("an order of the mutations within" in limits) == bool(several)
+    assert "all shares are of the 60 cells here" in limits
+    assert result.support is not None
+    rough = replace(result.support, enough=False)
+    short = replace(
+        result,
+        findings=tuple(
+            replace(one, support=rough) if isinstance(one, SupportFinding) else one for one in result.findings
+        ),
+    )
+    assert "so these shares are rough" in summary_of(short)[1]
+
+
+@pytest.mark.parametrize("tree", ["mutation", "leaf"])
+def test_the_summary_without_sampled_trees_claims_no_order(tree: str) -> None:
+    values = simulate(12, 5, 0.01, 0.2, 0.1, 3).matrix.values
+    result = syclade.infer(
+        values, fp_rate=0.01, fn_rate=0.2, tree=tree, chains=3, steps=200, device="numpy", support="none"
+    )
+    number, sure, limits = summary_of(result)
+    clones = len(result.kind.clones(result.tree)) - 1
+    assert number.startswith(f"The most likely tree has {clones} clone")
+    assert number.endswith("with 5 of the 5 mutations.")
+    found = f"{result.agreeing} of 3 chains found a tree of this likelihood."
+    assert sure == f"How sure its clones are was not computed; {found}"
+    assert limits.startswith("Do not take the order of the mutations as established")
+    page = Page(result.report())
+    assert "The tree to publish" not in page.text
+    assert "The share of" not in page.text
+
+
+def test_one_mutation_and_one_cell() -> None:
+    for values in ([[1, 1, 0]], [[1], [1], [0]]):
+        result = syclade.infer(np.array(values), fp_rate=0.01, fn_rate=0.2, device="native")
+        number, sure, _ = summary_of(result)
+        assert re.search(r" has \d clones? with ", number)
+        assert "0 of 0" not in sure
+        assert "<h1>A title</h1>" in result.report(title="A title")
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def test_named_mutations_have_their_order(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    asked = [str(EXAMPLE / "matrix.csv"), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "native"]
+    more = ["--out", str(out), "--report", "--title", "Patient <7>", "--highlight", "M16,M20,M8,NONE"]
+    CliRunner().invoke(cli, ["infer", *asked, *more], catch_exceptions=False)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "<h1>Patient &lt;7&gt;</h1>" in page
+    assert "The matrix has no NONE." in page
+    relations, clones = (table(out / f"{name}.tsv") for name in ("relations", "clones"))
+    pair = next(row for row in relations if (row["first"], row["second"]) == ("M16", "M20"))
+    apart = float(pair["apart"])
+    assert f"<td>on different branches: {apart:.0%}</td><td>{float(pair['before']):.1%}</td>" in page
+    clone = next(row for row in clones if "M20" in row["mutations"].split("|"))
+    share = float(clone["below"]) / 40
+    wanted = f'<th scope="row">M20</th><td>{clone["clone"]}</td><td>{float(clone["support"]):.0%}</td>'
+    assert f"{wanted}<td>{share:.0%}</td>" in page
+    assert '<th scope="row">M8</th><td>not placed</td>' in page
+    refused = CliRunner().invoke(cli, ["infer", *asked, "--out", str(tmp_path / "b"), "--title", "x"])
+    assert "--report" in str(refused.exception)
+
+
+def test_quality_counts_what_contradicts_the_tree() -> None:
+    result = result_of(30, 8)
+    has = ancestor_matrix(result.parents)[:-1, result.attachment].astype(bool)
+    values = result.observed.values
+    page = result.report()
+    for row, name in enumerate(result.mutations):
+        wrong = int(((values[row] == 1) & ~has[row]).sum())
+        missed = int(((values[row] == 0) & has[row]).sum())
+        missing, seen = int((values[row] == 3).sum()), int((values[row] == 1).sum())
+        entry = f"<td>{missing} ({missing / 30:.0%})</td><td>{seen}</td><td>{wrong}</td><td>{missed}</td>"
+        assert re.search(rf'<th scope="row">{name}</th><td>\d+</td>{re.escape(entry)}', page)
+
+
+def test_the_page_can_be_read_by_readers_of_screens() -> None:
+    page = result_of(30, 8).report()
+    levels = [int(level) for level in re.findall(r"<h(\d)", page)]
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert '<html lang="en">' in page
+    ids = re.findall(r'id="([^"]+)"', page)
+    assert len(set(ids)) == len(ids)
+    assert "<th></th>" not in page
+    assert re.search(r"<th(?!ead| scope=)", page) is None
+    for drawn in re.findall(r"<svg[^>]*>.*?</title>", page, re.DOTALL):
+        assert 'role="img"' in drawn
+        label = re.search(r'aria-labelledby="([^"]+)"', drawn)
+        assert label is not None
+        assert f'<title id="{label[1]}">' in drawn

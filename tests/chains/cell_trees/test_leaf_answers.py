@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.answer.report.figure import support_of
+from syclade.host.answer.figures.source import support_of
 from syclade.host.chains.scores.base import BEST_PLACEMENT
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
@@ -104,8 +104,8 @@ def test_the_report_of_a_cell_tree(sampled: syclade.Result) -> None:
     page = sampled.report()
     assert "Best edge of each mutation" in page
     assert "best edge" in page
-    assert "each edge of the cell tree with mutations begins one" in page
-    assert "the share of the sampled trees that have the clade of the clone" in page
+    assert "each edge with mutations begins one" in page
+    assert "The share of the sampled trees that have the clone" in page
     assert "--tree leaf" in page
     has = clades(sampled.parents)[sampled.placement]
     values = MADE.matrix.values

@@ -207,9 +207,9 @@ def test_all_tables_say_so(result: syclade.Result, tmp_path: Path) -> None:
     assert told["consensus"]["clone_of"] == [1, 2, 3, None, None]
     page = (tmp_path / "report.html").read_text()
     clones = len(result.kind.clones(result.tree)) - 1
-    assert f"<p>{clones} clones of the most likely tree, and the root: " in page
-    assert "<p>3 clones of 3 mutations. The consensus of the sampled trees makes" in page
-    assert "<h2>Unplaced</h2>" in page
+    assert f"Most likely tree: {clones} clones." in page
+    assert "<p>The tree to publish has 3 clones with 3 of the 5 mutations; the data say too little to" in page
+    assert ">Unplaced</h3>" in page
     assert "1 mutation seen in no cell (NEVER_SEEN)" in page
     assert "nan%" not in page
 

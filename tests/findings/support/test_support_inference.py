@@ -303,7 +303,7 @@ def test_files_have_the_support(result: syclade.Result, tmp_path: Path) -> None:
     np.testing.assert_allclose([float(line.split("\t")[-1]) for line in lines], found.cells, rtol=1e-5)
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["support"] == found.to_dict()
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "<h2>Support</h2>" in page
+    assert ">Support</h3>" in page
     assert f"{found.words[1:]}." in page.replace("&gt;", ">")
 
 

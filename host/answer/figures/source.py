@@ -1,0 +1,449 @@
+"""Files of a result, in its folder or in memory, as the values that figures are drawn from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix, with_cell_names, with_names
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.input.textfile import read_text
+from syclade.host.data.model.assignment import Assignment
+from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
+from syclade.host.data.trees.clones import Clone
+from syclade.host.findings.consensus.tables import separator_of
+from syclade.host.findings.doublets import LIKELY, genotypes_of
+from syclade.host.findings.kinds import kind_named
+from syclade.host.findings.kinds.kind import Tree
+from syclade.host.findings.kinds.mutation_trees import recurrent_kind
+from syclade.host.findings.unplaced import UNPLACED_MARK
+from syclade.host.ground.errors import MatrixError, OptionError, TableError
+from syclade.host.ground.files import is_file
+from syclade.host.ground.options import CODING, flag_of
+
+if TYPE_CHECKING:
+    from syclade.host.answer.output.result import Result
+    from syclade.host.ground.atomic import Content
+
+__all__ = [
+    "DrawnClone", "DrawnTree", "ResultFiles", "files_in", "files_in_memory", "likely_tree", "support_of",
+]  # fmt: skip
+
+SAMPLED = "the sampled trees"
+"""Trees that shares of the consensus and of support are of."""
+
+
+@dataclass(frozen=True)
+class DrawnClone:
+    """A clone of a drawn tree.
+
+    Attributes:
+        number: its number in the files, 0 for the root; None for the most likely tree beside a consensus,
+            whose clones have other numbers.
+        parent: index of its parent; the root is its own parent.
+        depth: number of edges from the root.
+        mutations: names of its mutations.
+        cells: number of its own cells; of a consensus, the expected one.
+        share: part of the cells, or of the tissue, that is of the clone itself.
+        low, high: ends of the 90 % interval of the share; None if there is none.
+        support: share of the sampled trees that have it; None where there is none.
+    """
+
+    number: int | None
+    parent: int
+    depth: int
+    mutations: tuple[str, ...]
+    cells: float
+    share: float
+    low: float | None = None
+    high: float | None = None
+    support: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnTree:
+    """A tree as figures show it.
+
+    Attributes:
+        clones: the clones, in preorder; the first is the root.
+        cells: index of the clone of each cell; -1 for an unplaced cell.
+        second: for each cell that is likely a doublet, the index of the other clone; else -1.
+        order: the cells in the order of the tree.
+        unplaced: names of the unplaced mutations.
+        published: whether it is the consensus.
+        of: description of the trees that the support is of; empty without support.
+        has: bool, shape (n, cells): the mutations of each cell, in the order of the matrix; None where they
+            follow from the clones.
+    """
+
+    clones: tuple[DrawnClone, ...]
+    cells: NDArray[np.int64]
+    second: NDArray[np.int64]
+    order: NDArray[np.int64]
+    unplaced: tuple[str, ...] = ()
+    published: bool = False
+    of: str = ""
+    has: NDArray[np.bool_] | None = None
+
+    @cached_property
+    def within(self) -> NDArray[np.bool_]:
+        """bool, shape (clones, clones): whether the column's clone is the row's, or below it."""
+        found = np.eye(len(self.clones), dtype=np.bool_)
+        for index in range(1, len(self.clones)):
+            found[:, index] |= found[:, self.clones[index].parent]
+        return found
+
+    def genotypes(self, mutations: Sequence[str]) -> NDArray[np.bool_]:
+        """Return the mutations of each cell: bool, shape (mutations, cells); none of an unplaced one.
+
+        Args:
+            mutations: names of the rows, in the order of the matrix.
+        """
+        if self.has is not None:
+            return self.has
+        clone_of = {name: at for at, clone in enumerate(self.clones) for name in clone.mutations}
+        rows = np.array([clone_of.get(name, -1) for name in mutations], dtype=np.int64)
+        has = np.zeros((len(mutations), len(self.cells)), dtype=np.bool_)
+        for cells in (self.cells, self.second):
+            here = np.flatnonzero(cells >= 0)
+            has[:, here] |= self.within[rows][:, cells[here]]
+        has[rows < 0] = False
+        return has
+
+
+@dataclass(frozen=True, eq=False)
+class ResultFiles:
+    """Files of a result.
+
+    Attributes:
+        place: the folder, or the name of the result in memory, for messages.
+        read: (name) -> the text of a file; None if there is none.
+        observed: the matrix, if it is in memory.
+        matrix_file: the file of the matrix in place of that in run.json, if it was moved.
+        best: the most likely tree, if it is in memory.
+    """
+
+    place: str
+    read: Callable[[str], str | None]
+    observed: Matrix | None = None
+    matrix_file: Path | None = None
+    best: DrawnTree | None = None
+    _tables: dict[str, list[dict[str, str]] | None] = field(default_factory=dict)
+
+    @cached_property
+    def summary(self) -> Mapping[str, Any]:
+        """Content of summary.json."""
+        return self._json("summary.json")
+
+    def _json(self, name: str) -> Mapping[str, Any]:
+        try:
+            found = json.loads(self.read(name) or "")
+        except ValueError as problem:
+            raise TableError(f"this is not JSON: {problem}", path=f"{self.place}/{name}") from None
+        if not isinstance(found, dict):
+            raise TableError("this is not the record of a result", path=f"{self.place}/{name}")
+        return found
+
+    def table(self, name: str) -> list[dict[str, str]] | None:
+        """Return the rows of a table, by the names of its columns; None if there is no such file."""
+        if name not in self._tables:
+            text = self.read(name)
+            rows = None if text is None else list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+            self._tables[name] = rows
+        return self._tables[name]
+
+    def value(self, file: str, line: int, row: Mapping[str, str], column: str) -> str:
+        """Return an entry of a table; a TableError if the table lacks the column."""
+        found = row.get(column)
+        if found is None:
+            raise TableError(f"there is no column {column}", path=f"{self.place}/{file}", line=line)
+        return found
+
+    def column(self, file: str, column: str) -> list[str]:
+        """Return a column of a table that is there."""
+        rows = self.table(file) or []
+        return [self.value(file, line, row, column) for line, row in enumerate(rows, 2)]
+
+    def numbers(self, file: str, column: str) -> list[float]:
+        """Return a column of a table as numbers; NaN for empty entries.
+
+        Raises:
+            TableError: an entry is no number.
+        """
+        found = []
+        for line, text in enumerate(self.column(file, column), 2):
+            try:
+                found.append(float(text) if text else float("nan"))
+            except ValueError:
+                raise TableError(
+                    f"{text!r} in the column {column} is not a number", path=f"{self.place}/{file}", line=line
+                ) from None
+        return found
+
+    @property
+    def mutations(self) -> tuple[str, ...]:
+        """Names of the mutations."""
+        return tuple(map(str, self.summary.get("mutations", ())))
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Names of the cells."""
+        return tuple(map(str, self.summary.get("cells", ())))
+
+    @cached_property
+    def published(self) -> DrawnTree:
+        """The tree to publish: the consensus, or the most likely tree where there is none."""
+        return self.likely if self.table("clones.tsv") is None else _consensus(self)
+
+    @cached_property
+    def likely(self) -> DrawnTree:
+        """The most likely tree."""
+        return _likely(self) if self.best is None else self.best
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """The matrix of the run, read again if it is not in memory.
+
+        Raises:
+            OptionError: it is not there, or is another one.
+        """
+        return _read_again(self) if self.observed is None else self.observed
+
+
+def files_in(folder: Path, matrix: Path | None = None) -> ResultFiles:
+    """Return the files of a result in a folder.
+
+    Args:
+        folder: the folder.
+        matrix: the file of the matrix, if it is not where run.json says.
+
+    Raises:
+        OptionError: this is no folder of a result.
+    """
+    if not is_file(folder / "summary.json"):
+        what = (
+            "is not there"
+            if not folder.exists()
+            else "has no summary.json, so it is not the folder of a result"
+        )
+        raise OptionError(f"{folder} {what}", hint=f"syclade infer makes one with {flag_of('out')}")
+
+    def read(name: str) -> str | None:
+        path = folder / name
+        return read_text(path, TableError) if is_file(path) else None
+
+    return ResultFiles(str(folder), read, matrix_file=matrix)
+
+
+def files_in_memory(result: Result, contents: Mapping[str, Content] | None = None) -> ResultFiles:
+    """Return the files that a result would write, without writing them.
+
+    Args:
+        result: the result.
+        contents: contents of files of its findings by name, if they are made already; those in pieces are
+            not read.
+    """
+    given = {} if contents is None else contents
+    made: dict[str, Content] = {}
+
+    def read(name: str) -> str | None:
+        if name == "summary.json":
+            return json.dumps(result.summary())
+        if contents is None and not made:
+            made[""] = ""
+            for finding in result.findings:
+                made.update(finding.files())
+        content = given.get(name, made.get(name))
+        if isinstance(content, Iterator) and contents is None:
+            content = made[name] = "".join(map(str, content))
+        return content if isinstance(content, str) else None
+
+    clones = result.kind.clones(result.tree)
+    shares, of = support_of(result, clones)
+    best = likely_tree(
+        clones, result.mutations, genotypes_of(result.kind, result.tree), result.kind.cell_order(result.tree),
+        shares, of, numbered=result.consensus is None,
+    )  # fmt: skip
+    return ResultFiles("the result", read, result.observed, best=best)
+
+
+def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] | None, str]:
+    """Return for each clone the share of sampled or co-optimal trees that have it: the first finding's.
+
+    Args:
+        result: the result of an inference.
+        clones: clones of its tree.
+
+    Returns:
+        The shares, with None for the root, and a description of the trees. Without samples and without
+        further co-optimal trees, None and "".
+    """
+    for finding in result.findings:
+        found = finding.clone_shares(result.parents, clones, result.unplaced)
+        if found is not None:
+            return found
+    return None, ""
+
+
+def _consensus(files: ResultFiles) -> DrawnTree:
+    """Return the consensus, from clones.tsv and cells.tsv."""
+    name = "clones.tsv"
+    bar, rows = separator_of(files.mutations), files.table(name) or []
+    names = [text.split(bar) if text else [] for text in files.column(name, "mutations")]
+    numbers, parents = files.column(name, "clone"), files.column(name, "parent")
+    shares = {
+        column: files.numbers(name, column) for column in ("cells", "prevalence", "low", "high", "support")
+    }
+    index = {number: at for at, number in enumerate(numbers) if number != UNPLACED_MARK}
+    clones: list[DrawnClone] = []
+    for number, at in index.items():
+        if at and parents[at] not in index:
+            raise TableError(f"there is no clone {parents[at]!r}", path=f"{files.place}/{name}", line=at + 2)
+        parent = index[parents[at]] if at else 0
+        cells, share, low, high, support = (shares[column][at] for column in shares)
+        depth = clones[parent].depth + 1 if at else 0
+        clones.append(
+            DrawnClone(
+                int(number), parent, depth, tuple(names[at]), cells, share, low, high, support if at else None
+            )
+        )
+    unplaced = [
+        one for row, own in zip(rows, names, strict=True) if row["clone"] == UNPLACED_MARK for one in own
+    ]
+    best = [index.get(number, -1) for number in files.column("cells.tsv", "clone")]
+    second = [-1] * len(best)
+    if "doublet" in (files.table("cells.tsv") or [{}])[0]:
+        for cell, share in enumerate(files.numbers("cells.tsv", "doublet")):
+            if share > LIKELY:
+                row = (files.table("cells.tsv") or [])[cell]
+                best[cell], second[cell] = index[row["first"]], index[row["second"]]
+    order = np.argsort([at if at >= 0 else len(clones) for at in best], kind="stable")
+    return DrawnTree(
+        tuple(clones), np.array(best), np.array(second), order, tuple(unplaced), published=True, of=SAMPLED
+    )
+
+
+def _likely(files: ResultFiles) -> DrawnTree:
+    """Return the most likely tree, from summary.json, the table of its assignment, and support.tsv."""
+    summary, kind = files.summary, kind_named(str(files.summary["tree"]))
+    labels = kind.labels(files.mutations, files.cells)
+    number = {label: at for at, label in enumerate(labels)}
+    if kind.item == "cell":
+        nodes = list(map(int, files.numbers(kind.table_name, "node_number")))
+        if (given := _recurrent(files)) is not None:
+            kind = recurrent_kind(recurrent_mutation(given, files.mutations[:-1]))
+    else:
+        nodes = [number[label] for label in files.column(kind.table_name, "edge")]
+    parents = np.array(summary["parents"], dtype=np.int32)
+
+    def tree_with(nodes: Sequence[int]) -> Tree:
+        nothing = np.zeros(len(nodes))
+        places = Assignment(np.array(nodes, dtype=np.int32), nothing.astype(np.int32), nothing)
+        return Tree(parents, files.mutations, files.cells, places)
+
+    tree = tree_with(nodes)
+    clones, has = kind.clones(tree), kind.genotypes(tree)
+    if "doublet" in (files.table(kind.table_name) or [{}])[0]:
+        pairs = (files.column(kind.table_name, name) for name in ("first", "second"))
+        first, second = (kind.genotypes(tree_with([number[label] for label in one])) for one in pairs)
+        has = np.where(np.array(files.numbers(kind.table_name, "doublet")) > LIKELY, first | second, has)
+    shares: list[float | None] | None = None
+    if files.table("support.tsv") is not None and kind.item == "cell":
+        clades = files.numbers("support.tsv", "p_clade")
+        own = [[clades[one] for one in clone.mutations if not np.isnan(clades[one])] for clone in clones]
+        shares = [some[0] if some else None for some in own]
+    return likely_tree(
+        clones, files.mutations, has, kind.cell_order(tree), shares, SAMPLED if shares else "",
+        numbered=files.table("clones.tsv") is None,
+    )  # fmt: skip
+
+
+def _recurrent(files: ResultFiles) -> str | None:
+    """Return the name of the mutation that has a copy in the tree; None for none."""
+    given = files._json("run.json").get("options", {}).get("recurrent")
+    return given if given is not None and "recurrence" in files.summary else None
+
+
+def likely_tree(
+    clones: Sequence[Clone],
+    mutations: Sequence[str],
+    genotypes: NDArray[np.bool_],
+    order: NDArray[np.int64],
+    shares: Sequence[float | None] | None,
+    of: str,
+    *,
+    numbered: bool,
+) -> DrawnTree:
+    """Return the most likely tree as figures show it.
+
+    Args:
+        clones: its clones.
+        mutations: names of the mutations.
+        genotypes: bool, shape (n, cells): the mutations of each cell.
+        order: the cells in the order of the tree.
+        shares: for each clone, the share of trees that have it; None where it is not known.
+        of: description of these trees.
+        numbered: whether its clones have numbers; not beside a consensus, which has others.
+    """
+    everyone = max(clones[0].below, 1)
+    drawn = tuple(
+        DrawnClone(
+            at if numbered else None, clone.parent, clone.depth,
+            tuple(mutations[one] for one in clone.mutations),
+            float(clone.cells), clone.cells / everyone, support=None if shares is None else shares[at],
+        )
+        for at, clone in enumerate(clones)
+    )  # fmt: skip
+    deepest = np.zeros(genotypes.shape[1], dtype=np.int64)
+    for at, clone in enumerate(clones):
+        if clone.mutations:
+            deepest[genotypes[list(clone.mutations)].all(axis=0)] = at
+    return DrawnTree(drawn, deepest, np.full(len(deepest), -1), order, of=of, has=genotypes)
+
+
+def _read_again(files: ResultFiles) -> Matrix:
+    """Return the matrix of a folder's result, with the mutations and cells of the result."""
+    run = files._json("run.json")
+    given = run.get("options", {})
+    path = files.matrix_file or (Path(run["matrix"]) if run.get("matrix") else None)
+    moved = "name its file in the option matrix of syclade plot"
+    if path is None:
+        raise OptionError("the run had its matrix from Python, so it is in no file", hint=moved)
+    if not path.exists():
+        raise OptionError(f"the matrix {path} is no longer there", hint=moved)
+    coding = {name: given[name] for name in CODING if given.get(name) is not None}
+    names = {name: given.get(name) for name in ("names", "cell_names")}
+    names = {name: value for name, value in names.items() if value is None or Path(str(value)).exists()}
+    try:
+        read = read_matrix(path, names.get("names"), cell_names=names.get("cell_names"), **coding)
+        if (recurrent := _recurrent(files)) is not None:
+            read = with_copy(read, recurrent_mutation(recurrent, read.mutations))
+        return _restricted(read, files)
+    except MatrixError as error:
+        raise OptionError(f"{path} is not the matrix of this result: {error.message}", hint=moved) from None
+
+
+def _restricted(matrix: Matrix, files: ResultFiles) -> Matrix:
+    """Return the rows and columns of a matrix that a result has, in its order."""
+    mutations, cells = files.mutations, files.cells
+    if matrix.values.shape == (len(mutations), len(cells)):
+        return with_cell_names(with_names(matrix, list(mutations)), list(cells))
+    rows, columns = (
+        {name: at for at, name in enumerate(own or ())} for own in (matrix.mutations, matrix.cells)
+    )
+    missing = [name for name in mutations if name not in rows] + [
+        name for name in cells if name not in columns
+    ]
+    if missing:
+        raise MatrixError(f"it has no {missing[0]!r}")
+    chosen = matrix.values[np.ix_([rows[name] for name in mutations], [columns[name] for name in cells])]
+    return Matrix(np.ascontiguousarray(chosen), mutations, matrix.source, cells=cells)

@@ -1,0 +1,317 @@
+"""Figures of the tree: a row for each clone, so labels cannot overlap; columns or intervals beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from syclade.host.answer.figures.scene import (
+    INK,
+    LETTERS,
+    MUTED,
+    Box,
+    Disc,
+    Group,
+    Item,
+    Line,
+    Scene,
+    Text,
+    moved,
+    width_of,
+    wrapped,
+)
+from syclade.host.answer.figures.source import DrawnClone, DrawnTree
+from syclade.host.answer.figures.style import Style, ink_on
+
+__all__ = [
+    "MARGIN",
+    "Interval",
+    "Label",
+    "Rows",
+    "add_note",
+    "clones_scene",
+    "label_of",
+    "lay_out",
+    "tree_scene",
+    "with_title",
+]
+
+MARGIN, RADIUS, LEAST_RADIUS = 12.0, 12.0, 8.0
+INDENT, ROW, LINE, SMALL, TITLE = 24.0, 24.0, 15.0, 11.0, 15.0
+"""Sizes, px: indent of a child, least height of a row, distance of lines, of small letters and of titles."""
+
+PART_OF_INDENTS = 0.4
+"""Most of the tree's width that indents take: they shrink with deep trees."""
+
+NUMBERED = 6.0
+"""Least radius of a disc with room for its number, px."""
+
+UNSURE = 0.5
+"""Clones in a smaller share of the trees have a dashed edge."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """Lines beside a clone: names to highlight in bold letters, and others."""
+
+    bold: tuple[str, ...]
+    plain: tuple[str, ...]
+
+    @property
+    def lines(self) -> list[tuple[str, bool]]:
+        """The lines, each with whether it is bold."""
+        return [*((line, True) for line in self.bold), *((line, False) for line in self.plain)]
+
+
+def label_of(clone: DrawnClone, style: Style, room: float) -> Label:
+    """Return the names of a clone's mutations in lines of a width; the root is named as such."""
+    if not clone.mutations:
+        return Label((), ("root",))
+    first = [name for name in clone.mutations if name in style.highlight]
+    others = [name for name in clone.mutations if name not in style.highlight]
+    most = len(others) if style.names is None else style.names
+    shown, more = others[:most], max(0, len(others) - most)
+    if more and (first or shown):
+        shown.append(f"and {more} more")
+    elif more:
+        shown = [f"{more} mutation{'' if more == 1 else 's'}"]
+    return Label(tuple(wrapped(first, room, bold=True)), tuple(wrapped(shown, room)))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Tree with a row per clone.
+
+    Attributes:
+        items: discs, edges and labels.
+        middles: middle of each row, px.
+        heights: heights of the rows, px.
+        width: right end of the widest label, px.
+        bottom: lower end of the last row, px.
+    """
+
+    items: list[Item]
+    middles: list[float]
+    heights: list[float]
+    width: float
+    bottom: float
+
+
+def lay_out(
+    tree: DrawnTree,
+    style: Style,
+    room: float,
+    top: float = MARGIN,
+    height_of: Callable[[DrawnClone, Label], float] | None = None,
+    *,
+    labelled: bool = True,
+) -> Rows:
+    """Return the rows of a tree.
+
+    Args:
+        tree: the tree.
+        style: the style.
+        room: width that discs and labels may take, px; labels are wrapped to it.
+        top: upper end of the first row, px.
+        height_of: (clone, label) -> height of its row; by default as its label needs.
+        labelled: whether there are labels.
+    """
+    deepest = max(clone.depth for clone in tree.clones)
+    most = max(clone.share for clone in tree.clones)
+    indent = min(INDENT, PART_OF_INDENTS * room / max(deepest, 1))
+    items: list[Item] = []
+    discs: list[Item] = []
+    places: list[tuple[float, float, float]] = []
+    heights, width = [], 0.0
+    for clone in tree.clones:
+        x = MARGIN + RADIUS + indent * clone.depth
+        left = x + RADIUS + 6
+        label = label_of(clone, style, max(room - left, 10 * LETTERS)) if labelled else Label((), ())
+        needed = max(ROW, LINE * len(label.lines) + 6)
+        heights.append(needed if height_of is None else height_of(clone, label))
+        y = top + heights[-1] / 2
+        share = clone.share / most if most else 0.0
+        radius = LEAST_RADIUS + (RADIUS - LEAST_RADIUS) * math.sqrt(share)
+        radius = max(1.5, min(radius, heights[-1] / 2 - 0.5))
+        if places:
+            x0, y0, r0 = places[clone.parent]
+            dashed = clone.support is not None and clone.support < UNSURE
+            items.append(Line(((x0, y0 + r0), (x0, y), (x - radius, y)), dashed=dashed))
+        places.append((x, y, radius))
+        discs.append(_disc(clone, style, x, y, radius, label, left, tree.of))
+        width = max(width, left, *(left + width_of(text, bold=bold) for text, bold in label.lines))
+        top += heights[-1]
+    return Rows([*items, *discs], [y for _, y, _ in places], heights, width, top)
+
+
+def _disc(
+    clone: DrawnClone, style: Style, x: float, y: float, radius: float, label: Label, left: float, of: str
+) -> Group:
+    """Return the disc of a clone with its number, and its label."""
+    fill = style.colour(clone.number)
+    parts: list[Item] = [Disc(x, y, radius, fill, "#666666" if clone.number == 0 else "#ffffff")]
+    if clone.number is not None and radius >= NUMBERED:
+        parts.append(Text(x, y, str(clone.number), 10.0, "middle", True, ink_on(fill)))
+    lines = label.lines
+    for at, (text, bold) in enumerate(lines):
+        line = y + LINE * (at - (len(lines) - 1) / 2)
+        parts.append(Text(left, line, text, bold=bold, colour=INK if clone.mutations else MUTED))
+    return Group(tuple(parts), title_of(clone, of), "clone", (("cells", f"{clone.cells:.4g}"),))
+
+
+def title_of(clone: DrawnClone, of: str) -> str:
+    """Return the full description of a clone."""
+    who = "root" if not clone.mutations else ", ".join(clone.mutations)
+    number = "" if clone.number is None or not clone.mutations else f"clone {clone.number}: "
+    words = f"{number}{who}; {clone.cells:.4g} cells of its own ({clone.share:.1%})"
+    if clone.low is not None and clone.high is not None:
+        words += f", 90 % interval {clone.low:.1%} to {clone.high:.1%}"
+    return words if clone.support is None else f"{words}; in {clone.support:.1%} of {of}"
+
+
+def with_title(scene: Scene, style: Style) -> Scene:
+    """Return a figure with the title of the style above it, wrapped to its width."""
+    if not style.title:
+        return scene
+    lines = words_in_lines(style.title, scene.width - 2 * MARGIN, TITLE, bold=True)
+    title = [Text(MARGIN, MARGIN + 8 + 20.0 * at, line, TITLE, bold=True) for at, line in enumerate(lines)]
+    height = 20.0 * len(lines) + 8
+    return replace(scene, height=scene.height + height, items=[*title, *moved(scene, 0.0, height)])
+
+
+def words_in_lines(text: str, room: float, size: float, *, bold: bool = False) -> list[str]:
+    """Return a text in lines of at most a width, broken between words where it can be."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if width_of(longer, size, bold) <= room:
+            lines[-1] = longer
+        else:
+            lines[len(lines) - (not lines[-1]) :] = wrapped([word], room, size, bold)
+    return lines
+
+
+def add_note(items: list[Item], texts: Sequence[str], y: float, room: float) -> float:
+    """Add lines of small letters below a figure, wrapped between words; return their lower end, px."""
+    for line in (line for text in texts for line in words_in_lines(text, room, SMALL)):
+        items.append(Text(MARGIN, y, line, SMALL, colour=MUTED))
+        y += LINE
+    return y
+
+
+def notes_of(tree: DrawnTree) -> list[str]:
+    """Return what the figures of a tree need to be read."""
+    what = "Consensus of the sampled trees" if tree.published else "Most likely tree"
+    words = [
+        f"{what}: {len(tree.clones) - 1} clones. Mutations of a clone are in no known order."
+        if tree.published
+        else f"{what}: {len(tree.clones) - 1} clones."
+    ]
+    if any(clone.support is not None for clone in tree.clones):
+        words.append(
+            f"Support: share of {tree.of or 'the trees'} that have the clone; below 50 %, its edge is dashed."
+        )
+    if tree.unplaced:
+        words.append(f"Not placed, as the data say too little: {', '.join(tree.unplaced)}.")
+    return words
+
+
+def _columns(tree: DrawnTree) -> list[tuple[str, list[str]]]:
+    """Return title and texts of the columns beside the tree."""
+    columns = []
+    if any(clone.support is not None for clone in tree.clones):
+        texts = ["" if clone.support is None else f"{clone.support:.0%}" for clone in tree.clones]
+        columns.append(("support", texts))
+    form = "{:.1f}" if tree.published else "{:.0f}"
+    columns.append(("cells", [form.format(clone.cells) for clone in tree.clones]))
+    if all(clone.low is not None for clone in tree.clones):
+        shares = [f"{one.share:.1%} ({one.low:.1%}–{one.high:.1%})" for one in tree.clones]
+        columns.append(("share (90 % interval)", shares))
+    else:
+        columns.append(("share", [f"{clone.share:.1%}" for clone in tree.clones]))
+    return columns
+
+
+def tree_scene(tree: DrawnTree, style: Style, name: str = "tree") -> Scene:
+    """Return the tree with its clones' support, cells and shares in columns beside it."""
+    items: list[Item] = []
+    top = MARGIN
+    columns = _columns(tree)
+    widths = [max(width_of(text) for text in (title, *texts)) + 16 for title, texts in columns]
+    rows = lay_out(tree, style, style.room - sum(widths) - MARGIN, top + ROW)
+    right = rows.width
+    for (title, texts), width in zip(columns, widths, strict=True):
+        right += width
+        items.append(Text(right, top + ROW / 2, title, anchor="end", colour=MUTED))
+        items += [
+            Text(right, y, text, anchor="end") for y, text in zip(rows.middles, texts, strict=True) if text
+        ]
+    width = max(right + MARGIN, 320.0)
+    items.append(Line(((MARGIN, top + ROW), (width - MARGIN, top + ROW)), "#bbbbbb", 0.8))
+    bottom = add_note(items, notes_of(tree), rows.bottom + 16, width - 2 * MARGIN)
+    what = "Consensus tree" if tree.published else "Most likely tree"
+    title = f"{what}, a row for each clone; beside it: {', '.join(title for title, _ in columns)}"
+    return Scene(name, title, width, bottom + MARGIN / 2, [*rows.items, *items])
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A share with the ends of its interval, if it has one."""
+
+    share: float
+    low: float | None
+    high: float | None
+
+
+def clones_scene(
+    tree: DrawnTree, style: Style, panels: Sequence[tuple[str, Sequence[Interval | None]]], of: str
+) -> Scene:
+    """Return the shares of the clones with their intervals, beside the tree.
+
+    Args:
+        tree: the tree.
+        style: the style.
+        panels: title of each panel, and the share of each clone in it; None where it is not known.
+        of: what the shares are parts of.
+    """
+    items: list[Item] = []
+    top = MARGIN
+    least = max(90.0, *(width_of(title) for title, _ in panels))
+    tree_room = max(0.4 * style.room, style.room - len(panels) * 260.0)
+    rows = lay_out(tree, style, tree_room, top + ROW)
+    left = rows.width + 20.0
+    width = min(max(least, (style.room - left - MARGIN) / len(panels) - 20.0), 300.0)
+    ends = [one.high or one.share for _, shares in panels for one in shares if one]
+    top_share = max(ends, default=0.0) or 1.0
+    step = next(one for one in (0.05, 0.1, 0.2, 0.25, 0.5) if top_share / one <= 4 or one == 0.5)
+    end = step * math.ceil(top_share / step - 1e-9)
+    for title, shares in panels:
+        items.append(Text(left + width / 2, top + ROW / 2, title, anchor="middle", bold=len(panels) > 1))
+        for tick in range(round(end / step) + 1):
+            x = left + width * tick * step / end
+            items.append(Line(((x, top + ROW), (x, rows.bottom)), "#dddddd", 0.8))
+            items.append(Text(x, rows.bottom + 10, f"{tick * step:.0%}", SMALL, "middle", colour=MUTED))
+        for clone, share, y in zip(tree.clones, shares, rows.middles, strict=True):
+            if share is not None:
+                items += _dot(share, style.colour(clone.number), left, width / end, y)
+        left += width + 20.0
+    total = max(left - 20.0 + 24.0, 320.0)
+    words = [f"Dots: share of {of} that is of the clone itself. Bars: 90 % intervals.", *notes_of(tree)[1:]]
+    if all(one is None or one.low is None for _, shares in panels for one in shares):
+        words[0] = f"Dots: share of {of} that is of the clone itself."
+    bottom = add_note(items, words, rows.bottom + 34, total - 2 * MARGIN)
+    title = "Shares of the clones, a row for each"
+    return Scene("clones", title, total, bottom + MARGIN / 2, [*rows.items, *items])
+
+
+def _dot(share: Interval, colour: str, left: float, scale: float, y: float) -> list[Item]:
+    """Return a dot with its interval."""
+    x = left + scale * share.share
+    edge = "#666666" if colour == "#ffffff" else "#333333"
+    items: list[Item] = []
+    if share.low is not None and share.high is not None:
+        low, high = left + scale * share.low, left + scale * share.high
+        items += [Line(((low, y), (high, y)), "#333333", 2.0)]
+        items += [Box(end - 0.7, y - 4, 1.4, 8, "#333333") for end in (low, high)]
+    return [*items, Disc(x, y, 5.0, colour, edge)]

@@ -1,0 +1,205 @@
+"""Beginning of the report: three sentences, the order of named mutations, quality of mutations and cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.answer.figures.diagrams import relations_of
+from syclade.host.findings.finding import Section, cut
+from syclade.host.ground.values import counted, listed
+
+if TYPE_CHECKING:
+    from syclade.host.answer.figures.source import DrawnClone, DrawnTree, ResultFiles
+    from syclade.host.answer.output.result import Result
+
+__all__ = ["highlighted", "quality_of", "sentences_of"]
+
+SURE = 0.8
+"""Share of the sampled trees from which it counts a clone as sure; as in the command's lines."""
+
+
+def sentences_of(result: Result, files: ResultFiles) -> tuple[str, str, str]:
+    """Return how many clones there are, how sure they are, and what not to conclude.
+
+    Args:
+        result: the result of an inference.
+        files: its files.
+    """
+    tree = files.published
+    clones = [clone for clone in tree.clones if clone.mutations]
+    placed = sum(len(clone.mutations) for clone in clones)
+    kind = "tree to publish" if tree.published else "most likely tree"
+    number = counted(len(clones), "clone", "clones")
+    everything = counted(len(files.mutations), "mutation", "mutations")
+    first = f"The {kind} has {number} with {placed} of the {everything}"
+    if tree.unplaced:
+        first += f"; the data say too little to place {listed(tree.unplaced, 3)}"
+    return f"{first}.", _sureness(result, clones), _limits(result, tree, clones)
+
+
+def _sureness(result: Result, clones: Sequence[DrawnClone]) -> str:
+    """Return how sure the clones are."""
+    consensus, known = result.consensus, [clone for clone in clones if clone.support is not None]
+    if consensus is None or not known:
+        found = len(result.searches) or result.chains
+        what = "searches" if result.searches else "chains"
+        return (
+            f"How sure its clones are was not computed; {result.agreeing} of {found} {what} found a tree of "
+            "this likelihood."
+        )
+    weakest = min(known, key=lambda clone: clone.support or 0.0)
+    sure = sum(1 for clone in known if (clone.support or 0.0) >= SURE)
+    words = f"{sure} of {len(known)} clones are in at least {SURE:.0%} of the sampled trees"
+    if len(known) == 1:
+        words = f"Its clone is in {weakest.support:.0%} of the sampled trees"
+    else:
+        words += f", and the least sure one, clone {weakest.number} ({listed(weakest.mutations, 3)}), in "
+        words += f"{weakest.support:.0%}"
+    if result.support is not None and not result.support.enough:
+        words += "; too few trees were sampled, so these shares are rough"
+    return f"{words}."
+
+
+def _limits(result: Result, tree: DrawnTree, clones: Sequence[DrawnClone]) -> str:
+    """Return what not to conclude."""
+    if not tree.published:
+        return (
+            "Do not take the order of the mutations as established: this is one tree of the highest "
+            "likelihood that was found, and others may be nearly as likely."
+        )
+    several = [clone for clone in clones if len(clone.mutations) > 1]
+    words = "Do not conclude "
+    if several:
+        of = (
+            f"clone {several[0].number}"
+            if len(several) == 1
+            else f"the {len(several)} clones that have several"
+        )
+        words += f"an order of the mutations within {of}, nor "
+    return (
+        words
+        + f"that a clone which no cell shows is absent: all shares are of the {result.n_cells} cells here."
+    )
+
+
+def highlighted(files: ResultFiles, names: Sequence[str]) -> list[Section]:
+    """Return sections on named mutations: their clones, and how probable each order of two of them is.
+
+    Args:
+        files: the files of the result.
+        names: names of mutations; those that the result lacks are listed in a warning.
+    """
+    if not names:
+        return []
+    tree = files.published
+    clone_of = {name: at for at, clone in enumerate(tree.clones) for name in clone.mutations}
+    unknown = [name for name in names if name not in files.mutations]
+    warnings = (f"The matrix has no {listed(unknown, 12)}.",) if unknown else ()
+    rows = []
+    for name in (name for name in names if name not in unknown):
+        at = clone_of.get(name)
+        if at is None:
+            rows.append((name, "not placed", "", ""))
+            continue
+        clone, carriers = tree.clones[at], _carriers(tree, at)
+        support = "" if clone.support is None else f"{clone.support:.0%}"
+        rows.append((name, "" if clone.number is None else str(clone.number), support, f"{carriers:.0%}"))
+    head = (
+        "mutation",
+        "clone",
+        "share of the sampled trees with the clone",
+        "share of the cells that have it",
+    )
+    found = [Section("Named mutations", (), cut(head, rows), warnings)]
+    placed = [name for name in names if name in clone_of]
+    if len(placed) > 1 and files.table("relations.tsv") is not None:
+        found.append(_orders(files, placed))
+    return found
+
+
+def _carriers(tree: DrawnTree, at: int) -> float:
+    """Return the part of the cells that are in a clone or below it."""
+    below = sum(clone.cells for clone, within in zip(tree.clones, tree.within[at], strict=True) if within)
+    return below / max(sum(clone.cells for clone in tree.clones), 1e-9)
+
+
+def _orders(files: ResultFiles, names: Sequence[str]) -> Section:
+    """Return how probable each order of two mutations is."""
+    known, before, apart = relations_of(files)
+    place = {name: at for at, name in enumerate(known)}
+    rows: list[tuple[str, ...]] = []
+    for first, second in combinations(names, 2):
+        one, other = place[first], place[second]
+        chances = {
+            f"{first} before {second}": before[one, other],
+            f"{second} before {first}": before[other, one],
+            "on different branches": apart[one, other],
+        }
+        if np.isnan(before[one, other]):
+            rows.append((first, second, "not in relations.tsv", "", "", ""))
+            continue
+        likeliest = max(chances, key=chances.__getitem__)
+        words = f"{likeliest}: {chances[likeliest]:.0%}"
+        rows.append((first, second, words, *(f"{chance:.1%}" for chance in chances.values())))
+    words = "Shares of the sampled trees; relations.tsv has all pairs."
+    head = (
+        "first",
+        "second",
+        "most probable",
+        "first before second",
+        "second before first",
+        "different branches",
+    )
+    return Section("Order of named mutations", (words,), cut(head, rows))
+
+
+def quality_of(files: ResultFiles) -> list[Section]:
+    """Return how complete the data of each mutation and cell are, and how often they contradict the tree.
+
+    The worst come first.
+
+    Args:
+        files: the files of the result, with its matrix.
+    """
+    tree, values = files.published, files.matrix.values
+    has = tree.genotypes(files.mutations)
+    placed = np.array([name not in tree.unplaced for name in files.mutations])[:, None] & (tree.cells >= 0)
+    missing, seen = values == 3, (values == 1) | (values == 2)
+    wrong, missed = seen & ~has & placed, (values == 0) & has & placed
+    clone_of = {name: clone.number for clone in tree.clones for name in clone.mutations}
+    numbers = [clone.number for clone in tree.clones]
+    clones = {
+        "mutation": [clone_of.get(name) for name in files.mutations],
+        "cell": [numbers[at] if at >= 0 else None for at in tree.cells.tolist()],
+    }
+    found = []
+    for axis, item, other, names in (
+        (1, "mutation", "cells", files.mutations),
+        (0, "cell", "mutations", files.cells),
+    ):
+        size = values.shape[axis]
+        counts = [table.sum(axis=axis) for table in (missing, seen, wrong, missed)]
+        order = np.lexsort((np.arange(len(names)), -counts[0], -(counts[2] + counts[3])))
+        rows = [
+            _row(names[at], clones[item][at], size, [count[at] for count in counts]) for at in order.tolist()
+        ]
+        head = (item, "clone", f"missing {other}", f"{other} with it" if axis else f"{other} seen",
+                "against the tree", "in the tree, not seen")  # fmt: skip
+        words = (
+            f"{missing.mean():.1%} of all entries are missing.",
+            "The rows that contradict the tree most come first.",
+        )
+        found.append(Section(f"Quality of each {item}", words, cut(head, rows)))
+    return found
+
+
+def _row(name: str, clone: int | None, size: int, counts: Sequence[NDArray[np.int64]]) -> tuple[str, ...]:
+    """Return the row of a mutation or cell in the table of quality."""
+    missing, seen, wrong, missed = map(int, counts)
+    place = "" if clone is None else str(clone)
+    return (name, place, f"{missing} ({missing / size:.0%})", str(seen), str(wrong), str(missed))

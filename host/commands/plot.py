@@ -1,0 +1,135 @@
+"""``syclade plot``: draw a figure of a result from the files in its folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from syclade.host.commands import options
+
+__all__ = ["command"]
+
+KINDS = ("tree", "matrix", "clones", "posterior", "convergence")
+
+
+@click.command("plot")
+@click.argument("result", type=options.INPUT_FILE)
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    default="tree",
+    show_default=True,
+    help="tree: the tree with the support, cells and share of each clone; matrix: the tree beside the "
+    "matrix, cells grouped by clone; clones: their shares with intervals; posterior: how probable each "
+    "order of two mutations is; convergence: searches, chains and diagnostics of the sampled trees.",
+)
+@click.option(
+    "--tree",
+    type=click.Choice(("published", "likely")),
+    default="published",
+    show_default=True,
+    help="The tree to publish, which is the consensus where there is one; or the most likely tree.",
+)
+@options.take(
+    "out",
+    required=True,
+    metavar="FILE",
+    help="File of the figure; its extension gives the format: .svg, .pdf, .png and others.",
+)
+@click.option("--title", metavar="TEXT", default="", help="Title above the figure.")
+@click.option(
+    "--highlight",
+    metavar="NAMES",
+    default="",
+    help="Names of mutations, with commas between, that stand first and in bold letters.",
+)
+@click.option(
+    "--names",
+    metavar="auto|all|none|N",
+    default="auto",
+    show_default=True,
+    help="Most names of mutations that a clone shows, besides the highlighted ones.",
+)
+@click.option(
+    "--colours",
+    type=click.Choice(("okabe-ito", "tol", "grey")),
+    default="okabe-ito",
+    show_default=True,
+    help="Colours of the clones; a clone has the same one in all figures.",
+)
+@click.option(
+    "--width",
+    type=click.FloatRange(20, 2000),
+    metavar="MM",
+    default=None,
+    help="Width of the figure in millimetres, such as 89 or 183 for a journal; labels are wrapped to fit. By "
+    "default as wide as it needs to be.",
+)
+@click.option(
+    "--font-size",
+    type=click.FloatRange(3, 72),
+    metavar="PT",
+    default=9.0,
+    show_default=True,
+    help="Size of the letters in points.",
+)
+@click.option("--font", metavar="NAME", default="", help="Font of the letters, such as Arial.")
+@click.option(
+    "--matrix",
+    type=options.INPUT_FILE,
+    metavar="FILE",
+    default=None,
+    help="The matrix of the run, if it is no longer where run.json says (--kind matrix).",
+)
+@options.take("force", help="Replace an existing file.")
+@options.take("json")
+def command(
+    result: Path,
+    kind: str,
+    tree: str,
+    out: Path,
+    title: str,
+    highlight: str,
+    names: str,
+    colours: str,
+    width: float | None,
+    font_size: float,
+    font: str,
+    matrix: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Draw a figure of RESULT, the folder that 'syclade infer --out' has written.
+
+    The figure shows what the folder has: no result is computed again. A clone has the same number and colour
+    in all figures, and the number that it has in clones.tsv.
+    """
+    from syclade.host.answer.figures.canvas import (
+        MILLIMETRES,
+        POINTS,
+        check_figure_file,
+        fitted,
+        room_of,
+        write_figure,
+    )
+    from syclade.host.answer.figures.kinds import draw_figure
+    from syclade.host.answer.figures.source import files_in
+    from syclade.host.answer.figures.style import Style
+    from syclade.host.commands.progress import show_log
+
+    show_log(quiet=False, verbose=False)
+    check_figure_file(out, force)
+    files = files_in(result, matrix)
+    chosen = tuple(name for name in highlight.split(",") if name)
+    style = Style(title, highlight=chosen, colours=colours, room=room_of(width, font_size))
+    scene = draw_figure(files, kind, style, names=names, tree=tree)
+    scale, letters = fitted(scene, width, font_size)
+    write_figure(scene, out, force, {"RESULT": result, "--matrix": matrix}, scale=scale, font=font)
+    across, down = (round(size * scale * MILLIMETRES / POINTS) for size in (scene.width, scene.height))
+    if as_json:
+        sizes = {"width_mm": across, "height_mm": down, "letters_pt": round(letters, 2)}
+        click.echo(json.dumps({"kind": kind, "tree": tree, **sizes, "files": [str(out)]}, indent=2))
+        return
+    click.echo(f"wrote {out}: {across} × {down} mm, letters of {letters:.3g} pt")

@@ -1,0 +1,362 @@
+"""Figures: the same from the folder and from the result, every name whole, the same clone in one colour."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from numpy.typing import NDArray
+
+import syclade
+from syclade.host.answer.figures.heat_map import (
+    COLOURS,
+    MOST_COLUMNS,
+    PALETTE,
+    entries_in_order,
+    in_order_of_tree,
+    matrix_scene,
+)
+from syclade.host.answer.figures.kinds import KINDS, draw_figure
+from syclade.host.answer.figures.scene import (
+    Disc,
+    Group,
+    Picture,
+    Scene,
+    Text,
+    png_of,
+    svg_of,
+    width_of,
+    wrapped,
+)
+from syclade.host.answer.figures.source import DrawnClone, DrawnTree, files_in, files_in_memory
+from syclade.host.answer.figures.style import CLONE_COLOURS, Style, ink_on
+from syclade.host.answer.figures.trees import clones_scene, lay_out, tree_scene, with_title
+from syclade.host.commands import plot as plot_command
+from syclade.host.commands.main import cli
+from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.ground.errors import SycladeError
+from tests.conftest import ROOT
+
+NAMES = (
+    "TP53",
+    "a name with blanks",
+    "KRAS|G12D",
+    "x" * 70,
+    "日本語",
+    "<b>&\"'",
+    "Ünïcode",
+    "chr1:1:A/T",
+    "B",
+    "C",
+)
+RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.15, "device": "native"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a result with awkward names, whose matrix is beside it."""
+    place = tmp_path_factory.mktemp("a folder with ü")
+    made = simulate(60, len(NAMES), 0.01, 0.15, 0.1, 4).matrix
+    (place / "matrix.csv").write_text("\n".join(" ".join(map(str, row)) for row in made.values) + "\n")
+    (place / "matrix.geneNames").write_text("\n".join(NAMES) + "\n", encoding="utf-8")
+    result = syclade.infer(place / "matrix.csv", **RATES)
+    result.write(place / "out")
+    RESULTS[place / "out"] = result
+    return place / "out"
+
+
+RESULTS: dict[Path, syclade.Result] = {}
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(cli, ["plot", *map(str, words)], standalone_mode=False)
+
+
+def texts_of(svg: str) -> list[str]:
+    root = ElementTree.fromstring(svg.encode())
+    return ["".join(one.itertext()) for one in root.iter() if one.tag.endswith("text")]
+
+
+def all_texts(scene: Scene) -> list[Text]:
+    flat = [one for item in scene.items for one in (item.items if isinstance(item, Group) else (item,))]
+    return [one for one in flat if isinstance(one, Text)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_folder_and_the_result_give_the_same_figure(folder: Path, kind: str) -> None:
+    style = Style("A title", highlight=("TP53",))
+    svg = svg_of(draw_figure(files_in(folder), kind, style, names="all"), alone=True)
+    assert svg == svg_of(draw_figure(files_in_memory(RESULTS[folder]), kind, style, names="all"), alone=True)
+    shown = texts_of(svg)
+    assert "A title" in shown
+    if kind != "convergence":
+        together = "".join(shown).replace(",", "")
+        assert all(name.replace(",", "") in together for name in NAMES), "every name, whole"
+
+
+def test_the_most_likely_tree_has_the_cells_of_its_attachments(folder: Path) -> None:
+    result = RESULTS[folder]
+    tree = files_in(folder).likely
+    assert sum(clone.cells for clone in tree.clones) == result.n_cells
+    assert {clone.number for clone in tree.clones} == {None}, "other numbers than those of clones.tsv"
+    expected = ancestor_matrix(result.parents)[:-1, result.attachment].astype(bool)
+    np.testing.assert_array_equal(tree.genotypes(result.mutations), expected)
+    np.testing.assert_array_equal(files_in_memory(result).likely.genotypes(result.mutations), expected)
+
+
+def test_clones_have_one_number_and_one_colour_in_all_figures(folder: Path) -> None:
+    files = files_in(folder)
+    assert result_consensus(folder).tree.clones == len(files.published.clones)
+    seen: dict[str, set[str]] = {}
+    for kind in ("tree", "matrix", "clones"):
+        for item in draw_figure(files, kind, Style()).items:
+            if isinstance(item, Group):
+                disc, number = item.items[0], item.items[1]
+                assert isinstance(disc, Disc)
+                assert isinstance(number, Text)
+                seen.setdefault(number.text, set()).add(disc.fill)
+    assert len(seen) == len(files.published.clones)
+    assert all(len(colours) == 1 for colours in seen.values())
+
+
+def result_consensus(folder: Path) -> Any:
+    consensus = RESULTS[folder].consensus
+    assert consensus is not None
+    return consensus
+
+
+def test_the_command_writes_each_kind(folder: Path, tmp_path: Path) -> None:
+    assert tuple(KINDS) == plot_command.KINDS
+    for kind, ending, start in (
+        ("tree", "svg", b"<?xml"),
+        ("matrix", "png", b"\x89PNG"),
+        ("clones", "pdf", b"%PDF"),
+        ("posterior", "svg", b"<?xml"),
+        ("convergence", "svg", b"<?xml"),
+    ):
+        out = tmp_path / f"my {kind}.{ending}"
+        done = run(folder, "--kind", kind, "--out", out, "--width", 183, "--font-size", 7)
+        assert done.exception is None, done.exception
+        assert out.read_bytes().startswith(start)
+        assert re.search(r"wrote .*: \d+ × \d+ mm, letters of [\d.]+ pt\n", done.output)
+        with pytest.raises(SycladeError, match="already has"):
+            raise run(folder, "--kind", kind, "--out", out).exception or AssertionError
+    again = run(folder, "--out", tmp_path / "my tree.svg", "--force", "--colours", "grey", "--names", "none")
+    assert again.exception is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--out", "a.doc"], "cannot be written as a.doc"),
+        (["--out", "a.svg", "--highlight", "TP54"], "no mutation 'TP54' to highlight"),
+        (["--out", "a.svg", "--names", "-3"], "names is '-3'"),
+        (["--out", "a.pdf", "--font", "No such font"], "is not installed"),
+        (["--out", "no folder/a.svg"], "there is no directory"),
+        (["--out", "a.svg", "--kind", "matrix", "--matrix", "other.csv"], "is not the matrix of this result"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.csv").write_text("0 1\n1 0\n")
+    error = run(folder, *words).exception
+    assert isinstance(error, SycladeError)
+    assert message in str(error)
+    assert error.hint
+    assert not list(tmp_path.glob("a.*"))
+
+
+def test_what_the_folder_lacks_is_named(tmp_path: Path) -> None:
+    assert "has no summary.json" in str(run(tmp_path, "--out", tmp_path / "a.svg").exception)
+    values = simulate(12, 4, 0.01, 0.15, 0.1, 4).matrix.values
+    syclade.infer(values, **RATES, chains=1, steps=20).write(tmp_path / "out")
+    lacks = run(tmp_path / "out", "--kind", "posterior", "--out", tmp_path / "a.svg").exception
+    assert "no relations.tsv" in str(lacks)
+    assert "--support quick" in str(lacks)
+    lacks = run(tmp_path / "out", "--kind", "matrix", "--out", tmp_path / "a.svg").exception
+    assert "had its matrix from Python" in str(lacks)
+    assert run(tmp_path / "out", "--kind", "convergence", "--out", tmp_path / "a.svg").exception is None
+    (tmp_path / "out" / "attachments.tsv").write_text("cell\tnode_number\ns0\tthree\n")
+    assert "attachments.tsv:2: 'three' in the column node_number" in str(
+        run(tmp_path / "out", "--out", tmp_path / "b.svg").exception
+    )
+
+
+def drawn(clones: int, mutations: int, cells: int, name: str = "GENE{}", chain: bool = False) -> DrawnTree:
+    """Return a made tree: a chain of clones, or one with branches."""
+    generator = np.random.default_rng(clones)
+    own = [(), *(tuple(map(name.format, some)) for some in np.array_split(range(mutations), clones))]
+    made: list[DrawnClone] = []
+    for number, names in enumerate(own):
+        parent = 0 if number < 2 else number - 1 if chain else int(generator.integers(0, number))
+        depth = made[parent].depth + 1 if number else 0
+        made.append(
+            DrawnClone(number, parent, depth, names, 1.0, 1 / len(own), 0.0, 0.9, 0.4 if number else None)
+        )
+    places = np.sort(generator.integers(0, len(own), cells))
+    return DrawnTree(tuple(made), places, np.full(cells, -1), np.arange(cells), ("UNPLACED",), True, "trees")
+
+
+@pytest.mark.parametrize(
+    ("clones", "mutations", "name", "room"),
+    [
+        (1, 1, "GENE{}", 1000.0),
+        (1, 300, "GENE{}", 1000.0),
+        (3, 3, "a very long name of a mutation " * 4 + "{}", 320.0),
+        (25, 25, "chr17:7577121:G/A {}", 320.0),
+        (60, 300, "GENE{}", 600.0),
+        (60, 100, "日本{}", 1000.0),
+    ],
+)
+def test_no_text_is_outside_the_figure_or_on_another(
+    clones: int, mutations: int, name: str, room: float
+) -> None:
+    tree = drawn(clones, mutations, 30, name, chain=clones == 25)
+    own = [one for clone in tree.clones for one in clone.mutations]
+    matrix = matrix_from_array(np.zeros((mutations + 1, 30), np.uint8), [*own, "UNPLACED"])
+    style = Style("A title of many words " * 5, room=room, highlight=(own[0],))
+    for made in (
+        tree_scene(tree, style),
+        matrix_scene(tree, matrix, style),
+        clones_scene(tree, style, [(f"time {at}", [None] * (clones + 1)) for at in range(3)], "cells"),
+    ):
+        scene = with_title(made, style)
+        boxes = []
+        for text in all_texts(scene):
+            width = width_of(text.text, text.size, text.bold)
+            left = text.x - {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
+            assert left >= -1, (scene.name, text)
+            if text.anchor != "middle":  # numbers in discs and ticks
+                assert left + width <= scene.width + 1, (scene.name, text)
+            assert text.y - text.size / 2 >= 0, (scene.name, text)
+            assert text.y + text.size / 2 <= scene.height, (scene.name, text)
+            boxes.append(
+                (left, left + 0.6 * width, text.y - 0.4 * text.size, text.y + 0.4 * text.size, text.text)
+            )
+        boxes.sort(key=lambda box: box[2])
+        for at, one in enumerate(boxes):
+            for other in boxes[at + 1 :]:
+                if other[2] >= one[3]:
+                    break
+                assert one[1] <= other[0] or other[1] <= one[0], (scene.name, one, other)
+
+
+def test_names_are_wrapped_and_never_cut() -> None:
+    lines = wrapped(["a" * 200, "b", "c"], 300.0)
+    assert all(width_of(line) <= 300 for line in lines)
+    assert "".join(lines).replace(", ", ",") == "a" * 200 + ",b,c"
+    assert wrapped([], 300.0) == []
+
+
+def test_colours_differ_and_numbers_can_be_read() -> None:
+    for name, colours in CLONE_COLOURS.items():
+        style = Style(colours=name)
+        shown = [style.colour(number) for number in range(1, len(colours) * 3 + 1)]
+        assert len(set(shown)) == len(shown)
+        assert all(contrast(ink_on(colour), colour) >= 4.5 for colour in [*shown, style.colour(0)])
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours by WCAG 2."""
+    lights = []
+    for colour in (one, other):
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+@pytest.mark.parametrize(("cells", "mutations"), [(6, 1), (90, 40), (900, 800)])
+def test_rows_follow_each_other(cells: int, mutations: int) -> None:
+    tree = drawn(min(mutations, 200), mutations, cells)
+    rows = lay_out(tree, Style(names=3), 600.0)
+    np.testing.assert_allclose(np.diff(rows.middles), (np.array(rows.heights)[1:] + rows.heights[:-1]) / 2)
+    assert rows.middles[-1] < rows.bottom
+
+
+def pixels_of(png: bytes) -> NDArray[np.uint8]:
+    """Decode the one kind of PNG that is written: each row stores its difference from the row above."""
+    start = png.index(b"IDAT") + 4
+    columns, rows = struct.unpack(">II", png[16:24])
+    length = struct.unpack(">I", png[start - 8 : start - 4])[0]
+    content = zlib.decompress(png[start : start + length])
+    lines = np.frombuffer(content, dtype=np.uint8).reshape(rows, columns + 1)
+    assert (lines[:, 0] == 2).all()
+    return np.cumsum(lines[:, 1:], axis=0, dtype=np.uint8)
+
+
+def test_the_matrix_has_every_entry_beside_its_name(folder: Path) -> None:
+    files = files_in(folder)
+    scene = draw_figure(files, "matrix", Style(), names="all")
+    picture = next(item for item in scene.items if isinstance(item, Picture))
+    assert picture.pixels.shape[1] == files.matrix.n_cells
+    np.testing.assert_array_equal(pixels_of(png_of(picture.pixels, PALETTE)), picture.pixels)
+    tree = files.published
+    shown = in_order_of_tree(files.matrix.values, tree.genotypes(NAMES), tree.order)
+    placed = [name for name in NAMES if name not in tree.unplaced]
+    for text in all_texts(scene):
+        if text.text in placed and text.anchor == "end":
+            row = picture.pixels[round(text.y - picture.y)]
+            np.testing.assert_array_equal(row, shown[NAMES.index(text.text)])
+    counted = np.bincount(shown.ravel(), minlength=len(COLOURS))
+    values = np.bincount(files.matrix.values.ravel(), minlength=4)
+    assert (counted[3], counted[1] + counted[4], counted[0] + counted[5]) == (values[3], values[1], values[0])
+
+
+def test_of_many_cells_evenly_spaced_ones_are_shown() -> None:
+    tree = drawn(2, 3, 5000)
+    matrix = matrix_from_array(np.zeros((4, 5000), np.uint8), ["GENE0", "GENE1", "GENE2", "UNPLACED"])
+    scene = matrix_scene(tree, matrix, Style())
+    assert next(item for item in scene.items if isinstance(item, Picture)).pixels.shape[1] == MOST_COLUMNS
+    assert any(f"{MOST_COLUMNS} of the 5000 cells are shown" in text.text for text in all_texts(scene))
+
+
+def test_entries_with_evidence_are_paler_the_less_sure_they_are() -> None:
+    odds = np.array([[6.0, 2.0, 1.0, 0.2, 0.0, -0.2, -6.0]] * 2)
+    values = np.array([[1, 1, 1, 1, 3, 0, 0]] * 2, dtype=np.uint8)
+    matrix = replace(matrix_from_array(values), evidence=Likelihoods(odds))
+    has = np.array([[True] * 7, [False] * 7])
+    shown = entries_in_order(matrix, has, np.arange(7))
+    blank = COLOURS["missing"]
+    colours = [[PALETTE[index] for index in row] for row in shown.tolist()]
+    assert colours[0][0] == COLOURS["mutation"]
+    assert colours[1][0] == COLOURS["observed against the tree"]
+    assert colours[0][6] == COLOURS["in the tree, not observed"]
+    assert colours[1][6] == COLOURS["not observed"]
+    assert colours[0][4] == colours[1][4] == blank
+    for row in colours:
+        light = [sum(colour) for colour in row]
+        assert light[0] < light[1] < light[2] < light[3] < sum(blank)
+        assert light[6] < light[5] < sum(blank)
+    reverse = entries_in_order(matrix, has, np.arange(7)[::-1])
+    assert reverse[:, ::-1].tolist() == shown.tolist()
+    calls = entries_in_order(replace(matrix, evidence=None), has, np.arange(7))
+    assert calls.tolist() == in_order_of_tree(values, has, np.arange(7)).tolist()
+
+
+def test_the_gallery_shows_what_its_commands_draw() -> None:
+    """The figures of the page are those of the commands above them; their sizes are compared elsewhere."""
+    page = (ROOT / "docs" / "figures.md").read_text("utf-8")
+    commands = re.findall(r"^\$ syclade plot results(.*) --out (\w+)\.svg$", page, re.MULTILINE)
+    assert {kind for _, kind in commands} == set(KINDS)
+    example = ROOT / "host" / "data" / "example" / "matrix.csv"
+    files = files_in_memory(syclade.infer(example, fp_rate=0.001, fn_rate=0.2, device="native"))
+    for options, kind in commands:
+        highlight = ("M16", "M20") if "--highlight M16,M20" in options else ()
+        made = svg_of(draw_figure(files, kind, Style(highlight=highlight)), alone=True)
+        stored = (ROOT / "docs" / "figures" / f"{kind}.svg").read_text("utf-8")
+        assert stored == made, f"draw docs/figures/{kind}.svg again"
+        assert f"](figures/{kind}.svg)" in page
