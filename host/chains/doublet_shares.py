@@ -40,11 +40,11 @@ def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) ->
     forest = Forest(np.array([state.parents for state in states], dtype=np.int32))
     log_shares = _log_shares_of(states)
     counts = _counts(problem, forest, log_shares, rate, generators)
-    drawn = [draw_shares(problem, *one) for one in zip(counts, generators, strict=True)]
-    scores = scores_of_trees(problem, forest, np.array(drawn, dtype=np.int64), plan.settings).tolist()
+    drawn = draw_shares(problem, counts, generators)
+    scores = scores_of_trees(problem, forest, drawn.astype(np.int64), plan.settings).tolist()
     return [
-        rescored(state, score, replace(state.rates, log_shares=tuple(shares.tolist())))
-        for state, score, shares in zip(states, scores, drawn, strict=True)
+        rescored(state, score, replace(state.rates, log_shares=tuple(shares)))
+        for state, score, shares in zip(states, scores, drawn.tolist(), strict=True)
     ]
 
 

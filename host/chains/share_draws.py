@@ -6,6 +6,7 @@ All draws are by numpy's counter-based generator, from the seed, the chain and i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache, lru_cache
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = [
     "LOWEST_OCTAVE",
     "concentration_of",
     "draw_concentration",
+    "draw_concentrations",
     "draw_shares",
     "draw_shares_at",
     "generator_of",
@@ -54,23 +56,43 @@ def uniform_numbers(generator: np.random.Philox, count: int) -> NDArray[np.float
 
 
 def draw_shares(
-    problem: Problem, counts: NDArray[np.int64], generator: np.random.Philox
+    problem: Problem, counts: NDArray[np.int64], generators: Sequence[np.random.Philox]
 ) -> NDArray[np.int32]:
-    """Return log shares given the numbers of cells at the nodes, after a draw of the concentration."""
-    concentration = draw_concentration(counts, float(uniform_numbers(generator, 1)[0]))
-    return draw_shares_at(problem, counts, concentration, generator)
+    """Return log shares given the numbers of cells at the nodes, after a draw of the concentrations.
+
+    Args:
+        problem: the problem.
+        counts: int64, shape (chains, nodes).
+        generators: source of the draws of each chain.
+
+    Returns:
+        int32, shape (chains, nodes).
+    """
+    return draw_shares_at(problem, counts, draw_concentrations(counts, generators), generators)
 
 
 def draw_shares_at(
-    problem: Problem, counts: NDArray[np.int64], concentration: float, generator: np.random.Philox
+    problem: Problem,
+    counts: NDArray[np.int64],
+    concentrations: NDArray[np.float64],
+    generators: Sequence[np.random.Philox],
 ) -> NDArray[np.int32]:
-    """Return log shares given the numbers of cells at the nodes and the concentration, int32, (nodes,)."""
-    first, second = uniform_numbers(generator, 2 * problem.nodes).reshape(2, -1)
-    logs = log2_gamma(counts + concentration, first, second)
-    logs -= logs.max()
-    logs -= math.log2(np.exp2(logs).sum())
+    """Return log shares given the numbers of cells at the nodes and the concentrations: see `draw_shares`."""
+    numbers = np.stack([uniform_numbers(generator, 2 * problem.nodes) for generator in generators])
+    first, second = numbers[:, : problem.nodes], numbers[:, problem.nodes :]
+    logs = log2_gamma(counts + concentrations[:, None], first, second)
+    logs -= logs.max(axis=1, keepdims=True)
+    logs -= [[math.log2(total)] for total in np.exp2(logs).sum(axis=1)]
     logs = np.maximum(logs, LOWEST_OCTAVE) * 2.0**problem.scale_bits
     return np.rint(logs).astype(np.int32)
+
+
+def draw_concentrations(
+    counts: NDArray[np.int64], generators: Sequence[np.random.Philox]
+) -> NDArray[np.float64]:
+    """Return a concentration for each chain, drawn given the numbers of cells at the nodes: (chains,)."""
+    uniform = [float(uniform_numbers(generator, 1)[0]) for generator in generators]
+    return np.array([draw_concentration(*one) for one in zip(counts, uniform, strict=True)])
 
 
 @cache

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.scores.all_attachments import BLOCK, node_scores, total_of
+from syclade.host.chains.scores.all_attachments import BLOCK, node_scores, totals_of
 from syclade.host.chains.share_draws import (
     LOWEST_OCTAVE,
-    draw_concentration,
+    draw_concentrations,
     draw_shares_at,
     generator_of,
     uniform_numbers,
@@ -36,7 +36,6 @@ __all__ = [
     "check_shares",
     "highest_score",
     "renew_all_shares",
-    "renew_shares",
     "renewal_steps",
     "rescored",
     "sampled_nodes",
@@ -98,46 +97,68 @@ class Draw(Protocol):
         ...
 
 
-def renew_shares(
-    problem: Problem, state: ChainState, seed: int, spare: int, draw: Draw | None = None
-) -> ChainState:
-    """Return the state after a Gibbs step of its shares.
+def renew_all_shares(
+    plan: Plan, states: Sequence[ChainState], seed: int, draw: Draw | None = None
+) -> list[ChainState]:
+    """Return the states of a plan's chains after a Gibbs step of the shares of each.
 
     The best tree remains the one with the highest score so far, at the shares of its time: scores are
     likelihoods, of trees and shares.
 
     Args:
-        problem: the problem, with scores in octaves.
-        state: a state with shares.
+        plan: the plan, whose score is that with shares.
+        states: states with shares.
         seed: seed of the run.
-        spare: spare bits of the score.
         draw: draws weights, too, given the nodes of the cells; None for weights that stay.
     """
-    generator = generator_of(state, seed)
-    rates = state.rates
-    scores = node_scores(problem, state.parents, rates)
-    log_shares = np.array(state.rates.log_shares, dtype=np.int32)
+    problem = plan.problem
+    at_once = max(1, BLOCK // (problem.nodes * len(problem.column_of)))
+    groups = [states[at : at + at_once] for at in range(0, len(states), at_once)]
+    return [state for group in groups for state in _renewed(plan, group, seed, draw)]
+
+
+def _renewed(plan: Plan, states: Sequence[ChainState], seed: int, draw: Draw | None) -> list[ChainState]:
+    """Return several states after a Gibbs step: together, since numpy is slow on few numbers."""
+    problem = plan.problem
+    generators = [generator_of(state, seed) for state in states]
+    rates = [state.rates for state in states]
+    scores = _scores_of_trees(problem, states, rates)
+    log_shares = _log_shares_of(states)
     cells = _likelihoods_of_cells(problem, scores)
-    concentration = None
+    concentrations = None
     for _ in range(_sweeps(problem)):
-        counts = _counts(cells, np.exp2(log_shares * 2.0**-problem.scale_bits), generator)
-        if concentration is None:
-            concentration = draw_concentration(counts, float(uniform_numbers(generator, 1)[0]))
-        log_shares = draw_shares_at(problem, counts, concentration, generator)
+        counts = _counts(cells, _shares_of(problem, log_shares), generators)
+        if concentrations is None:
+            concentrations = draw_concentrations(counts, generators)
+        log_shares = draw_shares_at(problem, counts, concentrations, generators)
     if draw is not None:
-        nodes = _nodes(cells, np.exp2(log_shares * 2.0**-problem.scale_bits), generator)
-        rates = replace(rates, weights=draw(state, nodes, generator))
-        scores = node_scores(problem, state.parents, rates)
-    score = total_of(problem, scores, log_shares, spare)
-    return rescored(state, score, replace(rates, log_shares=tuple(log_shares.tolist())))
+        nodes = _nodes(cells, _shares_of(problem, log_shares), generators)
+        drawn = [draw(*one) for one in zip(states, nodes, generators, strict=True)]
+        rates = [replace(one, weights=weights) for one, weights in zip(rates, drawn, strict=True)]
+        scores = _scores_of_trees(problem, states, rates)
+    totals = totals_of(problem, scores, log_shares, plan.settings["sum_spare"])
+    return [
+        rescored(state, total, replace(of_state, log_shares=tuple(shares)))
+        for state, total, of_state, shares in zip(states, totals, rates, log_shares.tolist(), strict=True)
+    ]
 
 
-def renew_all_shares(
-    plan: Plan, states: Sequence[ChainState], seed: int, draw: Draw | None = None
-) -> list[ChainState]:
-    """Return the states of a plan's chains after a Gibbs step of each; see `renew_shares`."""
-    spare = plan.settings["sum_spare"]
-    return [renew_shares(plan.problem, state, seed, spare, draw) for state in states]
+def _scores_of_trees(
+    problem: Problem, states: Sequence[ChainState], rates: Sequence[SlotRates]
+) -> NDArray[np.int32]:
+    """Return the scores of all columns at all nodes of each state's tree: int32, (nodes, states, columns)."""
+    if len(states) == 1:
+        return node_scores(problem, states[0].parents, rates[0])[:, None]
+    scores = [node_scores(problem, *one) for one in zip((one.parents for one in states), rates, strict=True)]
+    return np.stack(scores, axis=1)
+
+
+def _log_shares_of(states: Sequence[ChainState]) -> NDArray[np.int32]:
+    return np.array([state.rates.log_shares for state in states], dtype=np.int32)
+
+
+def _shares_of(problem: Problem, log_shares: NDArray[np.int32]) -> NDArray[np.float64]:
+    return np.asarray(np.exp2(log_shares * 2.0**-problem.scale_bits))
 
 
 def rescored(state: ChainState, score: int, rates: SlotRates) -> ChainState:
@@ -163,10 +184,9 @@ def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:
 
 def sampled_nodes(problem: Problem, state: ChainState, seed: int) -> NDArray[np.int64]:
     """Draw the node of each cell of a state, in the order of `cells_by_column`: int64, (cells,)."""
-    generator = generator_of(state, seed, 1)
-    cells = _likelihoods_of_cells(problem, node_scores(problem, state.parents, state.rates))
-    shares = np.exp2(np.array(state.rates.log_shares) * 2.0**-problem.scale_bits)
-    return _nodes(cells, shares, generator)
+    cells = _likelihoods_of_cells(problem, _scores_of_trees(problem, [state], [state.rates]))
+    shares = _shares_of(problem, _log_shares_of([state]))
+    return np.asarray(_nodes(cells, shares, [generator_of(state, seed, 1)])[0])
 
 
 def cells_by_column(problem: Problem) -> NDArray[np.int32]:
@@ -178,49 +198,57 @@ def _likelihoods_of_cells(problem: Problem, scores: NDArray[np.int32]) -> tuple[
     """Return the likelihood of each cell at each node relative to its best node, in blocks of cells.
 
     Args:
-        scores: int32, shape (nodes, columns).
+        scores: int32, shape (nodes, trees, columns).
 
     Returns:
-        float64, shape (nodes, cells of the block): as many as stay in a fast cache.
+        float64, shape (nodes, trees, cells of the block): as many as stay in a fast cache.
     """
     column_of, step = cells_by_column(problem), max(_CELLS, BLOCK // problem.nodes)
     of_columns = np.exp2((scores - scores.max(axis=0)) * 2.0**-problem.scale_bits)
-    # Not of_columns[:, ...], whose rows would not be contiguous.
-    return tuple(of_columns.take(column_of[at : at + step], axis=1) for at in range(0, len(column_of), step))
+    # Not of_columns[:, :, ...], whose rows would not be contiguous.
+    return tuple(of_columns.take(column_of[at : at + step], axis=2) for at in range(0, len(column_of), step))
 
 
 def _counts(
-    cells: tuple[NDArray[np.float64], ...], shares: NDArray[np.float64], generator: np.random.Philox
+    cells: tuple[NDArray[np.float64], ...],
+    shares: NDArray[np.float64],
+    generators: Sequence[np.random.Philox],
 ) -> NDArray[np.int64]:
-    """Return the number of cells at each node, (nodes,), after a draw of each cell's node.
+    """Return the number of cells at each node, (trees, nodes), after a draw of each cell's node.
 
     Args:
         cells: as `_likelihoods_of_cells` returns them.
-        shares: float64, shape (nodes,).
-        generator: source of the draws.
+        shares: float64, shape (trees, nodes).
+        generators: source of the draws of each tree.
     """
-    beyond = np.zeros(len(shares) + 1, dtype=np.int64)
-    beyond[0] = sum(likelihoods.shape[1] for likelihoods in cells)
-    for passed in _passed(cells, shares, generator):
-        beyond[1:-1] += _true_along(passed, 1)
-    return beyond[:-1] - beyond[1:]
+    trees, nodes = shares.shape
+    beyond = np.zeros((nodes + 1, trees), dtype=np.int64)
+    beyond[0] = sum(likelihoods.shape[2] for likelihoods in cells)
+    for passed in _passed(cells, shares, generators):
+        beyond[1:-1] += _true_along(passed, 2)
+    return np.ascontiguousarray((beyond[:-1] - beyond[1:]).T)
 
 
 def _nodes(
-    cells: tuple[NDArray[np.float64], ...], shares: NDArray[np.float64], generator: np.random.Philox
+    cells: tuple[NDArray[np.float64], ...],
+    shares: NDArray[np.float64],
+    generators: Sequence[np.random.Philox],
 ) -> NDArray[np.int64]:
-    """Draw the node of each cell, int64, (cells,); arguments as for `_counts`."""
-    found = [_true_along(passed, 0) for passed in _passed(cells, shares, generator)]
-    return np.asarray(np.concatenate(found), dtype=np.int64)
+    """Draw the node of each cell, int64, (trees, cells); arguments as for `_counts`."""
+    found = [_true_along(passed, 0) for passed in _passed(cells, shares, generators)]
+    return np.asarray(np.concatenate(found, axis=1), dtype=np.int64)
 
 
 def _passed(
-    cells: tuple[NDArray[np.float64], ...], shares: NDArray[np.float64], generator: np.random.Philox
+    cells: tuple[NDArray[np.float64], ...],
+    shares: NDArray[np.float64],
+    generators: Sequence[np.random.Philox],
 ) -> Iterator[NDArray[np.bool_]]:
-    """Draw the node of each cell, and yield for each block which nodes come before it: (nodes - 1, cells)."""
+    """Draw the node of each cell, and yield for each block the nodes before it: (nodes - 1, trees, cells)."""
     for likelihoods in cells:
-        ends = _sums_over_nodes(likelihoods * shares[:, None])
-        yield ends[:-1] <= uniform_numbers(generator, ends.shape[1]) * ends[-1]
+        ends = _sums_over_nodes(likelihoods * shares.T[:, :, None])
+        numbers = [uniform_numbers(generator, likelihoods.shape[2]) for generator in generators]
+        yield ends[:-1] <= np.stack(numbers) * ends[-1]
 
 
 def _true_along(passed: NDArray[np.bool_], axis: int) -> NDArray[np.int64]:
@@ -230,9 +258,9 @@ def _true_along(passed: NDArray[np.bool_], axis: int) -> NDArray[np.int64]:
 
 
 def _sums_over_nodes(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the cumulative sums over the nodes, (nodes, cells), in place of the terms."""
-    if terms.shape[1] < _LONG_ROW:
+    """Return the cumulative sums over the nodes, (nodes, trees, cells), in place of the terms."""
+    if terms[0].size < _LONG_ROW:
         return terms.cumsum(axis=0)
-    for before, here in pairwise(terms):  # numpy's cumsum takes five times as long
+    for before, here in pairwise(terms.reshape(len(terms), -1)):  # cumsum takes five times as long
         here += before
     return terms

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammaln
 
+from syclade.host.chains import shares
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.share_draws import CONCENTRATIONS, draw_concentration
+from syclade.host.chains.shares import renew_all_shares
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.quality.oracle.trees import all_trees
 from tests.suites.rows.shares import SIZES, plan_of, renewed, start_of
-from tests.support.backends import NUMPY, assert_equal_chains, seen
+from tests.support.backends import NUMPY, assert_equal_chains, assert_equal_states, seen
 
 SEED = 5
 
@@ -155,3 +157,14 @@ def test_a_concentration_is_drawn_by_the_density_of_counts(cells: int) -> None:
     for uniform in np.linspace(0.001, 0.999, 40):
         expected = grid[np.flatnonzero(ends > uniform * ends[-1])[0]]
         assert draw_concentration(counts, uniform) == expected
+
+
+def test_chains_are_renewed_together_as_alone() -> None:
+    """Few cells are worked on in one array for all chains, many in one for each."""
+    plan = plan_of(*SIZES["small"])
+    states = [start_of(plan, SEED, chain) for chain in range(5)]
+    with patch.object(shares, "BLOCK", 2 * plan.problem.nodes * len(plan.problem.column_of)):
+        two_at_once = renew_all_shares(plan, states, SEED)
+    for state, one, other in zip(states, renew_all_shares(plan, states, SEED), two_at_once, strict=True):
+        assert_equal_states(one, renewed(plan, state, SEED))
+        assert_equal_states(one, other)

@@ -34,7 +34,7 @@ from syclade.kernels.scores.powers import (
     POWER,
 )
 
-__all__ = ["BLOCK", "all_attachments", "blocks_of_columns", "definition", "node_scores", "total_of"]
+__all__ = ["BLOCK", "all_attachments", "blocks_of_columns", "definition", "node_scores", "totals_of"]
 
 SUM_BITS = 31
 """Bits of a sum of powers: it stays below 2^31."""
@@ -91,8 +91,9 @@ def _with_shared_posteriors(
 
 def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]) -> int:
     """Return the same as `definition`, but fast."""
-    shares = np.array(rates.log_shares or [0] * problem.nodes, dtype=np.int32)
-    return total_of(problem, node_scores(problem, parents, rates), shares, settings["sum_spare"])
+    shares = np.array([rates.log_shares or [0] * problem.nodes], dtype=np.int32)
+    scores = node_scores(problem, parents, rates)[:, None]
+    return totals_of(problem, scores, shares, settings["sum_spare"])[0]
 
 
 def node_scores(
@@ -113,18 +114,22 @@ def blocks_of_columns(problem: Problem, rows: int, numbers: int) -> Iterator[sli
         yield slice(start, min(start + step, problem.columns))
 
 
-def total_of(problem: Problem, scores: NDArray[np.int32], log_shares: NDArray[np.int32], spare: int) -> int:
-    """Return the score of a tree, in integers; powers are computed only where they are not 0.
+def totals_of(
+    problem: Problem, scores: NDArray[np.int32], log_shares: NDArray[np.int32], spare: int
+) -> list[int]:
+    """Return the scores of trees, in integers; powers are computed only where they are not 0.
 
     Args:
         problem: the problem.
-        scores: int32, shape (nodes, columns): as `node_scores` returns them.
-        log_shares: int32, shape (nodes,); zeros without shares.
+        scores: int32, shape (nodes, trees, columns): as `node_scores` returns them for each.
+        log_shares: int32, shape (trees, nodes); zeros without shares.
         spare: spare bits of the score.
     """
-    fraction, bits, total = np.int32(problem.scale_bits), np.int64(problem.scale_bits), 0
-    for block in blocks_of_columns(problem, problem.nodes, BLOCK):
-        worth = scores[:, block] + log_shares[:, None]
+    fraction, bits = np.int32(problem.scale_bits), np.int64(problem.scale_bits)
+    nodes, trees = scores.shape[:2]
+    totals = np.zeros(trees, dtype=np.int64)
+    for block in blocks_of_columns(problem, nodes * trees, BLOCK):
+        worth = (scores[:, :, block] + log_shares.T[:, :, None]).reshape(nodes, -1)
         octave = worth.max(axis=0) >> fraction
         near = np.flatnonzero(worth >= (octave + np.int32(spare - MANTISSA_BITS)) << fraction)
         of = near % worth.shape[1]
@@ -133,8 +138,8 @@ def total_of(problem: Problem, scores: NDArray[np.int32], log_shares: NDArray[np
         of_cells = ((octave.astype(np.int64) - (MANTISSA_BITS - spare)) << bits) + logarithm_of_two(
             sums, bits
         )
-        total += int(of_cells @ problem.multiplicity[block])
-    return total
+        totals += of_cells.reshape(trees, -1) @ problem.multiplicity[block]
+    return [int(total) for total in totals]
 
 
 def definition(
