@@ -49,6 +49,7 @@ TYPES: dict[str, Any] = {
     "output": AnyPath,
     "names": Names,
     "tree": object,
+    "labels": object,
 }
 """The type in Python of each type of option."""
 

@@ -71,6 +71,9 @@ def infer(
     tree: str = "mutation",
     names: Names = None,
     cell_names: Names = None,
+    metadata: object = None,
+    sample_column: str | None = None,
+    time_column: str | None = None,
     attach: bool = False,
     score: str = "max",
     doublets: float | str | None = None,
@@ -138,6 +141,11 @@ def infer(
             in the file `x.geneNames` beside `x.csv`, else 1 … n.
         cell_names: names of the cells, in the same way. Default: the names of a `Matrix`, or those in
             `x.cellNames`, else s0, s1, ….
+        metadata: labels of the cells (docs/biopsies.md): a table (a file or a DataFrame), specimens by the
+            names of cells, or columns by their names. Default: the column `sample` of the matrix, if it has
+            one. `Result.clones_by_sample` then has the share of each clone in each specimen.
+        sample_column: column of the specimens. Default: `sample`, else the only one.
+        time_column: column of the time point of each specimen: numbers, or words in their order.
         attach: whether the trees that the result writes include the cells, each attached to its best node.
         score: score of a tree: max (every cell at its best node), shares (each cell's likelihood summed over
             all nodes by their shares of the cells, which chains sample, too), or sum (summed over
@@ -277,7 +285,10 @@ def _check_outputs(options: Options, matrix: object) -> None:
     kept, source, timeline = (
         checked(name, getattr(options, name)) for name in ("checkpoint", "resume", "trace")
     )
-    inputs = {flag_of(name): getattr(options, name) for name in ("names", "cell_names", "image", "true_tree")}
+    inputs = {
+        flag_of(name): getattr(options, name)
+        for name in ("names", "cell_names", "metadata", "image", "true_tree")
+    }
     inputs["the matrix"] = getattr(matrix, "source", matrix)
     samples = {} if source is None else {f"the samples of {flag_of('resume')}": store_of(source)}
     if kept is not None:

@@ -23,10 +23,12 @@ from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.model.recurrence import with_copy_below_root
 from syclade.host.data.trees.clones import default_cell_names
+from syclade.host.findings.clones_by_sample import ClonesBySampleFinding, summarised
 from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import BestTree, Draft
 from syclade.host.findings.kinds.kind import TreeKind
+from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.registry import findings_of
 from syclade.host.findings.samples.finding import SamplesFinding
 from syclade.host.findings.support.finding import SupportFinding
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.chains.state import ChainState
+    from syclade.host.data.input.metadata import CellLabels
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.findings.support.stage import SupportPlan
 
@@ -47,7 +50,7 @@ __all__ = [
     "make_result",
 ]
 
-logger = logging.getLogger("syclade.support")
+logger, input_logger = logging.getLogger("syclade.support"), logging.getLogger("syclade.input")
 
 
 def best_tree_of(
@@ -187,9 +190,11 @@ def make_draft(request: Request, context: RunContext) -> Draft:
         names = draft.best.mutations, draft.best.cells
         samples = request.kind.judge(found.samples, request.sampling, problem, *names)
         draft.add(SamplesFinding(samples))
-        _add_consensus(draft, samples, rates)
+        _add_consensus(draft, samples, rates, request.labels)
     if request.support is not None:
         _add_support(request.support, request, draft, context)
+    if request.labels is not None and request.labels.specimens:
+        _add_clones_by_sample(request, draft, request.labels)
     if request.max_trees is not None:
         _add_co_optimal(request, draft, request.max_trees, context)
     return draft
@@ -208,7 +213,11 @@ def finish(request: Request, draft: Draft, total_seconds: float) -> Result:
 
 
 def _add_consensus(
-    draft: Draft, samples: Sampled, rates: ObservationModel, fn_rates: NDArray[np.float64] | None = None
+    draft: Draft,
+    samples: Sampled,
+    rates: ObservationModel,
+    labels: CellLabels | None,
+    fn_rates: NDArray[np.float64] | None = None,
 ) -> None:
     """Add the consensus of samples, if their trees have one.
 
@@ -216,6 +225,7 @@ def _add_consensus(
         draft: the answer so far.
         samples: the samples.
         rates: the error rates that they were sampled under, for the cells.
+        labels: labels of the cells; None for none.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
     best = draft.best
@@ -224,6 +234,8 @@ def _add_consensus(
     )
     if consensus is None:
         return
+    if labels is not None:
+        consensus = replace(consensus, labels=labels.columns)
     doublets = best.assignment.doublets
     draft.add(ConsensusFinding(consensus if doublets is None else consensus.with_doublets(doublets.rate)))
 
@@ -257,7 +269,29 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     support = found.support
     rates = draft.best.rates if support.rates is None else support.rates.sampled_under
     fn_rates = None if support.dropout is None else support.dropout.fn_rates
-    _add_consensus(draft, support.sampled, rates, fn_rates)
+    _add_consensus(draft, support.sampled, rates, request.labels, fn_rates)
+
+
+def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) -> None:
+    """Add the shares of the clones of the published tree in specimens: of the consensus, if there is one.
+
+    Without samples of trees, the clones are the nodes of the most likely tree.
+    """
+    from syclade.host.findings.consensus.published import published_tree
+    from syclade.host.findings.specimen_shares import draw_shares_of_specimens
+
+    best, unplaced = draft.best, draft.unplaced
+    if best.kind.consensus_names != MUTATION.consensus_names:
+        input_logger.warning("%s have no clones by sample", best.kind.title)
+        return
+    specimen_of = labels.specimen_of[unplaced.placed_cells(len(best.cells))]
+    if not (specimen_of >= 0).any():
+        input_logger.warning("no placed cell has a sample: there are no clones by sample")
+        return
+    consensus = draft.get(ConsensusFinding)
+    published = published_tree(best, None if consensus is None else consensus.consensus, unplaced)
+    draws = draw_shares_of_specimens(published, specimen_of, len(labels.specimens), request.seed)
+    draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of)))
 
 
 def _add_co_optimal(request: Request, draft: Draft, most: int, context: RunContext) -> None:

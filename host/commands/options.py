@@ -209,7 +209,7 @@ def files_of(given: Options, matrix: object) -> dict[str, object]:
     """
     from syclade.host.chains.sample_store import store_of
 
-    kinds = ("file", "output", "names", "tree")
+    kinds = ("file", "output", "names", "tree", "labels")
     names = [name for name, option in OPTIONS.items() if option.type.name in kinds and name != "out"]
     files = {flag_of(name): getattr(given, name) for name in names}
     kept = {"checkpoint": given.checkpoint, "resume": given.resume}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.commands import options
-from syclade.host.commands.simulated_files import FILES, files_of_calls, files_of_reads, truth_likelihood
+from syclade.host.commands.simulated_files import (
+    FILES,
+    FILES_OF_SAMPLES,
+    files_of_calls,
+    files_of_reads,
+    files_of_samples,
+    truth_likelihood,
+)
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
 
@@ -32,9 +39,8 @@ _COPIES = click.IntRange(0, 2**31 - 2)
 @click.option(
     "--cells",
     type=_SIZE,
-    required=True,
     metavar="M",
-    help="Number of cells (columns).",
+    help="Number of cells (columns). Needed without --samples.",
 )
 @click.option(
     "--mutations",
@@ -80,6 +86,13 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     metavar="equal|zipf|K|FILE",
     help="Expected shares of the cells at the nodes: equal; 1, 1/2, 1/3, … in random order; or drawn from a "
     "Dirichlet distribution with concentration K; or those of a table of nodes and shares (docs/formats.md).",
+)
+@click.option(
+    "--samples",
+    "sizes",
+    metavar="M,M,…",
+    help="Numbers of cells of several samples (biopsies), such as 300,500, in place of --cells. Each has "
+    "--shares of its own; DIR gets metadata.tsv and true_shares.tsv.",
 )
 @click.option(
     "--per-branch",
@@ -150,13 +163,14 @@ _COPIES = click.IntRange(0, 2**31 - 2)
 @options.take("out", required=True)
 @options.take("force", "json")
 def command(
-    cells: int,
+    cells: int | None,
     mutations: int,
     missing: float,
     doublets: float | None,
     recurrent: int,
     losses: int,
     shares: str,
+    sizes: str | None,
     per_branch: int,
     unplaced: int,
     fn_range: tuple[float, float] | None,
@@ -185,7 +199,8 @@ def command(
     some mutations a matrix says nothing: --unplaced. DIR gets matrix.csv and matrix.geneNames in SCITE's
     format, true_tree.newick, true_tree.gv and simulation.json. With --reads, observations are numbers of
     reads (docs/formats.md), and matrix.csv has calls from them: DIR also gets alternate.tsv and total.tsv,
-    reads.vcf, the files of cellsnp-lite and, with anndata, reads.h5ad.
+    reads.vcf, the files of cellsnp-lite and, with anndata, reads.h5ad. With --samples, cells are of several
+    biopsies: metadata.tsv has that of each cell, and true_shares.tsv the expected shares of the nodes.
     """
     from syclade.host.data.model.simulate import simulate
     from syclade.host.ground.files import check_output, write_files
@@ -202,6 +217,8 @@ def command(
     model = _read_model(reads, of_reads, fn_range, given)
     copies = {"recurrent": recurrent, "losses": losses}
     of_clones = _shares_of(shares)
+    samples = None if sizes is None else _sizes_of(sizes)
+    cells = _cells_of(cells, samples)
     if fn_range is not None:
         if given["fn_rate"] is not None:
             raise OptionError("--fn-range and --fn-rate are both given", hint="leave one of them out")
@@ -216,6 +233,7 @@ def command(
         per_branch=per_branch,
         unplaced=unplaced,
         fn_range=fn_range,
+        samples=samples,
         **copies,
         **(_ANY_RATES if model is not None else given),
     )
@@ -227,18 +245,47 @@ def command(
         **({} if doublets is None else {"doublets": doublets}),
         **{name: number for name, number in copies.items() if number},
         **({"shares": of_clones} if shares != "equal" else {}),
+        **({} if samples is None else {"samples": samples}),
         **({"per_branch": per_branch} if per_branch > 1 else {}),
         **({} if fn_range is None else {"fn_range": fn_range}),
         "seed": seed,
     }
-    check_output(out, FILES, force)  # after all options are known to be right
+    check_output(
+        out, FILES if samples is None else FILES + FILES_OF_SAMPLES, force
+    )  # after all options are known to be right
     if model is not None:
         files = files_of_reads(made, model, seed, report)
     else:
         files = files_of_calls(made, report, truth_likelihood(made, options.rates_of(given)))
+    files |= files_of_samples(made)
     write_files(out, files, force)
     if as_json:
         click.echo(str(files["simulation.json"]).rstrip("\n"))
+
+
+def _sizes_of(text: str) -> list[int]:
+    """Return the numbers of cells of samples.
+
+    Raises:
+        OptionError: they are not whole numbers with commas between.
+    """
+    try:
+        return [int(size) for size in text.split(",")]
+    except ValueError:
+        raise OptionError(f"--samples is {text}", hint="give numbers of cells, such as 300,500") from None
+
+
+def _cells_of(cells: int | None, samples: Sequence[int] | None) -> int:
+    """Return the number of cells, which is given, or the sum of those of samples.
+
+    Raises:
+        OptionError: both are given, or neither.
+    """
+    if samples is None and cells is None:
+        raise OptionError("no number of cells is given", hint="give --cells M, or --samples M,M")
+    if samples is not None and cells is not None:
+        raise OptionError("--cells and --samples are both given", hint="leave one of them out")
+    return sum(samples) if cells is None and samples is not None else cells or 0
 
 
 def _shares_of(text: str) -> str | float | dict[str, float]:

@@ -13,9 +13,14 @@ if TYPE_CHECKING:
     from syclade.host.data.model.simulate_reads import ReadModel
     from syclade.host.ground.atomic import Content
 
-__all__ = ["FILES", "files_of_calls", "files_of_reads", "truth_likelihood"]
+__all__ = [
+    "FILES", "FILES_OF_SAMPLES", "files_of_calls", "files_of_reads", "files_of_samples", "truth_likelihood",
+]  # fmt: skip
 
 FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "simulation.json")
+
+FILES_OF_SAMPLES = ("metadata.tsv", "true_shares.tsv")
+"""Names of further files with several samples."""
 
 
 def files_of_reads(
@@ -36,6 +41,30 @@ def files_of_reads(
         **cellsnp_files(matrix),
         **annotated_file(matrix),
     }
+
+
+def files_of_samples(made: Simulation) -> dict[str, Content]:
+    """Return the text of each of ``FILES_OF_SAMPLES``: the sample of each cell, and the shares of nodes."""
+    from syclade.host.data.trees.clones import default_cell_names
+    from syclade.host.data.trees.tree import node_labels
+    from syclade.host.ground.files import tsv_text
+
+    if made.specimen_of is None or made.shares is None:
+        return {}
+    cells = made.matrix.cells or default_cell_names(made.matrix.n_cells)
+    of_cells = (
+        (cell, f"P{number + 1}") for cell, number in zip(cells, made.specimen_of.tolist(), strict=True)
+    )
+    of_nodes = (
+        (f"P{number}", node, f"{share:.6g}")
+        for number, shares in enumerate(made.shares.tolist(), 1)
+        for node, share in zip(node_labels(made.node_names), shares, strict=True)
+    )
+    texts = (
+        tsv_text(("cell", "sample"), of_cells),
+        tsv_text(("sample", "node", "share"), of_nodes),
+    )
+    return dict(zip(FILES_OF_SAMPLES, texts, strict=True))
 
 
 def truth_likelihood(made: Simulation, rates: Rates) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from syclade.host.findings.clones_by_sample import CLONES_BY_SAMPLE
 from syclade.host.findings.consensus.finding import CONSENSUS
 from syclade.host.findings.cooptimal.finding import CO_OPTIMAL
 from syclade.host.findings.doublets import DOUBLETS
@@ -29,6 +30,7 @@ FINDINGS: tuple[FindingKind, ...] = (
     RECURRENCES,
     SAMPLES,
     CONSENSUS,
+    CLONES_BY_SAMPLE,
     SUPPORT,
     CO_OPTIMAL,
     TRUTH,

@@ -119,7 +119,7 @@ class SourceError(_FileError):
 
 
 class TableError(_FileError):
-    """A table of matrices cannot be used.
+    """A table of matrices, of shares or of labels of cells cannot be used.
 
     Attributes:
         path: the file.

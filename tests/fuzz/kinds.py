@@ -11,6 +11,7 @@ from tests.fuzz.checkpoints import Checkpoints
 from tests.fuzz.forms import Libraries, Pairs, Tables
 from tests.fuzz.images import Images
 from tests.fuzz.matrices import Matrices
+from tests.fuzz.metadata import Labels
 from tests.fuzz.names import Names
 from tests.fuzz.reads import Places, Reads
 from tests.fuzz.run import Kind
@@ -21,6 +22,7 @@ __all__ = ["KINDS"]
 KINDS: dict[str, Callable[[Path], Kind]] = {
     kind.name: kind
     for kind in (
-        Matrices, Names, Trees, Images, Archives, Caches, Checkpoints, Tables, Pairs, Libraries, Reads, Places
+        Matrices, Names, Labels, Trees, Images, Archives, Caches, Checkpoints, Tables, Pairs, Libraries,
+        Reads, Places,
     )
 }  # fmt: skip

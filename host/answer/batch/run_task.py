@@ -26,7 +26,7 @@ from syclade.host.ground.signals import Stop
 
 __all__ = ["INCOMPLETE", "Place", "drop_old_lock", "known_line", "run_task"]
 
-_INPUTS = ("names", "cell_names", "total_reads", "ref_reads", "absent", "image", "true_tree")
+_INPUTS = ("names", "cell_names", "metadata", "total_reads", "ref_reads", "absent", "image", "true_tree")
 """Options whose files are read."""
 
 NOT_DONE = "it was not run to its end yet"

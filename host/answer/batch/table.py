@@ -44,7 +44,7 @@ def value_of(name: str, text: str, folder: Path) -> Any:
         if text.lower() not in _FLAGS:
             raise OptionError(f"{flag_of(name)} is {shown(text)}", hint="use yes or no")
         return _FLAGS[text.lower()]
-    if kind.name in ("file", "names", "tree"):
+    if kind.name in ("file", "names", "tree", "labels"):
         return str(folder / text)
     if kind.name in ("weights", "pair"):
         numbers = [_number(name, one, kind.name == "pair") for one in text.split()]

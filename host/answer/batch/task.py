@@ -179,7 +179,7 @@ COLUMNS = tuple(name for name in OPTIONS if name not in _OF_THE_BATCH)
 _SAME_FILES = ("device", "encoding", "image", "slots", "stages")
 """Options that do not change the files of a result, but for times and devices."""
 
-_PATHS = ("names", "tree")
+_PATHS = ("names", "tree", "labels")
 """Types of options whose files are read."""
 
 

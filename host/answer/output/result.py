@@ -17,6 +17,7 @@ from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.rates import ObservationModel, Rates, error_rates
 from syclade.host.data.trees.tree import to_networkx
 from syclade.host.device.work import WithWork, WorkDone, executed_on
+from syclade.host.findings.clones_by_sample import ClonesBySample, ClonesBySampleFinding
 from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import Finding
@@ -199,6 +200,12 @@ class Result(WithWork):
         """Clone tree with the lowest expected loss over the samples, with its cells; None without samples."""
         found = self._finding(ConsensusFinding)
         return None if found is None else found.consensus
+
+    @property
+    def clones_by_sample(self) -> ClonesBySample | None:
+        """Share of each clone in each specimen; None without specimens (`metadata`)."""
+        found = self._finding(ClonesBySampleFinding)
+        return None if found is None else found.found
 
     @property
     def samples(self) -> Sampled | None:

@@ -100,7 +100,7 @@ def files_of(
 
 def inputs_of(result: Result) -> dict[str, object]:
     """Return the files that the run read, by the names of their options, and the matrix."""
-    kinds = ("file", "names", "tree")
+    kinds = ("file", "names", "tree", "labels")
     files = {flag_of(name): result.options.get(name) for name in OPTIONS if OPTIONS[name].type.name in kinds}
     return {"the matrix": result.matrix, **files}
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from syclade.host.chains.backends.stages.opening import Separate
     from syclade.host.chains.plan import Plan
+    from syclade.host.data.input.metadata import CellLabels
     from syclade.host.data.model.rate_model import RateModel
     from syclade.host.findings.kinds.kind import TreeKind
     from syclade.host.findings.samples.sampled import Sampling
@@ -67,6 +68,7 @@ class Request:
         options: the options by which the run is repeated, with those that were found; without the matrix.
         estimated: which of the rates were not given, but estimated, and how.
         unplaced: mutations and cells of which the matrix says nothing.
+        labels: labels of the cells; None for none.
     """
 
     kind: TreeKind
@@ -90,6 +92,7 @@ class Request:
     options: Options
     estimated: Estimated
     unplaced: Unplaced
+    labels: CellLabels | None
 
     @property
     def plain_options(self) -> dict[str, Plain]:
@@ -160,6 +163,7 @@ def make_request(
         options=_found(options, inputs, estimated.rates),
         estimated=estimated,
         unplaced=inputs.unplaced,
+        labels=inputs.labels,
     )
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from syclade.host.data.input.metadata import CellLabels
     from syclade.host.findings.kinds.kind import TreeKind
 
 __all__ = [
@@ -53,6 +54,7 @@ class Inputs(NamedTuple):
         true_tree: int32, shape (n + 1,): a parent vector to compare with; None for none.
         names, cell_names: the names of mutations and of cells as plain values: a file, or themselves.
         unplaced: mutations and cells of which the matrix says nothing; a warning has named them.
+        labels: labels of the cells; None for none.
     """
 
     kind: TreeKind
@@ -63,6 +65,7 @@ class Inputs(NamedTuple):
     names: str | list[str] | None
     cell_names: str | list[str] | None
     unplaced: Unplaced
+    labels: CellLabels | None
 
 
 def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matrix]) -> Inputs:
@@ -77,11 +80,13 @@ def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matr
         MatrixError: the matrix is malformed.
         OptionError: there is no such recurrent mutation.
         TreeError: the true tree is malformed, or names of cells cannot be written with the tree.
+        TableError: the labels of the cells are malformed.
     """
     coding = {name: getattr(options, name) for name in CODING if is_given(options, name)}
     if isinstance(matrix, Matrix):
         coding.pop("evidence", None)  # it has been read with its matrix
     as_read = read_matrix(matrix, options.names, cell_names=options.cell_names, **coding)
+    labels = _labels(as_read, options)
     as_read = observed = weigh(as_read)
     names = _given_names(options.names, observed.mutations) or observed.names_from
     cell_names = _given_names(options.cell_names, observed.cells) or observed.cell_names_from
@@ -98,7 +103,21 @@ def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matr
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     if options.true_tree is not None:
         true = tree_of(options.true_tree, observed.mutations, observed.cells or ())
-    return Inputs(kind, observed, as_read, recurrent, true, names, cell_names, unplaced)
+    return Inputs(kind, observed, as_read, recurrent, true, names, cell_names, unplaced, labels)
+
+
+def _labels(matrix: Matrix, options: Options) -> CellLabels | None:
+    """Return the labels of the cells; their code is only loaded if there are some."""
+    if (
+        options.metadata is None
+        and not matrix.labels
+        and not options.sample_column
+        and not options.time_column
+    ):
+        return None
+    from syclade.host.data.input.metadata import labels_of
+
+    return labels_of(options.metadata, matrix, options.sample_column, options.time_column)
 
 
 def _given_names(names: Names, found: Sequence[str] | None) -> str | list[str] | None:

@@ -96,6 +96,10 @@ class _Rest:
             values=np.ascontiguousarray(self.values),
             mutations=tuple(self._matrix.mutations[row] for row in self.rows.tolist()),
             cells=tuple(names[column] for column in self.columns.tolist()),
+            labels={
+                name: tuple(texts[column] for column in self.columns.tolist())
+                for name, texts in self._matrix.labels.items()
+            },
             left_out=(*self._matrix.left_out, *self.out),
             evidence=None
             if (known := self._matrix.evidence) is None

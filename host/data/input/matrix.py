@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -59,6 +59,7 @@ class Matrix:
         cell_names_from: the same for the columns.
         left_out: mutations and cells that options have left out.
         evidence: what is known of each entry besides its call; None for calls alone.
+        labels: labels of the cells that the source has, such as specimens, by column; texts, empty for none.
         annotated: the AnnData that the matrix is from, with what it has besides (`Result.to_anndata`); None
             for other sources, and for files, which are read again for that.
     """
@@ -72,6 +73,7 @@ class Matrix:
     cell_names_from: str | None = None
     left_out: tuple[LeftOut, ...] = ()
     evidence: Evidence | None = None
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     annotated: Any = None
 
     def __repr__(self) -> str:

@@ -230,7 +230,15 @@ def _of_file(
     if missing > MUCH_MISSING:
         logger.warning("%s: %.0f %% of the entries are missing", source.name, 100 * missing)
     mutations = grid.mutations or default_names(grid.values.shape[0])
-    matrix = Matrix(grid.values, mutations, source.name, digest, grid.cells, evidence=grid.evidence)
+    matrix = Matrix(
+        grid.values,
+        mutations,
+        source.name,
+        digest,
+        grid.cells,
+        evidence=grid.evidence,
+        labels=grid.labels,
+    )
     if format != "scite" or source.path is None:
         return matrix, grid.marks
     if beside[0] and (found := read_name_file(source.path, grid.values.shape, "mutation")):

@@ -159,7 +159,16 @@ def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
     for note in (*found.notes, *notes):
         logger.info("%s", note)
     matrix = _matrix(found, mutations, [str(name) for name in data.obs_names], options)
-    return replace(matrix, annotated=data)
+    return replace(matrix, annotated=data, labels=_labels(data.obs))
+
+
+def _labels(obs: DataFrame) -> dict[str, tuple[str, ...]]:
+    """Return the columns of obs as texts; empty where a value is missing."""
+    return {
+        str(name): tuple("" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True))
+        for name, column in obs.items()
+        if not obs.columns.duplicated().any()
+    }
 
 
 def _genotypes(data: AnnData, options: ReadOptions) -> NDArray[np.uint8]:

@@ -9,9 +9,9 @@ differ in their rates of false negatives, as amplicons do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,9 @@ class Simulation:
         copies: second occurrences of mutations; their nodes are n, n + 1, … in this order.
         unplaced: mutations without information, ascending.
         fn_rates: float64, shape (n,): rate of false negatives of each mutation, if they differ; else None.
+        specimen_of: int64, shape (m,): specimen of each cell; None without specimens.
+        shares: float64, shape (specimens, nodes): expected shares of the cells at the nodes, in each
+            specimen; None without specimens.
     """
 
     matrix: Matrix
@@ -63,6 +66,8 @@ class Simulation:
     copies: tuple[Copy, ...] = ()
     unplaced: tuple[int, ...] = ()
     fn_rates: NDArray[np.float64] | None = None
+    specimen_of: NDArray[np.int64] | None = None
+    shares: NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -91,6 +96,7 @@ def simulate(
     per_branch: int = 1,
     unplaced: int = 0,
     fn_range: tuple[float, float] | None = None,
+    samples: Sequence[int] | None = None,
 ) -> Simulation:
     """Simulate a matrix. Equal arguments give equal results with the same version of numpy (PCG64).
 
@@ -118,6 +124,7 @@ def simulate(
             none. They are in the true tree all the same.
         fn_range: ends of a range from which the rate of false negatives of each mutation is drawn, uniformly;
             `fn_rate` is then not used. None for one rate.
+        samples: numbers of cells of specimens, with the sum m; shares are drawn for each. None for none.
 
     Raises:
         OptionError: an argument is out of range, or the tree has no place for so many copies.
@@ -151,22 +158,22 @@ def simulate(
     else:
         parents = random_parents(mutations, rng)
     nodes = np.arange(parents.size) if clones is None else clones
-    if isinstance(shares, Mapping):
-        named = [f"M{number}" for number in range(1, mutations + 1)]
-        named += [f"M{copy.mutation + 1}_copy" for copy in copies] + ["root"]
-        draw = _cells_by_name(nodes, shares, named, rng)
-    else:
-        draw = _cells_at(nodes, shares, rng)
-    attachments = draw(cells)
+    sizes = [cells] if samples is None else [whole("samples", size, 1, MOST) for size in samples]
+    if sum(sizes) != cells:
+        raise OptionError(f"samples have {sum(sizes)} cells, and cells is {cells}", hint="give their sum")
+    drawn = [_draw_of(nodes, shares, mutations, copies, rng) for _ in sizes]
+    attachments = np.concatenate([one.cells(size, rng) for one, size in zip(drawn, sizes, strict=True)])
     partners = np.full(cells, -1, dtype=np.int32)
     states = states_of(parents, mutations, copies)
     truth = states[:, attachments]
+    specimen_of = np.repeat(np.arange(len(sizes)), sizes)
     if doublets is not None:
         if isinstance(doublets, str):
             raise OptionError(f"{flag_of('doublets', doublets)} is not a rate", hint="give a probability")
         doublets = checked("doublets", doublets)
         both = np.flatnonzero(rng.random(cells) < doublets)
-        partners[both] = draw(both.size)
+        of = np.bincount(specimen_of[both], minlength=len(sizes)).tolist()
+        partners[both] = np.concatenate([one.cells(size, rng) for one, size in zip(drawn, of, strict=True)])
         truth[:, both] |= states[:, partners[both]]
     fn_rates = None if fn_range is None else _rates_between(fn_range, rates, mutations, seed)
     observed = observe(truth, rates, rng.random(truth.shape), fn_rates)
@@ -175,7 +182,12 @@ def simulate(
     names = tuple(f"M{number}" for number in range(1, mutations + 1))
     matrix = Matrix(np.ascontiguousarray(observed), names, f"simulation, seed {seed}")
     as_numbers = np.ascontiguousarray(truth, dtype=np.uint8)
-    return Simulation(matrix, parents, attachments, as_numbers, partners, copies, silent, fn_rates)
+    made = Simulation(matrix, parents, attachments, as_numbers, partners, copies, silent, fn_rates)
+    if samples is None:
+        return made
+    return replace(
+        made, specimen_of=specimen_of, shares=np.array([one.of_all(parents.size) for one in drawn])
+    )
 
 
 def _rates_between(ends: tuple[float, float], rates: Rates, mutations: int, seed: int) -> NDArray[np.float64]:
@@ -195,16 +207,56 @@ def _rates_between(ends: tuple[float, float], rates: Rates, mutations: int, seed
     return np.random.Generator(np.random.PCG64([seed, _OF_RATES])).uniform(low, high, mutations)
 
 
-def _cells_by_name(
-    nodes: NDArray[np.int64], shares: Mapping[str, float], names: Sequence[str], rng: np.random.Generator
-) -> Callable[[int], NDArray[np.int32]]:
-    """Return the function that draws nodes by given shares; nodes without one have no cells.
+class _Nodes(NamedTuple):
+    """Nodes that have cells, and the expected shares of the cells.
+
+    Attributes:
+        nodes: int64: the nodes.
+        expected: float64: share of each; None for equal ones.
+    """
+
+    nodes: NDArray[np.int64]
+    expected: NDArray[np.float64] | None
+
+    def cells(self, count: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw nodes for a number of cells."""
+        if self.expected is None:
+            drawn = self.nodes[rng.integers(0, self.nodes.size, count, dtype=np.int32)]
+        else:
+            drawn = rng.choice(self.nodes, count, p=self.expected)
+        return np.asarray(drawn, dtype=np.int32)
+
+    def of_all(self, count: int) -> NDArray[np.float64]:
+        """Return the shares of so many nodes: float64, 0 for those without cells."""
+        found = np.zeros(count)
+        found[self.nodes] = 1.0 / len(self.nodes) if self.expected is None else self.expected
+        return found
+
+
+def _draw_of(
+    nodes: NDArray[np.int64],
+    shares: str | float | Mapping[str, float],
+    mutations: int,
+    copies: Sequence[Copy],
+    rng: np.random.Generator,
+) -> _Nodes:
+    """Return nodes with shares, drawn where the shares are; arguments as for `simulate`."""
+    if not isinstance(shares, Mapping):
+        return _Nodes(nodes, _drawn_shares(nodes, shares, rng))
+    named = [f"M{number}" for number in range(1, mutations + 1)]
+    named += [f"M{copy.mutation + 1}_copy" for copy in copies] + ["root"]
+    return _Nodes(nodes, _shares_by_name(nodes, shares, named))
+
+
+def _shares_by_name(
+    nodes: NDArray[np.int64], shares: Mapping[str, float], names: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return given shares of nodes; those without one have no cells.
 
     Args:
         nodes: the nodes that have cells.
         shares: by names of nodes; their sum need not be 1.
         names: names of all nodes.
-        rng: the generator.
 
     Raises:
         OptionError: a name is not that of a node with cells, or the shares cannot be divided by their sum.
@@ -221,24 +273,19 @@ def _cells_by_name(
     total = float(expected.sum())
     if (expected < 0).any() or not 0 < total < np.inf:
         raise OptionError("shares are not numbers from 0 with a sum above 0", hint="give a node a share")
-    return lambda count: rng.choice(nodes, count, p=expected / total).astype(np.int32)
+    return np.asarray(expected / total)
 
 
-def _cells_at(
+def _drawn_shares(
     nodes: NDArray[np.int64], shares: str | float, rng: np.random.Generator
-) -> Callable[[int], NDArray[np.int32]]:
-    """Return the function that draws nodes for a number of cells.
-
-    Args:
-        nodes: the nodes that have cells.
-        shares: as for `simulate`.
-        rng: the generator.
+) -> NDArray[np.float64] | None:
+    """Return drawn shares of the nodes that have cells; None for equal ones.
 
     Raises:
         OptionError: there are no such shares.
     """
     if shares == EQUAL:
-        return lambda count: nodes[rng.integers(0, nodes.size, count, dtype=np.int32)].astype(np.int32)
+        return None
     if shares == ZIPF:
         expected = rng.permutation(1.0 / np.arange(1, nodes.size + 1))
     elif isinstance(shares, str):
@@ -251,8 +298,7 @@ def _cells_at(
         if not 1e-3 <= concentration <= 1e6:
             raise OptionError(f"shares is {shares}", hint="give a concentration, 0.001 to 1000000")
         expected = rng.dirichlet(np.full(nodes.size, concentration))
-    expected = expected / expected.sum()
-    return lambda count: rng.choice(nodes, count, p=expected).astype(np.int32)
+    return np.asarray(expected / expected.sum())
 
 
 def _without_information(

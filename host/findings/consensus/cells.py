@@ -31,7 +31,7 @@ from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.prevalence import Mixture, mixture_of, mixture_with_doublets
 from syclade.host.ground.values import short_repr
 
-__all__ = ["MISFIT", "CloneCells", "CloneDoublets", "cells_on", "seeding_probabilities"]
+__all__ = ["MISFIT", "CloneCells", "CloneDoublets", "cells_on", "mutation_gains", "seeding_probabilities"]
 
 
 MISFIT = 0.01
@@ -100,6 +100,13 @@ class CloneCells:
         return np.asarray(self.probability.argmax(axis=0), dtype=np.int32)
 
     @property
+    def runner_up(self) -> NDArray[np.int32]:
+        """int32, shape (cells,): the second most probable clone; of equal ones, the first."""
+        others = self.probability.copy()
+        np.put_along_axis(others, self.best[None].astype(np.int64), -1.0, axis=0)
+        return np.asarray(others.argmax(axis=0), dtype=np.int32)
+
+    @property
     def fits(self) -> NDArray[np.bool_]:
         """bool, shape (cells,): False for cells that fit nowhere: tail times all cells is below `MISFIT`."""
         return np.asarray(self.tail * len(self.tail) >= MISFIT)
@@ -126,7 +133,7 @@ def cells_on(
         MatrixError: there are homozygous mutations and no rates for them.
     """
     has = tree.within[tree.clone_of].T.astype(np.float64)  # (clones, n)
-    gains = _gains(matrix, rates, fn_rates)
+    gains = mutation_gains(matrix, rates, fn_rates)
     score = _scores(has, gains, matrix, rates) if fn_rates is None else has @ gains
     best = has[score.argmax(axis=0)].T  # (n, cells)
     share = np.exp(score - score.max(axis=0))
@@ -145,10 +152,16 @@ def cells_on(
     return CloneCells(share / share.sum(axis=0), tail, pairs)
 
 
-def _gains(
+def mutation_gains(
     matrix: Matrix, rates: ObservationModel, fn_rates: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Return what each mutation adds to the score of a cell that has it: float64, shape (n, cells)."""
+    """Return what each mutation adds to the score of a cell that has it: float64, shape (n, cells).
+
+    Args:
+        matrix: the observed values.
+        rates: the error rates, or levels of evidence.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; None for that of `rates`.
+    """
     if fn_rates is None:
         return entry_weights(matrix, rates)
     return mutation_weights(scored_values(matrix, rates), error_rates(rates).fp_rate, fn_rates)
@@ -261,7 +274,7 @@ def seeding_probabilities(
     Returns:
         float64, shape (n,).
     """
-    gains = _gains(matrix, rates, fn_rates)
+    gains = mutation_gains(matrix, rates, fn_rates)
     total, count = np.zeros(len(gains)), 0
     even = repeat(np.ones(len(gains) + 1))
     for tree, own in zip(trees, even if shares is None else shares, strict=False):

@@ -76,6 +76,7 @@ class CloneConsensus:
         fn_rates: float64, rates of false negatives of the placed mutations; None for that of `rates`.
         shared: up to `SEEDING_TREES` sampled trees of these mutations with shares of their nodes; None for
             samples without shares.
+        labels: labels of all cells, by their names.
     """
 
     tree: CloneTree
@@ -95,6 +96,7 @@ class CloneConsensus:
     truth: Mapping[str, Agreement] | None = None
     fn_rates: NDArray[np.float64] | None = None
     shared: SharedTrees | None = None
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
     def placed(self) -> Matrix:
@@ -239,7 +241,7 @@ class CloneConsensus:
     def to_cells(self) -> str:
         """Return the table of cells: tab-separated."""
         names = self.matrix.cells or default_cell_names(self.matrix.n_cells)
-        return cells_table(self.cells, names, self.unplaced.cells)
+        return cells_table(self.cells, names, self.unplaced.cells, self.labels)
 
     def files(self) -> dict[str, Content]:
         """Return the contents of the files, by name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,10 +124,10 @@ it, and on another lineage; the relation in the consensus: before, after, apart,
 cells in which both are observed, the numbers of those with both, with the first only, and with the second
 only. Each unplaced mutation has one line, at the end, without a second."""
 
-CELLS = ("cell", "clone", "probability", "tail", "fits")
+CELLS = ("cell", "clone", "probability", "tail", "fits", "runner_up", "runner_up_probability")
 """Columns of cells.tsv: name; most probable clone, and its probability; probability of observations that are
-as unlikely in the clone that it fits best; yes, or no for cells that fit nowhere. An unplaced cell has no
-values."""
+as unlikely in the clone that it fits best; yes, or no for cells that fit nowhere; second most probable clone,
+and its probability. An unplaced cell has no values."""
 
 DOUBLETS = ("doublet", "first", "second")
 """Columns of cells.tsv with doublets: probability of being one, and the most probable two clones;
@@ -226,27 +226,44 @@ def _descent(tree: CloneTree, relations: Relations, clone: int) -> float:
     return float(relations.above[pairs].min() / relations.samples)
 
 
-def cells_table(cells: CloneCells, names: Sequence[str], unplaced: Collection[int] = ()) -> str:
+def cells_table(
+    cells: CloneCells,
+    names: Sequence[str],
+    unplaced: Collection[int] = (),
+    labels: Mapping[str, Sequence[str]] | None = None,
+) -> str:
     """Return the text of ``cells.tsv``: a line with `CELLS`, then the cells in the matrix's order.
+
+    With doublets, `DOUBLETS` follow. The last columns are labels of the cells.
 
     Args:
         cells: the placed cells on the clones.
         names: the names of all cells.
         unplaced: numbers of the unplaced cells.
+        labels: texts of all cells by the name of the label.
     """
-    own = cells.probability.max(axis=0)
-    placed = zip(cells.best.tolist(), own.tolist(), cells.tail.tolist(), cells.fits.tolist(), strict=True)
-    pairs: Iterator[tuple[object, ...]] = iter(())
+    placed: list[Iterable[object]] = [
+        cells.best.tolist(),
+        _shares(cells.probability.max(axis=0)),
+        (f"{tail:.3g}" for tail in cells.tail.tolist()),
+        ("yes" if fits else "no" for fits in cells.fits.tolist()),
+        cells.runner_up.tolist(),
+        _shares(np.take_along_axis(cells.probability, cells.runner_up[None], axis=0)[0]),
+    ]
+    head: tuple[str, ...] = CELLS
     if (found := cells.doublets) is not None:
-        shares = (f"{share:.4g}" for share in found.probability.tolist())
-        pairs = zip(shares, found.first.tolist(), found.second.tolist(), strict=True)
-    more = () if found is None else DOUBLETS
-    rows: list[Sequence[object]] = []
-    for number, name in enumerate(names):
-        if number in unplaced:
-            rows.append((name, UNPLACED_MARK, "", "", "", *("" for _ in more)))
-        else:
-            clone, share, tail, fits = next(placed)
-            pair = next(pairs, ())
-            rows.append((name, clone, f"{share:.4g}", f"{tail:.3g}", "yes" if fits else "no", *pair))
-    return tsv_text((*CELLS, *more), rows)
+        head += DOUBLETS
+        placed += [_shares(found.probability), found.first.tolist(), found.second.tolist()]
+    values = zip(*placed, strict=True)
+    none = (UNPLACED_MARK, *("" for _ in head[2:]))
+    of_labels = {f"label_{name}" if name in head else name: texts for name, texts in (labels or {}).items()}
+    rows = (
+        (name, *(none if number in unplaced else next(values)), *(of[number] for of in of_labels.values()))
+        for number, name in enumerate(names)
+    )
+    return tsv_text((*head, *of_labels), rows)
+
+
+def _shares(probabilities: NDArray[np.float64]) -> Iterable[str]:
+    """Return probabilities as texts."""
+    return (f"{share:.4g}" for share in probabilities.tolist())

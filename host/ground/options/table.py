@@ -13,6 +13,7 @@ from syclade.host.ground.options.types import (
     DEFAULT_SEED,
     FILE,
     FLAG,
+    LABELS,
     NAMES,
     NUMBER,
     OUTPUT,
@@ -142,6 +143,16 @@ class Options(Values):
     cell_names: Names = option(NAMES, metavar="FILE", default=None, help=
         "Names of the cells, one per line. Default: those of the matrix, or in x.cellNames; else s0, "
         "s1, … as in SCITE.")
+
+    metadata: object = option(LABELS, metavar="FILE", default=None, help=
+        "Labels of the cells: a table with a header, whose first column, or one named cell or barcode, has "
+        "the cells (tabs or commas). DIR gets clones_by_sample.tsv, and cells.tsv the labels. Default: the "
+        "column sample of the matrix, if it has one (h5ad, tapestri).")
+    sample_column: str | None = option(TEXT, metavar="NAME", default=None, help=
+        "Column of the labels with the specimens (biopsies) that the cells are from. Default: sample, else "
+        "the only one of FILE.")
+    time_column: str | None = option(TEXT, metavar="NAME", default=None, help=
+        "Column of the labels with the time point of each specimen: numbers, or words in the order of FILE.")
 
     score: str = option(one_of("max", "sum", "shares"), decides=True, default="max", help=
         "Score of a tree: every cell at its best node (max), or at all nodes, each with its likelihood "
@@ -278,6 +289,7 @@ _TITLES = {
     "format": "Format of the matrix",
     "drop_filtered": "Mutations and cells to leave out",
     "fp_rate": "Error rates and names",
+    "metadata": "Labels of cells",
     "score": "Method",
     "samples": "Posterior samples",
     "learn_fn": "Learned rates",

@@ -194,7 +194,7 @@ def test_all_tables_say_so(result: syclade.Result, tmp_path: Path) -> None:
         )
     assert [edges[name]["parent"] for name in "ABC"] == ["root", "A", "A"]
     cells = rows(tmp_path / "cells.tsv")
-    assert tuple(cells[24].values()) == ("s24", "unplaced", "", "", "")
+    assert tuple(cells[24].values()) == ("s24", "unplaced", "", "", "", "", "")
     assert {row["clone"] for row in cells[:24]} == {"0", "1", "2", "3"}
     assert rows(tmp_path / "attachments.tsv")[24]["support"] == ""
     assert "[&&NHX:unplaced=yes]" in (tmp_path / "support.nhx").read_text()

@@ -124,6 +124,7 @@ class Grid:
         also: SHA-256 of further files that were read, in hexadecimal.
         marks: mutations and cells to leave out.
         evidence: what is known of each entry besides its call; None if it was not asked for.
+        labels: labels of the cells by column; texts, empty for none.
     """
 
     values: NDArray[np.uint8]
@@ -133,6 +134,7 @@ class Grid:
     also: tuple[str, ...] = ()
     marks: Marks = field(default_factory=Marks)
     evidence: Evidence | None = None
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def named_grid(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,8 +74,24 @@ def read_h5ad(path: Path, options: ReadOptions) -> Grid:
         names = _index(file["var"], count[0], "var", path)
         where = places(file["var"], names, path) if hasattr(file["var"], "keys") else []
         marks, columns = _masks(file, count, options, path)
+        labels = _labels(file["obs"], count[1], path)
     grid = found.grid(names, cells, where)
-    return replace(grid, marks=marks, notes=(*grid.notes, *columns))
+    return replace(grid, marks=marks, notes=(*grid.notes, *columns), labels=labels)
+
+
+def _labels(frame: Group, count: int, path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the columns of obs that are texts, categories or numbers; others are left out."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in frame if hasattr(frame, "keys") else ():
+        kind = getattr(getattr(frame[name], "dtype", None), "kind", "O")
+        if name == frame.attrs.get("_index", "_index") or kind not in "OSUiubf":
+            continue
+        with suppress(
+            MatrixError
+        ):  # such as a group that is no column: what a run needs is asked for by name
+            values = texts(frame[name], count, f"obs's {name}", path, gaps=True)
+            found[str(name)] = tuple("" if kind == "f" and value == "nan" else value for value in values)
+    return found
 
 
 def _masks(

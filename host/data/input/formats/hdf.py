@@ -217,8 +217,14 @@ def flags(element: Group | Dataset, count: int) -> NDArray[np.bool_] | None:
     return values.astype(np.bool_)
 
 
-def texts(element: Group | Dataset, count: int, what: str, path: Path) -> list[str]:
+def texts(element: Group | Dataset, count: int, what: str, path: Path, *, gaps: bool = False) -> list[str]:
     """Return the `count` names in a dataset, or in a group that anndata writes: nullable texts, categories.
+
+    Args:
+        element: the dataset, or the group.
+        count: number of names.
+        what, path: what the names are of, and the file, for messages.
+        gaps: whether names may be missing; they are then empty.
 
     Raises:
         MatrixError: the element is not a list of `count` names, a name is missing, or they are too long.
@@ -237,6 +243,8 @@ def texts(element: Group | Dataset, count: int, what: str, path: Path) -> list[s
         names = [known[code] if here else "" for code, here in zip(codes, ~missing, strict=True)]
     else:
         raise none
+    if gaps:
+        return ["" if gone else name for name, gone in zip(names, missing, strict=True)]
     if missing.any():
         raise MatrixError(f"{what} has no name at {int(np.argmax(missing))}, counted from 0", path=str(path))
     return names

@@ -7,6 +7,7 @@ are rows in the layers of an h5 file, and columns in a loom. NGT has our coding:
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,16 +46,20 @@ def read_tapestri(path: Path, options: ReadOptions) -> Grid:
         shape = shape_of(_part(layers, "NGT", path), "NGT", path)
         names = texts(_part(assay, "ca/id", path), shape[1], "ca/id", path)
         barcodes = texts(_part(cells, "barcode", path), shape[0], "ra/barcode", path)
-        if len(set(barcodes)) < len(barcodes) and "sample_name" in cells:
-            samples = texts(cells["sample_name"], shape[0], "ra/sample_name", path)
-            barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
+        repeat = len(set(barcodes)) < len(barcodes)
+        labels: dict[str, tuple[str, ...]] = {}
+        if "sample_name" in cells:
+            with nullcontext() if repeat else suppress(MatrixError):  # labels alone may be damaged
+                labels["sample"] = tuple(texts(cells["sample_name"], shape[0], "ra/sample_name", path))
+        if repeat and labels:
+            barcodes = [f"{sample}:{cell}" for sample, cell in zip(labels["sample"], barcodes, strict=True)]
         where = places(assay["ca"], names, path)
         values = _called(layers, "NGT", shape, options, path)
         reads = _reads(layers, shape, options, path, cells_first=True)
         unused = _unused(layers, options)
         marks, notes = _filtered(assay, "ca", "ra", shape[::-1], options, path)
     grid = named_grid(values.T, names, barcodes, where, evidence=reads, notes=unused)
-    return replace(grid, marks=marks, notes=(*grid.notes, *notes))
+    return replace(grid, marks=marks, notes=(*grid.notes, *notes), labels=labels)
 
 
 def read_loom(path: Path, options: ReadOptions) -> Grid:

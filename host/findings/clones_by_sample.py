@@ -1,0 +1,284 @@
+"""Clones by sample as a finding: the share of each clone in each specimen, and its changes between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.findings.finding import Finding, Question, Section, cut, made_by_stage, sentence
+from syclade.host.ground.files import tsv_text
+from syclade.host.ground.options import is_given
+from syclade.host.ground.values import JsonObject, counted, freeze_arrays, listed, short_repr
+
+if TYPE_CHECKING:
+    from syclade.host.data.input.metadata import CellLabels
+    from syclade.host.findings.consensus.published import PublishedTree
+    from syclade.host.findings.specimen_shares import ShareDraws
+    from syclade.host.ground.atomic import Content
+
+__all__ = ["CLONES_BY_SAMPLE", "FILES", "Change", "ClonesBySample", "ClonesBySampleFinding", "summarised"]
+
+FILES = ("clones_by_sample.tsv", "clone_changes.tsv")
+"""Names of the files."""
+
+SHARES = ("sample", "time", "clone", "cells", "share", "low", "high", "mutations")
+"""Columns of clones_by_sample.tsv: names of the specimen and of its time point; number of the clone, 0 for
+the root; expected number of its own cells in the specimen (a doublet is two); mean, and ends of the central
+90 %, of its share of the tissue that the specimen is from; names of its mutations."""
+
+CHANGES = ("from", "to", "clone", "change", "low", "high", "grew")
+"""Columns of clone_changes.tsv: names of two specimens, or of two time points, the earlier one first; number
+of the clone; mean, and ends of the central 90 %, of the difference of its shares; probability that its share
+is larger in the second."""
+
+INTERVAL = (0.05, 0.95)
+"""Quantiles at the ends of an interval."""
+
+MOST_PAIRED = 6
+"""Specimens without time points that are compared in pairs; of more, each is compared with the first."""
+
+SURE = 0.95
+"""Probability from which the terminal names a change."""
+
+_DIGITS = 6
+"""Digits of numbers in summary.json, which do not depend on the version of a library."""
+
+
+class Change(NamedTuple):
+    """Change of the shares of clones from one specimen, or time point, to another.
+
+    Attributes:
+        first, second: their names, the earlier one first.
+        mean, low, high: float64, shape (clones,): mean, and ends of the central 90 %, of the differences.
+        grew: float64, shape (clones,): probability that the share is larger in the second.
+    """
+
+    first: str
+    second: str
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    grew: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClonesBySample:
+    """Shares of the clones of a tree in specimens.
+
+    Attributes:
+        samples: names of the specimens.
+        times: time point of each; empty without them.
+        order: order of the specimens as text.
+        mutations: names of the mutations of each clone; clone 0 is the root, which has none.
+        parents: int32, shape (clones,): parent of each clone; the root is its own.
+        cells_of: int64, shape (specimens,): number of cells.
+        cells: float64, shape (specimens, clones): expected number of cells; a doublet is two.
+        share, low, high: float64, of the same shape: mean, and ends of the central 90 %, of the share of the
+            tissue that the specimen is from.
+        changes: changes from specimen to specimen, or from time point to time point.
+        without: number of placed cells without a specimen.
+    """
+
+    samples: tuple[str, ...]
+    times: tuple[str, ...]
+    order: str
+    mutations: tuple[tuple[str, ...], ...]
+    parents: NDArray[np.int32]
+    cells_of: NDArray[np.int64]
+    cells: NDArray[np.float64]
+    share: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    changes: tuple[Change, ...]
+    without: int
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        freeze_arrays(self, ("parents", "cells_of", "cells", "share", "low", "high"))
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    def to_table(self) -> str:
+        """Return the table of specimens and clones: tab-separated, a line with `SHARES` first."""
+        from syclade.host.findings.consensus.tables import separator_of
+
+        bar = separator_of([name for names in self.mutations for name in names])
+        times = self.times or ("",) * len(self.samples)
+        numbers = (self.cells, self.share, self.low, self.high)
+        rows = (
+            (sample, time, clone, *(f"{of[at, clone]:.4g}" for of in numbers), bar.join(names))
+            for at, (sample, time) in enumerate(zip(self.samples, times, strict=True))
+            for clone, names in enumerate(self.mutations)
+        )
+        return tsv_text(SHARES, rows)
+
+    def to_changes(self) -> str:
+        """Return the table of changes: tab-separated, a line with `CHANGES` first."""
+        rows = (
+            (one.first, one.second, clone, *(f"{of[clone]:.4g}" for of in one[2:]))
+            for one in self.changes
+            for clone in range(len(self.mutations))
+        )
+        return tsv_text(CHANGES, rows)
+
+    def to_dict(self) -> JsonObject:
+        """Return the main numbers as plain values for JSON."""
+        changes = [
+            {"from": one.first, "to": one.second, "grew": _rounded(one.grew), "change": _rounded(one.mean)}
+            for one in self.changes
+        ]
+        return {
+            "samples": list(self.samples),
+            "times": list(self.times),
+            "cells_of": self.cells_of.tolist(),
+            "without_sample": self.without,
+            "cells": _rounded(self.cells),
+            "share": _rounded(self.share),
+            "low": _rounded(self.low),
+            "high": _rounded(self.high),
+            "changes": changes,
+        }
+
+    @property
+    def words(self) -> list[str]:
+        """Lines of text: the specimens, and the clones that change between them."""
+        sizes = [f"{name} {size}" for name, size in zip(self.samples, self.cells_of.tolist(), strict=True)]
+        without = f", {self.without} cells without one" if self.without else ""
+        lines = [
+            f"clones by sample: {counted(len(sizes), 'sample', 'samples')}, {self.order} "
+            f"({listed(sizes)} cells{without})"
+        ]
+        for one in self.changes[:3]:
+            sure = np.flatnonzero(np.maximum(one.grew, 1.0 - one.grew) >= SURE)
+            strongest = sure[np.argsort(-np.abs(one.mean[sure]), kind="stable")].tolist()
+            first, second = self._mean_share(one.first), self._mean_share(one.second)
+            names = [f"clone {clone} {first[clone]:.1%} to {second[clone]:.1%}" for clone in strongest]
+            found = f": {listed(names, 3)}" if names else ""
+            lines.append(
+                f"{one.first} to {one.second}: {len(names)} of {len(self.mutations)} clones change with a "
+                f"probability of at least {SURE}{found}"
+            )
+        return lines
+
+    def _mean_share(self, name: str) -> NDArray[np.float64]:
+        """Return the mean shares of the clones in the specimens of a name, or of a time point."""
+        return np.asarray(self.share[[one == name for one in self.times or self.samples]].mean(axis=0))
+
+
+def _rounded(numbers: NDArray[np.float64]) -> list[float]:
+    rounded: list[float] = (numbers.round(_DIGITS) + 0.0).tolist()
+    return rounded
+
+
+def summarised(
+    draws: ShareDraws, published: PublishedTree, labels: CellLabels, specimen_of: NDArray[np.int64]
+) -> ClonesBySample:
+    """Return the shares of clones, of draws of them.
+
+    Args:
+        draws: draws from the posterior.
+        published: the clone tree, with the names of its mutations.
+        labels: the specimens.
+        specimen_of: int64: specimen of each placed cell, -1 for none.
+    """
+    tree, mutations = published.tree, published.mutations
+    low, high = np.quantile(draws.shares, INTERVAL, axis=0)
+    return ClonesBySample(
+        samples=labels.specimens,
+        times=labels.times,
+        order=labels.order,
+        mutations=tuple(tuple(mutations[one] for one in members) for members in tree.members),
+        parents=tree.parents,
+        cells_of=np.bincount(specimen_of[specimen_of >= 0], minlength=len(labels.specimens)),
+        cells=draws.cells,
+        share=draws.shares.mean(axis=0),
+        low=low,
+        high=high,
+        changes=tuple(_changes(draws.shares, labels)),
+        without=int((specimen_of < 0).sum()),
+    )
+
+
+def _changes(shares: NDArray[np.float64], labels: CellLabels) -> Iterable[Change]:
+    """Yield the changes between specimens, or between time points: from each to the next, and from the first.
+
+    Of several specimens of a time point, the mean counts.
+
+    Args:
+        shares: float64, shape (draws, specimens, clones).
+        labels: the specimens.
+    """
+    groups: dict[str, list[int]] = {}
+    for at, name in enumerate(labels.times or labels.specimens):
+        groups.setdefault(name, []).append(at)
+    names = list(groups)
+    if labels.times:
+        pairs = [*pairwise(names), *([(names[0], names[-1])] if len(names) > 2 else [])]
+    elif len(names) <= MOST_PAIRED:
+        pairs = list(combinations(names, 2))
+    else:
+        pairs = [(names[0], name) for name in names[1:]]
+    for first, second in pairs:
+        change = shares[:, groups[second]].mean(axis=1) - shares[:, groups[first]].mean(axis=1)
+        low, high = np.quantile(change, INTERVAL, axis=0)
+        grew = (change > 0.0).mean(axis=0) + 0.5 * (change == 0.0).mean(axis=0)  # no node is nearest: 0 to 0
+        yield Change(first, second, change.mean(axis=0), low, high, grew)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClonesBySampleFinding(Finding):
+    """Shares of clones in specimens."""
+
+    name = "clones by sample"
+    found: ClonesBySample
+
+    def files(self) -> dict[str, Content]:
+        """Return the tables of shares, and of changes if there are any."""
+        texts = (self.found.to_table(), self.found.to_changes())
+        return dict(zip(FILES, texts if self.found.changes else texts[:1], strict=False))
+
+    def summary(self) -> JsonObject:
+        """Return specimens, shares and changes."""
+        return {"clones_by_sample": self.found.to_dict()}
+
+    @property
+    def lines(self) -> list[str]:
+        """Numbers of cells, and the clones that change."""
+        return self.found.words
+
+    def section(self) -> Section:
+        """Return the share of each clone in each specimen."""
+        found = self.found
+        rows = (
+            (str(clone), ", ".join(names), *(self._shown(at, clone) for at in range(len(found.samples))))
+            for clone, names in enumerate(found.mutations)
+        )
+        head = ("clone", "mutations", *found.samples)
+        words = (
+            *map(sentence, found.words),
+            "Numbers are shares of the tissue in per cent, with the central 90 % of what the cells and the "
+            "sampled trees leave open.",
+        )
+        return Section("Clones by sample", words, cut(head, rows))
+
+    def _shown(self, sample: int, clone: int) -> str:
+        """Return a share with its interval, in per cent."""
+        share, low, high = (
+            100.0 * of[sample, clone] for of in (self.found.share, self.found.low, self.found.high)
+        )
+        return f"{share:.1f} ({low:.1f} to {high:.1f})"
+
+
+def _names(question: Question) -> Iterable[str]:
+    options = ("metadata", "sample_column", "time_column")
+    return FILES if any(is_given(question.options, name) for name in options) else ()
+
+
+CLONES_BY_SAMPLE = made_by_stage(ClonesBySampleFinding, _names)

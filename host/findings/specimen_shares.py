@@ -1,0 +1,194 @@
+"""Shares of clones in specimens: each biopsy, or day, has shares of its own, and all have one tree.
+
+P(a cell of specimen s is at node v) = pi_s[v]. Each pi_s has a symmetric Dirichlet prior whose concentration
+is drawn by the rule of the shares score (host/chains/share_draws.py), so that the specimens do not know each
+other. For each sampled tree, Gibbs steps draw the node of each cell, then the concentration, then pi_s; nodes
+count for the clone of the published tree whose mutations are nearest to theirs. Draws are those of all trees,
+so that intervals contain what is uncertain about the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.share_draws import draw_concentration, log2_gamma, uniform_numbers
+from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
+from syclade.host.data.trees.tree import ancestor_matrix, preorder
+from syclade.host.findings.consensus.clone_tree import CloneTree
+from syclade.host.findings.consensus.published import PublishedTree
+
+__all__ = ["ShareDraws", "draw_shares_of_specimens", "nearest_clones"]
+
+BURN_IN, KEPT = 10, 10
+"""Gibbs steps of each tree that are dropped, and that are used."""
+
+FEWEST_TREES, MOST_TREES, DRAWS = 40, 200, 2000
+"""Sampled trees that are used, fewer for large matrices; and draws: with few trees, more of each."""
+
+_WORK, _PAIR_COST = 2**30, 24
+"""Most probabilities of a node for a cell in all steps, unless the fewest trees have more; and how many times
+as long a step with doublets takes."""
+
+_BLOCK = 2**10
+"""Cells that are drawn at once."""
+
+_DOMAIN = 0x53504543
+"""Keeps the draws apart from all others with the same seed."""
+
+Counter = Callable[[int, NDArray[np.float64]], NDArray[np.int64]]
+"""Function (specimen, shares of the nodes) -> drawn number of cells at each node."""
+
+
+class ShareDraws(NamedTuple):
+    """Draws from the posterior of the shares of clones in specimens.
+
+    Attributes:
+        shares: float64, shape (draws, specimens, clones).
+        cells: float64, shape (specimens, clones): expected number of cells; a doublet is two.
+    """
+
+    shares: NDArray[np.float64]
+    cells: NDArray[np.float64]
+
+
+def draw_shares_of_specimens(
+    published: PublishedTree, specimen_of: NDArray[np.int64], specimens: int, seed: int
+) -> ShareDraws:
+    """Draw the shares of clones in specimens. Equal arguments give equal draws.
+
+    The Gibbs steps of a tree start from the sampled shares of all cells, else from equal shares.
+
+    Args:
+        published: the clone tree, and sampled trees.
+        specimen_of: int64, shape (cells,): specimen of each placed cell; -1 for none.
+        specimens: number of specimens; one without cells has the shares of the prior.
+        seed: seed of the run.
+    """
+    tree, _, gains, trees, shares, doublets = published
+    generator = np.random.Philox(key=np.array([seed, _DOMAIN], dtype=np.uint64))
+    groups = [np.flatnonzero(specimen_of == number) for number in range(specimens)]
+    chosen, kept = _amount(len(trees), trees.shape[1] * len(specimen_of), doublets is not None)
+    drawn = np.empty((len(chosen), kept, len(groups), tree.clones))
+    cells = np.zeros((len(groups), tree.clones))
+    for number, at in enumerate(chosen.tolist()):
+        one = trees[at]
+        start = np.full(len(one), 1.0 / len(one)) if shares is None else shares[at]
+        count = (
+            _single_cells(one, gains, groups, generator)
+            if doublets is None
+            else _with_doublets(one, gains, groups, doublets, generator)
+        )
+        clone_of = nearest_clones(tree, one)
+        for specimen in range(len(groups)):
+            own, cells_at = _gibbs(specimen, count, start, kept, generator)
+            for step in range(kept):
+                drawn[number, step, specimen] = np.bincount(clone_of, own[step], tree.clones)
+            cells[specimen] += np.bincount(clone_of, cells_at, tree.clones)
+    return ShareDraws(drawn.reshape(-1, len(groups), tree.clones), cells / (len(chosen) * kept))
+
+
+def _amount(trees: int, entries: int, doublets: bool) -> tuple[NDArray[np.int64], int]:
+    """Return which trees are used, and the number of steps of each that are used.
+
+    Args:
+        trees: number of sampled trees.
+        entries: nodes times cells.
+        doublets: whether cells may be doublets.
+    """
+    most = _WORK // (entries * (BURN_IN + KEPT) * (_PAIR_COST if doublets else 1))
+    count = min(trees, max(FEWEST_TREES, min(MOST_TREES, most)))
+    kept = max(KEPT, -(-min(DRAWS, max(FEWEST_TREES, most) * KEPT) // count))
+    return np.arange(count) * trees // count, kept
+
+
+def _gibbs(
+    specimen: int, count: Counter, shares: NDArray[np.float64], kept: int, generator: np.random.Philox
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return draws of the shares of the nodes, (kept, nodes), and the sum of the drawn numbers of cells."""
+    draws, cells = np.empty((kept, len(shares))), np.zeros(len(shares))
+    for step in range(-BURN_IN, kept):
+        counts = count(specimen, shares)
+        concentration = draw_concentration(counts, float(uniform_numbers(generator, 1)[0]))
+        first, second = uniform_numbers(generator, 2 * len(shares)).reshape(2, -1)
+        logs = log2_gamma(counts + concentration, first, second)
+        shares = np.exp2(logs - logs.max())
+        shares /= shares.sum()
+        if step >= 0:
+            draws[step] = shares
+            cells += counts
+    return draws, cells
+
+
+def _single_cells(
+    tree: NDArray[np.int32],
+    gains: NDArray[np.float64],
+    groups: Sequence[NDArray[np.int64]],
+    generator: np.random.Philox,
+) -> Counter:
+    """Return the draw of the numbers of cells at the nodes of a tree, for single cells."""
+    likelihoods = np.zeros((len(tree), gains.shape[1]))
+    for node in preorder(tree).tolist()[1:]:
+        np.add(likelihoods[tree[node]], gains[node], out=likelihoods[node])
+    likelihoods = np.exp(likelihoods - likelihoods.max(axis=0))
+    blocks = [
+        tuple(likelihoods.take(own[at : at + _BLOCK], axis=1) for at in range(0, len(own), _BLOCK))
+        for own in groups
+    ]
+
+    def count(specimen: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+        beyond = np.zeros(
+            len(shares) + 1, dtype=np.int64
+        )  # number of cells whose node is not before each one
+        for block in blocks[specimen]:
+            ends = block * shares[:, None]
+            for before, here in pairwise(ends):  # numpy's cumsum takes five times as long
+                here += before
+            passed = ends[:-1] <= uniform_numbers(generator, ends.shape[1]) * ends[-1]
+            beyond[:-1] += np.append(ends.shape[1], passed.sum(axis=1))
+        return beyond[:-1] - beyond[1:]
+
+    return count
+
+
+def _with_doublets(
+    tree: NDArray[np.int32],
+    gains: NDArray[np.float64],
+    groups: Sequence[NDArray[np.int64]],
+    rate: float,
+    generator: np.random.Philox,
+) -> Counter:
+    """Return the same where a cell may be two: both count."""
+    forest = Forest(tree[None])
+    tables = [forest.of_all(gains[:, own] / np.log(2.0)) for own in groups]
+
+    def count(specimen: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+        table = tables[specimen]
+        columns = np.arange(table.shape[1])
+        logs = np.log2(np.maximum(shares, np.finfo(float).tiny))[:, None]
+        uniform = uniform_numbers(generator, 2 * len(columns)).reshape(2, -1)
+        return draw_counts(forest, 0, kinds_of(forest, table, logs, rate), columns, uniform)
+
+    return count
+
+
+def nearest_clones(tree: CloneTree, parents: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the clone of each node of a mutation tree: int64, shape (n + 1,).
+
+    It is the one whose mutations, with those of the clones above it, differ least from those of the node and
+    above. Of equally near ones, it is that of the node's own mutation, else the first.
+
+    Args:
+        tree: the clone tree, of n mutations.
+        parents: int32, shape (n + 1,): the mutation tree.
+    """
+    n = len(parents) - 1
+    of_nodes = ancestor_matrix(parents)[:n].astype(np.float32)  # (n, nodes)
+    of_clones = tree.within[tree.clone_of].T.astype(np.float32)  # (clones, n)
+    likeness = 2.0 * (of_clones @ of_nodes) - of_clones.sum(axis=1)[:, None]
+    likeness[tree.clone_of, np.arange(n)] += 0.5  # whole numbers otherwise
+    return np.asarray(likeness.argmax(axis=0))

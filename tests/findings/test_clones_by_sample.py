@@ -1,0 +1,186 @@
+"""Clones by sample: shares of clones in specimens, their changes, and their files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.special import gammaln
+
+import syclade
+from syclade.host.chains.share_draws import CONCENTRATIONS
+from syclade.host.commands.main import cli
+from syclade.host.data.model.simulate import random_parents, simulate
+from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
+from syclade.host.findings.consensus.published import PublishedTree
+from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
+
+RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "native"}
+CLEAR = 50.0
+"""Gain of a mutation that is certain."""
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def test_nearest_clones() -> None:
+    """A slow definition agrees, on random trees and clones."""
+    generator = np.random.Generator(np.random.PCG64(1))
+    for _ in range(20):
+        n = int(generator.integers(1, 9))
+        parents = random_parents(n, generator)
+        of = generator.integers(1, 4, n)
+        tree = make_clone_tree(of.tolist(), [0, 0, 0, 2])
+        has = ancestor_matrix(parents)[:n]
+        for node, found in enumerate(nearest_clones(tree, parents).tolist()):
+            above = {mutation for mutation in range(n) if has[mutation, node]}
+            distances = []
+            for clone in range(tree.clones):
+                upper = [one for one in range(tree.clones) if tree.within[one, clone]]
+                own = {mutation for one in upper for mutation in tree.members[one]}
+                distances.append(len(above ^ own))
+            best = [clone for clone, one in enumerate(distances) if one == min(distances)]
+            own_clone = int(tree.clone_of[node]) if node < n else 0
+            assert found == (own_clone if own_clone in best else best[0])
+
+
+@pytest.mark.parametrize("doublets", [None, 1e-9])
+def test_shares_of_clear_cells_are_exact(doublets: float | None) -> None:
+    """With cells of known clones, the posterior is a mixture of Dirichlet distributions."""
+    parents = np.array([2, 0, 2], np.int32)  # one mutation below the other
+    counts = np.array([[3, 9, 28], [5, 0, 15]])  # the nodes' cells in two specimens; the root is last
+    node = np.concatenate([np.repeat(np.arange(3), some) for some in counts])
+    has = ancestor_matrix(parents)[:2][:, node]
+    published = PublishedTree(
+        clone_tree_of(parents), ("A", "B"), np.where(has, CLEAR, -CLEAR), parents[None], None, doublets
+    )
+    specimen_of = np.repeat([0, 1], counts.sum(axis=1))
+    drawn = draw_shares_of_specimens(published, specimen_of, 2, seed=3)
+    order = [2, 0, 1]  # clones are the root, A, B
+    np.testing.assert_allclose(drawn.cells, counts[:, order], atol=1e-6)
+    grid = np.array(CONCENTRATIONS)[:, None]
+    for found, cells in zip(drawn.shares.transpose(1, 0, 2), counts[:, order], strict=True):
+        total = cells.sum()
+        logs = gammaln(3 * grid[:, 0]) - gammaln(3 * grid[:, 0] + total)
+        logs += (gammaln(cells + grid) - gammaln(grid)).sum(axis=1)
+        weights = np.exp(logs - logs.max())
+        exact = weights @ ((cells + grid) / (total + 3 * grid)) / weights.sum()
+        np.testing.assert_allclose(found.mean(axis=0), exact, atol=0.012)
+        assert len(found) == 2000
+
+
+@pytest.fixture(scope="module")
+def made() -> Any:
+    return simulate(90, 6, 0.01, 0.1, 0.0, 5, shares=0.5, samples=(40, 50))
+
+
+@pytest.fixture(scope="module")
+def labels(made: Any) -> dict[str, list[str]]:
+    days = np.array(["9", "10"])[made.specimen_of].tolist()
+    samples = np.array(["β two", "Ärm 1"])[made.specimen_of].tolist()
+    return {"cell": [f"s{at}" for at in range(90)], "sample": samples, "day": days}
+
+
+@pytest.fixture(scope="module")
+def result(made: Any, labels: Any) -> syclade.Result:
+    return syclade.infer(made.matrix, metadata=labels, time_column="day", **RATES)
+
+
+def test_files_and_numbers(result: syclade.Result, made: Any, labels: Any, tmp_path: Path) -> None:
+    found, consensus = result.clones_by_sample, result.consensus
+    assert found is not None
+    assert consensus is not None
+    result.write(tmp_path, report=True)
+    table = rows(tmp_path / "clones_by_sample.tsv")
+    assert [row["sample"] for row in table[:: consensus.tree.clones]] == ["β two", "Ärm 1"]  # 9 before 10
+    assert {row["time"] for row in table} == {"9", "10"}
+    np.testing.assert_allclose(found.share.sum(axis=1), 1.0)
+    np.testing.assert_allclose(found.cells.sum(axis=1), [40, 50])
+    assert ((found.low <= found.share) & (found.share <= found.high)).all()
+    tree = made.parents if not result.unplaced.mutations else result.unplaced.of_tree(made.parents)
+    clone_of = nearest_clones(consensus.tree, tree)
+    truth = np.array([np.bincount(clone_of, some, consensus.tree.clones) for some in made.shares])
+    assert ((found.low <= truth) & (truth <= found.high)).mean() > 0.7
+    changes = rows(tmp_path / "clone_changes.tsv")
+    assert {(row["from"], row["to"]) for row in changes} == {("9", "10")}
+    assert [float(row["grew"]) for row in changes] == pytest.approx(found.changes[0].grew, abs=1e-3)
+    summary = json.loads((tmp_path / "summary.json").read_text())["clones_by_sample"]
+    assert summary["cells_of"] == [40, 50]
+    cells = rows(tmp_path / "cells.tsv")
+    assert [row["sample"] for row in cells] == labels["sample"]
+    assert all(row["runner_up"] != row["clone"] for row in cells)
+    assert all(float(row["runner_up_probability"]) <= float(row["probability"]) for row in cells)
+    page = (tmp_path / "report.html").read_text()
+    assert "<h2>Clones by sample</h2>" in page
+    assert "β two" in page
+
+
+def test_equal_seeds_give_equal_shares(result: syclade.Result, made: Any, labels: Any) -> None:
+    again = syclade.infer(made.matrix, metadata=labels, time_column="day", **RATES)
+    assert again.summary() == result.summary()
+    plain = syclade.infer(made.matrix, **RATES)
+    assert plain.clones_by_sample is None
+    assert plain.summary() == {k: v for k, v in again.summary().items() if k != "clones_by_sample"}
+
+
+@pytest.mark.parametrize("options", [{"support": "none"}, {"doublets": 0.1}])
+def test_other_models(made: Any, labels: Any, options: dict[str, Any]) -> None:
+    found = syclade.infer(made.matrix, metadata=labels, **RATES, **options)
+    shares = found.clones_by_sample
+    assert shares is not None
+    assert shares.samples == ("β two", "Ärm 1")
+    clones = 7 if found.consensus is None else found.consensus.tree.clones
+    assert shares.share.shape == (2, clones)
+    assert shares.cells.sum() >= 90 - 1e-6
+    assert len(shares.changes) == 1  # specimens without times are compared in pairs
+
+
+def test_few_cells_and_mutations() -> None:
+    for values, specimens in (([[1]], {"s0": "P"}), ([[1, 0, 1]], {"s0": "P", "s2": "Q"})):
+        found = syclade.infer(values, metadata=specimens, support="none", **RATES).clones_by_sample
+        assert found is not None
+        assert found.cells_of.tolist() == [1] * len(specimens)
+        assert found.without == len(values[0]) - len(specimens)
+
+
+def test_command(tmp_path: Path) -> None:
+    """Files of `simulate --samples` are those that `infer --metadata` takes."""
+    truth, out = tmp_path / "truth", tmp_path / "out"
+    size = ["--samples", "30,20", "--mutations", "4", "--shares", "zipf"]
+    rates = ["--fp-rate", "0.01", "--fn-rate", "0.1"]
+    run = CliRunner().invoke(cli, ["simulate", *size, *rates, "--out", str(truth)])
+    assert run.exit_code == 0, run.output
+    given = rows(truth / "true_shares.tsv")
+    assert sum(float(row["share"]) for row in given if row["sample"] == "P2") == pytest.approx(1.0, abs=1e-4)
+    assert [row["node"] for row in given[:5]] == ["M1", "M2", "M3", "M4", "root"]
+    command = ["infer", str(truth / "matrix.csv"), *rates, "--device", "native", "--out", str(out)]
+    run = CliRunner().invoke(cli, [*command, "--metadata", str(truth / "metadata.tsv")])
+    assert run.exit_code == 0, run.output
+    assert "clones by sample: 2 samples, in the order of the table (P1 30, P2 20 cells)" in run.output
+    assert "P1 to P2: " in run.output
+    record = json.loads((out / "run.json").read_text())
+    assert {"clones_by_sample.tsv", "clone_changes.tsv"} <= set(record["files"])
+    assert record["options"]["metadata"] == str(truth / "metadata.tsv")
+    over = ["infer", str(truth / "matrix.csv"), *rates, "--out", str(truth), "--metadata"]
+    run = CliRunner().invoke(cli, [*over, str(truth / "true_shares.tsv"), "--force"])
+    assert run.exit_code != 0  # no such cells
+
+
+def test_sizes_of_samples() -> None:
+    base = ["simulate", "--mutations", "3", "--fp-rate", "0.1", "--fn-rate", "0.1", "--out", "x"]
+    for wrong, words in {
+        "--samples 3,x": "--samples is 3,x",
+        "--samples 3 --cells 3": "both given",
+        "": "no number of cells",
+    }.items():
+        run = CliRunner().invoke(cli, [*base, *wrong.split()])
+        assert words in str(run.exception) + run.output
