@@ -236,7 +236,7 @@ def _changes(shares: NDArray[np.float64], labels: CellLabels) -> Iterable[Change
 class ClonesBySampleFinding(Finding):
     """Shares of clones in specimens."""
 
-    name = "clones by sample"
+    name = "clones_by_sample"
     found: ClonesBySample
 
     def files(self) -> dict[str, Content]:
