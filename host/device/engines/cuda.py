@@ -79,7 +79,7 @@ class CudaEngine(Engine):
     def _place(self, name: str, slot: int | None) -> tuple[int, tuple[int, ...]]:
         """Return the address and the shape of an array, or of one slot's part of it."""
         argument = self.arguments[name]
-        shape = argument.dimensions(self.sizes)
+        shape = self._shapes[name]
         if slot is None:
             return self._addresses[name], shape
         size = argument.nbytes(self.sizes) // self.slots

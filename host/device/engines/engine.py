@@ -66,6 +66,7 @@ class Engine(ABC):
         self.arguments = {argument.name: argument for argument in allocation.arguments}
         self.sizes = dict(allocation.sizes)
         self.slots = self.sizes["slots"]
+        self._shapes = {name: one.dimensions(self.sizes) for name, one in self.arguments.items()}
 
     def _require_own_memory(self) -> None:
         """Check that this process has the memory of all arrays.
@@ -87,7 +88,7 @@ class Engine(ABC):
         """
         for argument in self.arguments.values():
             contents = problem.get(argument.name) if argument.role == PROBLEM else None
-            shape = argument.dimensions(self.sizes)
+            shape = self._shapes[argument.name]
             if argument.role == PROBLEM and (contents is None or contents.shape != shape):
                 found = "missing" if contents is None else f"of shape {contents.shape}"
                 raise ValueError(f"{argument.name} is {found}, and should be {shape}")
@@ -165,9 +166,8 @@ class Engine(ABC):
 
     def part_of(self, name: str, values: ArrayLike, slot: int | None) -> Array:
         """Return values in the dtype and shape of an array, or of one slot's part of it."""
-        argument = self.arguments[name]
-        shape = argument.dimensions(self.sizes)
-        given = np.asarray(values, dtype=argument.dtype)
+        shape = self._shapes[name]
+        given = np.asarray(values, dtype=self.arguments[name].dtype)
         return np.ascontiguousarray(given).reshape(shape if slot is None else shape[1:])
 
 

@@ -43,7 +43,7 @@ class LocalEngine(Engine):
         self.named: dict[str, Array] = {}
         self._functions: list[Callable[[int], None]] = []
         for argument, contents in self._contents(allocation.problem):
-            array = _aligned_zeros(argument.dimensions(self.sizes), np.dtype(argument.dtype))
+            array = _aligned_zeros(self._shapes[argument.name], np.dtype(argument.dtype))
             if contents is not None:
                 array[...] = contents
             self.named[argument.name] = array

@@ -97,7 +97,7 @@ class SyclEngine(Engine):
     def read(self, name: str, slot: int | None = None) -> Array:
         """See `Engine.read`."""
         argument = self.arguments[name]
-        shape = argument.dimensions(self.sizes)
+        shape = self._shapes[name]
         if slot is not None:
             shape = shape[1:]
         raw = self._part(name, slot).copy_to_host()
