@@ -101,6 +101,7 @@ MODULES = {
     "host.chains.search.find_tree": "searches",
     "host.chains.search.shared": "several places",
     "host.findings.kinds.kind": "trees",
+    "host.findings.support.plan": "support",
     "host.findings.support.stage": "support",
     "host.findings.support.value": "support",
     "kernels.target.cuda.compiler": "imports numba-cuda",

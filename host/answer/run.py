@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.state import ChainState
     from syclade.host.data.input.metadata import CellLabels
     from syclade.host.findings.samples.sampled import Sampled
-    from syclade.host.findings.support.stage import SupportPlan
+    from syclade.host.findings.support.plan import SupportPlan
 
 __all__ = [
     "best_tree_of",

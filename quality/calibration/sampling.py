@@ -9,7 +9,8 @@ from syclade.host.answer.inference import infer
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
-from syclade.host.findings.support.stage import Run, make_support_plan, plan_of_chains, sample
+from syclade.host.findings.support.plan import make_support_plan, plan_of_chains
+from syclade.host.findings.support.stage import Run, sample
 from syclade.quality.calibration.inputs import LEARN, Drawn
 from syclade.quality.calibration.settings import Setting
 from syclade.quality.work import work_of

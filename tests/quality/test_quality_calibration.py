@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from syclade.host.answer.inference import infer
 from syclade.host.commands.main import main
 from syclade.host.data.trees.tree import ancestor_matrix, are_trees
-from syclade.host.findings.support.stage import make_support_plan
+from syclade.host.findings.support.plan import make_support_plan
 from syclade.host.ground.errors import OptionError
 from syclade.quality.calibration.api import calibration, settings_named
 from syclade.quality.calibration.credible import LEVELS, parent_sets

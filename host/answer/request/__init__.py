@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from syclade.host.data.model.rate_model import RateModel
     from syclade.host.findings.kinds.kind import TreeKind
     from syclade.host.findings.samples.sampled import Sampling
-    from syclade.host.findings.support.stage import SupportPlan
+    from syclade.host.findings.support.plan import SupportPlan
 
 __all__ = ["Request", "make_request"]
 

@@ -18,7 +18,7 @@ from syclade.host.ground.options.types import ALL_MUTATIONS, DEFAULT_CHAINS, DEF
 from syclade.host.ground.supported import check_together, excluded_by
 
 if TYPE_CHECKING:
-    from syclade.host.findings.support.stage import SupportPlan
+    from syclade.host.findings.support.plan import SupportPlan
 
 __all__ = [
     "complete",
@@ -152,7 +152,7 @@ def support_plan(
     if by_default and choose_device(first_of(options.device)).kind == "numpy":
         logger.info("no support on numpy, where it takes minutes: %s samples", flag_of("support", "quick"))
         return None
-    from syclade.host.findings.support.stage import make_support_plan
+    from syclade.host.findings.support.plan import make_support_plan
 
     try:
         return make_support_plan(level, observed, rates, doublets, dropout_of(options, rates, doublets))

@@ -12,46 +12,29 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.backends.opening import fast_start_device
 from syclade.host.chains.doublet_shares import renew_doublet_shares
-from syclade.host.chains.dropout import make_draw, sampled_counts, with_rates
+from syclade.host.chains.dropout import make_draw, with_rates
 from syclade.host.chains.guide import uniform_guide
-from syclade.host.chains.moves import GUIDED_MOVES, MOVES
-from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.context import SUPPORT, Found, RunContext
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.sample_store import SampleStore
-from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.shares import Draw, renew_all_shares
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
-from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.doublets import call_doublets, fitted_shares
 from syclade.host.data.model.dropout import (
     EVIDENT,
-    Dropout,
-    grouped,
     log_bayes_factor,
-    problem_of_groups,
-    rates_in,
     slot_rates,
 )
-from syclade.host.data.model.problem import Problem, SlotRates, make_problem
-from syclade.host.data.model.rate_posterior import rate_posterior
-from syclade.host.data.model.rates import ObservationModel, error_rates
-from syclade.host.findings.consensus.clades import (
-    clade_support,
-    edge_support,
-    transfer_support,
-)
-from syclade.host.findings.consensus.relations import SharedTrees, count_unseparated
-from syclade.host.findings.consensus.wanderers import with_wanderers
-from syclade.host.findings.kinds.mutation_trees import MUTATION
+from syclade.host.data.model.problem import SlotRates
+from syclade.host.data.model.rates import error_rates
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
-from syclade.host.findings.support.cells import cell_shares, doublet_shares
 from syclade.host.findings.support.finding import SupportFinding
-from syclade.host.findings.support.guiding import GUIDED_PROBABILITIES, MOST_GUIDED, learned_guide, spread_out
-from syclade.host.findings.support.rounds import CHAINS, Budget, Judged, SupportRounds, budget_for
+from syclade.host.findings.support.guiding import learned_guide, spread_out
+from syclade.host.findings.support.of_samples import support_by
+from syclade.host.findings.support.plan import SupportPlan
+from syclade.host.findings.support.rounds import CHAINS, SupportRounds
 from syclade.host.findings.support.value import Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
@@ -60,13 +43,10 @@ if TYPE_CHECKING:
     from syclade.host.device.choice import Several
     from syclade.host.findings.finding import Draft
 
-__all__ = ["Run", "SupportPlan", "add_support", "make_support_plan", "plan_of_chains", "sample"]
+__all__ = ["Run", "add_support", "sample"]
 
 _WITHOUT_SHARES = "ancestor"
 """Encoding that has no shares of cells; the chains for support then use another one."""
-
-EVENTS = 256
-"""Length of a slot's ring of events."""
 
 _MOST_CORRECTIONS = 8
 """How often trees are sampled again under corrected rates. On matrices with large errors, once or twice; on
@@ -75,116 +55,6 @@ panels of thousands of cells whose errors depend on each other, more often."""
 _LEAST_CORRECTIONS = 3
 """Corrections after which rates that hardly move are final, even if few of several trees count, and others
 are foreseen."""
-
-_SHORT = 2
-"""Rounds of the chains after a correction by more than the interval, as another one may follow. If none does,
-more rounds follow as in all support."""
-
-_TREES_BYTES = 2**24
-"""Most bytes of the sampled trees that stay in memory."""
-
-
-class SupportPlan(NamedTuple):
-    """Chains that sample trees for support.
-
-    Attributes:
-        level: quick or full.
-        budget: their steps.
-        plan: their plan.
-        rates: the error rates, or the levels of evidence.
-        guided: whether the chains have guided moves.
-        dropout: auto, shared or per-mutation: whether mutations may have rates of their own.
-        groups: int64, shape (n,): mutations of one number have one rate of false negatives, which the chains
-            sample, too; None for the rate of `rates`.
-    """
-
-    level: str
-    budget: Budget
-    plan: Plan
-    rates: ObservationModel
-    guided: bool
-    dropout: str = SHARED_DROPOUT
-    groups: NDArray[np.int64] | None = None
-
-    @property
-    def shares(self) -> bool:
-        """Return whether nodes have shares of the cells, which the chains sample, too."""
-        return self.plan.score.shares
-
-    @property
-    def short(self) -> SupportPlan:
-        """Return the same with few rounds."""
-        return self._replace(budget=self.budget._replace(doublings=min(self.budget.doublings, _SHORT)))
-
-    def under(self, found: dict[str, float], matrix: Matrix) -> SupportPlan:
-        """Return the same for other rates, by their names.
-
-        Rates that were estimated from one tree are too low where errors are many: the tree is fitted to them.
-        """
-        given = error_rates(self.rates)
-        rates = replace(
-            given,
-            fp_rate=found.get("fp_rate", given.fp_rate),
-            fn_rate=found.get("fn_rate", given.fn_rate),
-        )
-        return make_support_plan(self.level, matrix, rates, None, self.dropout)
-
-    def with_dropout(self, matrix: Matrix, rates: NDArray[np.float64]) -> SupportPlan:
-        """Return the same with a rate of false negatives for each mutation.
-
-        Args:
-            matrix: the matrix.
-            rates: float64, shape (n,): first estimates, for groups of mutations where they are many.
-
-        Raises:
-            MatrixError: the matrix is too large for the score.
-        """
-        groups = grouped(rates)
-        problem = problem_of_groups(matrix, error_rates(self.rates), groups)
-        plan = plan_of_chains(problem, ScoreOptions("shares", None), self.budget, guided=self.guided)
-        return self._replace(plan=plan, groups=groups)
-
-
-def make_support_plan(
-    level: str, matrix: Matrix, rates: ObservationModel, doublets: float | None, dropout: str = SHARED_DROPOUT
-) -> SupportPlan:
-    """Return the chains for a matrix.
-
-    Args:
-        level: quick or full.
-        matrix, rates: the matrix, and its error rates.
-        doublets: rate of doublets; None for a model without.
-        dropout: as in `SupportPlan`; rates of mutations need a model without doublets and zygosity.
-
-    Raises:
-        MatrixError: the matrix is too large for the score.
-    """
-    score = ScoreOptions("shares", doublets)
-    problem = make_problem(matrix, rates, octaves=score.octaves)
-    budget = budget_for(level, problem.mutations, problem.columns, doublets=doublets is not None)
-    guided = doublets is None and problem.mutations <= MOST_GUIDED
-    plan = plan_of_chains(problem, score, budget, guided=guided)
-    return SupportPlan(level, budget, plan, rates, guided, dropout)
-
-
-def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, guided: bool) -> Plan:
-    """Return the plan of chains that sample trees in rounds.
-
-    Args:
-        problem: the problem.
-        score: score of the samples.
-        budget: steps of the rounds.
-        guided: whether the chains have guided moves.
-    """
-    return make_plan(
-        problem,
-        moves=GUIDED_MOVES if guided else MOVES,
-        move_probabilities=GUIDED_PROBABILITIES if guided else MUTATION.move_probabilities,
-        score=score_named(score.name, problem, score.doublets),
-        recorders=(budget.sampling_of_first.recorder,),
-        events=EVENTS,
-        space=space_of(score),
-    )
 
 
 def add_support(planned: SupportPlan, draft: Draft, run: Run) -> None:
@@ -279,7 +149,7 @@ def _sampled(planned: SupportPlan, draft: Draft, run: Run) -> Support | None:
     if rounds.judged is None:
         return None
     seconds = found.outcome.seconds
-    return _support(planned, draft, rounds.judged, run.seed, interrupted=found.interrupted, seconds=seconds)
+    return support_by(planned, draft, rounds.judged, run.seed, interrupted=found.interrupted, seconds=seconds)
 
 
 class Run(NamedTuple):
@@ -387,95 +257,3 @@ def _starts(
         return state if rates is None else with_rates(plan, state, rates)
 
     return start
-
-
-def _support(
-    planned: SupportPlan, draft: Draft, judged: Judged, seed: int, *, interrupted: bool, seconds: float
-) -> Support:
-    """Return the support of the best tree by the samples of a round."""
-    problem, sampled, rates, found = planned.plan.problem, judged.sampled, None, draft.best
-    shared = _shared(judged.shared, problem) if planned.shares else None
-    if shared is not None:
-        few = count_unseparated(*shared, len(problem.column_of), sampled.relations.above)
-        sampled = replace(sampled, unseparated=few, shared=shared)
-    unplaced, clones = with_wanderers(sampled.store.trees, found.parents, sampled.relations, draft.unplaced)
-    sampled = replace(sampled, clones=clones)
-    trees = _thinned(sampled.store.trees_by_chain())
-    count = len(found.mutations)
-    placed = unplaced.placed_mutations(count)
-    best, some = unplaced.of_tree(found.parents), unplaced.of_trees(trees)
-
-    counts, dropout = None, None
-    if planned.groups is not None:
-        dropout = _dropout_of(planned, judged.shared)
-    elif planned.dropout != SHARED_DROPOUT and judged.shared:
-        counts = sampled_counts(planned.plan.problem, judged.shared, seed)
-
-    def of_all(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values of all mutations, with NaN for the unplaced ones."""
-        full = np.full(count, np.nan)
-        full[placed] = shares
-        return full
-
-    calls = found.assignment.doublets
-    if (
-        draft.estimated and calls is None and dropout is None
-    ):  # the posterior of rates is that of single cells
-        rates = rate_posterior(
-            found.observed, error_rates(planned.rates), *(shared or (trees,)), names=draft.estimated
-        )
-    if calls is not None and shared is not None:
-        fitted = fitted_shares(found.observed, planned.rates, found.parents, calls.rate)
-        calls = call_doublets(found.observed, planned.rates, found.parents, calls.rate, fitted)
-        calls = replace(calls, probability=doublet_shares(problem, *shared, calls.rate))
-    return Support(
-        level=planned.level,
-        steps=judged.steps,
-        enough=judged.enough,
-        interrupted=interrupted,
-        seconds=seconds,
-        sampled=sampled,
-        edges=of_all(edge_support(best, unplaced.of_blocks(sampled.store.trees))),
-        clades=of_all(clade_support(best, lambda: [some])),
-        transfer=of_all(transfer_support(best, lambda: [some])),
-        cells=cell_shares(
-            planned.plan.problem,
-            planned.rates,
-            found.parents,
-            found.assignment.node,
-            trees if shared is None else shared.trees,
-            unplaced,
-            None if shared is None else shared.shares,
-            None if dropout is None else dropout.fn_rates,
-        ),
-        trees=trees,
-        pairs=judged.pairs,
-        kept=judged.kept,
-        rates=rates,
-        unplaced=unplaced,
-        dropout=dropout,
-        missed=counts,
-        doublets=calls,
-    )
-
-
-def _dropout_of(planned: SupportPlan, states: Sequence[ChainState]) -> Dropout:
-    """Return the rates of mutations in samples."""
-    problem, groups = planned.plan.problem, planned.groups
-    assert groups is not None
-    sampled = np.array(
-        [rates_in(problem, error_rates(planned.rates).fp_rate, state.rates) for state in states]
-    )
-    return Dropout.of_samples(sampled[:, groups], np.nan)
-
-
-def _shared(states: Sequence[ChainState], problem: Problem) -> SharedTrees:
-    """Return trees and shares of states, which have logarithms of base 2."""
-    logs = np.array([state.rates.log_shares for state in states]) * 2.0**-problem.scale_bits
-    return SharedTrees(np.array([state.parents for state in states], dtype=np.int32), np.exp2(logs))
-
-
-def _thinned(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
-    """Return the trees of all chains, thinned to `_TREES_BYTES`: int32, shape (trees, n + 1)."""
-    stride = -(-sum(trees.nbytes for trees in chains) // _TREES_BYTES)
-    return np.asarray(np.concatenate(chains)[::stride], dtype=np.int32)

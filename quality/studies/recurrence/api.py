@@ -17,7 +17,8 @@ from syclade.host.chains.starts import state_at
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.choice import choose_device
-from syclade.host.findings.support.stage import Run, make_support_plan, plan_of_chains, sample
+from syclade.host.findings.support.plan import make_support_plan, plan_of_chains
+from syclade.host.findings.support.stage import Run, sample
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.studies.recurrence.result import OfInput, RecurrenceResult

@@ -19,7 +19,8 @@ from syclade.host.data.diagnostics.numbers import likely_chains
 from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior, rate_posterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.findings.support import stage
+from syclade.host.findings.support import of_samples, plan, stage
+from syclade.host.findings.support.plan import SupportPlan, make_support_plan
 from syclade.host.ground.options import command_of
 from syclade.host.ground.signals import Stop
 
@@ -60,7 +61,7 @@ def test_one_mutation_of_many_cells_is_sampled_twice(monkeypatch: pytest.MonkeyP
     """Few trees count, as the cells hold the shares fast; more corrections would not change that."""
     once, runs = stage._sampled, []
 
-    def counted(planned: stage.SupportPlan, *given: Any) -> Any:
+    def counted(planned: SupportPlan, *given: Any) -> Any:
         runs.append(planned.rates)
         return once(planned, *given)
 
@@ -80,12 +81,12 @@ def test_one_mutation_of_many_cells_is_sampled_twice(monkeypatch: pytest.MonkeyP
 
 def test_rates_that_fit_after_few_rounds_get_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A correction of few rounds is repeated if its samples are not enough."""
-    monkeypatch.setattr(stage, "_SHORT", 1)
+    monkeypatch.setattr(plan, "_SHORT", 1)
     monkeypatch.setattr(RatePosterior, "outside", True)
     once = stage._sampled
     doublings: list[int] = []
 
-    def counted(planned: stage.SupportPlan, *given: Any) -> Any:
+    def counted(planned: SupportPlan, *given: Any) -> Any:
         found = once(planned, *given)
         assert found is not None
         doublings.append(planned.budget.doublings)
@@ -137,7 +138,7 @@ def test_trees_are_sampled_once_where_the_estimates_fit() -> None:
 def test_chains_far_below_the_best_one_say_nothing_of_the_rates() -> None:
     """A tree that does not fit has many false negatives: with its own rates it would outweigh the rest."""
     made, rates = simulate(400, 4, 0.01, 0.2, 0.1, 3), Rates(0.01, 0.2)
-    planned = stage.make_support_plan("quick", made.matrix, rates, None)
+    planned = make_support_plan("quick", made.matrix, rates, None)
     problem, wrong = planned.plan.problem, np.array([2, 3, 4, 0, 4], dtype=np.int32)
     states = [
         state_at(planned.plan, wrong if chain == 3 else made.parents, chain)
@@ -153,7 +154,7 @@ def test_chains_far_below_the_best_one_say_nothing_of_the_rates() -> None:
     placed = [state for state in states if state.chain in kept.chains]
 
     def interval(some: Sequence[ChainState]) -> RateInterval:
-        shared = stage._shared(some, problem)
+        shared = of_samples._shared(some, problem)
         found = rate_posterior(made.matrix, rates, shared.trees, shared.shares, names=("fp_rate", "fn_rate"))
         return found.intervals["fn_rate"]
 

@@ -18,8 +18,8 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
+from syclade.host.findings.support.plan import make_support_plan
 from syclade.host.findings.support.rounds import Budget, SupportRounds
-from syclade.host.findings.support.stage import make_support_plan
 
 CHAINS, SAMPLES = 4, 1000
 BUDGET = Budget(SAMPLES, 2 * SAMPLES, 3)
@@ -205,7 +205,7 @@ def test_samples_of_one_chain_alone_are_not_enough() -> None:
 def test_support_and_consensus_are_of_the_chains_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, Any] = {"fp_rate": 0.05, "fn_rate": 0.3, "device": "native", "seed": 1}
     monkeypatch.setattr(
-        "syclade.host.findings.support.stage.budget_for", lambda *_, **__: Budget(64, 128, 1, 64)
+        "syclade.host.findings.support.plan.budget_for", lambda *_, **__: Budget(64, 128, 1, 64)
     )
     every = syclade.infer(MADE, **options)
     monkeypatch.setattr(

@@ -22,7 +22,7 @@ from syclade.host.data.trees.graphviz import from_graphviz
 from syclade.host.data.trees.newick import from_newick
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.work import STEPS
-from syclade.host.findings.support import stage
+from syclade.host.findings.support import plan, stage
 from syclade.host.findings.support.rounds import CHAINS, Budget, budget_for
 from syclade.host.findings.support.value import COLUMNS, Support
 from syclade.host.ground.errors import DeviceMemoryError, MatrixError, OptionError, OutputError
@@ -98,7 +98,7 @@ def test_devices_agree(device: str, doublets: float | None) -> None:
 
 def test_numpy_agrees_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     shorten_chains(monkeypatch, 1_000)
-    monkeypatch.setattr(stage, "budget_for", lambda *_given, **_named: Budget(64, 128, 2))
+    monkeypatch.setattr(plan, "budget_for", lambda *_given, **_named: Budget(64, 128, 2))
     one, other = (infer(device=device, support="quick") for device in ("native", "numpy"))
     assert_did_all(other, "numpy")
     assert support_of(one).steps == 4 * 128
