@@ -26,7 +26,8 @@ _COMMANDS = {
     "gather": ("syclade.host.commands.batch:gather", "Write the tables of a batch that ran in parts."),
     "plot": ("syclade.host.commands.plot", "Draw a figure of a result, from its folder."),
     "score": ("syclade.host.commands.score:score", "Print the log-likelihood of a tree."),
-    "compare": ("syclade.host.commands.score:compare", "Compare a tree with another, such as the true one."),
+    "compare": ("syclade.host.commands.compare:compare", "Compare trees with another, such as the true one."),
+    "consensus": ("syclade.host.commands.compare:consensus", "Write the consensus of given trees."),
     "call": ("syclade.host.commands.call", "Call the variants of aligned reads, by LoFreq's model."),
     "scite": (
         "syclade.host.commands.scite.command",

@@ -1,4 +1,4 @@
-"""``syclade score`` and ``syclade compare``: judge a given tree by a matrix, or by another tree."""
+"""``syclade score``: the log-likelihood of a given tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.model.rates import ObservationModel
 
-__all__ = ["compare", "score"]
+__all__ = ["score"]
 
 
 _DOUBLETS = (
@@ -118,25 +118,3 @@ def _print(found: float, also: JsonObject, observed: Matrix, rates: ObservationM
         **rates.to_dict(),
     }
     click.echo(json.dumps(report, indent=2))
-
-
-@click.command("compare")
-@click.argument("tree", type=options.INPUT_FILE)
-@click.argument("true", type=options.INPUT_FILE)
-@options.take("json")
-def compare(tree: Path, true: Path, as_json: bool) -> None:
-    """Compare TREE with the tree TRUE: count the pairs of mutations with the same relation in both.
-
-    Both are Newick or GraphViz files, syclade's or SCITE's, with the same mutations; attached cells are
-    ignored. Precision is the share of TREE's pairs that TRUE also has; recall is the share of TRUE's pairs
-    that TREE also has.
-    """
-    from syclade.host.data.trees.distances import compare_files
-    from syclade.host.findings.truth import comparison_lines
-
-    comparison = compare_files(tree, true)
-    if as_json:
-        click.echo(json.dumps(comparison, indent=2))
-        return
-    for line in comparison_lines(comparison):
-        click.echo(line)

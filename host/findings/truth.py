@@ -15,12 +15,23 @@ if TYPE_CHECKING:
 
 __all__ = ["TRUTH", "TruthFinding", "comparison_lines"]
 
-_KINDS = {"parents": "parent of", "ancestors": "ancestor of", "lineages": "in different lineages"}
+_KINDS = {
+    "parents": "parent of",
+    "ancestors": "ancestor of",
+    "lineages": "in different lineages",
+    "clones": "in the same clone",
+    "clades": "clades",
+    "splits": "splits",
+    "triplets": "triplets",
+}
+
+_IF_ANY = ("clones",)
+"""Kinds without a line where neither tree has any: mutation trees have one mutation in each clone."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TruthFinding(Finding):
-    """Agreement of the most likely tree with the true one (`trees.truth.compare`)."""
+    """Agreement of the most likely tree with the true one (`distances.compare`)."""
 
     name = "true_tree"
     comparison: Mapping[str, Any]
@@ -39,23 +50,27 @@ class TruthFinding(Finding):
         rows = [
             (name, f"{kind['precision']:.4f}", f"{kind['recall']:.4f}")
             for name, kind in self.comparison.items()
-            if isinstance(kind, dict)
+            if isinstance(kind, dict) and (name not in _IF_ANY or kind["found"] or kind["true"])
         ]
         return Section("Beside the true tree", (), Table(("pairs", "precision", "recall"), rows))
 
 
 def comparison_lines(comparison: Mapping[str, Any]) -> list[str]:
-    """Return the result of `truth.compare` as lines of text."""
+    """Return a comparison (`distances.compare`, or `to_dict` of a comparison by names) as lines of text."""
     lines = []
     for name, words in _KINDS.items():
-        kind = comparison[name]
-        lines.append(
-            f"{words:22} precision {kind['precision']:.4f}  recall {kind['recall']:.4f}  "
-            f"distance {kind['distance']}"
-        )
-    lines.append(f"CASet {comparison['caset']:.4f}  DISC {comparison['disc']:.4f}")
-    if comparison["mltd_similarity"] is not None:
-        lines.append(f"MLTD similarity {comparison['mltd_similarity']:.4f}")
+        kind = comparison.get(name)
+        if kind is not None and (name not in _IF_ANY or kind["found"] or kind["true"]):
+            lines.append(
+                f"{words:22} precision {kind['precision']:.4f}  recall {kind['recall']:.4f}  "
+                f"distance {kind['distance']}  F1 {kind['f1']:.4f}"
+            )
+    if "caset" in comparison:
+        lines.append(f"CASet {comparison['caset']:.4f}  DISC {comparison['disc']:.4f}")
+    if "mltd" in comparison:
+        lines.append(f"MLTD {comparison['mltd']}  MLTD similarity {comparison['mltd_similarity']:.4f}")
+    if "mp3_similarity" in comparison:
+        lines.append(f"MP3 similarity {comparison['mp3_similarity']:.4f}")
     return lines
 
 

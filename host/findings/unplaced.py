@@ -171,9 +171,12 @@ class Unplaced:
         if not self.mutations:
             return relations
         rows = self.placed_mutations(len(relations.above))
-        pairs, few = np.ix_(rows, rows), relations.unseparated
+        pairs, few, together = np.ix_(rows, rows), relations.unseparated, relations.together
         return replace(
-            relations, above=relations.above[pairs], unseparated=None if few is None else few[pairs]
+            relations,
+            above=relations.above[pairs],
+            unseparated=None if few is None else few[pairs],
+            together=None if together is None else together[pairs],
         )
 
     def ancestors_of_placed(self, ancestors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # a checker takes it for typing's, which is slow to impor
 if TYPE_CHECKING:
     from syclade import quality
     from syclade.host.answer.batch.many import infer_many
+    from syclade.host.answer.comparison import compare, compare_many, consensus
     from syclade.host.answer.inference import infer, infer_leaf
     from syclade.host.answer.output.result import Result
     from syclade.host.answer.scoring import score
@@ -31,6 +32,9 @@ __all__ = [
     "SycladeError",
     "__version__",
     "bench",
+    "compare",
+    "compare_many",
+    "consensus",
     "design",
     "devices",
     "export",
@@ -51,6 +55,9 @@ _HOME = {
     "Result": "syclade.host.answer.output.result",
     "SycladeError": "syclade.host.ground.errors",
     "bench": "syclade.quality.bench.measure",
+    "compare": "syclade.host.answer.comparison",
+    "compare_many": "syclade.host.answer.comparison",
+    "consensus": "syclade.host.answer.comparison",
     "design": "syclade.quality.design.api",
     "devices": "syclade.host.device.choice",
     "export": "syclade.host.commands.export.api",

@@ -19,7 +19,7 @@ __all__ = ["NOT_COMPARED", "Outcome", "carry_out", "check_executors", "text_with
 NOT_COMPARED = ("run.json",)
 """Files that differ between equal runs, by device, times and date."""
 
-OWN_KEYS = ("run", "version", "matrix")
+OWN_KEYS = ("run", "version", "matrix", "true")
 """Keys of printed or written JSON that differ between equal runs, versions or paths of the input."""
 
 WORDS_ONLY = ("convert", "simulate")

@@ -1,50 +1,43 @@
-"""Distances between two trees of the same mutations, such as an inferred tree and the simulated one.
+"""Distances between two trees of mutations, such as an inferred tree and the simulated one.
 
-Relations are between pairs of mutations. The root is not a mutation, so it counts only as a parent. All
-distances but MLTD are computed from ancestor matrices, in O(n^3) by matrix products. MLTD is computed by
-scphylo-tools, if it is installed; its code is not part of this project.
+A node has any number of mutations, and the trees may have different ones: those that both have are compared.
+The root is not a mutation, so it counts only as a parent and, as in trees whose root has a label, as a common
+ancestor of all. Relations are computed as matrices of pairs, in O(n^3) by matrix products.
 
-Sources: ancestor-descendant and different-lineage measures as in B-SCITE (Malikic, Jahn, Kuipers, Sahinalp,
-Beerenwinkel, Nature Communications 10:2750, 2019); CASet and DISC: DiNardo, Tomlinson, Ritz, Oesper,
-"Distance measures for tumor evolutionary trees", Bioinformatics 36(7), 2020 (scphylo-tools 0.1.1 gives
-1 - CASet and 1 - DISC); MLTD: Karpov, Malikic, Rahman, Sahinalp, "A multi-labeled tree dissimilarity measure
-for comparing clonal trees of tumor progression", Algorithms for Molecular Biology 14:17, 2019.
+Sources: ancestor-descendant, different-lineage and same-clone measures as in B-SCITE (Malikic, Jahn, Kuipers,
+Sahinalp, Beerenwinkel, Nature Communications 10:2750, 2019); CASet and DISC: DiNardo, Tomlinson, Ritz,
+Oesper, "Distance measures for tumor evolutionary trees", Bioinformatics 36(7), 2020, in the form for trees of
+different mutations that takes the shared ones (scphylo-tools 0.1.1 gives 1 - CASet and 1 - DISC); clades:
+Robinson, Foulds, "Comparison of phylogenetic trees", Mathematical Biosciences 53, 1981, for rooted trees with
+labels at all nodes. `multi_label` has MLTD and MP3.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import logging
-import os
-import subprocess
-import sys
 from dataclasses import asdict, dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.names import default_names
-from syclade.host.data.trees.labelled import listed
+from syclade.host.data.trees.multi_label import multi_label_distance
+from syclade.host.data.trees.named import contracted
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.data.trees.treefile import read_labels, read_tree
-from syclade.host.ground.errors import TreeError
 from syclade.host.ground.values import JsonObject
 
 __all__ = [
-    "Agreement", "Distances", "caset", "compare", "compare_files", "disc", "multi_labelled_similarity",
-    "tree_distances",
+    "Agreement", "Distances", "Pairs", "caset", "compare", "disc", "distances_between", "tree_distances",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Number of pairs of mutations with some relation that two trees share.
+    """Number of claims, such as pairs of mutations with some relation, that two trees share.
 
     Attributes:
-        shared: pairs that have the relation in both trees.
-        found: pairs that have it in the tree that is compared.
-        true: pairs that have it in the true tree.
+        shared: claims of both trees.
+        found: claims of the tree that is compared.
+        true: claims of the true tree.
     """
 
     shared: int
@@ -53,18 +46,28 @@ class Agreement:
 
     @property
     def precision(self) -> float:
-        """Shared pairs divided by those found; 1 if none was found."""
+        """Shared claims divided by those found; 1 if none was found."""
         return self.shared / self.found if self.found else 1.0
 
     @property
     def recall(self) -> float:
-        """Shared pairs divided by the true ones; 1 if there is none."""
+        """Shared claims divided by the true ones; 1 if there is none."""
         return self.shared / self.true if self.true else 1.0
 
     @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; 1 if neither tree claims anything."""
+        return 2 * self.shared / (self.found + self.true) if self.found + self.true else 1.0
+
+    @property
     def distance(self) -> int:
-        """Number of pairs that have the relation in only one of the trees."""
+        """Number of claims of only one of the trees."""
         return self.found + self.true - 2 * self.shared
+
+    def to_dict(self) -> JsonObject:
+        """Return plain values for JSON."""
+        rates = {name: getattr(self, name) for name in ("precision", "recall", "f1", "distance")}
+        return {**asdict(self), **rates}
 
 
 @dataclass(frozen=True)
@@ -72,9 +75,11 @@ class Distances:
     """Comparison of a tree with the true one.
 
     Attributes:
-        parents: pairs (parent, child), the root among the parents.
-        ancestors: ordered pairs (ancestor, descendant) of mutations.
+        parents: pairs of mutations (one of the parent clone, one of the clone), the root among the parents.
+        ancestors: ordered pairs (ancestor, descendant) of mutations in different clones.
         lineages: unordered pairs of mutations in which neither is an ancestor of the other.
+        clones: unordered pairs of mutations in the same clone.
+        clades: sets of the mutations at and below a node; their `distance` is that of Robinson and Foulds.
         caset: mean Jaccard distance of the common ancestors of a pair of mutations, 0 to 1.
         disc: mean Jaccard distance of the ancestors that only the first mutation of a pair has, 0 to 1.
     """
@@ -82,39 +87,121 @@ class Distances:
     parents: Agreement
     ancestors: Agreement
     lineages: Agreement
+    clones: Agreement
+    clades: Agreement
     caset: float
     disc: float
 
+    @property
+    def agreements(self) -> dict[str, Agreement]:
+        """The counts by name."""
+        names = ("parents", "ancestors", "lineages", "clones", "clades")
+        return {name: getattr(self, name) for name in names}
+
     def to_dict(self) -> JsonObject:
         """Return plain values for JSON."""
-        kinds = {"parents": self.parents, "ancestors": self.ancestors, "lineages": self.lineages}
-        found: JsonObject = {
-            name: {
-                **asdict(kind),
-                "precision": kind.precision,
-                "recall": kind.recall,
-                "distance": kind.distance,
-            }
-            for name, kind in kinds.items()
-        }
-        return found | {"caset": self.caset, "disc": self.disc}
+        counts: JsonObject = {name: kind.to_dict() for name, kind in self.agreements.items()}
+        return counts | {"caset": self.caset, "disc": self.disc}
+
+
+class Pairs:
+    """Relations of pairs of mutations in a tree: bool, shape (n, n).
+
+    Attributes:
+        before: whether the row's clone is above the column's.
+        same: whether both are in one clone; true on the diagonal.
+    """
+
+    def __init__(self, parents: NDArray[np.int32], node: NDArray[np.int32]) -> None:
+        """Take the parents of the nodes, the root last, and the node of each mutation."""
+        self._parents, self._node = parents, node
+        above = ancestor_matrix(parents)[np.ix_(node, node)]  # itself and its clone are included
+        self.same: NDArray[np.bool_] = above & above.T
+        self.before: NDArray[np.bool_] = above & ~self.same
+
+    @property
+    def apart(self) -> NDArray[np.bool_]:
+        """Pairs on different lineages."""
+        return np.asarray(~(self.before | self.before.T | self.same))
+
+    @cached_property
+    def ancestors(self) -> NDArray[np.float32]:
+        """float32: 1 where the column's mutation is in the row's clone or above it, else 0."""
+        return (self.before.T | self.same).astype(np.float32)
+
+    @cached_property
+    def common(self) -> NDArray[np.float32]:
+        """float32: number of common ancestors of two mutations, of which a mutation itself is one."""
+        return np.asarray(self.ancestors @ self.ancestors.T)
+
+    @cached_property
+    def parents(self) -> NDArray[np.bool_]:
+        """bool, shape (n + 1, n): whether the row's mutation is in the parent clone of the column's.
+
+        The last row is the root. Nodes without mutations are passed over.
+        """
+        parents, node = contracted(self._parents, self._node)
+        return np.asarray(np.append(node, len(parents) - 1)[:, None] == parents[node])
+
+    @cached_property
+    def clades(self) -> frozenset[bytes]:
+        """Sets of the mutations at and below the clone of each mutation, each as bits."""
+        below = np.packbits(self.ancestors.T.astype(np.bool_), axis=1)
+        return frozenset(row.tobytes() for row in below)
+
+
+def distances_between(found: Pairs, true: Pairs) -> Distances:
+    """Compare the relations of the same mutations, in the same order, in two trees."""
+    shared = len(found.clades & true.clades)
+    return Distances(
+        parents=_agreement(found.parents, true.parents),
+        ancestors=_agreement(found.before, true.before),
+        lineages=_agreement(np.triu(found.apart), np.triu(true.apart)),
+        clones=_agreement(np.triu(found.same, 1), np.triu(true.same, 1)),
+        clades=Agreement(shared, len(found.clades), len(true.clades)),
+        caset=_caset(found, true),
+        disc=_disc(found, true),
+    )
+
+
+def _agreement(found: NDArray[np.bool_], true: NDArray[np.bool_]) -> Agreement:
+    return Agreement(int((found & true).sum()), int(found.sum()), int(true.sum()))
+
+
+def _caset(one: Pairs, two: Pairs) -> float:
+    both = one.ancestors * two.ancestors
+    shared = both @ both.T + np.float32(1.0)  # the root
+    return _mean(_jaccard(shared, one.common + two.common + 2 - shared)[np.triu_indices(len(both), 1)])
+
+
+def _disc(one: Pairs, two: Pairs) -> float:
+    first, second = one.ancestors, two.ancestors
+    shared = (first * second) @ (1 - np.maximum(first, second)).T
+    sizes = [pairs.common.diagonal()[:, None] - pairs.common for pairs in (one, two)]
+    return _mean(_jaccard(shared, sizes[0] + sizes[1] - shared)[~np.eye(len(first), dtype=np.bool_)])
+
+
+def _jaccard(shared: NDArray[np.float32], union: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the distances of sets from the sizes of their intersections and unions; 0 for two empty sets."""
+    return np.where(union == 0, 0.0, 1.0 - shared.astype(np.float64) / np.maximum(union, 1.0))
+
+
+def _mean(chosen: NDArray[np.float64]) -> float:
+    return float(chosen.mean()) if chosen.size else 0.0
+
+
+def _pairs_of(parents: NDArray[np.int32]) -> Pairs:
+    return Pairs(parents, np.arange(len(parents) - 1, dtype=np.int32))
 
 
 def tree_distances(parents: NDArray[np.int32], true: NDArray[np.int32]) -> Distances:
-    """Compare a tree with the true one.
+    """Compare a mutation tree with the true one.
 
     Args:
         parents: parent vector, int32, shape (n + 1,).
         true: parent vector of the true tree, with the same mutations in the same order.
     """
-    own, other = _above(parents), _above(true)
-    return Distances(
-        parents=_agreement(_edges(parents), _edges(true)),
-        ancestors=_agreement(own, other),
-        lineages=_agreement(np.triu(_different_lineages(own)), np.triu(_different_lineages(other))),
-        caset=caset(parents, true),
-        disc=disc(parents, true),
-    )
+    return distances_between(_pairs_of(parents), _pairs_of(true))
 
 
 def caset(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
@@ -122,10 +209,7 @@ def caset(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
 
     A mutation is its own ancestor, and the root is an ancestor of all, as in trees whose root has a label.
     """
-    one, two = _with_self(parents), _with_self(other)
-    both = one * two
-    shared, first, second = both @ both.T + 1.0, one @ one.T + 1.0, two @ two.T + 1.0  # the root
-    return _mean(_jaccard(shared, first + second - shared), np.triu_indices(len(one), 1))
+    return _caset(_pairs_of(parents), _pairs_of(other))
 
 
 def disc(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
@@ -134,131 +218,16 @@ def disc(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
     Distinct ancestors are those of the first mutation that are not ancestors of the second. A mutation is its
     own ancestor.
     """
-    one, two = _with_self(parents), _with_self(other)
-    shared = (one * two) @ (1.0 - np.maximum(one, two)).T
-    first, second = one @ (1.0 - one).T, two @ (1.0 - two).T
-    return _mean(_jaccard(shared, first + second - shared), np.nonzero(~np.eye(len(one), dtype=bool)))
-
-
-def _jaccard(shared: NDArray[np.float64], union: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the distances of sets from the sizes of their intersections and unions; 0 for two empty sets."""
-    return np.where(union == 0, 0.0, 1.0 - shared / np.maximum(union, 1.0))
-
-
-def _mean(values: NDArray[np.float64], places: tuple[NDArray[np.intp], ...]) -> float:
-    chosen = values[places]
-    return float(chosen.mean()) if chosen.size else 0.0
-
-
-def _with_self(parents: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return float64, shape (n, n): 1 where the column's mutation is the row's or its ancestor, else 0."""
-    above = _above(parents)
-    return (above.T | np.eye(len(above), dtype=np.bool_)).astype(np.float64)
-
-
-def _above(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return bool, shape (n, n): true where the row's mutation is a proper ancestor of the column's."""
-    n = len(parents) - 1
-    return ancestor_matrix(parents)[:n, :n] & ~np.eye(n, dtype=np.bool_)
-
-
-def _different_lineages(above: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    return ~(above | above.T | np.eye(len(above), dtype=np.bool_))
-
-
-def _edges(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return bool, shape (n + 1, n): true where the row's node is the parent of the column's mutation."""
-    n = len(parents) - 1
-    edges: NDArray[np.bool_] = np.arange(n + 1)[:, np.newaxis] == parents[np.newaxis, :n]
-    return edges
-
-
-def _agreement(found: NDArray[np.bool_], true: NDArray[np.bool_]) -> Agreement:
-    return Agreement(int((found & true).sum()), int(found.sum()), int(true.sum()))
+    return _disc(_pairs_of(parents), _pairs_of(other))
 
 
 def compare(parents: NDArray[np.int32], true: NDArray[np.int32]) -> JsonObject:
-    """Return all measures of a tree against the true one, as plain values.
-
-    Args:
-        parents: parent vector, int32, shape (n + 1,).
-        true: parent vector of the true tree, int32, shape (n + 1,).
-
-    Returns:
-        The values of `Distances.to_dict`, and `mltd_similarity`, which is None if scphylo-tools is not
-        installed or fails.
-    """
-    return tree_distances(parents, true).to_dict() | {
-        "mltd_similarity": multi_labelled_similarity(parents, true)
-    }
-
-
-def compare_files(tree: str | os.PathLike[str], true: str | os.PathLike[str]) -> JsonObject:
-    """Compare the trees of two files in Newick or GraphViz format; see `compare`.
-
-    Raises:
-        TreeError: a file is not a tree, or the files have different mutations.
-    """
-    mutations, labels = read_labels(true), read_labels(tree)
-    if set(labels) != set(default_names(len(labels))):  # SCITE's numbers stand for any names
-        _check_same(tree, set(labels), true, set(mutations))
-    return compare(read_tree(tree, mutations), read_tree(true, mutations))
-
-
-def _check_same(
-    tree: str | os.PathLike[str], labels: set[str], true: str | os.PathLike[str], mutations: set[str]
-) -> None:
-    """Check that two trees have the same mutations."""
-    found = {f"{os.fspath(true)} lacks": labels - mutations, f"{os.fspath(tree)} lacks": mutations - labels}
-    words = "; ".join(f"{lacks} {listed(sorted(names))}" for lacks, names in found.items() if names)
-    if words:
-        raise TreeError(
-            f"the trees have different mutations: {words}",
-            path=tree,
-            hint="compare trees of the same mutations, with one mutation in each node",
-        )
-
-
-logger = logging.getLogger("syclade.trees")
-
-_SECONDS = 120
-"""Time limit: the computation is at best quadratic in the number of nodes."""
-
-_PROGRAM = """
-import json, sys
-import pandas as pd
-import scphylo as scp
-frames = [pd.DataFrame(rows, columns=[f"m{at}" for at in range(len(rows))]) for rows in json.load(sys.stdin)]
-for frame in frames:
-    frame.index = [f"c{at}" for at in range(len(frame))]
-print()
-print(json.dumps(float(scp.tl.mltd(*frames)["normalized_similarity"])))
-"""
-
-
-def multi_labelled_similarity(parents: NDArray[np.int32], true: NDArray[np.int32]) -> float | None:
-    """Return MLTD's normalised similarity of two trees, 0 to 1, where 1 is equal; None if not available.
-
-    scphylo-tools runs in a subprocess, since version 0.1.1 may crash.
+    """Return the distances of a mutation tree from the true one, with MLTD, as plain values.
 
     Args:
         parents: parent vector, int32, shape (n + 1,).
         true: parent vector of the true tree, int32, shape (n + 1,).
     """
-    if importlib.util.find_spec("scphylo") is None:
-        return None
-    # As conflict-free matrices with one cell per mutation node.
-    matrices = [ancestor_matrix(tree)[:-1, :-1].T.astype(int).tolist() for tree in (true, parents)]
-    try:
-        ended = subprocess.run(
-            [sys.executable, "-P", "-c", _PROGRAM],
-            input=json.dumps(matrices),
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=True,
-        )
-        return float(json.loads(ended.stdout.splitlines()[-1]))
-    except (OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
-        logger.warning("scphylo-tools gives no MLTD: %s", str(error).splitlines()[0])
-        return None
+    node = np.arange(len(parents) - 1, dtype=np.int32)
+    mltd = multi_label_distance(parents, node, true, node)
+    return tree_distances(parents, true).to_dict() | mltd.to_dict()

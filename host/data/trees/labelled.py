@@ -16,7 +16,7 @@ from syclade.host.data.trees.tree import cycle_text, find_cycle
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.options import flag_of
 
-__all__ = ["CELL", "LabelledEdge", "listed", "parents_from_edges", "without_cells"]
+__all__ = ["CELL", "LabelledEdge", "edges_to_parents", "listed", "parents_from_edges", "without_cells"]
 
 CELL = re.compile(r"s\d+")
 """SCITE's name for a cell in a tree, counted from 0."""
@@ -78,13 +78,7 @@ def parents_from_edges(
         TreeError: a node has two parents, there are several roots or none, mutations are unknown or missing,
             a mutation is the root, or there is a cycle.
     """
-    incoming = _incoming(edges, path)
-    _refuse_cycle(incoming, path)
-    tops = list(dict.fromkeys(edge.parent for edge in edges if edge.parent not in incoming))
-    if len(tops) != 1:
-        what = f"several roots: {listed(tops)}" if tops else "there is no tree"
-        raise TreeError(what, path=path, hint="give one root above all mutations")
-    root = tops[0]
+    incoming, root = _rooted(edges, path)
     names = _names_in_use([*incoming, root], mutations)
     _check_names(incoming, root, names, path)
     index = {name: number for number, name in enumerate([*names, root])}
@@ -92,6 +86,38 @@ def parents_from_edges(
     for edge in incoming.values():
         parents[index[edge.child]] = index[edge.parent]
     return parents
+
+
+def edges_to_parents(
+    edges: Sequence[LabelledEdge], path: str | os.PathLike[str] | None = None
+) -> tuple[list[str], NDArray[np.int32]]:
+    """Return the labels of all nodes, the root last, and their parents: int32, shape (nodes,).
+
+    Args:
+        edges: all edges of any tree, in the order of the file.
+        path: the file, for messages.
+
+    Raises:
+        TreeError: a node has two parents, there are several roots or none, or there is a cycle.
+    """
+    incoming, root = _rooted(edges, path)
+    labels = [*incoming, root]
+    number = {label: at for at, label in enumerate(labels)}
+    above = [number[edge.parent] for edge in incoming.values()]
+    return labels, np.array([*above, len(above)], np.int32)
+
+
+def _rooted(
+    edges: Sequence[LabelledEdge], path: str | os.PathLike[str] | None
+) -> tuple[dict[str, LabelledEdge], str]:
+    """Return the edge to each node that has a parent, by the node's label, and the label of the root."""
+    incoming = _incoming(edges, path)
+    _refuse_cycle(incoming, path)
+    tops = list(dict.fromkeys(edge.parent for edge in edges if edge.parent not in incoming))
+    if len(tops) != 1:
+        what = f"several roots: {listed(tops)}" if tops else "there is no tree"
+        raise TreeError(what, path=path, hint="give one root above all mutations")
+    return incoming, tops[0]
 
 
 def _incoming(edges: Sequence[LabelledEdge], path: str | os.PathLike[str] | None) -> dict[str, LabelledEdge]:

@@ -23,7 +23,7 @@ from syclade.host.data.trees.labelled import LabelledEdge, parents_from_edges, w
 from syclade.host.data.trees.tree import children, node_labels
 from syclade.host.ground.errors import TreeError
 
-__all__ = ["from_newick", "newick_edges", "newick_of", "quoted_label", "to_newick"]
+__all__ = ["from_newick", "newick_edges", "newick_of", "newick_texts", "quoted_label", "to_newick"]
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+) | (?P<comment>\[[^\]]*\]) | (?P<mark>[(),;]) | (?P<length>:\s*[^\s()\[\]',:;]+)
@@ -113,7 +113,12 @@ def from_newick(
 
 
 def newick_edges(
-    text: str, path: str | os.PathLike[str] | None = None, *, joints: bool = False
+    text: str,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    joints: bool = False,
+    unnamed: bool = False,
+    line: int = 1,
 ) -> list[LabelledEdge]:
     """Return all edges of a tree in Newick format, including those to cells; see `from_newick`.
 
@@ -121,20 +126,48 @@ def newick_edges(
         text, path: as for `from_newick`.
         joints: whether to ignore the labels of internal nodes and give them unique labels instead. Labels of
             internal nodes may be support values, which may occur twice.
+        unnamed: whether internal nodes may lack a label; they get unique labels, which begin with a null
+            character.
+        line: line of the file in which the text begins, for messages.
     """
-    builder = _Builder(path, joints)
-    for token in _tokens(text, path):
+    builder = _Builder(path, joints, unnamed)
+    for token in _tokens(text, path, line):
         builder.take(token)
     return builder.edges
+
+
+def newick_texts(text: str, path: str | os.PathLike[str] | None = None) -> list[tuple[int, str]]:
+    """Split a text into its Newick trees: the line in which each begins, and its text.
+
+    A tree ends with a semicolon or, as in SCITE's files, with its line.
+    """
+    found: list[tuple[int, str]] = []
+    begin, depth, line, first_line = 0, 0, 1, 0
+    for match in _matches(text, path):
+        kind, piece = str(match.lastgroup), match.group()
+        if kind == "mark":
+            depth += (piece == "(") - (piece == ")")
+        ends = piece == ";" if kind == "mark" else kind == "space" and "\n" in piece and depth == 0
+        if kind in ("mark", "plain", "quoted") and not first_line:
+            first_line = line
+        line += piece.count("\n")
+        if ends:
+            if first_line:
+                found.append((first_line, text[begin : match.end()].strip()))
+            begin, first_line, depth = match.end(), 0, 0
+    if first_line:
+        found.append((first_line, text[begin:].strip()))
+    return [(at, piece) for at, piece in found if piece != ";"]
 
 
 class _Builder:
     """Builder of edges from tokens. A node's label comes after its children, so the children wait for it."""
 
-    def __init__(self, path: str | os.PathLike[str] | None, joints: bool) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, joints: bool, unnamed: bool) -> None:
         self.edges: list[LabelledEdge] = []
         self._path = path
         self._joints = joints
+        self._unnamed = unnamed
         self._label: _Token | None = None
         # The children of the node that is being read, after its parenthesis is closed.
         self._below: list[_Token] | None = None
@@ -173,7 +206,7 @@ class _Builder:
     def _finish_node(self, end: _Token) -> None:
         """Finish the node that is being read. Only the root and ignored internal nodes may lack a label."""
         node = self._label
-        if self._joints and self._below is not None:
+        if self._below is not None and (self._joints or (self._unnamed and node is None)):
             node = _Token("label", f"\0{len(self._seen)}", end.line)  # a label that no file has
         if node is None:
             if end.text != ";" or self._below is None:
@@ -195,16 +228,24 @@ class _Builder:
         _refuse(problem, token, self._path)
 
 
-def _tokens(text: str, path: str | os.PathLike[str] | None) -> Iterator[_Token]:
-    """Yield labels and marks up to the semicolon, which is added if it is missing."""
-    line, position, ended = 1, 0, False
+def _matches(text: str, path: str | os.PathLike[str] | None, line: int = 1) -> Iterator[re.Match[str]]:
+    """Yield all pieces of the text, also spaces and comments."""
+    position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
             what = {"'": "a quote is not closed", "[": "a comment is not closed"}
-            bad = text[position]
+            bad, line = text[position], line + text.count("\n", 0, position)
             _refuse(what.get(bad, f"{bad!r} does not belong here"), _Token("mark", bad, line), path)
-        kind, piece, position = str(match.lastgroup), match.group(), match.end()
+        position = match.end()
+        yield match
+
+
+def _tokens(text: str, path: str | os.PathLike[str] | None, line: int = 1) -> Iterator[_Token]:
+    """Yield labels and marks up to the semicolon, which is added if it is missing."""
+    ended = False
+    for match in _matches(text, path, line):
+        kind, piece = str(match.lastgroup), match.group()
         if kind in ("mark", "quoted", "plain"):
             if ended:
                 _refuse("there is more after the end of the tree", _Token(kind, piece, line), path)

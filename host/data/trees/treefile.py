@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.textfile import read_text
-from syclade.host.data.trees.graphviz import from_graphviz, graphviz_edges
-from syclade.host.data.trees.labelled import without_cells
-from syclade.host.data.trees.newick import from_newick, newick_edges
+from syclade.host.data.trees.graphviz import from_graphviz
+from syclade.host.data.trees.newick import from_newick
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.ground.errors import TreeError
 
-__all__ = ["read_labels", "read_tree", "tree_of"]
+__all__ = ["is_graphviz", "read_tree", "tree_of", "tree_text"]
 
 # There is only one way to match the end of a comment; with two, backtracking over many comments never ends.
 _COMMENT = r"/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
@@ -42,8 +41,8 @@ def read_tree(
         TreeError: the file is not a tree of these mutations. The error has the file, the line if known, and
             the names concerned.
     """
-    text = _text_of(path)
-    if _GRAPHVIZ.match(text):
+    text = tree_text(path)
+    if is_graphviz(text):
         return from_graphviz(text, mutations, path)
     return from_newick(text, mutations, path, cells)
 
@@ -69,30 +68,17 @@ def tree_of(tree: Any, mutations: Sequence[str], cells: Collection[str] = ()) ->
     return parents
 
 
-def read_labels(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Return the names of the mutations in a tree file, sorted.
-
-    These are the labels of all nodes except the root and cells (``s0``, ``s1``, …).
-
-    Args:
-        path: the file, in Newick or GraphViz format.
-
-    Raises:
-        TreeError: the file is not a tree.
-    """
-    text = _text_of(path)
-    edges = graphviz_edges(text, (), path) if _GRAPHVIZ.match(text) else newick_edges(text, path)
-    edges = without_cells(edges, ())
-    labels = {label for edge in edges for label in (edge.parent, edge.child)}
-    return tuple(sorted(labels - ({edge.parent for edge in edges} - {edge.child for edge in edges})))
+def is_graphviz(text: str) -> bool:
+    """Return whether a text begins like a GraphViz graph."""
+    return bool(_GRAPHVIZ.match(text))
 
 
-def _text_of(path: str | os.PathLike[str]) -> str:
+def tree_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a file; check that it begins like a tree."""
     text = read_text(path, TreeError)
     if not text.strip():
         raise TreeError("the file is empty", path=path)
-    if not _GRAPHVIZ.match(text) and not text.lstrip().startswith(("(", "[")):
+    if not is_graphviz(text) and not text.lstrip().startswith(("(", "[")):
         raise TreeError(
             "neither a Newick tree, which begins with '(', nor a GraphViz digraph", path=path, line=1
         )

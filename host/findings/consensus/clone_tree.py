@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.trees.distances import Agreement
+from syclade.host.data.trees.named import contracted
 from syclade.host.ground.values import short_repr
 
-__all__ = ["CloneTree", "agreement_with", "clone_tree_of", "make_clone_tree"]
+__all__ = ["CloneTree", "agreement_with", "clone_tree_at", "clone_tree_of", "make_clone_tree"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +118,19 @@ def clone_tree_of(parents: NDArray[np.int32]) -> CloneTree:
     n = len(parents) - 1
     above = [0 if parent == n else parent + 1 for parent in parents[:n].tolist()]
     return make_clone_tree(range(1, n + 1), [0, *above])
+
+
+def clone_tree_at(parents: NDArray[np.int32], node: NDArray[np.int32]) -> CloneTree:
+    """Return any tree whose nodes have sets of mutations as a clone tree; empty nodes are passed over.
+
+    Args:
+        parents: int32, shape (nodes,): parents of the nodes, the root last; it has no mutations.
+        node: int32, shape (n,): node of each mutation.
+    """
+    parents, node = contracted(parents, node)
+    root = len(parents) - 1
+    above = [0 if parent == root else parent + 1 for parent in parents[:-1].tolist()]
+    return make_clone_tree([at + 1 for at in node.tolist()], [0, *above])
 
 
 def agreement_with(tree: CloneTree, true: NDArray[np.int32]) -> dict[str, Agreement]:

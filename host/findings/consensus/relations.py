@@ -60,11 +60,14 @@ class Relations:
             column's.
         unseparated: int64, shape (n, n): number of these trees in which fewer than half a cell is expected
             to have the row's mutation, but not the column's; None if it is not known.
+        together: int64, shape (n, n): number of trees in which two mutations are in one clone; None if each
+            is in a clone of its own.
     """
 
     samples: int
     above: NDArray[np.int64]
     unseparated: NDArray[np.int64] | None = None
+    together: NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -89,6 +92,8 @@ class Relations:
     def apart_counts(self) -> NDArray[np.int64]:
         """int64, shape (n, n): number of trees with the two on different lineages; 0 on the diagonal."""
         counts = self.samples - self.above - self.above.T
+        if self.together is not None:
+            counts -= self.together
         np.fill_diagonal(counts, 0)
         return counts
 

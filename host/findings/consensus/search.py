@@ -29,6 +29,7 @@ __all__ = [
     "Part",
     "Place",
     "Thresholds",
+    "best_clone_tree",
     "best_place",
     "find_clone_tree",
     "gain_of",
@@ -136,8 +137,12 @@ def find_clone_tree(trees: Sequence[NDArray[np.int32]], gains: Gains) -> CloneTr
             and from a single clone.
         gains: gains of claims.
     """
-    starts = [clone_tree_of(tree) for tree in np.unique(np.array(trees), axis=0)]
-    starts.sort(key=lambda tree: -gain_of(tree, gains))
+    return best_clone_tree([clone_tree_of(tree) for tree in np.unique(np.array(trees), axis=0)], gains)
+
+
+def best_clone_tree(trees: Sequence[CloneTree], gains: Gains) -> CloneTree:
+    """Return the best clone tree found, as `find_clone_tree`; of equal gains, earlier trees come first."""
+    starts = sorted(trees, key=lambda tree: -gain_of(tree, gains))
     coarsest = make_clone_tree([1] * len(gains.before), [0, 0])
     found = [improved(tree, gains) for tree in (*starts[:STARTS], coarsest)]
     return max(found, key=lambda tree: gain_of(tree, gains))

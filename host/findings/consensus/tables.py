@@ -142,7 +142,7 @@ def clones_table(
     mutations: Sequence[str],
     support: NDArray[np.float64],
     relations: Relations,
-    cells: Mixture,
+    cells: Mixture | None,
     unplaced: Sequence[str] = (),
     unplaced_cells: int = 0,
 ) -> str:
@@ -153,33 +153,36 @@ def clones_table(
         mutations: the n names.
         support: float64, shape (clones,): support of each clone.
         relations: relations in the samples.
-        cells: the placed cells as a mixture of the clones.
+        cells: the placed cells as a mixture of the clones; None if there are no cells.
         unplaced: names of the unplaced mutations.
         unplaced_cells: number of unplaced cells.
     """
     bar = separator_of((*mutations, *unplaced))
-    below = tree.within @ cells.expected
-    numbers = (cells.expected, cells.prevalence, cells.low, cells.high, below)
+    numbers: Sequence[NDArray[np.float64]] = ()
+    if cells is not None:
+        below = tree.within @ cells.expected
+        numbers = (cells.expected, cells.prevalence, cells.low, cells.high, below)
     rows: list[Sequence[object]] = [
         (
             clone,
             parent if clone else "",
             f"{support[clone]:.3g}" if clone else "",
             f"{_descent(tree, relations, clone):.3g}" if parent else "",
-            *(f"{of[clone]:.4g}" for of in numbers),
+            *([f"{of[clone]:.4g}" for of in numbers] or [""] * 5),
             bar.join(mutations[one] for one in tree.members[clone]),
         )
         for clone, parent in enumerate(tree.parents.tolist())
     ]
     if unplaced or unplaced_cells:
-        rows.append((UNPLACED_MARK, "", "", "", unplaced_cells, "", "", "", "", bar.join(unplaced)))
+        of_cells = "" if cells is None else unplaced_cells
+        rows.append((UNPLACED_MARK, "", "", "", of_cells, "", "", "", "", bar.join(unplaced)))
     return tsv_text(CLONES, rows)
 
 
 def relations_table(
     tree: CloneTree,
     relations: Relations,
-    cells: PairCounts,
+    cells: PairCounts | None,
     mutations: Sequence[str],
     unplaced: Sequence[str] = (),
 ) -> str:
@@ -188,7 +191,7 @@ def relations_table(
     Args:
         tree: the clone tree.
         relations: relations in the samples.
-        cells: numbers of cells of the pairs.
+        cells: numbers of cells of the pairs; None if there are no cells.
         mutations: the n names.
         unplaced: names of the unplaced mutations.
     """
@@ -203,7 +206,10 @@ def relations_table(
         before[first, second] + 2 * before[second, first] + 3 * on_two[first, second]
     ]
     shares = counts / relations.samples
-    seen = np.stack([cells.both[first, second], cells.only[first, second], cells.only[second, first]])
+    seen: list[list[object]] = [[""] * 3] * len(first)
+    if cells is not None:
+        counted = (cells.both[first, second], cells.only[first, second], cells.only[second, first])
+        seen = np.stack(counted).T.tolist()
     rows = (
         (mutations[one], mutations[two], *(f"{share:.4g}" for share in of), word, *numbers)
         for one, two, of, word, numbers in zip(
@@ -211,7 +217,7 @@ def relations_table(
             second.tolist(),
             shares.T.tolist(),
             relation.tolist(),
-            seen.T.tolist(),
+            seen,
             strict=True,
         )
     )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CladeFeatures",
     "SampledCellTrees",
+    "clades_table",
     "judge_cell_trees",
     "majority_newick",
     "packed_clades",
@@ -219,14 +220,8 @@ class SampledCellTrees(Sampled):
         return sample_lines(self.store, self.problem.to_nats, self.problem.rate_tables.model, line)
 
     def to_table(self) -> str:
-        """Return a tab-separated table: a line with `COLUMNS`, then clades by falling probability."""
-        order = sorted(self.clades.items(), key=lambda one: (-one[1], len(one[0]), sorted(one[0])))
-        rows = (
-            (f"{share:.6g}", len(clade), ",".join(self.cells[cell] for cell in sorted(clade)))
-            for clade, share in order
-            if share >= LEAST
-        )
-        return tsv_text(COLUMNS, rows)
+        """Return the table of clades: tab-separated."""
+        return clades_table(self.clades, self.cells)
 
     def files(self) -> dict[str, Content]:
         """See `Sampled.files`."""
@@ -248,6 +243,22 @@ class SampledCellTrees(Sampled):
             return self.clades.get(cells, 0.0) if shared else None
 
         return [None, *map(share, clones[1:])]
+
+
+def clades_table(clades: Mapping[frozenset[int], float], cells: Sequence[str]) -> str:
+    """Return the text of ``clades.tsv``: a line with `COLUMNS`, then clades by falling probability.
+
+    Args:
+        clades: share of each clade of more than one cell, by its cells.
+        cells: names of the cells.
+    """
+    order = sorted(clades.items(), key=lambda one: (-one[1], len(one[0]), sorted(one[0])))
+    rows = (
+        (f"{share:.6g}", len(clade), ",".join(cells[cell] for cell in sorted(clade)))
+        for clade, share in order
+        if share >= LEAST
+    )
+    return tsv_text(COLUMNS, rows)
 
 
 def majority_newick(clades: Mapping[frozenset[int], float], cells: Sequence[str]) -> str:

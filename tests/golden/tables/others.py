@@ -45,14 +45,14 @@ OTHERS = (
         "compare",
         (
             f"infer {{matrix:clean}} --chains 1 --steps 300 {USUAL}",
-            "compare out/tree.gv {clean}/true_tree.newick",
+            "compare out/tree.gv {clean}/true_tree.newick --names {clean}/matrix.geneNames",
         ),
     ),
     Run(
         "compare-json",
         (
             f"infer {{matrix:small}} --chains 1 --steps 200 {USUAL}",
-            "compare out/tree.newick {small}/true_tree.newick --json",
+            "compare out/tree.newick {small}/true_tree.newick --names {small}/matrix.geneNames --json",
         ),
     ),
     Run(

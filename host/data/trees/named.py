@@ -1,0 +1,236 @@
+"""Trees whose nodes have any number of mutations, by name: read from files of any program.
+
+A mutation tree has one mutation at each node but the root, a clone tree several, and other programs' trees
+also nodes without any. Trees with different mutations can be compared (`distances`), since names are kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.names import default_names
+from syclade.host.data.input.textfile import excerpt
+from syclade.host.data.trees.graphviz import graphviz_edges
+from syclade.host.data.trees.labelled import LabelledEdge, edges_to_parents, without_cells
+from syclade.host.data.trees.newick import newick_edges, newick_texts
+from syclade.host.data.trees.tree import preorder
+from syclade.host.data.trees.treefile import is_graphviz, tree_text
+from syclade.host.ground.errors import TreeError
+from syclade.host.ground.values import short_repr
+
+__all__ = [
+    "BAR",
+    "NamedTree",
+    "Reading",
+    "contracted",
+    "named_tree",
+    "named_tree_of",
+    "named_trees_in",
+    "natural_order",
+    "read_named_trees",
+    "tree_titles",
+]
+
+BAR = "|"
+"""Text between the mutations of a node in our files, if no name has it."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedTree:
+    """A rooted tree whose nodes have sets of mutations.
+
+    Attributes:
+        title: name of the tree in tables and messages: its file, with a number if the file has several trees.
+        parents: int32, shape (nodes,): parent of each node; the root is the last, and its own parent.
+        names: names of the mutations, sorted, without those at the root.
+        node: int32, shape (names,): node of each mutation.
+        top: names at the root, which are mutations only if another tree says so (`rooted`).
+    """
+
+    title: str
+    parents: NDArray[np.int32]
+    names: tuple[str, ...]
+    node: NDArray[np.int32]
+    top: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    def rooted(self, known: Collection[str]) -> NamedTree:
+        """Return the tree with the names at its root as mutations, if one of them is known as a mutation.
+
+        Then they are in a clone below a new root. Otherwise the root stands for the normal cell, whatever its
+        label.
+
+        Args:
+            known: names of the mutations of other trees.
+        """
+        if not set(self.top) & set(known):
+            return self
+        clone = len(self.parents) - 1
+        parents = np.append(self.parents, clone + 1).astype(np.int32)
+        parents[clone] = clone + 1
+        node = dict(zip(self.names, self.node.tolist(), strict=True)) | dict.fromkeys(self.top, clone)
+        return _placed(self.title, parents, node)
+
+    def at(self, names: Sequence[str]) -> NDArray[np.int32]:
+        """Return the nodes of some of its mutations: int32, shape (names,)."""
+        number = {name: at for at, name in enumerate(self.names)}
+        return self.node[[number[name] for name in names]]
+
+
+def _placed(
+    title: str, parents: NDArray[np.int32], node: dict[str, int], top: Sequence[str] = ()
+) -> NamedTree:
+    """Return a tree with its mutations sorted by name."""
+    names = sorted(node)
+    return NamedTree(
+        title, parents, tuple(names), np.array([node[name] for name in names], np.int32), tuple(top)
+    )
+
+
+def named_tree_of(parents: NDArray[np.int32], mutations: Sequence[str], title: str = "the tree") -> NamedTree:
+    """Return a mutation tree with its names.
+
+    Args:
+        parents: parent vector, int32, shape (n + 1,).
+        mutations: the n names.
+        title: name of the tree in messages.
+    """
+    return _placed(title, parents, {name: at for at, name in enumerate(mutations)})
+
+
+def contracted(
+    parents: NDArray[np.int32], node: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return a tree without its nodes that have no mutations, but for the root: parents, and mutations'
+    nodes.
+
+    Args:
+        parents: int32, shape (nodes,): parents of the nodes, the root last.
+        node: int32, shape (n,): node of each mutation.
+    """
+    kept = np.zeros(len(parents), dtype=np.bool_)
+    kept[node] = kept[-1] = True
+    upper = parents.copy()
+    for at in preorder(parents)[1:].tolist():
+        if not kept[upper[at]]:
+            upper[at] = upper[upper[at]]
+    number = (np.cumsum(kept) - 1).astype(np.int32)
+    return number[upper[kept]], number[node]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How labels of a tree file are read.
+
+    Attributes:
+        mutations: names of the mutations in the order of the matrix, for files with SCITE's numbers; None if
+            they are not known.
+        cells: names of cells, beside s0, s1, …, whose leaves are left out.
+        separator: text between the mutations of one node.
+    """
+
+    mutations: tuple[str, ...] | None = None
+    cells: tuple[str, ...] = ()
+    separator: str = BAR
+
+
+_USUAL = Reading()
+
+
+def read_named_trees(path: str | os.PathLike[str], reading: Reading = _USUAL) -> list[NamedTree]:
+    """Read all trees of a file in Newick or GraphViz format: one or more Newick trees, or a digraph.
+
+    Raises:
+        TreeError: the file is not a tree; with file and line.
+    """
+    return named_trees_in(tree_text(path), reading, path)
+
+
+def named_trees_in(text: str, reading: Reading, path: str | os.PathLike[str]) -> list[NamedTree]:
+    """Return all trees of a text; see `read_named_trees`.
+
+    Args:
+        text: the content of the file.
+        reading: how labels are read.
+        path: the file, for titles and messages.
+    """
+    if is_graphviz(text):
+        edges = graphviz_edges(text, reading.mutations or (), path)
+        return [named_tree(edges, reading, os.fspath(path), path)]
+    pieces = newick_texts(text, path)
+    return [
+        named_tree(newick_edges(piece, path, unnamed=True, line=line), reading, title, path)
+        for title, (line, piece) in zip(tree_titles(path, len(pieces)), pieces, strict=True)
+    ]
+
+
+def natural_order(name: str) -> list[tuple[int, str]]:
+    """Return a key by which names are sorted with their numbers by value: M2 before M10."""
+    return [(int(piece) if piece.isdecimal() else -1, piece) for piece in re.split(r"([0-9]+)", name)]
+
+
+def tree_titles(path: str | os.PathLike[str], count: int) -> list[str]:
+    """Return names for the trees of a file: its path, with a number from 1 if there are several."""
+    title = os.fspath(path)
+    return [title] if count == 1 else [f"{title}:{number}" for number in range(1, count + 1)]
+
+
+def named_tree(
+    edges: Sequence[LabelledEdge], reading: Reading, title: str, path: str | os.PathLike[str] | None = None
+) -> NamedTree:
+    """Return the tree of some edges.
+
+    Args:
+        edges: all edges, in the order of the file.
+        reading: how labels are read.
+        title: name of the tree.
+        path: the file, for messages.
+
+    Raises:
+        TreeError: the edges are not a tree, or a mutation is at two nodes.
+    """
+    edges = without_cells(edges, reading.mutations or (), reading.cells)
+    labels, parents = edges_to_parents(edges, path)
+    node: dict[str, int] = {}
+    for at, label in enumerate(labels):
+        for name in _names_of(label, reading):
+            if node.setdefault(name, at) != at:
+                raise TreeError(
+                    f"the mutation {excerpt(name)} is at two nodes",
+                    path=path,
+                    hint="a mutation occurs once; a copy of it needs a name of its own",
+                )
+    root = len(labels) - 1
+    top = [name for name, at in node.items() if at == root]
+    below = {name: at for name, at in node.items() if at != root}
+    mutations = reading.mutations
+    if mutations is not None and _are_numbers(below, mutations):
+        below = {mutations[int(name) - 1]: at for name, at in below.items()}
+    return _placed(title, parents, below, top)
+
+
+def _names_of(label: str, reading: Reading) -> Iterator[str]:
+    """Yield the names of the mutations in a label; none of an unlabelled node."""
+    if label.startswith("\0"):
+        return
+    if reading.mutations is not None and label in reading.mutations:
+        yield label
+        return
+    for name in label.split(reading.separator):
+        if name.strip():
+            yield name.strip()
+
+
+def _are_numbers(names: Collection[str], mutations: Sequence[str]) -> bool:
+    """Return whether names are SCITE's numbers of these mutations, which have other names."""
+    numbers = set(default_names(len(mutations)))
+    return set(names) <= numbers and numbers != set(mutations)
