@@ -3,6 +3,7 @@
 # make quick  runs a sample of them, some from each file      make verify  runs the long ones
 # make coverage  runs the tests, and lists the branches of the host that they leave out
 # make quality  compares trees with SCITE's and checks the posterior, in about two minutes: quality-out/
+# make peers  compares distances of trees with scphylo-tools', and reads our trees by other programs; all of which it installs
 # make workflows  runs the example for Snakemake, which it installs
 # make lint   checks format, style, types and layers      make format   rewrites the format
 # make kernels  compiles the kernels that come with the package
@@ -24,7 +25,7 @@ EXAMPLE := host/data/example
 # of which would compile all of our modules without stored bytecode.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test quick verify coverage workflows quality lint format kernels lock clean
+.PHONY: help demo test quick verify coverage workflows peers quality lint format kernels lock clean
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
@@ -57,6 +58,13 @@ workflows: $(VENV)/.dev
 	[ -x $(VENV)/snakemake/bin/snakemake ] || { $(PYTHON) -m venv $(VENV)/snakemake && \
 		$(VENV)/snakemake/bin/pip --disable-pip-version-check install --quiet 'snakemake>=9'; }
 	PATH="$(CURDIR)/$(VENV)/snakemake/bin:$$PATH" $(BIN)/python -m pytest -m snakemake $(PYTEST_ARGS) tests/workflows
+
+# Versions as on the pages (docs/compare.md). R with the package ape has to be there (Debian: r-cran-ape).
+PEERS := scphylo-tools==0.1.1 ete4==4.4.0 dendropy==5.1.3 biopython==1.88
+peers: $(VENV)/.dev
+	[ -x $(VENV)/peers/bin/scphylo ] || { $(PYTHON) -m venv $(VENV)/peers && \
+		$(VENV)/peers/bin/pip --disable-pip-version-check install --quiet $(PEERS); }
+	$(BIN)/python -m pytest -m peers --peers $(VENV)/peers/bin/python $(PYTEST_ARGS) tests/data/trees
 
 quality: $(VENV)/.dev
 	$(BIN)/syclade quality all --out quality-out --force

@@ -34,9 +34,10 @@ settings.load_profile("patient")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option `--sample`, which `make quick` uses."""
+    """Add the option `--sample`, which `make quick` uses, and `--peers`, which `make peers` uses."""
     help = "run about one of N tests, always the same ones, and at least one of each file"
     parser.addoption("--sample", type=int, default=1, metavar="N", help=help)
+    parser.addoption("--peers", metavar="PYTHON", help="interpreter with the packages that -m peers needs")
 
 
 @pytest.hookimpl(trylast=True)  # after the tests that -m and -k leave out
@@ -45,9 +46,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Under CI the shared data must be present: tests that need it fail without it.
     """
-    if "cuda" not in config.getoption("markexpr"):  # where a GPU is wanted, its absence is a failure
-        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("cuda")])
-        items[:] = [item for item in items if not item.get_closest_marker("cuda")]
+    for marker in ("cuda", "peers"):  # where a GPU or a program is wanted, its absence is a failure
+        if marker not in config.getoption("markexpr"):
+            config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker(marker)])
+            items[:] = [item for item in items if not item.get_closest_marker(marker)]
     taken = sample(items, config.getoption("--sample"))
     config.hook.pytest_deselected(items=[item for item in items if item not in taken])
     items[:] = [item for item in items if item in taken]
