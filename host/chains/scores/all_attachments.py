@@ -39,7 +39,7 @@ __all__ = ["BLOCK", "all_attachments", "blocks_of_columns", "definition", "node_
 SUM_BITS = 31
 """Bits of a sum of powers: it stays below 2^31."""
 
-BLOCK = 2**14
+BLOCK = 2**16
 """Scores that are worked on at once."""
 
 
