@@ -11,7 +11,8 @@ from syclade.host.commands import options
 
 __all__ = ["command"]
 
-KINDS = ("tree", "matrix", "clones", "posterior", "convergence")
+PROGRAMS = ("fishplot", "timescape", "clonevol", "jellyfish", "oncotreevis")
+KINDS = ("tree", "matrix", "clones", "fish", "posterior", "convergence")
 
 
 @click.command("plot")
@@ -22,8 +23,9 @@ KINDS = ("tree", "matrix", "clones", "posterior", "convergence")
     default="tree",
     show_default=True,
     help="tree: the tree with the support, cells and share of each clone; matrix: the tree beside the "
-    "matrix, cells grouped by clone; clones: their shares with intervals; posterior: how probable each "
-    "order of two mutations is; convergence: searches, chains and diagnostics of the sampled trees.",
+    "matrix, cells grouped by clone; clones: their shares with intervals, in each specimen; fish: their "
+    "shares over time points; posterior: how probable each order of two mutations is; convergence: "
+    "searches, chains and diagnostics of the sampled trees.",
 )
 @click.option(
     "--tree",
@@ -31,6 +33,13 @@ KINDS = ("tree", "matrix", "clones", "posterior", "convergence")
     default="published",
     show_default=True,
     help="The tree to publish, which is the consensus where there is one; or the most likely tree.",
+)
+@click.option(
+    "--to",
+    type=click.Choice(PROGRAMS),
+    default=None,
+    help="Write the tree and the shares of its clones for another program in place of a figure; --out is "
+    "then a directory (docs/figures.md).",
 )
 @options.take(
     "out",
@@ -89,6 +98,7 @@ def command(
     result: Path,
     kind: str,
     tree: str,
+    to: str | None,
     out: Path,
     title: str,
     highlight: str,
@@ -104,7 +114,8 @@ def command(
     """Draw a figure of RESULT, the folder that 'syclade infer --out' has written.
 
     The figure shows what the folder has: no result is computed again. A clone has the same number and colour
-    in all figures, and the number that it has in clones.tsv.
+    in all figures, and the number that it has in clones.tsv. With --to, DIR gets the tree and the shares of
+    its clones as another program reads them.
     """
     from syclade.host.answer.figures.canvas import (
         MILLIMETRES,
@@ -114,22 +125,32 @@ def command(
         room_of,
         write_figure,
     )
+    from syclade.host.answer.figures.exports import export_of
     from syclade.host.answer.figures.kinds import draw_figure
     from syclade.host.answer.figures.source import files_in
     from syclade.host.answer.figures.style import Style
     from syclade.host.commands.progress import show_log
+    from syclade.host.ground.files import write_files
 
     show_log(quiet=False, verbose=False)
-    check_figure_file(out, force)
-    files = files_in(result, matrix)
     chosen = tuple(name for name in highlight.split(",") if name)
+    inputs: dict[str, object] = {"RESULT": result, "--matrix": matrix}
     style = Style(title, highlight=chosen, colours=colours, room=room_of(width, font_size))
-    scene = draw_figure(files, kind, style, names=names, tree=tree)
+    if to is not None:
+        found = export_of(files_in(result), to, style, result.resolve().name)
+        write_files(out, found, force, inputs)
+        if as_json:
+            click.echo(json.dumps({"to": to, "files": [str(out / name) for name in found]}, indent=2))
+        else:
+            click.echo(f"wrote {', '.join(found)} to {out}")
+        return
+    check_figure_file(out, force)
+    scene = draw_figure(files_in(result, matrix), kind, style, names=names, tree=tree)
     scale, letters = fitted(scene, width, font_size)
-    write_figure(scene, out, force, {"RESULT": result, "--matrix": matrix}, scale=scale, font=font)
+    write_figure(scene, out, force, inputs, scale=scale, font=font)
     across, down = (round(size * scale * MILLIMETRES / POINTS) for size in (scene.width, scene.height))
     if as_json:
         sizes = {"width_mm": across, "height_mm": down, "letters_pt": round(letters, 2)}
         click.echo(json.dumps({"kind": kind, "tree": tree, **sizes, "files": [str(out)]}, indent=2))
-        return
-    click.echo(f"wrote {out}: {across} × {down} mm, letters of {letters:.3g} pt")
+    else:
+        click.echo(f"wrote {out}: {across} × {down} mm, letters of {letters:.3g} pt")

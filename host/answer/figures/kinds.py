@@ -9,6 +9,7 @@ from syclade.host.answer.figures.diagrams import convergence_scene, posterior_sc
 from syclade.host.answer.figures.heat_map import matrix_scene
 from syclade.host.answer.figures.scene import Scene
 from syclade.host.answer.figures.source import DrawnTree, ResultFiles
+from syclade.host.answer.figures.specimens import fish_scene, panels_of, specimens_of
 from syclade.host.answer.figures.style import Style
 from syclade.host.answer.figures.trees import Interval, clones_scene, tree_scene, with_title
 from syclade.host.ground.errors import OptionError
@@ -40,9 +41,16 @@ def _matrix(files: ResultFiles, tree: DrawnTree, style: Style) -> Scene:
     return matrix_scene(tree, files.matrix, style)
 
 
-def _clones(_files: ResultFiles, tree: DrawnTree, style: Style) -> Scene:
+def _clones(files: ResultFiles, tree: DrawnTree, style: Style) -> Scene:
+    found = specimens_of(files) if tree.published else None
+    if found is not None:
+        return clones_scene(tree, style, panels_of(found), "the tissue")
     shares = [Interval(clone.share, clone.low, clone.high) for clone in tree.clones]
     return clones_scene(tree, style, [("share of the cells", shares)], "the cells")
+
+
+def _fish(files: ResultFiles, _tree: DrawnTree, style: Style) -> Scene:
+    return fish_scene(files, files.published, style)
 
 
 def _posterior(files: ResultFiles, _tree: DrawnTree, style: Style) -> Scene:
@@ -56,7 +64,8 @@ def _convergence(files: ResultFiles, _tree: DrawnTree, style: Style) -> Scene:
 KINDS = {
     "tree": FigureKind("the tree with the support, cells and share of each clone", _tree),
     "matrix": FigureKind("the tree beside the matrix, cells grouped by clone", _matrix),
-    "clones": FigureKind("the shares of the clones with their intervals", _clones),
+    "clones": FigureKind("the shares of the clones with their intervals, in each specimen", _clones),
+    "fish": FigureKind("the shares of the clones over time points, each inside its parent", _fish),
     "posterior": FigureKind("how probable each order of two mutations is", _posterior),
     "convergence": FigureKind("searches, chains and diagnostics of the sampled trees", _convergence),
 }

@@ -44,6 +44,9 @@ INDENT, ROW, LINE, SMALL, TITLE = 24.0, 24.0, 15.0, 11.0, 15.0
 PART_OF_INDENTS = 0.4
 """Most of the tree's width that indents take: they shrink with deep trees."""
 
+GAP = 44.0
+"""Distance of two panels, px."""
+
 NUMBERED = 6.0
 """Least radius of a disc with room for its number, px."""
 
@@ -281,7 +284,7 @@ def clones_scene(
     tree_room = max(0.4 * style.room, style.room - len(panels) * 260.0)
     rows = lay_out(tree, style, tree_room, top + ROW)
     left = rows.width + 20.0
-    width = min(max(least, (style.room - left - MARGIN) / len(panels) - 20.0), 300.0)
+    width = min(max(least, (style.room - left - MARGIN) / len(panels) - GAP), 300.0)
     ends = [one.high or one.share for _, shares in panels for one in shares if one]
     top_share = max(ends, default=0.0) or 1.0
     step = next(one for one in (0.05, 0.1, 0.2, 0.25, 0.5) if top_share / one <= 4 or one == 0.5)
@@ -295,8 +298,8 @@ def clones_scene(
         for clone, share, y in zip(tree.clones, shares, rows.middles, strict=True):
             if share is not None:
                 items += _dot(share, style.colour(clone.number), left, width / end, y)
-        left += width + 20.0
-    total = max(left - 20.0 + 24.0, 320.0)
+        left += width + GAP
+    total = max(left - GAP + 24.0, 320.0)
     words = [f"Dots: share of {of} that is of the clone itself. Bars: 90 % intervals.", *notes_of(tree)[1:]]
     if all(one is None or one.low is None for _, shares in panels for one in shares):
         words[0] = f"Dots: share of {of} that is of the clone itself."

@@ -29,7 +29,7 @@ from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.findings.truth import TruthFinding
 from syclade.host.findings.unplaced import Unplaced, UnplacedFinding
 from syclade.host.ground.errors import OutputError
-from syclade.host.ground.files import write_file
+from syclade.host.ground.files import write_file, write_files
 from syclade.host.ground.values import freeze_arrays, path_of
 
 if TYPE_CHECKING:
@@ -441,7 +441,7 @@ class Result(WithWork):
         """Draw a figure with matplotlib; `syclade plot` draws the same ones (docs/figures.md).
 
         Args:
-            kind: tree, matrix, clones, posterior or convergence; or a path, for the tree in that file.
+            kind: tree, matrix, clones, fish, posterior or convergence; or a path, for the tree in that file.
             path: a file to write the figure to; its extension gives the format, such as png, pdf or svg.
             title: title above the figure.
             highlight: names of mutations that stand first and in bold letters.
@@ -473,6 +473,42 @@ class Result(WithWork):
             place = path_of("the figure", path, OutputError)
             write_figure(scene, place, force, inputs_of(self), scale=scale, font=font)
         return figure_of(scene, scale=scale, font=font)
+
+    def export_clones(
+        self,
+        program: str,
+        directory: str | os.PathLike[str],
+        *,
+        highlight: Sequence[str] = (),
+        colours: str = "okabe-ito",
+        force: bool = False,
+    ) -> list[str]:
+        """Write the tree to publish and the shares of its clones for a program that draws them.
+
+        Args:
+            program: fishplot, timescape, clonevol, jellyfish or oncotreevis (docs/figures.md).
+            directory: the directory for the files; created if necessary.
+            highlight: names of mutations that the program shows as drivers.
+            colours: as for `plot`.
+            force: whether to replace existing files.
+
+        Returns:
+            The names of the files.
+
+        Raises:
+            OptionError: there is no such program, or it needs time points and the result has none.
+            OutputError: the files exist and `force` is not given, or they cannot be written.
+        """
+        from syclade.host.answer.figures.exports import export_of
+        from syclade.host.answer.figures.source import files_in_memory
+        from syclade.host.answer.figures.style import Style
+        from syclade.host.answer.output.result_files import inputs_of
+
+        place = path_of("the directory", directory, OutputError)
+        style = Style(highlight=tuple(highlight), colours=colours)
+        found = export_of(files_in_memory(self), program, style, place.name)
+        write_files(place, found, force, inputs_of(self))
+        return list(found)
 
     def to_anndata(self) -> anndata.AnnData:
         """Return matrix, tree and cells as an AnnData (`host/answer/output/anndata.py`).

@@ -16,6 +16,7 @@ from syclade.host.answer.figures.heat_map import matrix_scene
 from syclade.host.answer.figures.kinds import draw_figure
 from syclade.host.answer.figures.scene import Scene, svg_of
 from syclade.host.answer.figures.source import ResultFiles, files_in_memory
+from syclade.host.answer.figures.specimens import specimens_of
 from syclade.host.answer.figures.style import Style
 from syclade.host.answer.report.summary import highlighted, quality_of, sentences_of
 from syclade.host.device.work import executors_of
@@ -188,6 +189,7 @@ def report_of(
         warned=[one.title for part in parts for one in part.sections if one.warnings],
         tree=tree,
         drawn_tree=_svg(draw_figure(files, "tree", style)),
+        drawn_clones=[_svg(draw_figure(files, kind, style)) for kind in _of_specimens(files)],
         drawn_matrix=_svg(draw_figure(files, "matrix", style)),
         named=highlighted(files, highlight),
         parts=parts,
@@ -198,6 +200,14 @@ def report_of(
         folded=FOLDED,
     )
     return page
+
+
+def _of_specimens(files: ResultFiles) -> list[str]:
+    """Return the kinds of figures of specimens that a result has."""
+    found = specimens_of(files) if files.published.published else None
+    if found is None:
+        return []
+    return ["clones", "fish"] if len(set(found.times)) > 1 else ["clones"]
 
 
 def _svg(scene: Scene) -> Any:

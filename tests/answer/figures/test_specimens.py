@@ -1,0 +1,187 @@
+"""Clones in specimens: panels, fish plots, and files for other programs, as these document them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from syclade.host.answer.figures.exports import PROGRAMS, export_of
+from syclade.host.answer.figures.kinds import draw_figure
+from syclade.host.answer.figures.scene import Polygon, svg_of
+from syclade.host.answer.figures.source import ResultFiles
+from syclade.host.answer.figures.specimens import bands_of, positions_of, specimens_of
+from syclade.host.answer.figures.style import Style
+from syclade.host.commands import plot as plot_command
+from syclade.host.commands.main import cli
+from syclade.host.ground.errors import OptionError, SycladeError, TableError
+
+MUTATIONS = ["A", "B b", "C,c", "D"]
+PARENTS = [0, 0, 1, 1, 0]
+OWN = {"P1": (0.5, 0.25, 0.125, 0.125, 0.0), "P2": (0.1, 0.2, 0.3, 0.3, 0.1), "P3": (0.0, 0.1, 0.1, 0.2, 0.6)}
+
+
+def files(times: dict[str, str] | None, **changes: str) -> ResultFiles:
+    """Return the files of a made result: clone 1 above clones 2 and 3, and clone 4."""
+    names = ["", *MUTATIONS]
+    clones = ["clone\tparent\tsupport\tcells\tprevalence\tlow\thigh\tmutations"]
+    clones += [f"{at}\t{PARENTS[at] if at else ''}\t0.9\t2\t0.2\t0.1\t0.3\t{names[at]}" for at in range(5)]
+    lines = ["sample\ttime\tclone\tcells\tshare\tlow\thigh\tmutations"]
+    for sample, shares in OWN.items():
+        time = times[sample] if times else ""
+        lines += [
+            f"{sample}\t{time}\t{at}\t3\t{share}\t{share / 2}\t{min(1, share * 2)}\t{names[at]}"
+            for at, share in enumerate(shares)
+        ]
+    contents = {
+        "summary.json": json.dumps({"mutations": MUTATIONS, "cells": ["x", "y"], "tree": "mutation"}),
+        "clones.tsv": "\n".join(clones) + "\n",
+        "cells.tsv": "cell\tclone\nx\t1\ny\t2\n",
+        "clones_by_sample.tsv": "\n".join(lines) + "\n",
+        **changes,
+    }
+    return ResultFiles("made", contents.get)
+
+
+DAYS = {"P1": "0", "P2": "30", "P3": "150"}
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+
+
+def test_shares_are_those_of_the_table() -> None:
+    found = specimens_of(files(DAYS))
+    assert found is not None
+    np.testing.assert_allclose(found.share, list(OWN.values()))
+    points, shares = found.by_time()
+    assert points == ["0", "30", "150"]
+    np.testing.assert_array_equal(shares, found.share)
+    twice = specimens_of(files({"P1": "0", "P2": "7", "P3": "7"}))
+    assert twice is not None
+    np.testing.assert_allclose(twice.by_time()[1][1], np.mean([OWN["P2"], OWN["P3"]], axis=0))
+    assert specimens_of(ResultFiles("made", {"summary.json": "{}"}.get)) is None
+    with pytest.raises(TableError, match="there is no clone '9'"):
+        specimens_of(
+            files(
+                DAYS, **{"clones_by_sample.tsv": "sample\ttime\tclone\tshare\tlow\thigh\nP\t\t9\t1\t1\t1\n"}
+            )
+        )
+
+
+def test_each_clone_of_a_fish_plot_is_inside_its_parent() -> None:
+    made = files(DAYS)
+    tree, own = made.published, np.array(list(OWN.values()))
+    bands = bands_of(tree, own)
+    heights = bands[:, :, 1] - bands[:, :, 0]
+    np.testing.assert_allclose(heights, (own @ tree.within.T).T)
+    for at, clone in enumerate(tree.clones[1:], 1):
+        assert (bands[at, :, 0] >= bands[clone.parent, :, 0] - 1e-12).all()
+        assert (bands[at, :, 1] <= bands[clone.parent, :, 1] + 1e-12).all()
+    assert (bands[2, :, 1] <= bands[3, :, 0] + 1e-12).all(), "siblings do not overlap"
+    scene = draw_figure(made, "fish", Style())
+    fills = [item.fill for item in scene.items if isinstance(item, Polygon)]
+    assert fills == [Style().colour(number) for number in range(1, 5)]
+    assert all("nan" not in svg_of(draw_figure(made, kind, Style())) for kind in ("fish", "clones", "tree"))
+
+
+def test_time_points_are_spaced_by_their_numbers() -> None:
+    np.testing.assert_allclose(positions_of(["0", "30", "150"]), [0, 0.2, 1])
+    np.testing.assert_allclose(positions_of(["0", "1", "150"]), [0, 0.5, 1])
+    np.testing.assert_allclose(positions_of(["before", "after"]), [0, 1])
+
+
+def test_fishplot_has_nested_fractions_that_sum_without_rounding() -> None:
+    found = export_of(files(DAYS), "fishplot", Style(), "made")
+    table, clones = rows(found["fractions.tsv"]), rows(found["clones.tsv"])
+    parents = [int(row["parent_row"]) for row in clones]
+    assert parents == [0, 1, 1, 0], "rows of the table, and 0 for none"
+    for day, own in zip(DAYS.values(), OWN.values(), strict=True):
+        parts = [float(row[day]) for row in table]
+        np.testing.assert_allclose(parts[0], 100 * sum(own[1:4]), atol=0.01)
+        for parent in set(parents):
+            below = sum(part for part, above in zip(parts, parents, strict=True) if above == parent)
+            assert below <= (parts[parent - 1] if parent else 100.0), "as createFishObject checks"
+    named = export_of(files({"P1": "before", "P2": "on", "P3": "after"}), "fishplot", Style(), "made")
+    assert list(rows(named["fractions.tsv"])[0]) == ["clone", "0", "1", "2"], "numbers, as fishplot needs"
+    assert [row["label"] for row in rows(named["timepoints.tsv"])] == ["before", "on", "after"]
+
+
+def test_timescape_has_its_columns() -> None:
+    found = export_of(files(DAYS), "timescape", Style(), "made")
+    prevalence = rows(found["clonal_prev.tsv"])
+    assert list(prevalence[0]) == ["timepoint", "clone_id", "clonal_prev"]
+    for day in DAYS.values():
+        total = sum(float(row["clonal_prev"]) for row in prevalence if row["timepoint"] == day)
+        assert 0.9999 < total <= 1
+    edges = {(row["source"], row["target"]) for row in rows(found["tree_edges.tsv"])}
+    assert edges == {("0", "1"), ("1", "2"), ("1", "3"), ("0", "4")}
+    assert rows(found["clone_colours.tsv"])[1]["colour"] == Style().colour(1)[1:]
+
+
+def test_clonevol_has_names_of_rows_and_events() -> None:
+    found = export_of(files(None), "clonevol", Style(highlight=("B b",)), "made")
+    tree, variants = rows(found["tree.tsv"]), rows(found["variants.tsv"])
+    assert [(row["clone"], row["parent"]) for row in tree] == [
+        ("C0", "-1"), ("C1", "C0"), ("C2", "C1"), ("C3", "C1"), ("C4", "C0"),
+    ]  # fmt: skip
+    assert tree[4]["sample.with.nonzero.cell.frac.ci"] == "P2,P3"
+    assert [row["events"] for row in tree] == ["", "", "B b", "", ""]
+    assert [row["gene"] for row in variants if row["is.driver"] == "TRUE"] == ["B b"]
+    assert float(variants[0]["P1"]) == 25.0, "half of the cells of clone 1 and those below it"
+
+
+def test_jellyfish_has_compositions_that_sum_to_one() -> None:
+    found = export_of(files(DAYS), "jellyfish", Style(), "made")
+    assert [row["rank"] for row in rows(found["samples.tsv"])] == ["1", "2", "3"]
+    assert [row["parent"] for row in rows(found["phylogeny.tsv"])] == ["", "0", "1", "1", "0"]
+    for sample in OWN:
+        parts = [row for row in rows(found["compositions.tsv"]) if row["sample"] == sample]
+        assert sum(float(row["clonalPrevalence"]) for row in parts) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_oncotreevis_has_the_keys_that_it_requires() -> None:
+    found = json.loads(
+        export_of(files(None), "oncotreevis", Style(highlight=("A",)), "patient ü")["trees.json"]
+    )
+    seen: list[int] = []
+
+    def walk(node: dict[str, Any]) -> None:
+        assert {"node_id", "matching_label", "children"} <= node.keys()
+        seen.append(node["node_id"])
+        for child in node["children"]:
+            walk(child)
+
+    walk(found["trees"]["patient ü"]["tree"])
+    assert seen == [0, 1, 2, 3, 4]
+    assert found["highlighted_genes"] == {"A": "bold"}
+
+
+def test_programs_over_time_need_time_points() -> None:
+    for program in ("fishplot", "timescape"):
+        with pytest.raises(OptionError, match="no time points") as refused:
+            export_of(files(None), program, Style(), "made")
+        assert "--time-column" in str(refused.value)
+    with pytest.raises(OptionError, match="no two time points"):
+        draw_figure(files(dict.fromkeys(OWN, "0")), "fish", Style())
+
+
+def test_the_command_writes_a_folder(tmp_path: Path) -> None:
+    assert set(plot_command.PROGRAMS) == set(PROGRAMS)
+    made = files(DAYS)
+    (tmp_path / "a result").mkdir()
+    for name in ("summary.json", "clones.tsv", "cells.tsv", "clones_by_sample.tsv"):
+        (tmp_path / "a result" / name).write_text(made.read(name) or "", encoding="utf-8")
+    words = ["plot", str(tmp_path / "a result"), "--to", "jellyfish", "--out", str(tmp_path / "new")]
+    done = CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert done.output == f"wrote samples.tsv, phylogeny.tsv, compositions.tsv to {tmp_path / 'new'}\n"
+    again = CliRunner().invoke(cli, words, standalone_mode=False).exception
+    assert isinstance(again, SycladeError)
+    told = CliRunner().invoke(cli, [*words, "--force", "--json"], catch_exceptions=False)
+    assert json.loads(told.output)["to"] == "jellyfish"
