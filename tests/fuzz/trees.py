@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from syclade.host.data.model.simulate import random_parents
+from syclade.host.data.trees.cell_splits import read_cell_trees
+from syclade.host.data.trees.comparison import compare_cell_trees, compare_trees
 from syclade.host.data.trees.graphviz import to_graphviz
+from syclade.host.data.trees.named import read_named_trees
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.data.trees.treefile import read_tree
+from syclade.host.ground.errors import TreeError
 from tests.fuzz.damage import damaged, soup
 
 __all__ = ["Trees"]
@@ -63,6 +68,14 @@ class Trees:
             return
         data, names = given
         self._file.write_bytes(data)
+        with contextlib.suppress(TreeError):  # any program's trees, by names
+            for tree in read_named_trees(self._file):
+                validate_parents(tree.parents)
+                assert len(set(tree.names)) == len(tree.names) == len(tree.node)
+                assert not tree.names or compare_trees([tree], tree)[0].distances.clades.distance == 0
+        with contextlib.suppress(TreeError):
+            for cells in read_cell_trees(self._file):
+                assert compare_cell_trees([cells], cells)[0].splits.distance == 0
         parents = read_tree(self._file, names)
         assert parents.dtype == np.int32
         assert parents.shape == (len(names) + 1,)
