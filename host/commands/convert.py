@@ -1,4 +1,4 @@
-"""``syclade convert``: convert a matrix to the format of SCITE, PhISCS or ScisTree2."""
+"""``syclade convert``: a matrix in another format; the tree of a result in the form of another program."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.commands import options
+from syclade.host.ground.errors import OptionError
 from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
@@ -17,16 +18,33 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+TREE_FORMS = ("nhx", "figtree", "phylo")
+"""Forms of trees, as in `answer/output/tree_forms.py`."""
+
 
 @click.command("convert")
 @click.argument("matrix", type=options.MATRIX)
 @options.take(*options.CODING)
-@click.option("--to", type=click.Choice(("scite", "sc", "scistree2")), default="scite", show_default=True)
+@click.option(
+    "--to",
+    type=click.Choice(("scite", "sc", "scistree2", *TREE_FORMS)),
+    default="scite",
+    show_default=True,
+    help="Format of the matrix; or form of the tree of a result: nhx, figtree or phylo.",
+)
+@click.option(
+    "--tree",
+    type=click.Choice(("published", "likely")),
+    default="published",
+    show_default=True,
+    help="Tree of a result: the consensus if there is one, or the most likely tree.",
+)
 @options.take("out", required=True)
 @options.take("force", "json")
 def command(
     matrix: options.GivenMatrix,
     to: str,
+    tree: str,
     out: Path,
     force: bool,
     as_json: bool,
@@ -39,7 +57,13 @@ def command(
     log_odds.tsv, which --evidence reads from DIR again. With --to sc, it gets matrix.SC. With --to scistree2
     and --evidence likelihoods, it gets matrix.haploid, with probabilities. left_out.tsv lists what options
     leave out.
+
+    With --to nhx, figtree or phylo, MATRIX is the folder of a result, of infer or consensus: DIR gets its
+    tree of clones as tree.nhx, tree.nexus or tree.nwk, with support where other programs read it.
     """
+    if to in TREE_FORMS:
+        _convert_tree(matrix, to, tree, out, force, as_json)
+        return
     from syclade.host.commands.progress import show_log
     from syclade.host.data.input.left_out import FILE, left_out_table
     from syclade.host.data.input.read_matrix import read_matrix
@@ -66,6 +90,21 @@ def command(
     numbers = ", ".join(f"{count} {name}" for name, count in counts.items())
     click.echo(f"{read.n_mutations} mutations × {read.n_cells} cells: {numbers}")
     click.echo(f"wrote {', '.join(written)}")
+
+
+def _convert_tree(
+    folder: options.GivenMatrix, to: str, tree: str, out: Path, force: bool, as_json: bool
+) -> None:
+    """Write the tree of a result in the form of other programs."""
+    from syclade.host.answer.output.tree_forms import tree_files_of
+    from syclade.host.ground.files import write_files
+
+    if not isinstance(folder, Path):
+        raise OptionError("a tree comes from the folder of a result, not from standard input")
+    files = tree_files_of(folder, to, tree)
+    write_files(out, files, force, {"the folder of the result": folder})
+    written = [str(out / name) for name in files]
+    click.echo(json.dumps({"files": written}, indent=2) if as_json else f"wrote {', '.join(written)}")
 
 
 _VALUES = ("not observed", "mutation", "homozygous", "missing")

@@ -369,6 +369,21 @@ class Result(WithWork):
         """
         return self.kind.newick(self.tree, self._attaches(attach))
 
+    def to_form(self, form: str, *, tree: str = "published") -> str:
+        """Return a tree of clones in a form that other programs read with its support (docs/tree-tools.md).
+
+        Args:
+            form: nhx, figtree or phylo.
+            tree: published, the consensus where there is one; or likely, the most likely tree.
+
+        Raises:
+            OptionError: there is no such form or tree, or its leaves are cells.
+        """
+        from syclade.host.answer.figures.source import files_in_memory
+        from syclade.host.answer.output.tree_forms import FORMS, tree_files
+
+        return str(tree_files(files_in_memory(self), form, tree)[FORMS[form]])
+
     def to_graphviz(self, *, attach: bool | None = None) -> str:
         """Return the tree in GraphViz's dot language, a cell tree with mutations on its edges.
 

@@ -58,7 +58,11 @@ def to_newick(
 
 
 def newick_of(
-    below: Sequence[Sequence[int | str]], names: Sequence[str], comments: Sequence[str] | None = None
+    below: Sequence[Sequence[int | str]],
+    names: Sequence[str],
+    comments: Sequence[str] | None = None,
+    *,
+    quoted: bool = True,
 ) -> str:
     """Return any tree in Newick format.
 
@@ -67,8 +71,9 @@ def newick_of(
             is the root.
         names: names of the nodes.
         comments: comments behind the names, in brackets; empty for none.
+        quoted: whether names that need quotes get them; there must be none otherwise.
     """
-    labels = [quoted_label(name) for name in names]
+    labels = [quoted_label(name) for name in names] if quoted else list(names)
     if comments is not None:
         labels = [label + comment for label, comment in zip(labels, comments, strict=True)]
     pieces: list[str] = []

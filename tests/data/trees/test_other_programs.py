@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
+import re
+import shlex
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from numpy.typing import NDArray
 
+from syclade.host.answer.figures.source import DrawnClone, DrawnTree, ResultFiles
+from syclade.host.answer.output.tree_forms import FORMS, tree_files
+from syclade.host.commands.main import cli
 from syclade.host.data.trees.distances import Pairs, distances_between
 from syclade.host.data.trees.multi_label import mp3_similarity, multi_label_distance
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.data.trees.uniform import parents_from_pruefer
+from tests.conftest import ROOT
 
 Nodes = NDArray[np.int32]
 Tree = tuple[Nodes, Nodes]
@@ -103,3 +114,97 @@ def mp3_with_root(tree: Tree, true: Tree) -> float:
     agree = (one.before == two.before) & (one.before.T == two.before.T) & (one.same == two.same)
     triples = mp3_similarity(*tree, *true) * math.comb(mutations, 3)
     return float((triples + np.triu(agree, 1).sum()) / math.comb(mutations + 1, 3))
+
+
+BLOCK = re.compile(r"^```(python|r)\n((?:(?!```).*\n)*)```\n\n```\n((?:(?!```).*\n)*)```$", re.MULTILINE)
+"""Lines for another program on a page, and what they print."""
+
+BLOCKS = [
+    pytest.param(*found, id=f"{page}-{at}")
+    for page in ("tree-tools", "r")
+    for at, found in enumerate(BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text("utf-8")))
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files of the pages."""
+    made = tmp_path_factory.mktemp("trees")
+    (made / "host").symlink_to(ROOT / "host")
+    commands = (
+        "infer host/data/example/matrix.csv --fp-rate 0.001 --fn-rate 0.2 --device native --out results",
+        *(f"convert results --to {form} --out trees" for form in FORMS),
+        "simulate --samples 120,200 --mutations 8 --shares zipf --fp-rate 0.01 --fn-rate 0.15 --seed 3 "
+        "--out patient",
+        "infer patient/matrix.csv --device native --metadata patient/metadata.tsv --out biopsies",
+    )
+    with contextlib.chdir(made):
+        for command in commands:
+            CliRunner().invoke(cli, shlex.split(command), catch_exceptions=False)
+    for command in commands:
+        assert f"syclade {command}\n" in (ROOT / "docs" / "r.md").read_text("utf-8")
+    return made
+
+
+@pytest.mark.parametrize(("language", "lines", "printed"), BLOCKS)
+def test_lines_of_the_pages_print_what_they_say(
+    request: pytest.FixtureRequest, folder: Path, language: str, lines: str, printed: str
+) -> None:
+    program = [request.config.getoption("--peers"), "-c"]
+    if language == "r":
+        program = ["Rscript", "-e"]
+        for package in re.findall(r"library\((\w+)\)", lines):
+            asked = f"quit(status = !requireNamespace('{package}', quietly = TRUE))"
+            if subprocess.run(["Rscript", "-e", asked], check=False, capture_output=True).returncode:
+                pytest.skip(f"R has no package {package}, which is not at the registries of make peers")
+    ended = subprocess.run(
+        [*program, lines],
+        cwd=folder,
+        env={**os.environ, "RETICULATE_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.stdout, ended.returncode) == (printed, 0), ended.stderr
+
+
+ODD = {"it's": 0, "a b": 0, "x,y(1)": 1, "é|β:1": 1, "5": 2, "[c]": 5}
+"""Clones whose names need quotes or are numbers, each with the number of its parent."""
+
+READERS = """
+import io, json, sys
+import dendropy
+from Bio import Phylo
+from ete4 import Tree
+nhx, nexus, nwk = json.load(sys.stdin)
+tree = Tree(nhx, parser=1)
+print(json.dumps({node.name: node.props.get("support") for node in tree.traverse()}))
+for schema, text in (("newick", nhx), ("nexus", nexus)):
+    tree = dendropy.Tree.get(data=text, schema=schema, preserve_underscores=True)
+    label = lambda node: node.label or node.taxon.label
+    print(json.dumps({label(node): node.annotations.get_value("support") for node in tree}))
+tree = Phylo.read(io.StringIO(nwk), "newick")
+above = {clade.clades[0].name: clade.confidence for clade in tree.get_nonterminals()}
+print(json.dumps({leaf.name: above.get(leaf.name) for leaf in tree.get_terminals()}))
+"""
+
+
+def test_programs_read_names_and_support(request: pytest.FixtureRequest) -> None:
+    """All of them find each clone under its label, with its support, also where names need quotes."""
+    clones = [DrawnClone(0, 0, 0, (), 1.0, 0.1)]
+    clones += [
+        DrawnClone(at, parent, 1, (name,), 1.0, 0.1, support=at / 10)
+        for at, (name, parent) in enumerate(ODD.items(), 1)
+    ]
+    nothing = np.zeros(0, dtype=np.int64)
+    files = ResultFiles("", lambda _: None, best=DrawnTree(tuple(clones), nothing, nothing, nothing))
+    files.__dict__["summary"] = {"tree": "mutation", "mutations": list(ODD)}
+    given = [tree_files(files, form, "likely")[name] for form, name in FORMS.items()]
+    expected = {
+        "root": None, "it_s": "0.1", "a_b": "0.2", "x_y_1": "0.3", "é|β_1": "0.4", "5": "0.5", "c": "0.6",
+    }  # fmt: skip
+    of_ete, of_newick, of_nexus, of_bio = told_by(request.config.getoption("--peers"), READERS, given)
+    for found in (of_ete, of_newick, of_nexus):
+        assert found == expected
+    inner = {label: None if share is None else float(share) for label, share in expected.items()}
+    assert of_bio == {**inner, "x_y_1": None, "é|β_1": None, "c": None}  # leaves
