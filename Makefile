@@ -33,7 +33,7 @@ demo: $(VENV)/.run
 	$(BIN)/syclade infer $(EXAMPLE)/matrix.csv --names $(EXAMPLE)/matrix.geneNames \
 		--fp-rate 0.001 --fn-rate 0.2 --device cpu --out demo-out --force
 
-# Each worker and its compiler may need 2 GB: NUMPROCESSES=2 where there is less than that for each core.
+# By default one worker more than cores, if there are 2 GB for each (tests/conftest.py).
 NUMPROCESSES ?= auto
 PYTEST := $(BIN)/python -m pytest --numprocesses $(NUMPROCESSES) --dist worksteal
 

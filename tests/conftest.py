@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from syclade.host.device.cores import cores_of_process
+from syclade.host.ground.limits import available_memory
 from tests.support.compiled_tests import needs_compiler
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,6 +40,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     help = "run about one of N tests, always the same ones, and at least one of each file"
     parser.addoption("--sample", type=int, default=1, metavar="N", help=help)
     parser.addoption("--peers", metavar="PYTHON", help="interpreter with the packages that -m peers needs")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return the workers of `--numprocesses auto`: one more than cores, as tests also wait for processes.
+
+    Each worker and its compiler may need 2 GB.
+    """
+    return max(1, min(cores_of_process() + 1, available_memory() // 2**31))
 
 
 @pytest.hookimpl(trylast=True)  # after the tests that -m and -k leave out
