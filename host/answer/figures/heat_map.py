@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.answer.figures.drawn_tree import DrawnTree
 from syclade.host.answer.figures.scene import (
     INK,
     LETTERS,
@@ -20,7 +21,6 @@ from syclade.host.answer.figures.scene import (
     Text,
     width_of,
 )
-from syclade.host.answer.figures.source import DrawnTree
 from syclade.host.answer.figures.style import Style, hex_of, ink_on, mixed
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, lay_out, notes_of
 from syclade.host.data.input.evidence import Likelihoods

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from syclade.host.answer.figures.diagrams import convergence_scene, posterior_scene
+from syclade.host.answer.figures.drawn_tree import DrawnTree
 from syclade.host.answer.figures.heat_map import matrix_scene
 from syclade.host.answer.figures.scene import Scene
-from syclade.host.answer.figures.source import DrawnTree, ResultFiles
+from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.answer.figures.specimens import fish_scene, panels_of, specimens_of
 from syclade.host.answer.figures.style import Style
 from syclade.host.answer.figures.trees import Interval, clones_scene, tree_scene, with_title

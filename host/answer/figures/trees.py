@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
 from syclade.host.answer.figures.scene import (
     INK,
     LETTERS,
@@ -21,7 +22,6 @@ from syclade.host.answer.figures.scene import (
     width_of,
     wrapped,
 )
-from syclade.host.answer.figures.source import DrawnClone, DrawnTree
 from syclade.host.answer.figures.style import Style, ink_on
 
 __all__ = [

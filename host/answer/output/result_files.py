@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syclade.host.answer.report.page import report_of
 from syclade.host.data.model.rates import all_rates
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import work_dicts
@@ -88,6 +87,8 @@ def files_of(
     files: dict[str, Content] = {**dict(zip(result.kind.file_names, texts, strict=True))}
     found = {name: content for finding in result.findings for name, content in finding.files().items()}
     if report:
+        from syclade.host.answer.report.page import report_of
+
         files["report.html"] = report_of(result, found, title=title, highlight=highlight)
     if netcdf:
         files["samples.nc"] = netcdf_of(result)

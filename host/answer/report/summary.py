@@ -14,7 +14,8 @@ from syclade.host.findings.finding import Section, cut
 from syclade.host.ground.values import counted, listed
 
 if TYPE_CHECKING:
-    from syclade.host.answer.figures.source import DrawnClone, DrawnTree, ResultFiles
+    from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
+    from syclade.host.answer.figures.source import ResultFiles
     from syclade.host.answer.output.result import Result
 
 __all__ = ["highlighted", "quality_of", "sentences_of"]
@@ -56,13 +57,21 @@ def _sureness(result: Result, clones: Sequence[DrawnClone]) -> str:
     sure = sum(1 for clone in known if (clone.support or 0.0) >= SURE)
     words = f"{sure} of {len(known)} clones are in at least {SURE:.0%} of the sampled trees"
     if len(known) == 1:
-        words = f"Its clone is in {weakest.support:.0%} of the sampled trees"
+        words = f"Its clone is in {_percent(weakest.support)} of the sampled trees"
     else:
         words += f", and the least sure one, clone {weakest.number} ({listed(weakest.mutations, 3)}), in "
-        words += f"{weakest.support:.0%}"
+        words += _percent(weakest.support)
     if result.support is not None and not result.support.enough:
         words += "; too few trees were sampled, so these shares are rough"
     return f"{words}."
+
+
+def _percent(share: float | None) -> str:
+    """Return a share in per cent; shares that would round to 0 or 100 are not called so."""
+    value = 100.0 * (share or 0.0)
+    if 0.0 < value < 0.5:
+        return "less than 1%"
+    return "more than 99%" if 99.5 <= value < 100.0 else f"{value:.0f}%"
 
 
 def _limits(result: Result, tree: DrawnTree, clones: Sequence[DrawnClone]) -> str:

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
 import syclade
+from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
 from syclade.host.answer.figures.heat_map import (
     COLOURS,
     MOST_COLUMNS,
@@ -36,7 +37,7 @@ from syclade.host.answer.figures.scene import (
     width_of,
     wrapped,
 )
-from syclade.host.answer.figures.source import DrawnClone, DrawnTree, files_in, files_in_memory
+from syclade.host.answer.figures.source import files_in, files_in_memory
 from syclade.host.answer.figures.style import CLONE_COLOURS, Style, ink_on
 from syclade.host.answer.figures.trees import clones_scene, lay_out, tree_scene, with_title
 from syclade.host.commands import plot as plot_command

@@ -13,8 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.answer.figures.source import files_in_memory, support_of
-from syclade.host.answer.report.summary import sentences_of
+from syclade.host.answer.figures.drawn_tree import support_of
+from syclade.host.answer.figures.source import files_in_memory
+from syclade.host.answer.report.summary import _percent, sentences_of
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import matrix_from_array, with_names
 from syclade.host.data.model.simulate import simulate
@@ -222,6 +223,9 @@ def test_the_summary_says_how_many_clones_how_sure_and_what_not_to_conclude() ->
     )
     assert f"the least sure one, clone {weakest + 1} (" in sure
     assert f"), in {support[weakest]:.0%}" in sure
+    assert [_percent(share) for share in (0.0, 0.001, 0.25, 0.998, 1.0)] == [
+        "0%", "less than 1%", "25%", "more than 99%", "100%",
+    ]  # fmt: skip
     several = [clone for clone in consensus.tree.members if len(clone) > 1]
     assert ("an order of the mutations within" in limits) == bool(several)
     assert "all shares are of the 60 cells here" in limits
@@ -311,6 +315,7 @@ def test_the_page_can_be_read_by_readers_of_screens() -> None:
     ids = re.findall(r'id="([^"]+)"', page)
     assert len(set(ids)) == len(ids)
     assert "<th></th>" not in page
+    assert '<th scope="row"></th>' not in page
     assert re.search(r"<th(?!ead| scope=)", page) is None
     for drawn in re.findall(r"<svg[^>]*>.*?</title>", page, re.DOTALL):
         assert 'role="img"' in drawn

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.answer.figures.source import support_of
+from syclade.host.answer.figures.drawn_tree import support_of
 from syclade.host.chains.scores.base import BEST_PLACEMENT
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
