@@ -14,6 +14,7 @@ from tests.fuzz.matrices import Matrices
 from tests.fuzz.metadata import Labels
 from tests.fuzz.names import Names
 from tests.fuzz.reads import Places, Reads
+from tests.fuzz.results import Results
 from tests.fuzz.run import Kind
 from tests.fuzz.trees import Trees
 
@@ -23,6 +24,6 @@ KINDS: dict[str, Callable[[Path], Kind]] = {
     kind.name: kind
     for kind in (
         Matrices, Names, Labels, Trees, Images, Archives, Caches, Checkpoints, Tables, Pairs, Libraries,
-        Reads, Places,
+        Reads, Places, Results,
     )
 }  # fmt: skip

@@ -64,7 +64,13 @@ def export_of(files: ResultFiles, program: str, style: Style, name: str) -> dict
     """
     if program not in PROGRAMS:
         raise OptionError(f"there are no files for {program!r}", hint=f"use {', '.join(PROGRAMS)}")
-    style.check(files.mutations)
+    with files.as_a_whole():
+        style.check(files.mutations)
+        return PROGRAMS[program](_clones_of(files, style, name))
+
+
+def _clones_of(files: ResultFiles, style: Style, name: str) -> Clones:
+    """Return the published tree with its shares."""
     tree = files.published
     colours = [style.colour(clone.number) for clone in tree.clones]
     found = specimens_of(files) if tree.published else None
@@ -77,7 +83,7 @@ def export_of(files: ResultFiles, program: str, style: Style, name: str) -> dict
             for ends in zip(*((clone.low, clone.high) for clone in tree.clones), strict=True)
         )
         found = Specimens(("all",), (), share, low, high)
-    return PROGRAMS[program](Clones(tree, found, style.highlight, colours, name))
+    return Clones(tree, found, style.highlight, colours, name)
 
 
 UNITS = 1024

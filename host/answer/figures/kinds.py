@@ -95,15 +95,17 @@ def draw_figure(
     for name, value, known in (("kind of figures", kind, KINDS), ("tree", tree, TREES)):
         if value not in known:
             raise OptionError(f"there is no {name} {value!r}", hint=f"use {', '.join(known)}")
-    style.check(files.mutations)
-    shown = files.likely if tree == "likely" else files.published
+    with files.as_a_whole():
+        style.check(files.mutations)
+        shown = files.likely if tree == "likely" else files.published
     many = sum(len(clone.mutations) for clone in shown.clones)
     if names == "auto":
         dense = kind in ("matrix", "posterior") or many > 100
         most = NAMES_OF_CLONE if dense else None
     else:
         most = None if names == "all" else 0 if names == "none" else _number(names)
-    return with_title(KINDS[kind].make(files, shown, replace(style, names=most)), style)
+    with files.as_a_whole():
+        return with_title(KINDS[kind].make(files, shown, replace(style, names=most)), style)
 
 
 def _number(names: str | int) -> int:

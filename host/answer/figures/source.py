@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +18,10 @@ import numpy as np
 from syclade.host.answer.figures.drawn_tree import SAMPLED, DrawnClone, DrawnTree, likely_tree, support_of
 from syclade.host.data.input.matrix import Matrix, with_cell_names, with_names
 from syclade.host.data.input.read_matrix import read_matrix
-from syclade.host.data.input.textfile import read_text
+from syclade.host.data.input.textfile import excerpt, read_text
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
+from syclade.host.data.trees.tree import validate_parents
 from syclade.host.findings.consensus.tables import separator_of
 from syclade.host.findings.doublets import LIKELY, genotypes_of
 from syclade.host.findings.kinds import kind_named
@@ -93,17 +96,40 @@ class ResultFiles:
         """Return a column of a table as numbers; NaN for empty entries.
 
         Raises:
-            TableError: an entry is no number.
+            TableError: an entry is no finite number.
         """
         found = []
         for line, text in enumerate(self.column(file, column), 2):
             try:
-                found.append(float(text) if text else float("nan"))
+                found.append(float(text) if text else math.nan)
             except ValueError:
+                found.append(math.inf)
+            if text and not math.isfinite(found[-1]):
                 raise TableError(
-                    f"{text!r} in the column {column} is not a number", path=f"{self.place}/{file}", line=line
-                ) from None
+                    f"{excerpt(text)} in the column {column} is not a number",
+                    path=f"{self.place}/{file}",
+                    line=line,
+                )
         return found
+
+    @contextmanager
+    def as_a_whole(self) -> Iterator[None]:
+        """Report files in a folder that do not fit together, such as a number of a clone that is missing.
+
+        Raises:
+            TableError: they do not.
+        """
+        try:
+            yield
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+            if self.observed is not None:  # a result in memory fits together
+                raise
+            what = f"{type(problem).__name__}: {excerpt(str(problem))}"
+            raise TableError(
+                f"the files of this result do not fit together ({what})",
+                path=self.place,
+                hint="infer it again",
+            ) from problem
 
     @property
     def mutations(self) -> tuple[str, ...]:
@@ -207,6 +233,10 @@ def _consensus(files: ResultFiles) -> DrawnTree:
         if at and parents[at] not in index:
             raise TableError(f"there is no clone {parents[at]!r}", path=f"{files.place}/{name}", line=at + 2)
         parent = index[parents[at]] if at else 0
+        if at and parent >= at:
+            raise TableError(
+                f"clone {parents[at]} is not above clone {number}", path=f"{files.place}/{name}", line=at + 2
+            )
         cells, share, low, high, support = (shares[column][at] for column in shares)
         depth = clones[parent].depth + 1 if at else 0
         clones.append(
@@ -224,6 +254,8 @@ def _consensus(files: ResultFiles) -> DrawnTree:
             if share > LIKELY:
                 row = (files.table("cells.tsv") or [])[cell]
                 best[cell], second[cell] = index[row["first"]], index[row["second"]]
+    if len(best) != len(files.cells):
+        raise TableError(f"it has {len(best)} of {len(files.cells)} cells", path=f"{files.place}/cells.tsv")
     order = np.argsort([at if at >= 0 else len(clones) for at in best], kind="stable")
     return DrawnTree(
         tuple(clones), np.array(best), np.array(second), order, tuple(unplaced), published=True, of=SAMPLED
@@ -241,7 +273,7 @@ def _likely(files: ResultFiles) -> DrawnTree:
             kind = recurrent_kind(recurrent_mutation(given, files.mutations[:-1]))
     else:
         nodes = [number[label] for label in files.column(kind.table_name, "edge")]
-    parents = np.array(summary["parents"], dtype=np.int32)
+    parents = validate_parents(summary["parents"])
 
     def tree_with(nodes: Sequence[int]) -> Tree:
         nothing = np.zeros(len(nodes))

@@ -17,7 +17,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from syclade.host.answer.figures.source import DrawnClone, DrawnTree, ResultFiles, files_in
+from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
+from syclade.host.answer.figures.source import ResultFiles, files_in
 from syclade.host.data.input.textfile import read_text
 from syclade.host.data.trees.newick import newick_of
 from syclade.host.data.trees.tree import root_label

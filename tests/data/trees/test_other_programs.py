@@ -18,7 +18,8 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from syclade.host.answer.figures.source import DrawnClone, DrawnTree, ResultFiles
+from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
+from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.answer.output.tree_forms import FORMS, tree_files
 from syclade.host.commands.main import cli
 from syclade.host.data.trees.distances import Pairs, distances_between
