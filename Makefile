@@ -4,6 +4,7 @@
 # make coverage  runs the tests, and lists the branches of the host that they leave out
 # make quality  compares trees with SCITE's and checks the posterior, in about two minutes: quality-out/
 # make peers  compares distances of trees with scphylo-tools', and reads our trees by other programs; all of which it installs
+# make docs   builds the site of the documentation into build/site, in an environment of its own
 # make workflows  runs the example for Snakemake, which it installs
 # make lint   checks format, style, types and layers      make format   rewrites the format
 # make kernels  compiles the kernels that come with the package
@@ -25,7 +26,7 @@ EXAMPLE := host/data/example
 # of which would compile all of our modules without stored bytecode.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test quick verify coverage workflows peers quality lint format kernels lock clean
+.PHONY: help demo test quick verify coverage workflows peers docs quality lint format kernels lock clean
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
@@ -65,6 +66,12 @@ peers: $(VENV)/.dev
 	[ -x $(VENV)/peers/bin/scphylo ] || { $(PYTHON) -m venv $(VENV)/peers && \
 		$(VENV)/peers/bin/pip --disable-pip-version-check install --quiet $(PEERS); }
 	$(BIN)/python -m pytest -m peers --peers $(VENV)/peers/bin/python $(PYTEST_ARGS) tests/data/trees
+
+docs: $(VENV)/.dev
+	[ -x $(VENV)/docs/bin/sphinx-build ] || { $(PYTHON) -m venv $(VENV)/docs && \
+		$(BIN)/uv pip install --quiet --python $(VENV)/docs --group docs --editable .; }
+	$(VENV)/docs/bin/sphinx-build -W --keep-going -q -E -d build/doctrees docs build/site
+	@echo 'open build/site/index.html'
 
 quality: $(VENV)/.dev
 	$(BIN)/syclade quality all --out quality-out --force

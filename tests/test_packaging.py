@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import statistics
 import subprocess
@@ -231,3 +232,18 @@ def test_files_that_the_documentation_names_are_there() -> None:
         for place in named.findall(page.read_text(encoding="utf-8").partition("## What is to come")[0]):
             if not re.search(r"(^|/)(x|x_\w+)(\.py|/|$)", place):
                 assert (ROOT / place).exists(), f"{page.name}: {place}"
+
+
+def test_the_site_has_every_page() -> None:
+    """A page that is in no list of docs/conf.py would fail `make docs`, which no other test runs."""
+    docs = ROOT / "docs"
+    pages = runpy.run_path(str(docs / "conf.py"))["PAGES"]
+    listed = sorted(page for section in pages.values() for page in section)
+    found = {
+        path.relative_to(docs).with_suffix("").as_posix()
+        for end in ("md", "ipynb")
+        for path in docs.rglob(f"*.{end}")
+    }
+    assert listed == sorted(
+        page for page in found if page != "index" and not page.startswith("workflows/snakemake")
+    )

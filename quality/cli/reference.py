@@ -23,7 +23,7 @@ POSITIVE = click.IntRange(min=1)
 
 @click.command("reference")
 @click.option("--scite", type=options.INPUT_FILE, required=True, metavar="PATH", help="A SCITE binary.")
-@click.option("--inputs", type=options.INPUT_FILE, metavar="DIR", help="Folder of matrices, *.csv.")
+@click.option("--inputs", type=options.INPUT_FILE, metavar="DIR", help="Folder of matrices, each NAME.csv.")
 @click.option("--simulate", "count", type=click.IntRange(min=2), metavar="COUNT", help="Simulate the inputs.")
 @click.option("--cells", type=POSITIVE, default=64, show_default=True, metavar="M", help="(--simulate)")
 @click.option("--mutations", type=POSITIVE, default=63, show_default=True, metavar="N", help="(--simulate)")
