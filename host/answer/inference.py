@@ -75,6 +75,7 @@ def infer(
     sample_column: str | None = None,
     time_column: str | None = None,
     attach: bool = False,
+    genotypes: bool = False,
     score: str = "max",
     doublets: float | str | None = None,
     recurrent: str | int | None = None,
@@ -147,6 +148,8 @@ def infer(
         sample_column: column of the specimens. Default: `sample`, else the only one.
         time_column: column of the time point of each specimen: numbers, or words in their order.
         attach: whether the trees that the result writes include the cells, each attached to its best node.
+        genotypes: whether to call the mutations of each cell by the published tree, with probabilities over
+            sampled trees (`Result.genotypes`).
         score: score of a tree: max (every cell at its best node), shares (each cell's likelihood summed over
             all nodes by their shares of the cells, which chains sample, too), or sum (summed over
             all nodes; SCITE's -s, without a prior).

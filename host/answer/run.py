@@ -27,6 +27,7 @@ from syclade.host.findings.clones_by_sample import ClonesBySampleFinding, summar
 from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import BestTree, Draft
+from syclade.host.findings.genotypes import GenotypesFinding, make_genotypes
 from syclade.host.findings.kinds.kind import TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.registry import findings_of
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.chains.state import ChainState
     from syclade.host.data.input.metadata import CellLabels
+    from syclade.host.findings.consensus.published import PublishedTree
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.findings.support.plan import SupportPlan
 
@@ -195,6 +197,8 @@ def make_draft(request: Request, context: RunContext) -> Draft:
         _add_support(request.support, request, draft, context)
     if request.labels is not None and request.labels.specimens:
         _add_clones_by_sample(request, draft, request.labels)
+    if request.options.genotypes:
+        _add_genotypes(draft)
     if request.max_trees is not None:
         _add_co_optimal(request, draft, request.max_trees, context)
     return draft
@@ -272,26 +276,45 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     _add_consensus(draft, support.sampled, rates, request.labels, fn_rates)
 
 
+def _add_genotypes(draft: Draft) -> None:
+    """Add the genotypes of the cells by the published tree."""
+    best, found = draft.best, draft.get(ConsensusFinding)
+    consensus = None if found is None else found.consensus
+    draft.add(GenotypesFinding(make_genotypes(best, consensus, _published(draft), draft.unplaced)))
+
+
+def _published(draft: Draft) -> PublishedTree | None:
+    """Return the tree to publish; None for cell trees, and for trees with a recurrent mutation."""
+    from syclade.host.findings.consensus.published import published_tree
+
+    if draft.best.kind.consensus_names != MUTATION.consensus_names:
+        return None
+    consensus = draft.get(ConsensusFinding)
+    return published_tree(draft.best, None if consensus is None else consensus.consensus, draft.unplaced)
+
+
 def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) -> None:
     """Add the shares of the clones of the published tree in specimens: of the consensus, if there is one.
 
     Without samples of trees, the clones are the nodes of the most likely tree.
     """
-    from syclade.host.findings.consensus.published import published_tree
     from syclade.host.findings.specimen_shares import draw_shares_of_specimens
 
-    best, unplaced = draft.best, draft.unplaced
-    if best.kind.consensus_names != MUTATION.consensus_names:
-        input_logger.warning("%s have no clones by sample", best.kind.title)
+    best, unplaced, published = draft.best, draft.unplaced, _published(draft)
+    if published is None:
+        input_logger.warning("%s have no clones by sample", _without_clones(best))
         return
     specimen_of = labels.specimen_of[unplaced.placed_cells(len(best.cells))]
     if not (specimen_of >= 0).any():
         input_logger.warning("no placed cell has a sample: there are no clones by sample")
         return
-    consensus = draft.get(ConsensusFinding)
-    published = published_tree(best, None if consensus is None else consensus.consensus, unplaced)
     draws = draw_shares_of_specimens(published, specimen_of, len(labels.specimens), request.seed)
-    draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of)))
+    own = labels.columns if labels.given else {}
+    draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of), own))
+
+
+def _without_clones(best: BestTree) -> str:
+    return best.kind.title if best.assignment.recurrence is None else "trees with a recurrent mutation"
 
 
 def _add_co_optimal(request: Request, draft: Draft, most: int, context: RunContext) -> None:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.finding import Finding, Question, Section, cut, made_by_stage, sentence
+from syclade.host.findings.finding import (
+    CELLS,
+    Column,
+    Finding,
+    Question,
+    Section,
+    cut,
+    made_by_stage,
+    sentence,
+)
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import is_given
 from syclade.host.ground.values import JsonObject, counted, freeze_arrays, listed, short_repr
@@ -238,6 +247,8 @@ class ClonesBySampleFinding(Finding):
 
     name = "clones_by_sample"
     found: ClonesBySample
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Labels of all cells that the matrix does not have itself."""
 
     def files(self) -> dict[str, Content]:
         """Return the tables of shares, and of changes if there are any."""
@@ -267,6 +278,13 @@ class ClonesBySampleFinding(Finding):
             "sampled trees leave open.",
         )
         return Section("Clones by sample", words, cut(head, rows))
+
+    def columns(self) -> list[Column]:
+        """Return the labels of the cells."""
+        return [
+            Column(CELLS, name, [text or None for text in texts], sorted({*texts} - {""}))
+            for name, texts in self.labels.items()
+        ]
 
     def _shown(self, sample: int, clone: int) -> str:
         """Return a share with its interval, in per cent."""

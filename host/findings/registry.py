@@ -9,6 +9,7 @@ from syclade.host.findings.consensus.finding import CONSENSUS
 from syclade.host.findings.cooptimal.finding import CO_OPTIMAL
 from syclade.host.findings.doublets import DOUBLETS
 from syclade.host.findings.evidence import EVIDENCE
+from syclade.host.findings.genotypes import GENOTYPES
 from syclade.host.findings.rates import RATES
 from syclade.host.findings.recurrences import RECURRENCES
 from syclade.host.findings.samples.finding import SAMPLES
@@ -31,6 +32,7 @@ FINDINGS: tuple[FindingKind, ...] = (
     SAMPLES,
     CONSENSUS,
     CLONES_BY_SAMPLE,
+    GENOTYPES,
     SUPPORT,
     CO_OPTIMAL,
     TRUTH,

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from syclade.host.answer.output.result import Result
     from syclade.host.data.input.matrix import LeftOut
+    from syclade.host.findings.consensus.consensus import CloneConsensus
+    from syclade.host.ground.values import Array
 
 __all__ = ["anndata_of"]
 
@@ -42,8 +44,11 @@ def anndata_of(result: Result) -> anndata.AnnData:
     nodes; `var` has the parent and the depth of every mutation. With support, `obs` has each cell's, and
     `var` those of each mutation's parent and clade. Of a cell tree, `var` has the best edge of every
     mutation, the number of equally good edges and its log-likelihood there; `obs` has the parent and the
-    depth of every cell. `uns["syclade"]` has the tree in Newick format, the parent vector, and the summary as
-    JSON text, so that the object can be written to a file.
+    depth of every cell. With a consensus, `obs` has each cell's clone, its runner-up and whether it fits, and
+    `obsm["clone_posterior"]` the probabilities of all clones. Genotypes, if they were called, are the layer
+    `genotype`, and labels of a table are columns of `obs`. `uns["syclade"]` has the tree
+    in Newick format, the parent vector, and the summary as JSON text, so that the object can be written to a
+    file.
 
     If the matrix is from an AnnData, or from a file of one that has not changed since, all that it has stays:
     obs, var, layers, obsm and so on. Where it has a column or a layer of one of these names that is not of an
@@ -66,7 +71,9 @@ def anndata_of(result: Result) -> anndata.AnnData:
     of_cells, of_mutations = (assigned, placed) if result.kind.item == "cell" else (placed, assigned)
     _add_columns(of_cells, CELLS, result)
     _add_columns(of_mutations, MUTATIONS, result)
-    expected = result.kind.genotypes(tree)
+    layers: dict[str, Array] = {"tree": result.kind.genotypes(tree)}
+    if (genotypes := result.genotypes) is not None and len(genotypes.called) == len(result.mutations):
+        layers["genotype"] = genotypes.called
     provenance = {
         "newick": result.to_newick(attach=False),
         "parents": result.parents.copy(),
@@ -76,11 +83,19 @@ def anndata_of(result: Result) -> anndata.AnnData:
         np.ascontiguousarray(result.observed.values.T).astype(np.int8),
         obs=of_cells.set_axis(list(result.cells)),
         var=of_mutations.set_axis(list(result.mutations)),
-        layers={"tree": np.ascontiguousarray(expected.T).astype(np.int8)},
+        obsm={} if result.consensus is None else {"clone_posterior": _clone_posterior(result.consensus)},
+        layers={name: np.ascontiguousarray(one.T).astype(np.int8) for name, one in layers.items()},
         uns={"syclade": provenance},
     )
     source = _source_of(result)
     return made if source is None else _with_source(made, _rest(source, result.observed.left_out))
+
+
+def _clone_posterior(consensus: CloneConsensus) -> Array:
+    """Return the probability of each clone for each cell, NaN for unplaced cells: (cells, clones)."""
+    found = np.full((consensus.matrix.n_cells, consensus.tree.clones), np.nan)
+    found[consensus.placed_cells] = consensus.cells.probability.T
+    return found
 
 
 def _source_of(result: Result) -> anndata.AnnData | None:
@@ -132,9 +147,10 @@ def _with_source(made: anndata.AnnData, source: anndata.AnnData) -> anndata.AnnD
     parts = ["obsm", "obsp"]
     if count == made.n_vars:
         parts += ["varm", "varp"]
-        own = made.layers.pop("tree")
+        own = {name: made.layers.pop(name) for name in list(made.layers)}
         kept = {**source.layers}
-        kept[_free("tree", kept, ours)] = own
+        for name, layer in own.items():
+            kept[_free(name, kept, ours)] = layer
         if source.X is not None and "X" not in kept and not _equal(source.X, made.X):
             kept["X"] = source.X.copy()
         for name, layer in kept.items():
@@ -142,8 +158,11 @@ def _with_source(made: anndata.AnnData, source: anndata.AnnData) -> anndata.AnnD
         if source.raw is not None:
             made.raw = source.raw.to_adata()
     for part in parts:
-        for name, values in getattr(source, part).items():
+        theirs, own = getattr(source, part), dict(getattr(made, part))
+        for name, values in theirs.items():
             getattr(made, part)[name] = values
+        for name, values in own.items():
+            getattr(made, part)[_free(name, theirs, ours)] = values
     return made
 
 

@@ -21,6 +21,7 @@ from syclade.host.findings.clones_by_sample import ClonesBySample, ClonesBySampl
 from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import Finding
+from syclade.host.findings.genotypes import Genotypes, GenotypesFinding
 from syclade.host.findings.kinds.kind import Tree, TreeKind
 from syclade.host.findings.rates import RatesFinding
 from syclade.host.findings.recurrences import RecurrencesFinding
@@ -206,6 +207,12 @@ class Result(WithWork):
         """Share of each clone in each specimen; None without specimens (`metadata`)."""
         found = self._finding(ClonesBySampleFinding)
         return None if found is None else found.found
+
+    @property
+    def genotypes(self) -> Genotypes | None:
+        """The mutations of each cell by the published tree, if requested."""
+        found = self._finding(GenotypesFinding)
+        return None if found is None else found.genotypes
 
     @property
     def samples(self) -> Sampled | None:

@@ -10,7 +10,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -51,6 +51,7 @@ class CellLabels:
         specimens: names of the specimens: by time, else in the order of the table.
         times: time point of each specimen; empty without them.
         in_numbers: whether time points are ordered as numbers, and not as the table has them.
+        given: whether they are from a table, and not from the matrix.
     """
 
     columns: Mapping[str, tuple[str, ...]]
@@ -59,6 +60,7 @@ class CellLabels:
     specimens: tuple[str, ...] = ()
     times: tuple[str, ...] = ()
     in_numbers: bool = False
+    given: bool = False
 
     def __repr__(self) -> str:
         """Return the fields in a line."""
@@ -123,7 +125,7 @@ def labels_of(
         name: tuple(texts[row] if row >= 0 else "" for row in rows) for name, texts in table.columns.items()
     }
     in_order = {name: list(table.columns[name]) for name in (specimen, time_column) if name is not None}
-    return _ordered(columns, specimen, time_column, in_order)
+    return replace(_ordered(columns, specimen, time_column, in_order), given=True)
 
 
 def _own_labels(matrix: Matrix, sample_column: str | None, time_column: str | None) -> CellLabels | None:

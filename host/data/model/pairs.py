@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from syclade.host.data.model.likelihood import shares_of
 from syclade.host.data.trees.tree import levels_of
 
-__all__ = ["Forest", "Kinds", "PairTerms", "draw_counts", "fit_shares", "kinds_of", "pair_terms"]
+__all__ = [
+    "Forest", "Kinds", "PairTerms", "draw_counts", "fit_shares", "kinds_of", "pair_presence", "pair_terms",
+]  # fmt: skip
 
 _MOST_ROUNDS, _SAME = 200, 1e-4
 """Most rounds of expectation and maximisation, and the change of all shares that ends them."""
@@ -181,6 +183,51 @@ def _drawn(logarithms: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDA
     """Return a drawn row for each column of logarithms to base 2 of relative probabilities."""
     ends = np.cumsum(np.exp2(logarithms - logarithms.max(axis=0)), axis=0)
     return np.asarray((ends <= uniform * ends[-1]).sum(axis=0))
+
+
+def pair_presence(
+    tree: NDArray[np.int32], weights: NDArray[np.float64], shares: NDArray[np.float64] | None, rate: float
+) -> NDArray[np.float64]:
+    """Return the probability that each cell has each mutation, in either of its nodes: float64, (n, cells).
+
+    A doublet has a mutation if its first node or its second one is at or below it. Both are equally probable,
+    so the pairs with both there are counted twice and have to be taken off once.
+
+    Args:
+        tree: int32, shape (n + 1,): a parent vector.
+        weights: float64, shape (n, cells): what each mutation adds to the score of a cell, in octaves.
+        shares: float64, shape (n + 1,): part of the cells at each node; equal by default.
+        rate: rate of doublets, above 0.
+    """
+    forest, nodes = Forest(tree[None]), len(tree)
+    logs = np.full((nodes, 1), -math.log2(nodes)) if shares is None else np.log2(shares)[:, None]
+    kinds = kinds_of(forest, forest.of_all(weights), logs, rate)
+    most = np.maximum(kinds.single.max(axis=0), kinds.pair.max(axis=0))
+    below = np.exp2(kinds.single - most) + 2.0 * np.exp2(kinds.pair - most)
+    total = np.exp2(kinds.single - most).sum(axis=0) + np.exp2(kinds.pair - most).sum(axis=0)
+    both = _pairs_below(forest, weights, logs, kinds.terms)
+    twice = np.exp2(both + kinds.terms.scores + math.log2(rate) - most)
+    for level in forest.up:
+        below[level.parents] += below[level.rows]
+    return np.asarray((below - twice)[:-1] / total)
+
+
+def _pairs_below(
+    forest: Forest, weights: NDArray[np.float64], log_shares: NDArray[np.float64], terms: PairTerms
+) -> NDArray[np.float64]:
+    """Return the sum over ordered pairs of nodes in the subtree of each node, relative to the node's score.
+
+    Those whose lowest common ancestor is the node: its children are added one by one, so that all terms are
+    positive; and those in the subtree of one child.
+    """
+    seen = np.repeat(log_shares, weights.shape[1], axis=1)  # the node and the children so far
+    pairs = 2.0 * seen
+    for rows, parents in forest.up:
+        child, upper = weights[rows] + terms.below[rows], seen[parents]
+        inside = np.logaddexp2(weights[rows] + pairs[rows], 1.0 + upper + child)
+        pairs[parents] = np.logaddexp2(pairs[parents], inside)
+        seen[parents] = np.logaddexp2(upper, child)
+    return pairs
 
 
 def fit_shares(

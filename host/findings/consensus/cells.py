@@ -107,6 +107,13 @@ class CloneCells:
         return np.asarray(others.argmax(axis=0), dtype=np.int32)
 
     @property
+    def runner_up_probability(self) -> NDArray[np.float64]:
+        """float64, shape (cells,): probability of the second most probable clone."""
+        return np.asarray(
+            np.take_along_axis(self.probability, self.runner_up[None].astype(np.int64), axis=0)[0]
+        )
+
+    @property
     def fits(self) -> NDArray[np.bool_]:
         """bool, shape (cells,): False for cells that fit nowhere: tail times all cells is below `MISFIT`."""
         return np.asarray(self.tail * len(self.tail) >= MISFIT)

@@ -118,6 +118,11 @@ class CloneConsensus:
         return tuple(self.matrix.mutations[mutation] for mutation in self.unplaced.mutations)
 
     @property
+    def placed_cells(self) -> NDArray[np.int64]:
+        """int64: columns of the placed cells in the matrix."""
+        return self.unplaced.placed_cells(self.matrix.n_cells)
+
+    @property
     def cell_names(self) -> tuple[str, ...]:
         """Names of the placed cells, in the order of the matrix."""
         return self.placed.cells or default_cell_names(self.placed.n_cells)

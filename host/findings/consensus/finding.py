@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from syclade.host.findings.finding import (
+    CELLS,
     RESULT,
     Column,
     Finding,
@@ -16,7 +17,7 @@ from syclade.host.findings.finding import (
     made_by_stage,
     sentence,
 )
-from syclade.host.ground.values import JsonObject
+from syclade.host.ground.values import Json, JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
@@ -68,8 +69,28 @@ class ConsensusFinding(Finding):
         return Section("Clones of the consensus", words, cut(head, rows), warnings)
 
     def columns(self) -> list[Column]:
-        """Return the number of clones."""
-        return [Column(RESULT, "clones", [self.consensus.tree.clones - 1])]
+        """Return the number of clones; and of each cell its clone, the runner-up, and whether it fits."""
+        found = self.consensus
+        cells = found.cells
+        numbers = [str(clone) for clone in range(found.tree.clones)]
+        placed = (
+            ("clone", [numbers[clone] for clone in cells.best.tolist()], numbers),
+            ("clone_probability", cells.probability.max(axis=0).tolist(), None),
+            ("runner_up", [numbers[clone] for clone in cells.runner_up.tolist()], numbers),
+            ("runner_up_probability", cells.runner_up_probability.tolist(), None),
+            ("fits", ["yes" if fits else "no" for fits in cells.fits.tolist()], ("no", "yes")),
+        )
+        columns = [
+            Column(CELLS, name, self._of_all(values), categories) for name, values, categories in placed
+        ]
+        return [Column(RESULT, "clones", [found.tree.clones - 1]), *columns]
+
+    def _of_all(self, values: Sequence[Json]) -> list[Json]:
+        """Return values of all cells, None for unplaced ones, of those of placed cells."""
+        found: list[Json] = [None] * self.consensus.matrix.n_cells
+        for cell, value in zip(self.consensus.placed_cells.tolist(), values, strict=True):
+            found[cell] = value
+        return found
 
 
 def _names(question: Question) -> Iterable[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from syclade.host.findings.finding import BestTree
     from syclade.host.findings.unplaced import Unplaced
 
-__all__ = ["PublishedTree", "published_tree"]
+__all__ = ["PublishedTree", "published_consensus", "published_tree"]
 
 _MOST_TREES = 1000
 """Most sampled trees, evenly spaced."""
@@ -55,6 +55,16 @@ def published_tree(best: BestTree, consensus: CloneConsensus | None, unplaced: U
         placed, parents = unplaced.of_matrix(best.observed), unplaced.of_tree(best.parents)
         gains = mutation_gains(placed, best.rates, None)
         return PublishedTree(clone_tree_of(parents), placed.mutations, gains, parents[None], None, doublets)
+    return published_consensus(consensus, doublets)
+
+
+def published_consensus(consensus: CloneConsensus, doublets: float | None = None) -> PublishedTree:
+    """Return a consensus as the tree to publish, with its samples.
+
+    Args:
+        consensus: the consensus.
+        doublets: rate of doublets; None if all cells are single.
+    """
     if consensus.shared is None:
         trees, shares = spaced_trees(consensus.sampled, consensus.relations.samples, _MOST_TREES), None
     else:

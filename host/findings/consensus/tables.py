@@ -254,7 +254,7 @@ def cells_table(
         (f"{tail:.3g}" for tail in cells.tail.tolist()),
         ("yes" if fits else "no" for fits in cells.fits.tolist()),
         cells.runner_up.tolist(),
-        _shares(np.take_along_axis(cells.probability, cells.runner_up[None], axis=0)[0]),
+        _shares(cells.runner_up_probability),
     ]
     head: tuple[str, ...] = CELLS
     if (found := cells.doublets) is not None:

@@ -260,6 +260,9 @@ class Options(Values):
 
     attach: bool = option(FLAG, default=False, help=
         "Include the cells in the trees, each attached to its best node.")
+    genotypes: bool = option(FLAG, default=False, help=
+        "Write the mutations of each cell: genotypes.tsv, genotypes.CFMatrix (scphylo-tools), those of "
+        "clones, and genotype_probabilities.tsv over the sampled trees.")
     max_trees: int | None = option(whole(1, MOST_TREES), metavar="K", default=None, help=
         "Look for all trees that are as likely as the best, up to K; DIR gets tree_0.newick, tree_0.gv, "
         "…, co_optimal.tsv and co_optimal.gv.")

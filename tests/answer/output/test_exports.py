@@ -167,3 +167,42 @@ def test_notebooks(result: syclade.Result, monkeypatch: pytest.MonkeyPatch) -> N
     for method in (result.to_anndata, result.plot, result.report):
         with pytest.raises(OptionError, match="needs"):
             method()
+
+
+def test_anndata_has_clones_labels_and_genotypes(tmp_path: Path) -> None:
+    """Columns of obs that the source has are kept; those of a table are added."""
+    import anndata
+    import pandas
+
+    made = simulate(30, 5, 0.01, 0.1, 0.0, 3, unplaced=1)
+    cells = [f"c{number}" for number in range(30)]
+    made.matrix.values.setflags(write=True)
+    made.matrix.values[:, 4] = 3
+    source = anndata.AnnData(
+        made.matrix.values.T.astype(np.float32),
+        obs=pandas.DataFrame({"sample": ["P", "Q"] * 15, "clone": "mine"}, index=cells),
+        layers={"genotype": np.zeros((30, 5))},
+    )
+    table = {"cell": cells, "day": ["1", "2"] * 15}
+    options: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "native", "genotypes": True}
+    result = syclade.infer(source, **options)
+    consensus, found = result.consensus, result.clones_by_sample
+    assert consensus is not None
+    assert found is not None
+    assert found.samples == ("P", "Q")
+    for given, extra in ((result, []), (syclade.infer(source, metadata=table, **options), ["day"])):
+        path = tmp_path / f"{len(extra)}.h5ad"
+        given.to_anndata().write_h5ad(path)
+        data = anndata.read_h5ad(path)
+        assert data.obs["sample"].tolist() == ["P", "Q"] * 15
+        assert set(data.obs["clone"]) == {"mine"}
+        assert [name for name in data.obs if name in ("day", "syclade_sample")] == extra
+    clones = data.obs["syclade_clone"]
+    assert clones.isna().tolist() == [number == 4 for number in range(30)]
+    assert clones.dropna().tolist() == [str(clone) for clone in consensus.cells.best.tolist()]
+    posterior = np.delete(data.obsm["clone_posterior"], 4, axis=0)
+    np.testing.assert_allclose(posterior.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(posterior.max(axis=1), data.obs["clone_probability"].dropna())
+    assert result.genotypes is not None
+    np.testing.assert_array_equal(data.layers["syclade_genotype"], result.genotypes.called.T)
+    assert not data.layers["genotype"].any()
