@@ -181,6 +181,9 @@ def width_of(text: str, size: float = LETTERS, bold: bool = False) -> float:
     return total * size * (1.1 if bold else 1.0)
 
 
+_BREAKS = " /:_-|,;."
+
+
 def wrapped(names: Iterable[str], room: float, size: float = LETTERS, bold: bool = False) -> list[str]:
     """Return names, with commas between them, as lines of at most a width; long names go on in a next line.
 
@@ -204,13 +207,16 @@ def wrapped(names: Iterable[str], room: float, size: float = LETTERS, bold: bool
 
 
 def _pieces(name: str, room: float, size: float, bold: bool) -> list[str]:
-    """Return a name in pieces of at most a width."""
+    """Return a name in pieces of at most a width, broken behind a blank or a sign where there is one."""
     pieces = [""]
     for letter in name:
         if pieces[-1] and width_of(pieces[-1] + letter, size, bold) > room:
-            pieces.append("")
+            full = pieces[-1]
+            end = max(full.rfind(sign) for sign in _BREAKS) + 1
+            end = end if 2 * end > len(full) else len(full)
+            pieces[-1:] = [full[:end], full[end:]]
         pieces[-1] += letter
-    return pieces
+    return [piece.strip() for piece in pieces if piece.strip()]
 
 
 def moved(scene: Scene, x: float, y: float) -> list[Item]:

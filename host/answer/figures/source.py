@@ -320,7 +320,10 @@ def _read_again(files: ResultFiles) -> Matrix:
         read = read_matrix(path, names.get("names"), cell_names=names.get("cell_names"), **coding)
         if (recurrent := _recurrent(files)) is not None:
             read = with_copy(read, recurrent_mutation(recurrent, read.mutations))
-        return _restricted(read, files)
+        found = _restricted(read, files)
+        if found.sha256 != files.summary.get("matrix_sha256"):
+            raise MatrixError("its values are not those of the run")
+        return found
     except MatrixError as error:
         raise OptionError(f"{path} is not the matrix of this result: {error.message}", hint=moved) from None
 

@@ -45,30 +45,35 @@ def sentences_of(result: Result, files: ResultFiles) -> tuple[str, str, str]:
 
 def _sureness(result: Result, clones: Sequence[DrawnClone]) -> str:
     """Return how sure the clones are."""
-    consensus, known = result.consensus, [clone for clone in clones if clone.support is not None]
-    if consensus is None or not known:
+    consensus = result.consensus
+    if consensus is None:
         found = len(result.searches) or result.chains
         what = "searches" if result.searches else "chains"
         return (
             f"How sure its clones are was not computed; {result.agreeing} of {found} {what} found a tree of "
             "this likelihood."
         )
-    weakest = min(known, key=lambda clone: clone.support or 0.0)
-    sure = sum(1 for clone in known if (clone.support or 0.0) >= SURE)
-    words = f"{sure} of {len(known)} clones are in at least {SURE:.0%} of the sampled trees"
-    if len(known) == 1:
-        words = f"Its clone is in {_percent(weakest.support)} of the sampled trees"
+    shares = consensus.support[1:]  # of all digits, which the files have not
+    least = int(np.argmin(shares))
+    sure = int((shares >= SURE).sum())
+    if shares[least] > 0.995:
+        each = "Its clone is" if len(shares) == 1 else f"Each of its {len(shares)} clones is"
+        where = "all" if shares[least] == 1.0 else "more than 99% of the"
+        words = f"{each} in {where} sampled trees"
+    elif len(shares) == 1:
+        words = f"Its clone is in {_percent(shares[least])} of the sampled trees"
     else:
-        words += f", and the least sure one, clone {weakest.number} ({listed(weakest.mutations, 3)}), in "
-        words += _percent(weakest.support)
+        names = listed(clones[least].mutations, 3)
+        words = f"{sure} of {len(shares)} clones are in at least {SURE:.0%} of the sampled trees"
+        words += f", and the least sure one, clone {least + 1} ({names}), in {_percent(shares[least])}"
     if result.support is not None and not result.support.enough:
         words += "; too few trees were sampled, so these shares are rough"
     return f"{words}."
 
 
-def _percent(share: float | None) -> str:
+def _percent(share: float) -> str:
     """Return a share in per cent; shares that would round to 0 or 100 are not called so."""
-    value = 100.0 * (share or 0.0)
+    value = 100.0 * share
     if 0.0 < value < 0.5:
         return "less than 1%"
     return "more than 99%" if 99.5 <= value < 100.0 else f"{value:.0f}%"

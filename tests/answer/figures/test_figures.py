@@ -29,6 +29,7 @@ from syclade.host.answer.figures.kinds import KINDS, draw_figure
 from syclade.host.answer.figures.scene import (
     Disc,
     Group,
+    Line,
     Picture,
     Scene,
     Text,
@@ -189,6 +190,11 @@ def test_what_the_folder_lacks_is_named(tmp_path: Path) -> None:
     assert "--support quick" in str(lacks)
     lacks = run(tmp_path / "out", "--kind", "matrix", "--out", tmp_path / "a.svg").exception
     assert "had its matrix from Python" in str(lacks)
+    np.savetxt(tmp_path / "same.csv", values, fmt="%d")
+    np.savetxt(tmp_path / "other.csv", values[:, ::-1], fmt="%d")
+    words = ["--kind", "matrix", "--out", tmp_path / "m.svg", "--matrix"]
+    assert "not those of the run" in str(run(tmp_path / "out", *words, tmp_path / "other.csv").exception)
+    assert run(tmp_path / "out", *words, tmp_path / "same.csv").exception is None
     assert run(tmp_path / "out", "--kind", "convergence", "--out", tmp_path / "a.svg").exception is None
     (tmp_path / "out" / "attachments.tsv").write_text("cell\tnode_number\ns0\tthree\n")
     assert "attachments.tsv:2: 'three' in the column node_number" in str(
@@ -202,7 +208,9 @@ def drawn(clones: int, mutations: int, cells: int, name: str = "GENE{}", chain: 
     own = [(), *(tuple(map(name.format, some)) for some in np.array_split(range(mutations), clones))]
     made: list[DrawnClone] = []
     for number, names in enumerate(own):
-        parent = 0 if number < 2 else number - 1 if chain else int(generator.integers(0, number))
+        parent = max(0, number - 1)
+        while parent and not chain and generator.random() < 0.5:  # any clone above: preorder
+            parent = made[parent].parent
         depth = made[parent].depth + 1 if number else 0
         made.append(
             DrawnClone(number, parent, depth, names, 1.0, 1 / len(own), 0.0, 0.9, 0.4 if number else None)
@@ -247,6 +255,16 @@ def test_no_text_is_outside_the_figure_or_on_another(
             boxes.append(
                 (left, left + 0.6 * width, text.y - 0.4 * text.size, text.y + 0.4 * text.size, text.text)
             )
+        crossed = [
+            (box, line)
+            for line in scene.items
+            if isinstance(line, Line) and scene.name != "clones" and line.colour == "#777777"
+            for box in boxes
+            if box[0] < line.points[0][0] < box[1]
+            and line.points[0][1] < box[2]
+            and line.points[1][1] > box[3]
+        ]
+        assert not crossed
         boxes.sort(key=lambda box: box[2])
         for at, one in enumerate(boxes):
             for other in boxes[at + 1 :]:
@@ -260,6 +278,7 @@ def test_names_are_wrapped_and_never_cut() -> None:
     assert all(width_of(line) <= 300 for line in lines)
     assert "".join(lines).replace(", ", ",") == "a" * 200 + ",b,c"
     assert wrapped([], 300.0) == []
+    assert wrapped(["chr17:7577121:G/A of a gene"], 130.0) == ["chr17:7577121:G/A", "of a gene"]
 
 
 def test_colours_differ_and_numbers_can_be_read() -> None:

@@ -21,6 +21,7 @@ from syclade.host.data.input.matrix import matrix_from_array, with_names
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.clones import clones_of
 from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.ground.options import command_of
@@ -230,6 +231,16 @@ def test_the_summary_says_how_many_clones_how_sure_and_what_not_to_conclude() ->
     assert ("an order of the mutations within" in limits) == bool(several)
     assert "all shares are of the 60 cells here" in limits
     assert result.support is not None
+    for shares, words in (
+        (1.0, "Each of its 12 clones is in all sampled"),
+        (0.9999, "more than 99% of the sampled"),
+    ):
+        found = replace(consensus, support=np.full(clones + 1, shares))
+        same = tuple(
+            replace(one, consensus=found) if isinstance(one, ConsensusFinding) else one
+            for one in result.findings
+        )
+        assert words.replace("12", str(clones)) in summary_of(replace(result, findings=same))[1]
     rough = replace(result.support, enough=False)
     short = replace(
         result,
