@@ -53,8 +53,8 @@ KINDS = (MUTATIONS, CELLS)
 """Kinds of trees."""
 
 _SUMMARY, _TREE, _CONSENSUS = "summary.json", "tree.newick", "consensus.newick"
-_ENDINGS = (".newick", ".nwk", ".nhx", ".tree", ".tre", ".gv", ".dot")
-"""Ends of the names of tree files, in the order of preference for files of one name."""
+_ENDINGS = (".gv", ".dot", ".newick", ".nwk", ".nhx", ".tree", ".tre")
+"""Ends of the names of tree files, of which the first counts for files of one name: SCITE's .gv has names."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ class _Sources:
             return read_cell_trees(path)
         if (path / _SUMMARY).is_file():
             return read_cell_trees(self._of_result(path)[0])
-        return [tree for file in _tree_files(path) for tree in read_cell_trees(file)]
+        files = _tree_files(path, [end for end in _ENDINGS if end not in (".gv", ".dot")])
+        return [tree for file in files for tree in read_cell_trees(file)]
 
     def _of_result(self, folder: Path) -> tuple[Path, ParsedJson]:
         """Return the file of the tree in a folder of a result, and its summary."""
@@ -126,17 +127,17 @@ def _reading(names: tuple[str, ...], cells: tuple[str, ...], placed: Sequence[st
     return Reading(names, cells, BAR if placed is None else separator_of(placed))
 
 
-def _tree_files(folder: Path) -> list[Path]:
+def _tree_files(folder: Path, endings: Sequence[str] = _ENDINGS) -> list[Path]:
     """Return the tree files of a folder in the order of their names, with numbers by value; one of each
     name."""
     found: dict[str, Path] = {}
-    for ending in _ENDINGS:
+    for ending in endings:
         for file in folder.iterdir():
             if file.name.lower().endswith(ending):
                 found.setdefault(file.name[: -len(ending)], file)
     if not found:
         raise TreeError(
-            "the folder has no tree files", path=folder, hint=f"their names end with {', '.join(_ENDINGS)}"
+            "the folder has no tree files", path=folder, hint=f"their names end with {', '.join(endings)}"
         )
     return [found[name] for name in sorted(found, key=natural_order)]
 

@@ -17,7 +17,7 @@ from syclade.host.data.trees.labelled import edges_to_parents
 from syclade.host.data.trees.named import tree_titles
 from syclade.host.data.trees.newick import newick_edges, newick_texts
 from syclade.host.data.trees.tree import preorder
-from syclade.host.data.trees.treefile import is_graphviz, tree_text
+from syclade.host.data.trees.treefile import is_graphviz, is_samples, tree_text
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.values import short_repr
 
@@ -62,12 +62,12 @@ class CellTree:
 
 
 def read_cell_trees(path: str | os.PathLike[str]) -> list[CellTree]:
-    """Read all trees of a file in Newick format; their leaves are cells.
+    """Read all trees of a file in Newick format, or of SCITE's samples; their leaves are cells.
 
     Raises:
         TreeError: the file is not a tree in Newick format, or a leaf occurs twice.
     """
-    return cell_trees_in(tree_text(path), path)
+    return cell_trees_in(tree_text(path, samples=True), path)
 
 
 def cell_trees_in(text: str, path: str | os.PathLike[str]) -> list[CellTree]:
@@ -79,6 +79,8 @@ def cell_trees_in(text: str, path: str | os.PathLike[str]) -> list[CellTree]:
     """
     if is_graphviz(text):
         raise TreeError("trees whose leaves are cells are read from Newick files alone", path=path)
+    if is_samples(text):  # the last of its columns
+        text = "\n".join(line.rpartition("\t")[2] for line in text.split("\n"))
     pieces = newick_texts(text, path)
     found = []
     for title, (line, piece) in zip(tree_titles(path, len(pieces)), pieces, strict=True):

@@ -19,8 +19,8 @@ from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.graphviz import graphviz_edges
 from syclade.host.data.trees.labelled import LabelledEdge, edges_to_parents, without_cells
 from syclade.host.data.trees.newick import newick_edges, newick_texts
-from syclade.host.data.trees.tree import preorder
-from syclade.host.data.trees.treefile import is_graphviz, tree_text
+from syclade.host.data.trees.tree import preorder, validate_parents
+from syclade.host.data.trees.treefile import is_graphviz, is_samples, tree_text
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.values import short_repr
 
@@ -147,12 +147,12 @@ _USUAL = Reading()
 
 
 def read_named_trees(path: str | os.PathLike[str], reading: Reading = _USUAL) -> list[NamedTree]:
-    """Read all trees of a file in Newick or GraphViz format: one or more Newick trees, or a digraph.
+    """Read all trees of a file: one or more Newick trees, a GraphViz digraph, or SCITE's samples.
 
     Raises:
         TreeError: the file is not a tree; with file and line.
     """
-    return named_trees_in(tree_text(path), reading, path)
+    return named_trees_in(tree_text(path, samples=True), reading, path)
 
 
 def named_trees_in(text: str, reading: Reading, path: str | os.PathLike[str]) -> list[NamedTree]:
@@ -166,11 +166,34 @@ def named_trees_in(text: str, reading: Reading, path: str | os.PathLike[str]) ->
     if is_graphviz(text):
         edges = graphviz_edges(text, reading.mutations or (), path)
         return [named_tree(edges, reading, os.fspath(path), path)]
+    if is_samples(text):
+        return _sampled_trees(text, reading, path)
     pieces = newick_texts(text, path)
     return [
         named_tree(newick_edges(piece, path, unnamed=True, line=line), reading, title, path)
         for title, (line, piece) in zip(tree_titles(path, len(pieces)), pieces, strict=True)
     ]
+
+
+def _sampled_trees(text: str, reading: Reading, path: str | os.PathLike[str]) -> list[NamedTree]:
+    """Return the trees of SCITE's samples: lines whose last column has all parents, from 0."""
+    rows = [(line, row) for line, row in enumerate(text.split("\n"), 1) if row.strip()]
+    found = []
+    for title, (line, row) in zip(tree_titles(path, len(rows)), rows, strict=True):
+        vector = row.rstrip().rpartition("\t")[2].split()
+        names = reading.mutations or default_names(len(vector))
+        try:
+            parents = validate_parents([*map(int, vector), len(vector)])
+        except (TreeError, ValueError) as problem:
+            raise TreeError(f"not a sampled tree of mutations: {problem}", path=path, line=line) from None
+        if len(names) != len(vector):
+            raise TreeError(
+                f"the tree has {len(vector)} mutations, and there are {len(names)} names",
+                path=path,
+                line=line,
+            )
+        found.append(named_tree_of(parents, names, title))
+    return found
 
 
 def natural_order(name: str) -> list[tuple[int, str]]:
@@ -215,7 +238,8 @@ def named_tree(
     mutations = reading.mutations
     if mutations is not None and _are_numbers(below, mutations):
         below = {mutations[int(name) - 1]: at for name, at in below.items()}
-    return _placed(title, parents, below, top)
+    tree = _placed(title, parents, below, top)
+    return tree.rooted(top) if len(top) > 1 else tree  # a label of the normal cell is one name
 
 
 def _names_of(label: str, reading: Reading) -> Iterator[str]:

@@ -16,11 +16,13 @@ from syclade.host.data.trees.newick import from_newick
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.ground.errors import TreeError
 
-__all__ = ["is_graphviz", "read_tree", "tree_of", "tree_text"]
+__all__ = ["is_graphviz", "is_samples", "read_tree", "tree_of", "tree_text"]
 
 # There is only one way to match the end of a comment; with two, backtracking over many comments never ends.
 _COMMENT = r"/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
 _GRAPHVIZ = re.compile(rf"(?:\s|//[^\n]*\n|{_COMMENT}|\#[^\n]*\n)*(?:strict\s+)?(?:di)?graph\b")
+
+_SAMPLES = re.compile(r"\s*-?\d+(\.\d+)?(e[-+]?\d+)?\t")
 
 
 def read_tree(
@@ -73,11 +75,23 @@ def is_graphviz(text: str) -> bool:
     return bool(_GRAPHVIZ.match(text))
 
 
-def tree_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a file; check that it begins like a tree."""
+def is_samples(text: str) -> bool:
+    """Return whether a text begins like SCITE's samples: a score, and more columns between tabs."""
+    return bool(_SAMPLES.match(text))
+
+
+def tree_text(path: str | os.PathLike[str], *, samples: bool = False) -> str:
+    """Return the text of a file; check that it begins like a tree.
+
+    Args:
+        path: the file.
+        samples: whether it may have samples.
+    """
     text = read_text(path, TreeError)
     if not text.strip():
         raise TreeError("the file is empty", path=path)
+    if samples and is_samples(text):
+        return text
     if not is_graphviz(text) and not text.lstrip().startswith(("(", "[")):
         raise TreeError(
             "neither a Newick tree, which begins with '(', nor a GraphViz digraph", path=path, line=1

@@ -192,6 +192,7 @@ def test_different_mutations_are_left_out_and_counted(tmp_path: Path) -> None:
         ("((b)a)root;", "((b)a)normal;", 2),
         ("(b,c)a;", "(b,c)a;", 2),  # nothing says that the root is one
         ("(b)'a|x';", "((b)x)a;", 3),
+        ("(b)'a|x';", "(b)'a|x';", 3),  # two names are no label of a normal cell
         ("((b,c),a);", "((b,c)d,a)e;", 3),  # nodes without names
         ("((s0,b)a,s1)r;", "((b)a)r;", 2),  # SCITE's cells
         ("(M1)root;", "(M1)root;", 1),
@@ -324,3 +325,33 @@ def test_mp3_is_left_out_where_it_takes_long(tmp_path: Path, monkeypatch: pytest
         assert (found.mp3 is not None) == has
         assert found.mltd is not None
         assert found.mltd.similarity == 1.0
+
+
+def test_samples_of_scite_are_trees(tmp_path: Path) -> None:
+    file, cells = tmp_path / "run.samples", tmp_path / "cells.samples"
+    file.write_text("-15.5\t1\t1 3 0 \n-1e-05\t1\t1 3 1 \n")
+    names = ["z", "a", "m"]
+    found = syclade.consensus([file], names=names)
+    assert found.to_newick() == "(('m|z'[&support=0.5])a[&support=1])root;\n"
+    (tmp_path / "t.nwk").write_text("(((m)z)a)r;")
+    both = syclade.compare_many([file], tmp_path / "t.nwk", names=names)
+    assert [one.agreements["parents"].distance for one in both] == [0, 2]
+    cells.write_text("-15.5\t((1,2),3);\n-12\t((1,2),3);\n-13\t((1,3),2);\n")
+    assert syclade.consensus([cells], kind="cells").to_newick() == "((1,2)67,3)100;\n"
+    for text, words in (("-1\t1 2\n", "names"), ("-1\t1 0 3\n", "cycle"), ("-1\tx\n", "samples:1")):
+        file.write_text(text)
+        with pytest.raises(TreeError, match=words):
+            syclade.consensus([file], names=names)
+
+
+def test_files_of_a_folder_are_read_once(tmp_path: Path) -> None:
+    """Of two files of one name, that with the names; in the order of their numbers."""
+    for number in (2, 10):
+        (tmp_path / f"ml{number}.newick").write_text("((1,2)3)4")
+        (tmp_path / f"ml{number}.gv").write_text("digraph { Root -> a; a -> b; }")
+    found = syclade.compare_many([tmp_path], tmp_path / "ml2.gv")
+    assert [Path(one.tree).name for one in found] == ["ml2.gv", "ml10.gv"]
+    assert found[0].shared == 2
+    (tmp_path / "none").mkdir()
+    with pytest.raises(TreeError, match="folder has no tree files"):
+        syclade.compare_many([tmp_path / "none"], tmp_path / "ml2.gv")
