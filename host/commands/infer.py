@@ -6,7 +6,7 @@ If either fails, the result is not lost: it goes to another folder.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +17,7 @@ from syclade.host.commands import options
 from syclade.host.commands.interrupts import stopped_by_signals
 from syclade.host.commands.progress import progress_bar, show_log
 from syclade.host.ground.errors import OutputError
-from syclade.host.ground.options import OPTIONS, Options
+from syclade.host.ground.options import OPTIONS, Options, flag_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -64,7 +64,7 @@ def command(matrix: object, **given: Any) -> int:
     ):
         with progress_bar(chosen.quiet, log) as progress:
             result = infer_by(chosen, matrix, executor=executor, progress=progress, stop=stop)
-        for words in _warnings(result):
+        for words in [*_warnings(result), *page.warnings(result.mutations)]:
             click.echo(f"syclade: {words}", err=True)
         _deliver(result, folder, also, page, quiet=chosen.quiet, as_json=chosen.json)
     return stop.status
@@ -141,6 +141,11 @@ class Page(NamedTuple):
 
     title: str
     highlight: tuple[str, ...]
+
+    def warnings(self, mutations: Sequence[str]) -> list[str]:
+        """Return a warning with the names that are not among the mutations."""
+        unknown = [name for name in self.highlight if name not in mutations]
+        return [f"warning: {flag_of('highlight')}: the matrix has no {', '.join(unknown)}"] if unknown else []
 
 
 def _deliver(

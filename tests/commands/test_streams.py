@@ -113,7 +113,7 @@ def fails(folder, files):
 OutputFolder.write = fails
 if "FAILS" in os.environ:
     from syclade.host.answer.report import page
-    def report_of(*_):
+    def report_of(*_, **__):
         raise ValueError("no such font")
     page.report_of = report_of
 from syclade.__main__ import main

@@ -128,7 +128,12 @@ def look(browser: Any, result: syclade.Result, folder: Path) -> None:
             page.emulate_media(media="print")
             page.set_viewport_size({"width": 688, "height": 1000})  # A4 without margins
             assert page.evaluate("document.documentElement.scrollWidth") <= 688
-            assert page.evaluate("document.querySelector('svg').getBoundingClientRect().width") <= 688
+            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            sizes = page.evaluate(
+                "[...document.querySelectorAll('svg')].map(one => one.getBoundingClientRect())"
+                ".map(box => [box.width, box.height])"
+            )
+            assert all(across <= 688 and down <= 1000 for across, down in sizes), "no figure is cut by a page"
         assert not said
         context.close()
 

@@ -287,7 +287,8 @@ def test_named_mutations_have_their_order(tmp_path: Path) -> None:
     out = tmp_path / "out"
     asked = [str(EXAMPLE / "matrix.csv"), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "native"]
     more = ["--out", str(out), "--report", "--title", "Patient <7>", "--highlight", "M16,M20,M8,NONE"]
-    CliRunner().invoke(cli, ["infer", *asked, *more], catch_exceptions=False)
+    done = CliRunner().invoke(cli, ["infer", *asked, *more], catch_exceptions=False)
+    assert "warning: --highlight: the matrix has no NONE\n" in done.output
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "<h1>Patient &lt;7&gt;</h1>" in page
     assert "The matrix has no NONE." in page
