@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,37 +12,26 @@ import numpy as np
 import syclade
 from syclade.host.answer.output.result import Result
 from syclade.host.answer.request import Request
+from syclade.host.answer.stages import add_findings
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.runs.context import CO_OPTIMAL, SUPPORT, TREE, Found, RunContext
+from syclade.host.chains.runs.context import TREE, Found, RunContext
 from syclade.host.chains.starts import state_at
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.levels import Levels
-from syclade.host.data.model.problem import make_problem, problem_at
+from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.model.recurrence import with_copy_below_root
 from syclade.host.data.trees.clones import default_cell_names
-from syclade.host.findings.clones_by_sample import ClonesBySampleFinding, summarised
-from syclade.host.findings.consensus.finding import ConsensusFinding
-from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import BestTree, Draft
-from syclade.host.findings.genotypes import GenotypesFinding, make_genotypes
 from syclade.host.findings.kinds.kind import TreeKind
-from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.registry import findings_of
-from syclade.host.findings.samples.finding import SamplesFinding
-from syclade.host.findings.support.finding import SupportFinding
-from syclade.host.ground.errors import SycladeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.chains.state import ChainState
-    from syclade.host.data.input.metadata import CellLabels
-    from syclade.host.findings.consensus.published import PublishedTree
-    from syclade.host.findings.samples.sampled import Sampled
-    from syclade.host.findings.support.plan import SupportPlan
 
 __all__ = [
     "best_tree_of",
@@ -51,8 +39,6 @@ __all__ = [
     "make_draft",
     "make_result",
 ]
-
-logger, input_logger = logging.getLogger("syclade.support"), logging.getLogger("syclade.input")
 
 
 def best_tree_of(
@@ -188,19 +174,7 @@ def make_draft(request: Request, context: RunContext) -> Draft:
         seconds=found.outcome.seconds,
         stopped_in=TREE if found.interrupted or request.estimated.stopped else None,
     )
-    if request.sampling is not None and found.samples is not None:
-        names = draft.best.mutations, draft.best.cells
-        samples = request.kind.judge(found.samples, request.sampling, problem, *names)
-        draft.add(SamplesFinding(samples))
-        _add_consensus(draft, samples, rates, request.labels)
-    if request.support is not None:
-        _add_support(request.support, request, draft, context)
-    if request.labels is not None and request.labels.specimens:
-        _add_clones_by_sample(request, draft, request.labels)
-    if request.options.genotypes:
-        _add_genotypes(draft)
-    if request.max_trees is not None:
-        _add_co_optimal(request, draft, request.max_trees, context)
+    add_findings(request, draft, context)
     return draft
 
 
@@ -214,119 +188,6 @@ def finish(request: Request, draft: Draft, total_seconds: float) -> Result:
     """
     options = {**request.plain_options, **request.estimated.as_requested}
     return make_result(draft, request.plan, seed=request.seed, options=options, total_seconds=total_seconds)
-
-
-def _add_consensus(
-    draft: Draft,
-    samples: Sampled,
-    rates: ObservationModel,
-    labels: CellLabels | None,
-    fn_rates: NDArray[np.float64] | None = None,
-) -> None:
-    """Add the consensus of samples, if their trees have one.
-
-    Args:
-        draft: the answer so far.
-        samples: the samples.
-        rates: the error rates that they were sampled under, for the cells.
-        labels: labels of the cells; None for none.
-        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
-    """
-    best = draft.best
-    consensus = best.kind.consensus(
-        samples, best.parents, best.observed, rates, draft.true_tree, draft.unplaced, fn_rates
-    )
-    if consensus is None:
-        return
-    if labels is not None:
-        consensus = replace(consensus, labels=labels.columns)
-    doublets = best.assignment.doublets
-    draft.add(ConsensusFinding(consensus if doublets is None else consensus.with_doublets(doublets.rate)))
-
-
-def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: RunContext) -> None:
-    """Add the support and its consensus, unless the run was stopped before.
-
-    Progress shows the best tree meanwhile. If the chains cannot run, such as for want of memory, the tree is
-    not lost: a warning gives the reason.
-    """
-    if context.stop.wanted:
-        draft.stop(SUPPORT)
-        return
-    from syclade.host.findings.support.stage import Run, add_support
-
-    best = request.plan.problem.from_nats(draft.best.log_likelihood)
-
-    def report(state: Progress) -> None:
-        context.report(replace(state, best_score=best))
-
-    run = Run(
-        request.device, request.encoding, request.slots, request.seed, RunContext(report, stop=context.stop)
-    )
-    try:
-        add_support(planned, draft, run)
-    except SycladeError as error:
-        logger.warning("the tree has no support: %s", error)
-        return
-    if (found := draft.get(SupportFinding)) is None:
-        return
-    support = found.support
-    rates = draft.best.rates if support.rates is None else support.rates.sampled_under
-    fn_rates = None if support.dropout is None else support.dropout.fn_rates
-    _add_consensus(draft, support.sampled, rates, request.labels, fn_rates)
-
-
-def _add_genotypes(draft: Draft) -> None:
-    """Add the genotypes of the cells by the published tree."""
-    best, found = draft.best, draft.get(ConsensusFinding)
-    consensus = None if found is None else found.consensus
-    draft.add(GenotypesFinding(make_genotypes(best, consensus, _published(draft), draft.unplaced)))
-
-
-def _published(draft: Draft) -> PublishedTree | None:
-    """Return the tree to publish; None for cell trees, and for trees with a recurrent mutation."""
-    from syclade.host.findings.consensus.published import published_tree
-
-    if draft.best.kind.consensus_names != MUTATION.consensus_names:
-        return None
-    consensus = draft.get(ConsensusFinding)
-    return published_tree(draft.best, None if consensus is None else consensus.consensus, draft.unplaced)
-
-
-def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) -> None:
-    """Add the shares of the clones of the published tree in specimens: of the consensus, if there is one.
-
-    Without samples of trees, the clones are the nodes of the most likely tree.
-    """
-    from syclade.host.findings.specimen_shares import draw_shares_of_specimens
-
-    best, unplaced, published = draft.best, draft.unplaced, _published(draft)
-    if published is None:
-        input_logger.warning("%s have no clones by sample", _without_clones(best))
-        return
-    specimen_of = labels.specimen_of[unplaced.placed_cells(len(best.cells))]
-    if not (specimen_of >= 0).any():
-        input_logger.warning("no placed cell has a sample: there are no clones by sample")
-        return
-    draws = draw_shares_of_specimens(published, specimen_of, len(labels.specimens), request.seed)
-    own = labels.columns if labels.given else {}
-    draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of), own))
-
-
-def _without_clones(best: BestTree) -> str:
-    return best.kind.title if best.assignment.recurrence is None else "trees with a recurrent mutation"
-
-
-def _add_co_optimal(request: Request, draft: Draft, most: int, context: RunContext) -> None:
-    """Add the trees that are as likely as the best one, up to so many."""
-    from syclade.host.findings.cooptimal.plateau import walk_plateau
-
-    fixed = problem_at(request.plan.problem, request.observed, draft.best.rates)
-    trees = [draft.best.parents, *draft.found.trees]
-    found = walk_plateau(fixed, trees, most, lambda: context.stop.wanted)
-    draft.add(CoOptimalFinding(found, draft.best.mutations))
-    if context.stop.wanted and not found.complete and len(found.trees) < most:
-        draft.stop(CO_OPTIMAL)
 
 
 def _by_search(request: Request, context: RunContext) -> Found:

@@ -1,0 +1,172 @@
+"""Stages that follow the most likely tree: samples, support, consensus, specimens, genotypes, equal trees."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from syclade.host.chains.runs.context import CO_OPTIMAL, SUPPORT, RunContext
+from syclade.host.data.model.problem import problem_at
+from syclade.host.findings.clones_by_sample import ClonesBySampleFinding, summarised
+from syclade.host.findings.consensus.finding import ConsensusFinding
+from syclade.host.findings.cooptimal.finding import CoOptimalFinding
+from syclade.host.findings.genotypes import GenotypesFinding, make_genotypes
+from syclade.host.findings.kinds.mutation_trees import MUTATION
+from syclade.host.findings.samples.finding import SamplesFinding
+from syclade.host.findings.support.finding import SupportFinding
+from syclade.host.ground.errors import SycladeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from syclade.host.answer.request import Request
+    from syclade.host.chains.runs.pipeline import Progress
+    from syclade.host.data.input.metadata import CellLabels
+    from syclade.host.data.model.rates import ObservationModel
+    from syclade.host.findings.consensus.published import PublishedTree
+    from syclade.host.findings.finding import BestTree, Draft
+    from syclade.host.findings.samples.sampled import Sampled
+    from syclade.host.findings.support.plan import SupportPlan
+
+__all__ = ["add_findings"]
+
+logger, input_logger = logging.getLogger("syclade.support"), logging.getLogger("syclade.input")
+
+
+def add_findings(request: Request, draft: Draft, context: RunContext) -> None:
+    """Add what the run finds about the most likely tree, except recurrences.
+
+    Args:
+        request: the checked options.
+        draft: the answer with the most likely tree.
+        context: the run context: progress callback, stop request.
+    """
+    rates = draft.best.rates
+    if request.sampling is not None and draft.found.samples is not None:
+        names = draft.best.mutations, draft.best.cells
+        samples = request.kind.judge(draft.found.samples, request.sampling, request.plan.problem, *names)
+        draft.add(SamplesFinding(samples))
+        _add_consensus(draft, samples, rates, request.labels)
+    if request.support is not None:
+        _add_support(request.support, request, draft, context)
+    if request.labels is not None and request.labels.specimens:
+        _add_clones_by_sample(request, draft, request.labels)
+    if request.options.genotypes:
+        _add_genotypes(draft)
+    if request.max_trees is not None:
+        _add_co_optimal(request, draft, request.max_trees, context)
+
+
+def _add_consensus(
+    draft: Draft,
+    samples: Sampled,
+    rates: ObservationModel,
+    labels: CellLabels | None,
+    fn_rates: NDArray[np.float64] | None = None,
+) -> None:
+    """Add the consensus of samples, if their trees have one.
+
+    Args:
+        draft: the answer so far.
+        samples: the samples.
+        rates: the error rates that they were sampled under, for the cells.
+        labels: labels of the cells; None for none.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+    """
+    best = draft.best
+    consensus = best.kind.consensus(
+        samples, best.parents, best.observed, rates, draft.true_tree, draft.unplaced, fn_rates
+    )
+    if consensus is None:
+        return
+    if labels is not None:
+        consensus = replace(consensus, labels=labels.columns)
+    doublets = best.assignment.doublets
+    draft.add(ConsensusFinding(consensus if doublets is None else consensus.with_doublets(doublets.rate)))
+
+
+def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: RunContext) -> None:
+    """Add the support and its consensus, unless the run was stopped before.
+
+    Progress shows the best tree meanwhile. If the chains cannot run, such as for want of memory, the tree is
+    not lost: a warning gives the reason.
+    """
+    if context.stop.wanted:
+        draft.stop(SUPPORT)
+        return
+    from syclade.host.findings.support.stage import Run, add_support
+
+    best = request.plan.problem.from_nats(draft.best.log_likelihood)
+
+    def report(state: Progress) -> None:
+        context.report(replace(state, best_score=best))
+
+    run = Run(
+        request.device, request.encoding, request.slots, request.seed, RunContext(report, stop=context.stop)
+    )
+    try:
+        add_support(planned, draft, run)
+    except SycladeError as error:
+        logger.warning("the tree has no support: %s", error)
+        return
+    if (found := draft.get(SupportFinding)) is None:
+        return
+    support = found.support
+    rates = draft.best.rates if support.rates is None else support.rates.sampled_under
+    fn_rates = None if support.dropout is None else support.dropout.fn_rates
+    _add_consensus(draft, support.sampled, rates, request.labels, fn_rates)
+
+
+def _add_genotypes(draft: Draft) -> None:
+    """Add the genotypes of the cells by the published tree."""
+    best, found = draft.best, draft.get(ConsensusFinding)
+    consensus = None if found is None else found.consensus
+    draft.add(GenotypesFinding(make_genotypes(best, consensus, _published(draft), draft.unplaced)))
+
+
+def _published(draft: Draft) -> PublishedTree | None:
+    """Return the tree to publish; None for cell trees, and for trees with a recurrent mutation."""
+    from syclade.host.findings.consensus.published import published_tree
+
+    if draft.best.kind.consensus_names != MUTATION.consensus_names:
+        return None
+    consensus = draft.get(ConsensusFinding)
+    return published_tree(draft.best, None if consensus is None else consensus.consensus, draft.unplaced)
+
+
+def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) -> None:
+    """Add the shares of the clones of the published tree in specimens: of the consensus, if there is one.
+
+    Without samples of trees, the clones are the nodes of the most likely tree.
+    """
+    from syclade.host.findings.specimen_shares import draw_shares_of_specimens
+
+    best, unplaced, published = draft.best, draft.unplaced, _published(draft)
+    if published is None:
+        input_logger.warning("%s have no clones by sample", _without_clones(best))
+        return
+    specimen_of = labels.specimen_of[unplaced.placed_cells(len(best.cells))]
+    if not (specimen_of >= 0).any():
+        input_logger.warning("no placed cell has a sample: there are no clones by sample")
+        return
+    draws = draw_shares_of_specimens(published, specimen_of, len(labels.specimens), request.seed)
+    own = labels.columns if labels.given else {}
+    draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of), own))
+
+
+def _without_clones(best: BestTree) -> str:
+    return best.kind.title if best.assignment.recurrence is None else "trees with a recurrent mutation"
+
+
+def _add_co_optimal(request: Request, draft: Draft, most: int, context: RunContext) -> None:
+    """Add the trees that are as likely as the best one, up to so many."""
+    from syclade.host.findings.cooptimal.plateau import walk_plateau
+
+    fixed = problem_at(request.plan.problem, request.observed, draft.best.rates)
+    trees = [draft.best.parents, *draft.found.trees]
+    found = walk_plateau(fixed, trees, most, lambda: context.stop.wanted)
+    draft.add(CoOptimalFinding(found, draft.best.mutations))
+    if context.stop.wanted and not found.complete and len(found.trees) < most:
+        draft.stop(CO_OPTIMAL)
