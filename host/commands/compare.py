@@ -13,7 +13,7 @@ import click
 import syclade
 from syclade.host.commands import options
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.values import JsonObject, listed
+from syclade.host.ground.values import JsonObject, counted, listed
 
 if TYPE_CHECKING:
     from syclade.host.data.trees.comparison import CellComparison, Comparison
@@ -111,7 +111,8 @@ def _print_lines(found: Comparison | CellComparison) -> None:
     """Print a comparison as lines of text."""
     from syclade.host.findings.truth import comparison_lines
 
-    click.echo(f"{found.shared} {found.items} of both trees are compared")
+    shared = counted(found.shared, found.items.removesuffix("s"), found.items)
+    click.echo(f"{shared} of both trees {'is' if found.shared == 1 else 'are'} compared")
     for title, only in ((found.tree, found.only_tree), (found.true, found.only_true)):
         if only:
             click.echo(f"left out, since only {title} has them: {len(only)} ({listed(only)})")

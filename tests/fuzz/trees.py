@@ -36,7 +36,7 @@ PIECES = (
     b"(", b")", b",", b";", b"1", b"2", b"3", b"4", b"5", b"6", b"'", b'"', b"[", b"]", b":", b"0.5", b" ",
     b"\n", b"digraph G {", b"}", b"->", b"->", b"--", b"node", b"graph ", b"/*", b"*/", b"//", b"#", b"\\",
     b"=", b"lightgrey",
-    b"strict ", b"-1.5\t", b"s1", b"subgraph", b"\xff", b"\xc2\xa0",
+    b"strict ", b"-1.5\t", b"s1", b"tree ", b"translate ", b"subgraph", b"\xff", b"\xc2\xa0",
 )  # fmt: skip
 
 
@@ -55,7 +55,9 @@ class Trees:
             return [draw.choice((*range(-1, 8), 2**40)) for _ in range(draw.randint(0, 7))]
         names = draw.choice(NAMES)
         if way < 3:
-            return draw.choice((b"", b"(", b"digraph {", b"-1.5\t")) + soup(PIECES, draw), names
+            return draw.choice(
+                (b"", b"(", b"digraph {", b"-1.5\t", b"#NEXUS\nbegin trees;\ntree a = (")
+            ) + soup(PIECES, draw), names
         if way < 5:
             return damaged(draw.choice(SCITE), draw), NAMES[0]
         parents = random_parents(len(names), np.random.default_rng(draw.randrange(2**32)))

@@ -23,7 +23,15 @@ from syclade.host.data.trees.labelled import LabelledEdge, parents_from_edges, w
 from syclade.host.data.trees.tree import children, node_labels
 from syclade.host.ground.errors import TreeError
 
-__all__ = ["from_newick", "newick_edges", "newick_of", "newick_texts", "quoted_label", "to_newick"]
+__all__ = [
+    "from_newick",
+    "newick_edges",
+    "newick_of",
+    "newick_texts",
+    "pieces_of",
+    "quoted_label",
+    "to_newick",
+]
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+) | (?P<comment>\[[^\]]*\]) | (?P<mark>[(),;]) | (?P<length>:\s*[^\s()\[\]',:;]+)
@@ -148,7 +156,7 @@ def newick_texts(text: str, path: str | os.PathLike[str] | None = None) -> list[
     """
     found: list[tuple[int, str]] = []
     begin, depth, line, first_line = 0, 0, 1, 0
-    for match in _matches(text, path):
+    for match in pieces_of(text, path):
         kind, piece = str(match.lastgroup), match.group()
         if kind == "mark":
             depth += (piece == "(") - (piece == ")")
@@ -233,8 +241,9 @@ class _Builder:
         _refuse(problem, token, self._path)
 
 
-def _matches(text: str, path: str | os.PathLike[str] | None, line: int = 1) -> Iterator[re.Match[str]]:
-    """Yield all pieces of the text, also spaces and comments."""
+def pieces_of(text: str, path: str | os.PathLike[str] | None, line: int = 1) -> Iterator[re.Match[str]]:
+    """Yield all pieces of the text: labels, marks, lengths, spaces and comments, with the kind as last
+    group."""
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -249,7 +258,7 @@ def _matches(text: str, path: str | os.PathLike[str] | None, line: int = 1) -> I
 def _tokens(text: str, path: str | os.PathLike[str] | None, line: int = 1) -> Iterator[_Token]:
     """Yield labels and marks up to the semicolon, which is added if it is missing."""
     ended = False
-    for match in _matches(text, path, line):
+    for match in pieces_of(text, path, line):
         kind, piece = str(match.lastgroup), match.group()
         if kind in ("mark", "quoted", "plain"):
             if ended:

@@ -1,4 +1,4 @@
-"""Reader of tree files in Newick or GraphViz format."""
+"""Reader of tree files in Newick, NEXUS or GraphViz format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.textfile import read_text
 from syclade.host.data.trees.graphviz import from_graphviz
-from syclade.host.data.trees.newick import from_newick
+from syclade.host.data.trees.newick import from_newick, pieces_of
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.ground.errors import TreeError
 
@@ -81,7 +81,7 @@ def is_samples(text: str) -> bool:
 
 
 def tree_text(path: str | os.PathLike[str], *, samples: bool = False) -> str:
-    """Return the text of a file; check that it begins like a tree.
+    """Return the text of a file; check that it begins like a tree. The trees of NEXUS come as Newick.
 
     Args:
         path: the file.
@@ -92,8 +92,40 @@ def tree_text(path: str | os.PathLike[str], *, samples: bool = False) -> str:
         raise TreeError("the file is empty", path=path)
     if samples and is_samples(text):
         return text
+    if text.lstrip()[:6].upper() == "#NEXUS":
+        text = _newick_of_nexus(text, path)
+        if not text.strip():
+            raise TreeError("there is no tree in the NEXUS file", path=path)
     if not is_graphviz(text) and not text.lstrip().startswith(("(", "[")):
         raise TreeError(
             "neither a Newick tree, which begins with '(', nor a GraphViz digraph", path=path, line=1
         )
     return text
+
+
+def _newick_of_nexus(text: str, path: str | os.PathLike[str]) -> str:
+    """Return the trees of a NEXUS file in Newick format, in the same lines, with translated labels."""
+    found: list[str] = []
+    statement: list[re.Match[str]] = []
+    names: dict[str, str] = {}
+    for piece in pieces_of(text, path):
+        statement.append(piece)
+        if piece.group() == ";":
+            found.append(_newick_of_statement(statement, names))
+            statement = []
+    return "".join(found)
+
+
+def _newick_of_statement(statement: list[re.Match[str]], names: dict[str, str]) -> str:
+    """Return the tree of a statement of NEXUS, or line ends alone; keep the names of a table of labels."""
+    labels = [piece.group() for piece in statement if piece.lastgroup in ("plain", "quoted")]
+    word, tree = labels[0].lower() if labels else "", len(statement)
+    if word == "translate":
+        names.update(zip(labels[1::2], labels[2::2], strict=False))
+    if word in ("tree", "utree"):
+        tree = next((at for at, piece in enumerate(statement) if piece.group() == "("), tree)
+    before = "".join(piece.group() for piece in statement[:tree])
+    return "\n" * before.count("\n") + "".join(
+        names.get(piece.group(), piece.group()) if piece.lastgroup in ("plain", "quoted") else piece.group()
+        for piece in statement[tree:]
+    )

@@ -355,3 +355,22 @@ def test_files_of_a_folder_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     with pytest.raises(TreeError, match="folder has no tree files"):
         syclade.compare_many([tmp_path / "none"], tmp_path / "ml2.gv")
+
+
+def test_nexus_is_read(tmp_path: Path) -> None:
+    file, bad = tmp_path / "trees.nexus", tmp_path / "bad.nexus"
+    head = "#NEXUS\n[a; b]\nbegin taxa;\n dimensions ntax=3;\nend;\n"
+    head += "Begin trees;\n translate\n 1 a, 2 'b c',\n 3 d;\n"
+    trees = " tree one = [&R] ((1[&x=1]:2,2:1)90:1,\n 3);\n tree STATE_2 [&lnP=-1] = [&U] ((1,3),2);\nend;\n"
+    file.write_text(head + trees)
+    (tmp_path / "t.nwk").write_text("((a,'b c'),d);")
+    found = syclade.compare_many([file], tmp_path / "t.nwk", kind="cells")
+    assert [one.agreements["clades"].shared for one in found] == [1, 0]
+    bad.write_text(head + " tree one = ((1,2)\n,;\nend;\n")
+    with pytest.raises(TreeError, match=r"bad.nexus:1[0-2]"):
+        syclade.compare_many([bad], file, kind="cells")
+    bad.write_text("#NEXUS\nbegin data;\nend;\n")
+    with pytest.raises(TreeError, match="no tree in the NEXUS file"):
+        syclade.compare_many([bad], file, kind="cells")
+    clones = '#nexus\nbegin trees;\ntree clones = [&R] ((c[&name="c",support=1]:1)a|b:2)root:0;\nend;\n'
+    assert compared(clones, "((c)'a|b')r;", tmp_path).shared == 3
