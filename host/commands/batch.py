@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["batch", "bootstrap", "gather", "run"]
 
 
-_SINGLE = ("checkpoint", "checkpoint_every", "resume", "trace", "title", "highlight")
+_SINGLE = ("checkpoint", "checkpoint_every", "resume", "trace", "title", "highlight", "anndata")
 """Options of single runs."""
 
 JOBS = click.option(
@@ -34,10 +34,11 @@ PREPARE = click.option(
 )
 
 _LEFT_OUT = (
-    "tree", "recurrent", "true_tree", "attach", "max_trees", "samples", "burn_in", "netcdf", "checkpoint",
+    "tree", "recurrent", "true_tree", "attach", "metadata", "sample_column", "time_column", "genotypes",
+    "anndata", "max_trees", "samples", "burn_in", "netcdf", "checkpoint",
     "checkpoint_every", "resume", "trace", "title", "highlight", "multiqc", "out",
 )  # fmt: skip
-"""Options of single runs; and of those whose trees have other nodes than the mutations."""
+"""Options of single runs, of labelled cells, and of trees with other nodes than the mutations."""
 
 
 @click.command("batch")

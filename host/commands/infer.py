@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 __all__ = ["command", "require_libraries"]
 
 
+BESIDES = {
+    "report": "report.html",
+    "netcdf": "samples.nc",
+    "anndata": "result.h5ad",
+    "multiqc": "syclade_mqc.json",
+}
+"""Options for more files of a result, and their names."""
+
+
 @click.command("infer")
 @click.argument("matrix", type=options.MATRIX)
 @options.take(*OPTIONS)
@@ -52,7 +61,7 @@ def command(matrix: object, **given: Any) -> int:
     chosen = settled(options.options_from(given))
     kind = kind_named(chosen.tree)
     chosen = chosen.replace(move_probabilities=weights_of(kind, chosen.move_probabilities))
-    also = {"report": chosen.report, "netcdf": chosen.netcdf, "multiqc": chosen.multiqc}
+    also = {name: getattr(chosen, name) for name in BESIDES}
     page = Page(chosen.title or "", tuple(name for name in (chosen.highlight or "").split(",") if name))
     require_libraries(also)
     log = show_log(chosen.quiet, chosen.verbose)
@@ -123,6 +132,10 @@ def require_libraries(also: Mapping[str, bool]) -> None:
         from syclade.host.findings.samples.finding import require_netcdf
 
         require_netcdf()
+    if also.get("anndata"):
+        from syclade.host.answer.output.anndata import require_anndata
+
+        require_anndata()
 
 
 def _file_names(kind: TreeKind, also: Mapping[str, bool], chosen: Options) -> list[str]:
@@ -131,8 +144,7 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], chosen: Options) -> li
     from syclade.host.findings.finding import Question
     from syclade.host.findings.registry import promised
 
-    besides = {"report": "report.html", "netcdf": "samples.nc", "multiqc": "syclade_mqc.json"}
-    names = [*kind.file_names, *(name for option, name in besides.items() if also[option])]
+    names = [*kind.file_names, *(name for option, name in BESIDES.items() if also[option])]
     return names + promised(Question(kind, chosen, support_level(chosen)))
 
 
@@ -162,7 +174,7 @@ def _deliver(
     Args:
         result: the result.
         folder: folder for the files; None for no files.
-        also: files wanted besides: report, netcdf, multiqc.
+        also: files wanted besides (`BESIDES`).
         page: what the report shows besides.
         quiet: whether to print the log-likelihood only, unless the tree would be lost.
         as_json: whether to print JSON.

@@ -171,6 +171,7 @@ NEEDS = (
     Need("trace", "separate stages", "only separate stages have a timeline"),
     Need("netcdf", "samples", "the file has the samples"),
     Need("netcdf", "out", "set the directory of the file"),
+    Need("anndata", "out", "set the directory of the file"),
     Need("report", "out", "set the directory of the page"),
     Need("title", "report", "it is the report's title"),
     Need("highlight", "report", "the report shows these mutations"),

@@ -45,7 +45,7 @@ def test_files(made: Any, tmp_path: Path) -> None:
     matrix, out = tmp_path / "matrix.csv", tmp_path / "out"
     matrix.write_text(format_matrix(made.matrix.values))
     rates = ["--fp-rate", "0.01", "--fn-rate", "0.2"]
-    command = ["infer", str(matrix), *rates, "--device", "native", "--genotypes"]
+    command = ["infer", str(matrix), *rates, "--device", "native", "--genotypes", "--anndata"]
     run = CliRunner().invoke(cli, [*command, "--out", str(out)])
     assert run.exit_code == 0, run.output
     head, cells, called = table(out / "genotypes.tsv")
@@ -57,6 +57,8 @@ def test_files(made: Any, tmp_path: Path) -> None:
     assert head[0] == "cellIDxmutID"
     assert kept == cells
     assert conflict_free(free)
+    again = syclade.read_matrix(out / "genotypes.CFMatrix")
+    np.testing.assert_array_equal(again.values.T, free.astype(np.uint8))
     truth = np.delete(made.truth, gone, axis=0).T
     called = np.delete(called, gone, axis=1)
     seen = np.delete(made.matrix.values, gone, axis=0).T == 1
@@ -66,6 +68,9 @@ def test_files(made: Any, tmp_path: Path) -> None:
         of_cells = [int(row["clone"]) for row in csv.DictReader(file, delimiter="\t")]
     assert clones[0] == "0"
     np.testing.assert_array_equal(of_clones[of_cells], free)
+    data = pytest.importorskip("anndata").read_h5ad(out / "result.h5ad")
+    np.testing.assert_array_equal(data.layers["genotype"].astype(str), table(out / "genotypes.tsv")[2])
+    assert data.obs["clone"].astype(int).tolist() == of_cells
     _, _, texts = table(out / "genotype_probabilities.tsv")
     assert set(texts[:, gone]) == {""}
     probability = np.delete(texts, gone, axis=1).astype(np.float64)

@@ -170,7 +170,7 @@ FILES = {"report": "report.html", "netcdf": "samples.nc"}
 
 _OF_THE_BATCH = (
     "checkpoint", "checkpoint_every", "resume", "trace", "threads", "scheduler", "title", "highlight",
-    "multiqc", "out", "force", "json", "quiet", "verbose",
+    "anndata", "multiqc", "out", "force", "json", "quiet", "verbose",
 )  # fmt: skip
 
 COLUMNS = tuple(name for name in OPTIONS if name not in _OF_THE_BATCH)

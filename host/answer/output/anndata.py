@@ -27,11 +27,21 @@ if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
     from syclade.host.ground.values import Array
 
-__all__ = ["anndata_of"]
+__all__ = ["anndata_of", "require_anndata"]
 
 logger = logging.getLogger("syclade.output")
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+def require_anndata() -> None:
+    """Check before a long run that AnnData can be written.
+
+    Raises:
+        OptionError: anndata is not installed.
+    """
+    if importlib.util.find_spec("anndata") is None:
+        raise OptionError("this needs anndata", hint=install_command("io"))
 
 
 def anndata_of(result: Result) -> anndata.AnnData:
@@ -61,8 +71,7 @@ def anndata_of(result: Result) -> anndata.AnnData:
     Raises:
         OptionError: anndata is not installed.
     """
-    if importlib.util.find_spec("anndata") is None:
-        raise OptionError("this needs anndata", hint=install_command("io"))
+    require_anndata()
     import anndata
 
     labels, tree = result.labels, result.tree

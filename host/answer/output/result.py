@@ -574,6 +574,7 @@ class Result(WithWork):
         report: bool = False,
         netcdf: bool = False,
         multiqc: bool = False,
+        anndata: bool = False,
         title: str = "",
         highlight: Sequence[str] = (),
     ) -> list[str]:
@@ -588,6 +589,7 @@ class Result(WithWork):
             report: whether to write report.html, too.
             netcdf: whether to write samples.nc, too.
             multiqc: whether to write syclade_mqc.json, too, which MultiQC shows as a table.
+            anndata: whether to write result.h5ad, too.
             title, highlight: as for `report`.
 
         Returns:
@@ -603,7 +605,14 @@ class Result(WithWork):
 
         place = path_of("the directory", directory, OutputError)
         files = files_of(
-            self, place.name, report=report, netcdf=netcdf, multiqc=multiqc, title=title, highlight=highlight
+            self,
+            place.name,
+            report=report,
+            netcdf=netcdf,
+            multiqc=multiqc,
+            anndata=anndata,
+            title=title,
+            highlight=highlight,
         )
         with folder_of_result(place, files, force=force, protected=inputs_of(self)) as folder:
             folder.write(files)

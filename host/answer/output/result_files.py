@@ -60,6 +60,7 @@ def files_of(
     report: bool,
     netcdf: bool,
     multiqc: bool,
+    anndata: bool = False,
     title: str = "",
     highlight: Sequence[str] = (),
 ) -> dict[str, Content]:
@@ -71,11 +72,12 @@ def files_of(
         report: whether to include report.html.
         netcdf: whether to include samples.nc.
         multiqc: whether to include syclade_mqc.json.
+        anndata: whether to include result.h5ad.
         title, highlight: title of the report, and names of mutations that it names first.
 
     Raises:
-        OptionError: a library for `report` or `netcdf` is not installed, or `netcdf` is given without
-            samples.
+        OptionError: a library for `report`, `netcdf` or `anndata` is not installed, or `netcdf` is given
+            without samples.
     """
     texts = (
         result.to_newick(),
@@ -92,6 +94,8 @@ def files_of(
         files["report.html"] = report_of(result, found, title=title, highlight=highlight)
     if netcdf:
         files["samples.nc"] = netcdf_of(result)
+    if anndata:
+        files["result.h5ad"] = result.to_anndata().write_h5ad
     if multiqc:
         files["syclade_mqc.json"] = multiqc_of(result, sample)
     files |= found

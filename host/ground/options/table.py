@@ -263,6 +263,8 @@ class Options(Values):
     genotypes: bool = option(FLAG, default=False, help=
         "Write the mutations of each cell: genotypes.tsv, genotypes.CFMatrix (scphylo-tools), those of "
         "clones, and genotype_probabilities.tsv over the sampled trees.")
+    anndata: bool = option(FLAG, of="", default=False, help=
+        "Write result.h5ad to DIR: an AnnData with matrix, clones and their probabilities, and genotypes.")
     max_trees: int | None = option(whole(1, MOST_TREES), metavar="K", default=None, help=
         "Look for all trees that are as likely as the best, up to K; DIR gets tree_0.newick, tree_0.gv, "
         "…, co_optimal.tsv and co_optimal.gv.")
