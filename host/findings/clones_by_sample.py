@@ -55,7 +55,7 @@ SURE = 0.95
 """Probability from which the terminal names a change."""
 
 _DIGITS = 6
-"""Digits of numbers in summary.json, which do not depend on the version of a library."""
+"""Digits after the point of numbers in summary.json; smaller ones are 0 in tables, too."""
 
 
 class Change(NamedTuple):
@@ -122,7 +122,7 @@ class ClonesBySample:
         times = self.times or ("",) * len(self.samples)
         numbers = (self.cells, self.share, self.low, self.high)
         rows = (
-            (sample, time, clone, *(f"{of[at, clone]:.4g}" for of in numbers), bar.join(names))
+            (sample, time, clone, *(_number(of[at, clone]) for of in numbers), bar.join(names))
             for at, (sample, time) in enumerate(zip(self.samples, times, strict=True))
             for clone, names in enumerate(self.mutations)
         )
@@ -131,7 +131,7 @@ class ClonesBySample:
     def to_changes(self) -> str:
         """Return the table of changes: tab-separated, a line with `CHANGES` first."""
         rows = (
-            (one.first, one.second, clone, *(f"{of[clone]:.4g}" for of in one[2:]))
+            (one.first, one.second, clone, *(_number(of[clone]) for of in one[2:]))
             for one in self.changes
             for clone in range(len(self.mutations))
         )
@@ -179,6 +179,11 @@ class ClonesBySample:
     def _mean_share(self, name: str) -> NDArray[np.float64]:
         """Return the mean shares of the clones in the specimens of a name, or of a time point."""
         return np.asarray(self.share[[one == name for one in self.times or self.samples]].mean(axis=0))
+
+
+def _number(value: float) -> str:
+    """Return a number as text; 0 for what rounds to it."""
+    return f"{value:.4g}" if abs(value) >= 0.5 * 10**-_DIGITS else "0"
 
 
 def _rounded(numbers: NDArray[np.float64]) -> list[float]:

@@ -149,6 +149,7 @@ def test_few_cells_and_mutations() -> None:
         found = syclade.infer(values, metadata=specimens, support="none", **RATES).clones_by_sample
         assert found is not None
         assert found.cells_of.tolist() == [1] * len(specimens)
+        assert "e-" not in found.to_table().replace("e-05", "").replace("e-06", "")
         assert found.without == len(values[0]) - len(specimens)
 
 
@@ -184,3 +185,18 @@ def test_sizes_of_samples() -> None:
     }.items():
         run = CliRunner().invoke(cli, [*base, *wrong.split()])
         assert words in str(run.exception) + run.output
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tree": "leaf", "steps": 100, "chains": 1}, "cell trees have no clones by sample"),
+        ({"recurrent": 1, "steps": 100, "chains": 1}, "trees with a recurrent mutation have no clones"),
+    ],
+)
+def test_trees_without_clones(
+    made: Any, labels: Any, options: dict[str, Any], words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = syclade.infer(made.matrix, metadata=labels, **RATES, **options)
+    assert found.clones_by_sample is None
+    assert words in caplog.text
