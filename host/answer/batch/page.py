@@ -58,7 +58,7 @@ def page_of(lines: Sequence[Line], reported: Collection[str]) -> str:
         reported: names of those that have report.html in their folders.
 
     Raises:
-        OptionError: jinja2 or matplotlib is not installed.
+        OptionError: jinja2 is not installed.
     """
     require_report()
     done = sum(line["state"] == "done" for line in lines)
