@@ -170,3 +170,20 @@ def test_left_out_cells_have_no_labels() -> None:
 def test_errors_are_ours(tmp_path: Path) -> None:
     with pytest.raises(SycladeError, match="no such file"):
         labels_of(tmp_path / "none.tsv", AB)
+
+
+def test_labels_of_merged_tapestri(tmp_path: Path) -> None:
+    """Samples of a merged file are labels, also where barcodes repeat; damaged ones are left out."""
+    h5py = pytest.importorskip("h5py")
+    for barcodes, samples, labels in (
+        (["A", "C", "A", "C"], ["P", "P", "Q", "Q"], ("P", "P", "Q", "Q")),
+        (["A", "C", "G", "T"], ["P", "P", "Q", "Q"], ("P", "P", "Q", "Q")),
+        (["A", "C", "G", "T"], ["P"], None),
+    ):
+        path = tmp_path / "x.h5"
+        with h5py.File(path, "w") as file:
+            assay = file.create_group("assays/dna_variants")
+            assay["layers/NGT"] = np.array([[0, 1], [1, 0], [0, 0], [1, 1]], np.int8)
+            assay["ca/id"] = np.array(["M", "N"], "S")
+            assay["ra/barcode"], assay["ra/sample_name"] = np.array(barcodes, "S"), np.array(samples, "S")
+        assert read_matrix(path).labels.get("sample") == labels
