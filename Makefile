@@ -65,7 +65,7 @@ PEERS := scphylo-tools==0.1.1 ete4==4.4.0 dendropy==5.1.3 biopython==1.88
 peers: $(VENV)/.dev
 	[ -x $(VENV)/peers/bin/scphylo ] || { $(PYTHON) -m venv $(VENV)/peers && \
 		$(VENV)/peers/bin/pip --disable-pip-version-check install --quiet $(PEERS); }
-	$(BIN)/python -m pytest -m peers --peers $(VENV)/peers/bin/python $(PYTEST_ARGS) tests/data/trees
+	$(BIN)/python -m pytest -m peers --peers $(CURDIR)/$(VENV)/peers/bin/python $(PYTEST_ARGS) tests/data/trees
 
 docs: $(VENV)/.dev
 	[ -x $(VENV)/docs/bin/sphinx-build ] || { $(PYTHON) -m venv $(VENV)/docs && \
