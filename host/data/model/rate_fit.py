@@ -26,6 +26,7 @@ __all__ = [
     "largest_sum",
     "misfit",
     "rates_of_calls",
+    "within_sum",
 ]
 
 FAR = 5.0
@@ -99,7 +100,7 @@ def fit_rates(
     for _ in range(_MOST_ROUNDS):
         counts, shares = expected_counts(matrix, rates, parents, shares)
         errors = _errors_of(counts)
-        found = _within({name: _highest(errors[name], priors, name) for name in names}, rates)
+        found = within_sum({name: _highest(errors[name], priors, name) for name in names}, rates)
         change = max(abs(np.log(value / getattr(rates, name))) for name, value in found.items())
         rates = _with(rates, found)
         if change < _SAME:
@@ -190,7 +191,7 @@ def largest_sum(rates: Rates, names: Collection[str]) -> float:
     return _LARGEST_SUM * (1.0 - sum(rate for name, rate in both.items() if name not in names))
 
 
-def _within(found: dict[str, float], rates: Rates) -> dict[str, float]:
+def within_sum(found: dict[str, float], rates: Rates) -> dict[str, float]:
     """Return the rates, scaled if their sum with the others is too large to be error rates."""
     scale = min(1.0, largest_sum(rates, found) / sum(found.values()))
     return {name: value * scale for name, value in found.items()}

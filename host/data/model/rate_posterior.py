@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import path_counts
-from syclade.host.data.model.rate_fit import PRIORS, expected_counts, largest_sum
+from syclade.host.data.model.rate_fit import PRIORS, expected_counts, largest_sum, within_sum
 from syclade.host.data.model.rates import Columns, Rates, distinct_columns
 from syclade.host.data.trees.tree import preorder
 from syclade.host.ground.values import JsonObject
@@ -34,7 +35,10 @@ _NAMES = ("fp_rate", "fn_rate")
 _COARSE, _FINE, _DEGREE = 9, 201, 6
 """Points of each rate at which likelihoods are computed; points between them; degree of the polynomial."""
 
-_WIDTH, _WIDER, _MOST_ROUNDS = 4.0, 1.6, 4
+_MOST_MAXIMISATIONS, _NEAR = 20, 0.1
+"""Rounds of expectation and maximisation before a grid is laid out, and change in log odds that ends them."""
+
+_WIDTH, _WIDER, _MOST_ROUNDS = 4.0, 1.6, 8
 """Half the width of the grid, in standard deviations of a known tree; its growth while it is too narrow."""
 
 _OUTSIDE = 1e-3
@@ -204,7 +208,7 @@ def rate_posterior(
     chosen = np.arange(used) * len(trees) // used
     some = trees[chosen]
     logs = np.zeros(some.shape) if shares is None else np.log(shares[chosen])
-    errors = _errors(matrix, rates, some[0], names)
+    errors = _errors(matrix, rates, some[0], None if shares is None else shares[chosen[0]], names)
     highest = [_log_odds(min(PRIORS[name].most, largest_sum(rates, names))) for name in names]
     ends = [_ends(one, most) for one, most in zip(errors, highest, strict=True)]
     for _ in range(_MOST_ROUNDS):
@@ -220,12 +224,40 @@ def rate_posterior(
 
 
 def _errors(
-    matrix: Matrix, rates: Rates, tree: NDArray[np.int32], names: Sequence[str]
+    matrix: Matrix,
+    rates: Rates,
+    tree: NDArray[np.int32],
+    shares: NDArray[np.float64] | None,
+    names: Sequence[str],
 ) -> list[tuple[float, float]]:
-    """Return the expected numbers of errors and of right observations that each rate is the share of."""
-    (right, missed), (wrong, seen) = expected_counts(matrix, rates, tree)[0][:2].tolist()
-    errors = {"fp_rate": (wrong, right), "fn_rate": (missed, seen)}
+    """Return the numbers of errors and of right observations that each rate is the share of.
+
+    They are those that are expected at the most likely rates of this tree with its shares, which may be far
+    from the rates that trees were sampled under: rounds of expectation and maximisation come near to them.
+    """
+    ordered = None if shares is None else shares[preorder(tree)]
+    for _ in range(_MOST_MAXIMISATIONS):
+        (right, missed), (wrong, seen) = expected_counts(matrix, rates, tree, ordered)[0][:2].tolist()
+        errors = {"fp_rate": (wrong, right), "fn_rate": (missed, seen)}
+        found = within_sum({name: _share(name, errors[name]) for name in names}, rates)
+        before, rates = (
+            rates,
+            replace(
+                rates,
+                fp_rate=found.get("fp_rate", rates.fp_rate),
+                fn_rate=found.get("fn_rate", rates.fn_rate),
+            ),
+        )
+        moved = (abs(_log_odds(getattr(rates, name)) - _log_odds(getattr(before, name))) for name in names)
+        if max(moved) < _NEAR:
+            break
     return [errors[name] for name in names]
+
+
+def _share(name: str, errors: tuple[float, float]) -> float:
+    """Return the share of the errors, as a rate that the prior allows."""
+    wrong, right = (number + 1.0 for number in errors)
+    return min(wrong / (wrong + right), PRIORS[name].most)
 
 
 def _ends(errors: tuple[float, float], highest: float) -> tuple[float, float]:

@@ -68,6 +68,29 @@ def test_intervals_are_those_of_all_trees_and_rates(center: Rates) -> None:
     assert not found.rough
 
 
+def test_intervals_where_most_cells_have_no_mutation() -> None:
+    """One tree with its shares, against a fine grid; the rates would be far off if the shares were equal."""
+    parents, shares = np.array([3, 0, 4, 4, 4], dtype=np.int32), np.array([0.02, 0.03, 0.02, 0.03, 0.9])
+    genotypes = np.array([[1, 0, 0, 1], [1, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
+    rng = np.random.default_rng(7)
+    present = genotypes[rng.choice(5, 3000, p=shares)]
+    values = (rng.random(present.shape) < np.where(present, 0.9, 0.005)).astype(np.uint8)
+    matrix = Matrix(np.ascontiguousarray(values.T), ("A", "B", "C", "D"), "array")
+
+    rates = np.linspace(0.001, 0.6, 600)
+    fp, logs = 0.005, []
+    for fn in rates:
+        seen, absent = np.log([fn, 1 - fn]), np.log([1 - fp, fp])
+        of_nodes = np.where(genotypes[:, None], seen[values], absent[values]).sum(axis=2)
+        logs.append(np.log(shares @ np.exp(of_nodes)).sum() + PRIORS["fn_rate"].log_density(fn))
+    density = np.exp(np.array(logs) - max(logs))
+    mean = float(rates @ density / density.sum())
+    for under in (0.1, 0.3, 0.6):
+        one = rate_posterior(matrix, Rates(fp, under), parents[None], shares[None], names=("fn_rate",))
+        assert one.intervals["fn_rate"].mean == pytest.approx(mean, rel=0.02)
+        assert one.intervals["fn_rate"].low < 0.1 < one.intervals["fn_rate"].high
+
+
 def test_equal_cells_are_worked_on_once() -> None:
     """As many trees are used as for few cells, and the rates are known far better."""
     many = Matrix(np.tile(MADE.values, 400), MADE.mutations, "array")
