@@ -18,10 +18,13 @@ FILES = ("rates.json", "rates.md")
 @click.command("rates")
 @options.take("device", "threads")
 @check_options.inputs_option("Number of inputs.", default=64)
+@click.option("--normal", type=float, metavar="PART", help="Part of the cells that have no mutation.")
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")
-def command(inputs: int, device: str, seed: int, out: Path, force: bool, as_json: bool) -> int:
+def command(
+    inputs: int, normal: float | None, device: str, seed: int, out: Path, force: bool, as_json: bool
+) -> int:
     """Infer trees without given rates, and count the 90 % intervals of the rates that contain the truth.
 
     Inputs have 8 to 60 mutations, 200 to 3000 cells, and clones of unequal sizes. The check holds if 80 to
@@ -33,5 +36,5 @@ def command(inputs: int, device: str, seed: int, out: Path, force: bool, as_json
 
     check_output(out, FILES, force)
     with progress_bar() as show:
-        result = interval_study(inputs=inputs, device=device, seed=seed, progress=show)
+        result = interval_study(inputs=inputs, normal=normal, device=device, seed=seed, progress=show)
     return check_options.report_tables(result, out, FILES, force, as_json)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 import syclade
 from syclade.host.data.model.rate_posterior import RateInterval, rate_posterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.choice import choose_device
+from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options.types import DEFAULT_SEED
-from syclade.host.ground.values import whole
+from syclade.host.ground.values import real, whole
 from syclade.quality.studies.rates.result import BOTH, OfInput, RatesResult
 from syclade.quality.work import Progress
 
@@ -49,28 +52,46 @@ class Input(NamedTuple):
 
     mutations: int
     cells: int
-    shares: str | float
+    shares: str | float | Mapping[str, float]
     rates: Rates
     seed: int
 
 
-def inputs_from(seed: int, count: int) -> list[Input]:
+def inputs_from(seed: int, count: int, normal: float | None = None) -> list[Input]:
     """Return the inputs: sizes, shares and rates take turns of their own, so that they mix.
 
     Args:
         seed: seed of the first input; the others follow.
         count: their number.
+        normal: part of the cells without mutations; the others have shares from Dirichlet(1), and there are
+            at least 600 cells. By default, the root has a share like other nodes.
+
+    Raises:
+        OptionError: `normal` is not between 0 and 1.
     """
-    return [
-        Input(*SIZES[at % len(SIZES)], SHARES[at % len(SHARES)], RATES[at % len(RATES)], seed + at)
-        for at in range(count)
-    ]
+    found = []
+    for at in range(count):
+        (mutations, cells), shares = SIZES[at % len(SIZES)], SHARES[at % len(SHARES)]
+        one = Input(mutations, cells, shares, RATES[at % len(RATES)], seed + at)
+        if normal is not None:
+            one = _with_normal_cells(one, real("normal (--normal)", normal))
+        found.append(one)
+    return found
+
+
+def _with_normal_cells(one: Input, part: float) -> Input:
+    if not 0.0 < part < 1.0:
+        raise OptionError(f"normal (--normal) is {part:g}", hint="give a part of the cells, such as 0.9")
+    drawn = np.random.default_rng(one.seed).dirichlet(np.ones(one.mutations)) * (1.0 - part)
+    shares = {"root": part} | {f"M{number}": float(share) for number, share in enumerate(drawn, 1)}
+    return one._replace(cells=max(one.cells, 600), shares=shares)
 
 
 def interval_study(
     given: Sequence[Input] | None = None,
     *,
     inputs: int = INPUTS,
+    normal: float | None = None,
     device: str = "auto",
     seed: int = DEFAULT_SEED,
     progress: Progress | None = None,
@@ -82,6 +103,7 @@ def interval_study(
     Args:
         given: the inputs; by default `inputs_from`.
         inputs: their number.
+        normal: as for `inputs_from`.
         device: as for `infer`.
         seed: seed of the first input.
         progress: called with the current activity, the amount done and the total.
@@ -91,7 +113,7 @@ def interval_study(
         DeviceError: the device cannot run.
     """
     inputs = whole("inputs (--inputs)", inputs, 1, 2**20)
-    chosen = inputs_from(seed, inputs) if given is None else list(given)
+    chosen = inputs_from(seed, inputs, normal) if given is None else list(given)
     found, began, rows = choose_device(device).filter, time.process_time(), []
     for at, one in enumerate(chosen):
         if progress is not None:
@@ -123,4 +145,5 @@ def _of_input(one: Input, device: str) -> OfInput:
 
 
 def _told(one: Input) -> dict[str, Any]:
-    return {"mutations": one.mutations, "cells": one.cells, "shares": one.shares, "seed": one.seed}
+    shares = dict(one.shares) if isinstance(one.shares, Mapping) else one.shares
+    return {"mutations": one.mutations, "cells": one.cells, "shares": shares, "seed": one.seed}

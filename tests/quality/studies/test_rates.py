@@ -9,6 +9,7 @@ import pytest
 
 from syclade.host.data.model.rate_posterior import RateInterval
 from syclade.host.data.model.rates import Rates
+from syclade.host.ground.errors import OptionError
 from syclade.quality.studies.__main__ import run
 from syclade.quality.studies.rates.api import RATES, SHARES, SIZES, Input, inputs_from, interval_study
 from syclade.quality.studies.rates.result import BOTH, OfInput, RatesResult
@@ -73,3 +74,15 @@ def test_an_input_has_intervals_and_a_control(tmp_path: Path, capsys: pytest.Cap
         run("rates", "--inputs", "0", "--out", str(tmp_path))
     assert ended.value.code == 2
     assert "--inputs" in capsys.readouterr().err
+
+
+def test_inputs_with_many_normal_cells() -> None:
+    (one, other), usual = inputs_from(3, 2, normal=0.9), inputs_from(3, 2)
+    assert isinstance(one.shares, dict)
+    assert one.shares["root"] == 0.9
+    assert sum(one.shares.values()) == pytest.approx(1.0)
+    assert one.cells >= 600 > usual[0].cells
+    assert (one.rates, other.seed) == (usual[0].rates, usual[1].seed)
+    for part in (0.0, 1.0, float("nan")):
+        with pytest.raises(OptionError, match="normal"):
+            inputs_from(3, 1, normal=part)
