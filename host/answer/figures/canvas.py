@@ -55,6 +55,10 @@ FORMS = ("svg", "pdf", "png", "eps", "ps", "tif", "tiff", "jpg", "jpeg", "webp")
 """Formats of files, by their extensions."""
 
 
+LEAST_LETTERS = 5.0
+"""Least size of letters that a figure shrinks to, points."""
+
+
 def room_of(width: float | None, font_size: float) -> float:
     """Return the width that a figure may take, px, with letters of 12 px.
 
@@ -68,15 +72,25 @@ def room_of(width: float | None, font_size: float) -> float:
 def fitted(scene: Scene, width: float | None, font_size: float) -> tuple[float, float]:
     """Return the points for each px of a scene, and the size of its letters in points.
 
-    A scene that is wider than the given width shrinks to it.
+    A scene that is wider than the given width shrinks to it, while its letters can be read.
 
     Args:
         scene: the scene.
         width, font_size: as for `room_of`.
+
+    Raises:
+        OptionError: the letters would be smaller than `LEAST_LETTERS`, and than the font size.
     """
     scale = font_size / LETTERS
     if width is not None:
         scale = min(scale, width / MILLIMETRES * POINTS / scene.width)
+        least = min(LEAST_LETTERS, font_size)
+        if scale * LETTERS < least - 1e-9:
+            wide = math.ceil(scene.width * least / LETTERS / POINTS * MILLIMETRES)
+            raise OptionError(
+                f"in a width of {width:g} mm, the letters would be of {scale * LETTERS:.2g} pt",
+                hint=f"use a width of {wide} mm or more",
+            )
     return scale, scale * LETTERS
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from syclade.host.answer.figures.scene import (
     Scene,
     Text,
     width_of,
+    wrapped,
 )
 from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.answer.figures.style import OKABE_ITO, Style, hex_of, mixed
@@ -35,6 +37,10 @@ LEVELS = 20
 
 _MIXED = [(one, two) for one in range(LEVELS + 1) for two in range(LEVELS + 1 - one)]
 _PALETTE = [mixed(255, BEFORE, one / LEVELS, APART, two / LEVELS) for one, two in _MIXED]
+
+
+LEAST_NAME, ALWAYS_NAMED = 80.0, 12
+"""Least width of names, px, and most mutations that have their names however narrow the figure is."""
 
 
 def relations_of(files: ResultFiles) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
@@ -69,20 +75,40 @@ def relations_of(files: ResultFiles) -> tuple[list[str], NDArray[np.float64], ND
     return names, before, apart
 
 
+def _sizes(names: Sequence[str], style: Style) -> tuple[float, float, dict[str, list[str]]]:
+    """Return the size of a pair and of letters, and the lines of each name, px: the largest that fit.
+
+    Names that do not fit are left out if there are many; all if the style has none.
+    """
+    room = style.room - 2 * MARGIN - ROW - 6
+    n = max(len(names), 1)
+    for letters, part in product((LETTERS, 11.0, 10.0, 9.0, 8.0, 7.6), (0.3, 0.2)):
+        if style.names == 0:
+            break
+        most = max(part * style.room, LEAST_NAME)
+        labels = {one: wrapped([one], most, letters, one in style.highlight) for one in names}
+        highest = max(map(len, labels.values()), default=1)
+        wide = max((width_of(line, letters, one in style.highlight) for one in names for line in labels[one]),
+                   default=0.0)  # fmt: skip
+        for size in (16.0, letters / 0.95):
+            size = max(size, highest * letters / 0.95)
+            if wide + size * n <= room:
+                return size, letters, labels
+    if style.names != 0 and (style.names is None or n <= ALWAYS_NAMED):
+        return size, letters, labels
+    return min(16.0, max(room, 1.0) / n), LETTERS, {}
+
+
 def posterior_scene(files: ResultFiles, style: Style) -> Scene:
     """Return the relations of all pairs of mutations in the sampled trees as a square."""
     names, before, apart = relations_of(files)
     items: list[Item] = []
     n = max(len(names), 1)
     top = MARGIN
-    widths = {name: width_of(name, 1.0, name in style.highlight) for name in names}
-    longest = max(widths.values(), default=0.0)
-    room = style.room - 2 * MARGIN - 2 * ROW
-    size = min(16.0, room / (n + longest * 0.75))
-    named = style.names != 0 and (style.names is None or size >= 7.0)
-    size = max(size, 8.0) if named else min(16.0, room / n)
-    letters = min(LETTERS, size * 0.95)
-    space = longest * letters + 6 if named else 0.0
+    size, letters, labels = _sizes(names, style)
+    named = bool(labels)
+    widths = [width_of(line, letters, one in style.highlight) for one in labels for line in labels[one]]
+    space = max(widths, default=0.0) + 6 if named else 0.0
     left, top = MARGIN + space + ROW, top + space + ROW
     with np.errstate(invalid="ignore"):
         up, two = np.rint(np.stack([before, apart]) * LEVELS)
@@ -99,8 +125,8 @@ def posterior_scene(files: ResultFiles, style: Style) -> Scene:
     palette = [*_PALETTE, (255, 255, 255), (190, 190, 190)]
     items.append(Picture(left, top, size * n, size * n, pixels, palette, words))
     items.append(Line(((left, top), (left + size * n, top + size * n)), "#999999", 0.8))
-    _sides(items, files, style, names if named else [], left, top, size, letters)
-    total = max(left + size * n + MARGIN, 420.0)
+    _sides(items, files, style, labels, left, top, size, letters)
+    total = max(left + size * n + MARGIN, min(420.0, max(380.0, style.room)))
     y = top + size * n + 20
     for colour, words in ((BEFORE, "row before column"), (APART, "apart: on different branches")):
         y = _scale(items, y, colour, words)
@@ -115,7 +141,7 @@ def posterior_scene(files: ResultFiles, style: Style) -> Scene:
 
 
 def _sides(
-    items: list[Item], files: ResultFiles, style: Style, names: Sequence[str],
+    items: list[Item], files: ResultFiles, style: Style, labels: dict[str, list[str]],
     left: float, top: float, size: float, letters: float,
 ) -> None:  # fmt: skip
     """Add the clones along both sides of the square, and the names beside them."""
@@ -126,10 +152,12 @@ def _sides(
         items.append(Box(left - 12, top + start, 9, wide, fill))
         items.append(Box(left + start, top - 12, wide, 9, fill))
         start += wide
-    for at, name in enumerate(names):
-        bold, middle = name in style.highlight, size * (at + 0.5)
-        items.append(Text(left - 16, top + middle, name, letters, "end", bold))
-        items.append(Text(left + middle, top - 16, name, letters, "start", bold, upright=True))
+    for at, (name, lines) in enumerate(labels.items()):
+        bold = name in style.highlight
+        for line, text in enumerate(lines):
+            middle = size * (at + 0.5) + letters / 0.95 * (line - (len(lines) - 1) / 2)
+            items.append(Text(left - 16, top + middle, text, letters, "end", bold))
+            items.append(Text(left + middle, top - 16, text, letters, "start", bold, upright=True))
 
 
 def _scale(items: list[Item], y: float, colour: tuple[int, int, int], words: str) -> float:
@@ -146,15 +174,15 @@ def _scale(items: list[Item], y: float, colour: tuple[int, int, int], words: str
 MOST_POINTS, MOST_CHAINS = 500, 7
 """Most points of a chain, evenly spaced, and most chains that are drawn."""
 
-PLOT = 160.0
-"""Height of the traces, px."""
+PLOT, LEAST_WIDTH = 160.0, 620.0
+"""Height of the traces, and least width of the figure, px."""
 
 
 def convergence_scene(files: ResultFiles, style: Style) -> Scene:
     """Return the log-likelihoods of searches or chains, the samples' along the chains, and diagnostics."""
     items: list[Item] = []
     top = MARGIN
-    width = min(style.room, 760.0)
+    width = max(min(style.room, 760.0), LEAST_WIDTH)
     top = _found(items, files, top, width)
     top = _traces(items, files, style, top, width)
     top = _diagnostics(items, files, top)
@@ -221,7 +249,7 @@ def trace_scene(
         name: name of the figure.
     """
     items: list[Item] = []
-    width = min(style.room, 760.0)
+    width = max(min(style.room, 760.0), LEAST_WIDTH)
     bottom = add_trace(items, values, burn_in, every, style, MARGIN, width) if values.size else ROW
     return Scene(name, "Log-likelihood of the samples along each chain", width, bottom, items)
 

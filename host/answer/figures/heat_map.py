@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +20,7 @@ from syclade.host.answer.figures.scene import (
     Scene,
     Text,
     width_of,
+    wrapped,
 )
 from syclade.host.answer.figures.style import Style, hex_of, ink_on, mixed
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, lay_out, notes_of
@@ -58,6 +59,9 @@ MOST_COLUMNS = 1400
 
 NAMED, MAP_HEIGHT = 150, 1200
 """Most mutations that have their names by default; height of the rows of more, px."""
+
+NAME, LEAST_NAME = int(LETTERS) + 2, 80.0
+"""Height of a line of a name, and least width of names, px."""
 
 LEAST_MAP, WIDEST_CELL, STRIP, GAP = 240.0, 14.0, 16.0, 3
 """Sizes in px: least width of the map, widest column of a cell, height of the strip of clones, and space
@@ -120,9 +124,12 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
     top = MARGIN
     n = matrix.n_mutations
     named = style.names != 0 and (style.names is None or n <= NAMED)
-    row = int(LETTERS) + 2 if named else max(1, min(int(LETTERS) + 2, MAP_HEIGHT // n))
+    shown = list(matrix.mutations) if named else [one for one in matrix.mutations if one in style.highlight]
+    names = {one: _lines(one, style) for one in shown if one}
+    row = NAME if named else max(1, min(NAME, MAP_HEIGHT // n))
+    high = {one: max(row, NAME * len(names.get(one, ()))) if named else row for one in matrix.mutations}
     least = int(ROW) - 4 if named or len(tree.clones) <= 60 else 4
-    heights = [max(least, row * len(clone.mutations) + GAP) for clone in tree.clones]
+    heights = [max(least, sum(high[one] for one in clone.mutations) + GAP) for clone in tree.clones]
     waiting = iter(heights)
     rows = lay_out(
         tree, style, 0.3 * style.room, top + STRIP + 2, lambda _clone, _label: next(waiting), labelled=False
@@ -133,16 +140,18 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
         for clone, y, height in zip(tree.clones, rows.middles, heights, strict=True)
     ]
     blocks.append((list(tree.unplaced), rows.bottom + 4))
-    bottom = blocks[-1][1] + row * len(tree.unplaced) + (GAP if tree.unplaced else 0)
-    lines = {one: start + row * (at + 0.5) for some, start in blocks for at, one in enumerate(some)}
-    shown = list(matrix.mutations) if named else [one for one in matrix.mutations if one in style.highlight]
-    names, left = _names(shown, lines, style, rows.width, top + STRIP)
+    unplaced = sum(high[one] for one in tree.unplaced)
+    bottom = blocks[-1][1] + unplaced + (GAP if tree.unplaced else 0)
+    lines: dict[str, float] = {}
+    for some, upper in blocks:
+        for one in some:
+            lines[one] = upper + high[one] / 2
+            upper += high[one]
+    texts, left = _names(names, lines, style, rows.width)
     width = min(max(LEAST_MAP, style.room - left - MARGIN), WIDEST_CELL * matrix.n_cells)
     if tree.unplaced:
         items.append(Line(((left, rows.bottom + 1), (left + width, rows.bottom + 1)), "#999999", 0.8, True))
-        items.append(
-            Text(MARGIN, rows.bottom + 4 + row * len(tree.unplaced) / 2, "unplaced", SMALL, colour=MUTED)
-        )
+        items.append(Text(MARGIN, rows.bottom + 4 + unplaced / 2, "unplaced", SMALL, colour=MUTED))
     genotypes = tree.genotypes(matrix.mutations)
     for one in tree.unplaced:
         genotypes[place[one]] = matrix.values[place[one]] % 3 != 0
@@ -151,8 +160,8 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
     start = round(blocks[0][1])
     picture = np.full((max(1, round(bottom) - start), len(columns)), BLANK, np.uint8)
     for one, y in lines.items():
-        upper = round(y - row / 2) - start
-        picture[upper : upper + row] = pixels[place[one]][columns]
+        first = round(y - high[one] / 2) - start
+        picture[first : first + high[one]] = pixels[place[one]][columns]
     words = "Observed values; where they contradict the tree they are orange or light blue"
     items.append(Picture(left, start, width, len(picture), picture, PALETTE, words))
     items += _strip(tree, style, left, width, top, bottom)
@@ -165,31 +174,34 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
         notes.append(f"Names of more than {NAMED} mutations are left out.")
     y = add_note(items, notes, y, total - 2 * MARGIN)
     title = "Tree, a row for each clone; beside it its mutations' rows of the matrix, a column for each cell"
-    return Scene(name, title, total, y + MARGIN / 2, [*rows.items, *names, *items])
+    return Scene(name, title, total, y + MARGIN / 2, [*rows.items, *texts, *items])
+
+
+def _lines(name: str, style: Style) -> list[str]:
+    """Return the lines of a mutation's name beside its row."""
+    return wrapped([name], max(0.35 * style.room, LEAST_NAME), bold=name in style.highlight)
 
 
 def _names(
-    shown: Sequence[str], lines: dict[str, float], style: Style, left: float, top: float
+    names: dict[str, list[str]], places: dict[str, float], style: Style, left: float
 ) -> tuple[list[Item], float]:
-    """Return names of mutations beside their rows, and the left end of the matrix, px.
+    """Return names of mutations, in lines, beside their rows, and the left end of the matrix, px.
 
-    Names are moved apart where their rows are closer than letters are high; long names have smaller letters.
+    Names are moved apart where their rows are closer than letters are high.
     """
-    most = 0.35 * style.room
-    sizes = {
-        one: min(LETTERS, LETTERS * most / width_of(one, bold=one in style.highlight)) for one in shown if one
-    }
-    widths = [width_of(one, size, one in style.highlight) for one, size in sizes.items()]
+    widths = [width_of(line, bold=one in style.highlight) for one, lines in names.items() for line in lines]
     right = left + max(widths, default=0.0)
     items: list[Item] = []
-    last = top
-    for one in sorted(sizes, key=lines.__getitem__):
-        y = max(lines[one], last + LETTERS + 1 if last > top else lines[one])
-        bold = one in style.highlight
-        items.append(Text(right, y, one, sizes[one], "end", bold, INK))
-        if abs(y - lines[one]) > 2:
-            items.append(Line(((right + 2, y), (right + 12, lines[one])), "#999999", 0.8))
-        last = y
+    last = -math.inf
+    for one in sorted(names, key=places.__getitem__):
+        lines, half = names[one], (NAME * len(names[one]) - 1) / 2
+        y = max(places[one], last + half)
+        for at, line in enumerate(lines):
+            place = y + NAME * (at - (len(lines) - 1) / 2)
+            items.append(Text(right, place, line, anchor="end", bold=one in style.highlight, colour=INK))
+        if abs(y - places[one]) > 2:
+            items.append(Line(((right + 2, y), (right + 12, places[one])), "#999999", 0.8))
+        last = y + half
     moved = any(isinstance(item, Line) for item in items)
     return items, right + (14 if moved else 6)
 

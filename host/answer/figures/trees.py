@@ -22,7 +22,8 @@ from syclade.host.answer.figures.scene import (
     width_of,
     wrapped,
 )
-from syclade.host.answer.figures.style import Style, ink_on
+from syclade.host.answer.figures.style import ROOM, Style, ink_on
+from syclade.host.ground.values import counted
 
 __all__ = [
     "MARGIN",
@@ -41,8 +42,9 @@ MARGIN, RADIUS, LEAST_RADIUS = 12.0, 12.0, 8.0
 INDENT, ROW, LINE, SMALL, TITLE = 24.0, 24.0, 15.0, 11.0, 15.0
 """Sizes, px: indent of a child, least height of a row, distance of lines, of small letters and of titles."""
 
-PART_OF_INDENTS = 0.4
-"""Most of the tree's width that indents take: they shrink with deep trees."""
+PART_OF_INDENTS, LEAST_INDENT, EDGE = 0.4, 10.0, 3.0
+"""Most of the tree's width that indents take, as they shrink with deep trees; the least indent, and the least
+length of an edge beside a disc, px."""
 
 GAP = 44.0
 """Distance of two panels, px."""
@@ -122,7 +124,9 @@ def lay_out(
     """
     deepest = max(clone.depth for clone in tree.clones)
     most = max(clone.share for clone in tree.clones)
-    indent = min(INDENT, PART_OF_INDENTS * room / max(deepest, 1))
+    indent = max(LEAST_INDENT, min(INDENT, PART_OF_INDENTS * room / max(deepest, 1)))
+    largest = min(RADIUS, indent - EDGE)
+    smallest = min(LEAST_RADIUS, largest)
     items: list[Item] = []
     discs: list[Item] = []
     places: list[tuple[float, float, float]] = []
@@ -135,7 +139,7 @@ def lay_out(
         heights.append(needed if height_of is None else height_of(clone, label))
         y = top + heights[-1] / 2
         share = clone.share / most if most else 0.0
-        radius = LEAST_RADIUS + (RADIUS - LEAST_RADIUS) * math.sqrt(share)
+        radius = smallest + (largest - smallest) * math.sqrt(share)
         radius = max(1.5, min(radius, heights[-1] / 2 - 0.5))
         if places:
             x0, y0, r0 = places[clone.parent]
@@ -206,11 +210,9 @@ def add_note(items: list[Item], texts: Sequence[str], y: float, room: float) -> 
 def notes_of(tree: DrawnTree) -> list[str]:
     """Return what the figures of a tree need to be read."""
     what = "Consensus of the sampled trees" if tree.published else "Most likely tree"
-    words = [
-        f"{what}: {len(tree.clones) - 1} clones. Mutations of a clone are in no known order."
-        if tree.published
-        else f"{what}: {len(tree.clones) - 1} clones."
-    ]
+    words = [f"{what}: {counted(len(tree.clones) - 1, 'clone', 'clones')}."]
+    if tree.published:
+        words[0] += " Mutations of a clone are in no known order."
     if any(clone.support is not None for clone in tree.clones):
         words.append(
             f"Support: share of {tree.of or 'the trees'} that have the clone; below 50 %, its edge is dashed."
@@ -242,9 +244,14 @@ def tree_scene(tree: DrawnTree, style: Style, name: str = "tree") -> Scene:
     top = MARGIN
     columns = _columns(tree)
     widths = [max(width_of(text) for text in (title, *texts)) + 16 for title, texts in columns]
-    rows = lay_out(tree, style, style.room - sum(widths) - MARGIN, top + ROW)
+    for count in range(len(columns), -1, -1):
+        beside = sum(widths[:count]) + MARGIN
+        rows = lay_out(tree, style, style.room - beside, top + ROW)
+        if rows.width + beside <= style.room or style.room >= ROOM:
+            break
+    columns, left_out = columns[:count], [title for title, _ in columns[count:]]
     right = rows.width
-    for (title, texts), width in zip(columns, widths, strict=True):
+    for (title, texts), width in zip(columns, widths, strict=False):
         right += width
         items.append(Text(right, top + ROW / 2, title, anchor="end", colour=MUTED))
         items += [
@@ -252,9 +259,14 @@ def tree_scene(tree: DrawnTree, style: Style, name: str = "tree") -> Scene:
         ]
     width = max(right + MARGIN, 320.0)
     items.append(Line(((MARGIN, top + ROW), (width - MARGIN, top + ROW)), "#bbbbbb", 0.8))
-    bottom = add_note(items, notes_of(tree), rows.bottom + 16, width - 2 * MARGIN)
+    notes = notes_of(tree)
+    if left_out:
+        notes.append(f"Left out, as the figure is too narrow: {', '.join(left_out)}.")
+    bottom = add_note(items, notes, rows.bottom + 16, width - 2 * MARGIN)
     what = "Consensus tree" if tree.published else "Most likely tree"
-    title = f"{what}, a row for each clone; beside it: {', '.join(title for title, _ in columns)}"
+    title = f"{what}, a row for each clone"
+    if columns:
+        title += f"; beside it: {', '.join(title for title, _ in columns)}"
     return Scene(name, title, width, bottom + MARGIN / 2, [*rows.items, *items])
 
 

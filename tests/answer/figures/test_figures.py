@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
 import syclade
+from syclade.host.answer.figures.canvas import fitted, room_of
 from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
 from syclade.host.answer.figures.heat_map import (
     COLOURS,
@@ -271,6 +272,25 @@ def test_no_text_is_outside_the_figure_or_on_another(
                 if other[2] >= one[3]:
                     break
                 assert one[1] <= other[0] or other[1] <= one[0], (scene.name, one, other)
+
+
+@pytest.mark.parametrize("width", [20, 40, 89])
+def test_a_narrow_tree_keeps_its_edges_or_is_refused(width: float) -> None:
+    tree = drawn(22, 100, 30, chain=True)
+    scene = tree_scene(tree, Style(room=room_of(width, 9.0)))
+    discs = [item.items[0] for item in scene.items if isinstance(item, Group)]
+    for clone, disc in zip(tree.clones[1:], discs[1:], strict=True):
+        above = discs[clone.parent]
+        assert isinstance(disc, Disc)
+        assert isinstance(above, Disc)
+        assert disc.x - disc.radius >= above.x + 3 - 1e-9, "an edge beside the disc"
+    try:
+        _, letters = fitted(scene, width, 9.0)
+    except SycladeError as refused:
+        least = float(re.findall(r"a width of (\d+) mm", refused.hint or "")[0])
+        scene = tree_scene(tree, Style(room=room_of(least, 9.0)))
+        _, letters = fitted(scene, least, 9.0)
+    assert letters >= 5 - 1e-9
 
 
 def test_names_are_wrapped_and_never_cut() -> None:
