@@ -6,7 +6,7 @@ import hashlib
 import importlib.util
 import json
 import logging
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.trees.tree import depths
+from syclade.host.findings.clones_by_sample import ClonesBySampleFinding
 from syclade.host.findings.finding import CELLS, MUTATIONS
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.packages import install_command
@@ -61,8 +62,9 @@ def anndata_of(result: Result) -> anndata.AnnData:
     file.
 
     If the matrix is from an AnnData, or from a file of one that has not changed since, all that it has stays:
-    obs, var, layers, obsm and so on. Where it has a column or a layer of one of these names that is not of an
-    earlier result, the result's has `syclade_` before it. Its X is the layer `X` if it has other values. With
+    obs, var, layers, obsm and so on, but for what an earlier result wrote, of which `uns["syclade"]` has the
+    names. Where it has a column or a layer of one of these names, the result's has `syclade_` before it.
+    Its X is the layer `X` if it has other values. With
     a recurrent mutation, only what belongs to cells, and `var`, stay.
 
     Args:
@@ -96,8 +98,59 @@ def anndata_of(result: Result) -> anndata.AnnData:
         layers={name: np.ascontiguousarray(one.T).astype(np.int8) for name, one in layers.items()},
         uns={"syclade": provenance},
     )
-    source = _source_of(result)
-    return made if source is None else _with_source(made, _rest(source, result.observed.left_out))
+    source, labels_written = _source_of(result), _label_names(result)
+    if source is None:
+        theirs: dict[str, set[str]] = {part: set() for part in _PARTS}
+    else:
+        source = _rest(source, result.observed.left_out)
+        theirs = _kept(source, made)
+        made = _with_source(made, source, theirs)
+        earlier = source.uns.get("syclade", {}).get("written", {})
+        labels_written |= {str(name) for name in earlier.get(_LABELS, ())}
+    _record(made, theirs, labels_written)
+    return made
+
+
+_PARTS = ("obs", "var", "layers", "obsm")
+"""Parts of an AnnData that have something of a result."""
+
+_LABELS = "labels"
+"""Name of the record of columns of obs that are labels of a table: they stay, or are replaced."""
+
+
+def _kept(source: anndata.AnnData, made: anndata.AnnData) -> dict[str, set[str]]:
+    """Return the names in each part of the AnnData of a matrix that are not of an earlier result.
+
+    Results of versions without a record wrote at least what a new one has.
+    """
+    names = {part: {str(name) for name in getattr(source, part)} for part in _PARTS}
+    if "syclade" not in source.uns:
+        return names
+    record = source.uns["syclade"].get("written")
+    if record is None:
+        return {part: names[part] - {str(name) for name in getattr(made, part)} for part in _PARTS}
+    kept = {part: names[part] - {str(name) for name in record.get(part, ())} for part in _PARTS}
+    kept["obs"] -= {str(name) for name in record.get(_LABELS, ())} & {str(name) for name in made.obs}
+    return kept
+
+
+def _record(made: anndata.AnnData, theirs: Mapping[str, set[str]], labels: set[str]) -> None:
+    """Record in uns what a result has written; `theirs` is what its matrix had."""
+    written = {part: [name for name in getattr(made, part) if name not in theirs[part]] for part in _PARTS}
+    written["layers"] = [name for name in written["layers"] if name != "X"]  # the matrix's own values
+    written[_LABELS] = [name for name in made.obs if name in labels]
+    written["obs"] = [name for name in written["obs"] if name not in labels]
+    made.uns["syclade"]["written"] = {part: np.array(names) for part, names in written.items() if names}
+
+
+def _label_names(result: Result) -> set[str]:
+    """Return the names of the columns of obs that are labels of a table."""
+    return {
+        name
+        for finding in result.findings
+        if isinstance(finding, ClonesBySampleFinding)
+        for name in finding.labels
+    }
 
 
 def _clone_posterior(consensus: CloneConsensus) -> Array:
@@ -140,26 +193,32 @@ def _rest(source: anndata.AnnData, left_out: Sequence[LeftOut]) -> anndata.AnnDa
     return source[cells, mutations].copy()
 
 
-def _with_source(made: anndata.AnnData, source: anndata.AnnData) -> anndata.AnnData:
+def _with_source(
+    made: anndata.AnnData, source: anndata.AnnData, theirs: Mapping[str, set[str]]
+) -> anndata.AnnData:
     """Return the AnnData of a result, with further parts of the AnnData of its matrix.
 
     Args:
         made: of the result.
         source: of the matrix; it is not changed. It has as many observations, and as many variables or one
             less, the copy of a recurrent mutation.
+        theirs: for each part, the names in the source that are not of an earlier result.
     """
-    ours = "syclade" in source.uns  # columns of an earlier result are replaced
     count = source.n_vars
-    made.obs = _joined(source.obs.set_axis(made.obs_names), made.obs, ours)
-    made.var = _joined(source.var.set_axis(made.var_names[:count]).reindex(made.var_names), made.var, ours)
+    obs, var = (
+        frame[[name for name in frame if name in theirs[part]]]
+        for part, frame in (("obs", source.obs), ("var", source.var))
+    )
+    made.obs = _joined(obs.set_axis(made.obs_names), made.obs)
+    made.var = _joined(var.set_axis(made.var_names[:count]).reindex(made.var_names), made.var)
     made.uns = {**source.uns, **made.uns}
     parts = ["obsm", "obsp"]
     if count == made.n_vars:
         parts += ["varm", "varp"]
         own = {name: made.layers.pop(name) for name in list(made.layers)}
-        kept = {**source.layers}
+        kept = {name: layer for name, layer in source.layers.items() if name in theirs["layers"]}
         for name, layer in own.items():
-            kept[_free(name, kept, ours)] = layer
+            kept[_free(name, kept)] = layer
         if source.X is not None and "X" not in kept and not _equal(source.X, made.X):
             kept["X"] = source.X.copy()
         for name, layer in kept.items():
@@ -167,25 +226,28 @@ def _with_source(made: anndata.AnnData, source: anndata.AnnData) -> anndata.AnnD
         if source.raw is not None:
             made.raw = source.raw.to_adata()
     for part in parts:
-        theirs, own = getattr(source, part), dict(getattr(made, part))
-        for name, values in theirs.items():
+        of_source, own = dict(getattr(source, part)), dict(getattr(made, part))
+        of_source = {name: one for name, one in of_source.items() if name in theirs.get(part, of_source)}
+        for name in own:
+            del getattr(made, part)[name]
+        for name, values in of_source.items():
             getattr(made, part)[name] = values
         for name, values in own.items():
-            getattr(made, part)[_free(name, theirs, ours)] = values
+            getattr(made, part)[_free(name, of_source)] = values
     return made
 
 
-def _joined(theirs: pandas.DataFrame, own: pandas.DataFrame, ours: bool) -> pandas.DataFrame:
+def _joined(theirs: pandas.DataFrame, own: pandas.DataFrame) -> pandas.DataFrame:
     """Return a table with the columns of both; see `_free`."""
     joined = theirs.copy()
     for name in own:
-        joined[_free(str(name), theirs, ours)] = own[name]
+        joined[_free(str(name), theirs)] = own[name]
     return joined
 
 
-def _free(name: str, taken: Container[str], ours: bool) -> str:
+def _free(name: str, taken: Container[str]) -> str:
     """Return a name that may be written: itself, or with a prefix where it is taken by something else."""
-    return f"syclade_{name}" if name in taken and not ours else name
+    return f"syclade_{name}" if name in taken else name
 
 
 def _equal(theirs: Any, own: Any) -> bool:

@@ -159,15 +159,17 @@ def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
     for note in (*found.notes, *notes):
         logger.info("%s", note)
     matrix = _matrix(found, mutations, [str(name) for name in data.obs_names], options)
-    return replace(matrix, annotated=data, labels=_labels(data.obs))
+    return replace(matrix, annotated=data, labels=_labels(data))
 
 
-def _labels(obs: DataFrame) -> dict[str, tuple[str, ...]]:
-    """Return the columns of obs as texts; empty where a value is missing."""
+def _labels(data: AnnData) -> dict[str, tuple[str, ...]]:
+    """Return the columns of obs as texts, but those of an earlier result; empty where a value is missing."""
+    obs: DataFrame = data.obs
+    written = {str(name) for name in data.uns.get("syclade", {}).get("written", {}).get("obs", ())}
     return {
         str(name): tuple("" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True))
         for name, column in obs.items()
-        if not obs.columns.duplicated().any()
+        if not obs.columns.duplicated().any() and str(name) not in written
     }
 
 

@@ -63,6 +63,30 @@ def annotated(values: Any) -> Any:
 
 
 @pytest.mark.parametrize("by_path", [True, False])
+def test_anndata_replaces_an_earlier_result(by_path: bool, tmp_path: Path) -> None:
+    """Parts of an earlier result go; labels, and what the user added since, stay."""
+    import anndata
+
+    given: dict[str, Any] = {**RATES, "device": "native", "support": "quick", "genotypes": True}
+    matrix = syclade.read_matrix(VALUES, MUTATIONS, cell_names=CELLS)
+    labels = dict(zip(CELLS, "PPPQQQQQQQ", strict=False))
+    first = syclade.infer(matrix, metadata=labels, **given).to_anndata()
+    assert {"clone", "runner_up", "sample"} <= set(first.obs)
+    first.obs["mine"] = "x"
+    first.write_h5ad(tmp_path / "first.h5ad")
+    source = syclade.read_matrix(tmp_path / "first.h5ad" if by_path else first)
+    assert not {"clone", "node"} & set(source.labels)
+    made = syclade.infer(source, **RATES, device="numpy", chains=1, steps=50, support="none").to_anndata()
+    assert list(made.obs) == ["sample", "mine", "node", "equally_good_nodes", "log_likelihood"]
+    assert list(made.var) == ["parent", "depth"]
+    assert (list(made.layers), list(made.obsm)) == (["tree"], [])
+    made.write_h5ad(tmp_path / "again.h5ad")
+    again = syclade.infer(syclade.read_matrix(made), metadata=labels, **given).to_anndata()
+    assert set(again.obs) == set(first.obs)
+    assert anndata.read_h5ad(tmp_path / "again.h5ad").uns["syclade"]["written"]["obs"][0] == "node"
+
+
+@pytest.mark.parametrize("by_path", [True, False])
 def test_anndata_keeps_what_the_source_has(by_path: bool, tmp_path: Path) -> None:
     data, path = annotated(np.where(VALUES.T == 3, np.nan, VALUES.T)), tmp_path / "source.h5ad"
     data.write_h5ad(path)

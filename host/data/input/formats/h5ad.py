@@ -74,17 +74,21 @@ def read_h5ad(path: Path, options: ReadOptions) -> Grid:
         names = _index(file["var"], count[0], "var", path)
         where = places(file["var"], names, path) if hasattr(file["var"], "keys") else []
         marks, columns = _masks(file, count, options, path)
-        labels = _labels(file["obs"], count[1], path)
+        labels = _labels(file, count[1], path)
     grid = found.grid(names, cells, where)
     return replace(grid, marks=marks, notes=(*grid.notes, *columns), labels=labels)
 
 
-def _labels(frame: Group, count: int, path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the columns of obs that are texts, categories or numbers; others are left out."""
+def _labels(file: File, count: int, path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the columns of obs that are texts, categories or numbers, but those of an earlier result."""
     found: dict[str, tuple[str, ...]] = {}
+    frame, record = file["obs"], "uns/syclade/written/obs"
+    written = set(file[record].asstr()[()]) if record in file else set()
     for name in frame if hasattr(frame, "keys") else ():
         kind = getattr(getattr(frame[name], "dtype", None), "kind", "O")
         if name == frame.attrs.get("_index", "_index") or kind not in "OSUiubf":
+            continue
+        if name in written:
             continue
         with suppress(
             MatrixError
