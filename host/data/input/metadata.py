@@ -40,6 +40,9 @@ CELL_COLUMNS = ("cell", "barcode", "cell_id", "cell_barcode", "cellid", "cell_na
 _CELLS_OF_SPECIMEN = 5
 """Fewest cells of a specimen on average where nobody asked for the column: plates have a sample per cell."""
 
+_MOST_GROUPS = 50
+"""Most values of a column of the matrix that is shown as a label: others are measurements, or names."""
+
 
 @dataclass(frozen=True, eq=False)
 class CellLabels:
@@ -90,12 +93,16 @@ class _Table:
         names: name of the cell of each row.
         columns: texts of the rows by column.
         lines: line of each row; empty for an object.
+        head: first cell of the header of a file; empty for an object.
+        head_line: its line.
     """
 
     path: str | None
     names: Sequence[str]
     columns: Mapping[str, Sequence[str]]
     lines: Sequence[int] = ()
+    head: str = ""
+    head_line: int | None = None
 
 
 def labels_of(
@@ -106,7 +113,7 @@ def labels_of(
     Args:
         metadata: the path of a table with a header (tabs, commas or semicolons), a data frame, specimens by
             the names of cells, or columns by their names; None for the labels of the matrix itself, of which
-            the columns of specimens and of time points are taken.
+            the columns with few values are taken.
         matrix: the matrix.
         sample_column: column of the specimens; by default `sample`, else the only one of a table.
         time_column: column of the time points; None for none.
@@ -118,14 +125,43 @@ def labels_of(
     if metadata is None:
         return _own_labels(matrix, sample_column, time_column)
     table = _read(metadata)
-    specimen = _specimen_column(list(table.columns), sample_column, time_column)
     cells = matrix.cells or default_cell_names(matrix.n_cells)
+    _refuse_missing_header(table, cells)
+    specimen = _specimen_column(list(table.columns), sample_column, time_column)
     rows = _matched(table, cells)
     columns = {
         name: tuple(texts[row] if row >= 0 else "" for row in rows) for name, texts in table.columns.items()
     }
+    _warn_of_empty(specimen, columns, cells, rows)
     in_order = {name: list(table.columns[name]) for name in (specimen, time_column) if name is not None}
     return replace(_ordered(columns, specimen, time_column, in_order), given=True)
+
+
+def _refuse_missing_header(table: _Table, cells: Sequence[str]) -> None:
+    """Refuse a table whose first line is that of a cell.
+
+    Raises:
+        TableError: it is.
+    """
+    head = _without_both(table.head)
+    if head in set(map(_without_both, cells)) and head not in set(map(_without_both, table.names)):
+        raise TableError(
+            f"the table has no header: its first line is that of the cell {excerpt(table.head)}",
+            path=table.path,
+            line=table.head_line,
+            hint=_SHAPE,
+        )
+
+
+def _warn_of_empty(
+    specimen: str | None, columns: Mapping[str, Sequence[str]], cells: Sequence[str], rows: Sequence[int]
+) -> None:
+    """Warn of cells that the table has, but without a specimen."""
+    texts = columns[specimen] if specimen is not None else ()
+    empty = [name for name, text, row in zip(cells, texts, rows, strict=False) if row >= 0 and not text]
+    if empty:
+        words = counted(len(empty), "cell has", "cells have")
+        logger.warning("%s nothing in the column %s of the metadata: %s", words, specimen, _named(empty))
 
 
 def _own_labels(matrix: Matrix, sample_column: str | None, time_column: str | None) -> CellLabels | None:
@@ -137,14 +173,21 @@ def _own_labels(matrix: Matrix, sample_column: str | None, time_column: str | No
             hint=f"give a table: {flag_of('metadata')} FILE; of the formats, h5ad has labels",
         )
     named = [name for name in matrix.labels if name.lower() == SAMPLE]
+    others = [name for name, texts in matrix.labels.items() if _has_few_values(texts)]
     if sample_column is None and time_column is None:
         if not named or not _are_specimens(matrix.labels[named[0]], named[0]):
-            return None
+            return CellLabels({name: matrix.labels[name] for name in others}) if others else None
         sample_column = named[0]
     specimen = _specimen_column(list(matrix.labels), sample_column, time_column)
     chosen = [name for name in (specimen, time_column) if name is not None]
-    columns = {name: matrix.labels[name] for name in dict.fromkeys(chosen)}
+    columns = {name: matrix.labels[name] for name in dict.fromkeys([*chosen, *others])}
     return _ordered(columns, specimen, time_column, {name: list(texts) for name, texts in columns.items()})
+
+
+def _has_few_values(texts: Sequence[str]) -> bool:
+    """Return whether a column of the matrix is a label: it divides the cells into a few groups."""
+    kinds = len({*texts} - {""})
+    return 1 <= kinds <= min(_MOST_GROUPS, len(texts) // _CELLS_OF_SPECIMEN)
 
 
 def _are_specimens(texts: Sequence[str], name: str) -> bool:
@@ -225,12 +268,33 @@ def _ordered(
     points = [point for point in dict.fromkeys(in_order[time]) if point]
     numbers = [_number(point) for point in points]
     in_numbers = None not in numbers
+    if not in_numbers:
+        _warn_of_order(time, points)
     ranks: list[float] = [
         at if number is None or not in_numbers else number for at, number in enumerate(numbers)
     ]
     rank = dict(zip(points, ranks, strict=True))
     names.sort(key=lambda name: rank[when[name]])
     return CellLabels(columns, specimen, time, tuple(names), tuple(when[name] for name in names), in_numbers)
+
+
+def _warn_of_order(time: str, points: Sequence[str]) -> None:
+    """Warn of time points such as day 10 and day 9 whose order in the table is not that of their numbers."""
+    found = [_INSIDE.findall(point) for point in points]
+    if any(len(numbers) != 1 for numbers in found):
+        return
+    numbers = [float(one) for (one,) in found]
+    if numbers != sorted(numbers):
+        logger.warning(
+            "the time points in the column %s are words, and ordered as the table has them first: %s; for "
+            "the order of their numbers, write numbers alone, or sort the table",
+            time,
+            _named(points, 20),
+        )
+
+
+_INSIDE = re.compile(r"[0-9]+(?:[.][0-9]+)?")
+"""A number in the words of a time point."""
 
 
 def _number(text: str) -> float | None:
@@ -287,7 +351,9 @@ def _read_file(path: str | os.PathLike[str]) -> _Table:
                 hint=_SHAPE,
             )
     texts = {at: [row[at] for _, row in rows[1:]] for at in range(len(header))}
-    return _checked(header, texts, name, [line for line, _ in rows[1:]])
+    table = _checked(header, texts, name, [line for line, _ in rows[1:]])
+    at = header.index(next(one for one in header if one not in table.columns))  # the column of the cells
+    return replace(table, head=header[at], head_line=rows[0][0])
 
 
 def _named(names: Sequence[str], most: int = 5) -> str:

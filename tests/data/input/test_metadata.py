@@ -68,6 +68,7 @@ def test_objects(given: Any) -> None:
         ("cell\tsample\na\tP\nb\tQ\tR\n", 3, "the row has 3 fields, but the header 2"),
         ("cell\tsample\tsample\na\tP\tP\n", 1, "the column 'sample' a second time"),
         ("cell\na\n", 1, "there is no column of labels"),
+        ("a\tP\nb\tQ\n", 1, "no header: its first line is that of the cell 'a'"),
         ("cell\tsample\n", None, "no rows below its header"),
         ("", None, "the file is empty"),
         ("cell\tsample\nx\tP\ny\tQ\n", None, "is in the matrix: it has x, y, and the matrix a, b"),
@@ -102,6 +103,9 @@ def test_what_does_not_match_is_named(caplog: pytest.LogCaptureFixture) -> None:
         labels_of({"a": "P", "z": "Q"}, matrix_of("a", "b", "c"))
     assert "2 cells of the matrix are not in the metadata: b, c" in caplog.text
     assert "1 cell of the metadata is not in the matrix: z" in caplog.text
+    with caplog.at_level(logging.WARNING, "syclade.input"):
+        labels_of({"a": "P", "b": "", "c": "", "d": "Q"}, matrix_of("a", "b", "c", "d"))
+    assert "2 cells have nothing in the column sample of the metadata: b, c" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -116,6 +120,16 @@ def test_time_points(days: tuple[str, ...], order: tuple[str, ...], numbers: boo
     only = labels_of({"cell": list("abc"), "day": days}, matrix_of("a", "b", "c"), None, "day")
     assert only is not None  # without specimens, time points are
     assert set(only.specimens) == set(days)
+
+
+def test_words_of_time_with_numbers_in_another_order(caplog: pytest.LogCaptureFixture) -> None:
+    for days, warned in ((("day 10", "day 9"), True), (("day 9", "day 10"), False), (("b 2", "a"), False)):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "syclade.input"):
+            labels_of(
+                {"cell": ["a", "b"], "sample": ["P", "Q"], "day": days}, matrix_of("a", "b"), None, "day"
+            )
+        assert ("column day are words" in caplog.text) is warned
 
 
 def test_refused_columns() -> None:
@@ -150,12 +164,14 @@ def test_labels_of_anndata(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
         found = labels_of(None, matrix)
         assert found is not None
         assert (found.specimens, found.specimen_of.tolist()) == (("P", "Q"), [0] * 5 + [1] * 6 + [-1])
-        assert list(found.columns) == ["sample"]
+        assert list(found.columns) == ["sample", "day"]  # a plate for each cell is no label
         timed = labels_of(None, matrix, None, "day")
         assert timed is not None
         assert (timed.specimens, timed.times) == (("Q", "P"), ("0.5", "1.5"))
     data.obs["sample"] = cells  # a sample for each cell, as plates have
-    assert labels_of(None, read_matrix(data)) is None
+    unasked = labels_of(None, read_matrix(data))
+    assert unasked is not None
+    assert (unasked.specimens, list(unasked.columns)) == ((), ["day"])
     asked = labels_of(None, read_matrix(data), "sample")
     assert asked is not None
     assert len(asked.specimens) == 12
