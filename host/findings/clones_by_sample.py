@@ -36,9 +36,9 @@ FILES = ("clones_by_sample.tsv", "clone_changes.tsv")
 """Names of the files."""
 
 SHARES = ("sample", "time", "clone", "cells", "share", "low", "high", "mutations")
-"""Columns of clones_by_sample.tsv: names of the specimen and of its time point; number of the clone, 0 for
-the root; expected number of its own cells in the specimen (a doublet is two); mean, and ends of the central
-90 %, of its share of the tissue that the specimen is from; names of its mutations."""
+"""Columns of clones_by_sample.tsv: names of the specimen, and of its time point if there are any; number of
+the clone, 0 for the root; expected number of its own cells in the specimen (a doublet is two); mean, and ends
+of the central 90 %, of its share of the tissue that the specimen is from; names of its mutations."""
 
 CHANGES = ("from", "to", "clone", "change", "low", "high", "grew")
 """Columns of clone_changes.tsv: names of two specimens, or of two time points, the earlier one first; number
@@ -115,18 +115,18 @@ class ClonesBySample:
         return short_repr(self)
 
     def to_table(self) -> str:
-        """Return the table of specimens and clones: tab-separated, a line with `SHARES` first."""
+        """Return the table of specimens and clones: `SHARES` first, without `time` if there is none."""
         from syclade.host.findings.consensus.tables import separator_of
 
         bar = separator_of([name for names in self.mutations for name in names])
-        times = self.times or ("",) * len(self.samples)
+        heads = [(name, *self.times[at : at + 1]) for at, name in enumerate(self.samples)]
         numbers = (self.cells, self.share, self.low, self.high)
         rows = (
-            (sample, time, clone, *(_number(of[at, clone]) for of in numbers), bar.join(names))
-            for at, (sample, time) in enumerate(zip(self.samples, times, strict=True))
+            (*head, clone, *(_number(of[at, clone]) for of in numbers), bar.join(names))
+            for at, head in enumerate(heads)
             for clone, names in enumerate(self.mutations)
         )
-        return tsv_text(SHARES, rows)
+        return tsv_text([name for name in SHARES if self.times or name != "time"], rows)
 
     def to_changes(self) -> str:
         """Return the table of changes: tab-separated, a line with `CHANGES` first."""
@@ -159,7 +159,7 @@ class ClonesBySample:
     def words(self) -> list[str]:
         """Lines of text: the specimens, and the clones that change between them."""
         sizes = [f"{name} {size}" for name, size in zip(self.samples, self.cells_of.tolist(), strict=True)]
-        without = f", {self.without} cells without one" if self.without else ""
+        without = f"; {counted(self.without, 'cell', 'cells')} without a sample" if self.without else ""
         lines = [
             f"clones by sample: {counted(len(sizes), 'sample', 'samples')}, {self.order} "
             f"({listed(sizes)} cells{without})"

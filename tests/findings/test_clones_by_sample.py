@@ -150,6 +150,9 @@ def test_few_cells_and_mutations() -> None:
         assert found is not None
         assert found.cells_of.tolist() == [1] * len(specimens)
         assert "e-" not in found.to_table().replace("e-05", "").replace("e-06", "")
+        if found.without:
+            assert "; 1 cell without a sample)" in found.words[0]
+        assert "\ttime\t" not in found.to_table()  # there are none
         assert found.without == len(values[0]) - len(specimens)
 
 

@@ -68,7 +68,8 @@ def specimens_of(files: ResultFiles) -> Specimens | None:
             f"the shares in {FILE} are of nodes of the most likely tree, which figures draw as clones",
             hint=f"infer with {flag_of('support', 'quick')}",
         )
-    samples, times = files.column(FILE, "sample"), files.column(FILE, "time")
+    samples = files.column(FILE, "sample")
+    times = files.column(FILE, "time") if "time" in rows[0] else [""] * len(samples)
     numbers = {str(clone.number): at for at, clone in enumerate(files.published.clones)}
     names = list(dict.fromkeys(samples))
     shares = np.full((3, len(names), len(numbers)), np.nan)
