@@ -7,7 +7,6 @@ options are ``-fd``, ``-ad`` with one value or two, and ``-cc``).
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -15,10 +14,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.names import default_names
 from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
 from syclade.host.ground.errors import MatrixError, OptionError, RatesError
 from syclade.host.ground.options import Options, checked, flag_of
 from syclade.host.ground.supported import check_together
+from syclade.host.ground.values import shown
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
@@ -285,25 +286,33 @@ def check_zygosity(matrix: Matrix, rates: ObservationModel) -> None:
         MatrixError: there is a 2, and no rates for it.
     """
     if isinstance(rates, Rates) and rates.fn_rate_hom is None and not rates.merge_homozygous:
-        _refuse_homozygous(matrix.values, matrix.source if matrix.file_sha256 else None)
+        _refuse_homozygous(matrix)
 
 
-def _refuse_homozygous(values: NDArray[np.uint8], path: str | os.PathLike[str] | None) -> None:
-    """Raise a MatrixError for the first 2, in row order; do nothing if there is none.
-
-    Args:
-        values: uint8, shape (n_mutations, n_cells).
-        path: the file, in which row r is line r + 1; None for an array.
-    """
-    found = values == HOMOZYGOUS
+def _refuse_homozygous(matrix: Matrix) -> None:
+    """Raise a MatrixError for the first 2, in row order; do nothing if there is none."""
+    found = matrix.values == HOMOZYGOUS
     if not found.any():
         return
-    row, cell = divmod(int(found.argmax()), values.shape[1])
-    where = f"array[{row}, {cell}]" if path is None else f"row {row + 1}, cell {cell + 1}"
+    row, cell = divmod(int(found.argmax()), matrix.n_cells)
+    where, path, line = f"array[{row}, {cell}]", None, None
+    if matrix.file_sha256:
+        path = matrix.source
+        if _rows_are_lines(matrix):
+            where, line = f"row {row + 1}, cell {cell + 1}", row + 1
+        else:
+            of_cell = shown(matrix.cells[cell]) if matrix.cells else str(cell + 1)
+            where = f"mutation {shown(matrix.mutations[row])}, cell {of_cell}"
     raise MatrixError(
         f"{where} is 2, a homozygous mutation ({int(found.sum())} in all), and there are no rates for it",
         path=path,
-        line=None if path is None else row + 1,
+        line=line,
         hint=f"give the rates of homozygous observations ({flag_of('fn_rate_hom')}, SCITE's second -ad, with "
         f"{flag_of('hom_rate')}, its -cc), or treat 2 as 1 ({flag_of('merge_homozygous')})",
     )
+
+
+def _rows_are_lines(matrix: Matrix) -> bool:
+    """Return whether the rows are the lines of the file, as in SCITE's format, which has no names."""
+    unnamed = matrix.mutations == default_names(matrix.n_mutations) or matrix.names_from is not None
+    return unnamed and not matrix.left_out and (matrix.cells is None or matrix.cell_names_from is not None)

@@ -335,7 +335,7 @@ def test_likelihoods_of_tables(tmp_path: Path) -> None:
         assert found.mutations == ("m1", "m2")
     for content, given, words in (
         (probability, {}, "the meaning of the numbers is not given.*--coding probability or --coding log"),
-        (probability.replace("0.9", "1.5"), {"coding": "probability"}, "1.5 .*is not a probability"),
+        (probability.replace("0.9", "1.5"), {"coding": "probability"}, ":2: 1.5 .*is not a probability"),
         (log, {"coding": "probability", "absent": other}, "-inf .*is not a likelihood"),
         (log.replace("2.5", "2..5"), {"coding": "log"}, ":2: '2..5' is not a number"),
         (log, {"coding": "log", "min_depth": 3}, "--min-depth is for numbers of reads"),

@@ -111,7 +111,11 @@ def check_coding(options: ReadOptions, *, second: bool, path: str) -> str | None
 
 
 def odds_of_numbers(
-    mutated: NDArray[np.float64], absent: NDArray[np.float64] | None, coding: str, path: str
+    mutated: NDArray[np.float64],
+    absent: NDArray[np.float64] | None,
+    coding: str,
+    path: str,
+    lines: Sequence[int] = (),
 ) -> NDArray[np.float64]:
     """Return log odds from the numbers of tables or layers; NaN are not known.
 
@@ -120,6 +124,7 @@ def odds_of_numbers(
         absent: likelihoods without it, or their logarithms, of the same shape; None if there are none.
         coding: "probability" or "log".
         path: the file, for messages.
+        lines: line numbers of the rows of `mutated`, if it is from a file with lines.
 
     Raises:
         MatrixError: a number is no likelihood or probability.
@@ -134,7 +139,9 @@ def odds_of_numbers(
             row, column = (int(at) for at in np.argwhere(wrong)[0])
             what = "a probability" if absent is None else "a likelihood"
             raise MatrixError(
-                f"{numbers[row, column]:g} (row {row + 1}, column {column + 1}) is not {what}", path=path
+                f"{numbers[row, column]:g} (row {row + 1}, column {column + 1}) is not {what}",
+                path=path,
+                line=lines[row] if lines and numbers is mutated else None,
             )
     return odds_of(mutated, 1.0 - mutated if absent is None else absent)
 

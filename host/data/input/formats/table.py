@@ -140,7 +140,7 @@ def _likely(table: Table, options: ReadOptions, coding: str, path: str, form: st
     if options.absent is not None:
         absent, digest = beside(table, options.absent, path, form, likelihood_numbers)
         also = (digest,)
-    odds = odds_of_numbers(mutated, absent, coding, path)
+    odds = odds_of_numbers(mutated, absent, coding, path, table.lines)
     if options.rows == "cells":
         return replace(likely_grid(odds.T, table.columns, table.names, options), also=also)
     return replace(likely_grid(odds, table.names, table.columns, options), also=also)
