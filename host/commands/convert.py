@@ -96,15 +96,25 @@ def _convert_tree(
     folder: options.GivenMatrix, to: str, tree: str, out: Path, force: bool, as_json: bool
 ) -> None:
     """Write the tree of a result in the form of other programs."""
-    from syclade.host.answer.output.tree_forms import tree_files_of
+    from syclade.host.answer.output.tree_forms import NAMES, tree_files_of
     from syclade.host.ground.files import write_files
 
     if not isinstance(folder, Path):
         raise OptionError("a tree comes from the folder of a result, not from standard input")
     files = tree_files_of(folder, to, tree)
+    if not force and files.get(NAMES) == _text_at(out / NAMES):  # of another form of the same tree
+        files.pop(NAMES, None)
     write_files(out, files, force, {"the folder of the result": folder})
     written = [str(out / name) for name in files]
     click.echo(json.dumps({"files": written}, indent=2) if as_json else f"wrote {', '.join(written)}")
+
+
+def _text_at(path: Path) -> str | None:
+    """Return the text of a file; None if there is none that can be read."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, ValueError):
+        return None
 
 
 _VALUES = ("not observed", "mutation", "homozygous", "missing")

@@ -308,7 +308,7 @@ def _read_again(files: ResultFiles) -> Matrix:
     run = files._json("run.json")
     given = run.get("options", {})
     path = files.matrix_file or (Path(run["matrix"]) if run.get("matrix") else None)
-    moved = "name its file in the option matrix of syclade plot"
+    moved = "give its file with --matrix FILE"
     if path is None:
         raise OptionError("the run had its matrix from Python, so it is in no file", hint=moved)
     if not path.exists():

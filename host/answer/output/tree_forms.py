@@ -26,15 +26,16 @@ from syclade.host.findings.consensus.tables import separator_of
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import OptionError, TableError
 from syclade.host.ground.files import is_file, tsv_text
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import shown
 
-__all__ = ["FORMS", "tree_files", "tree_files_of"]
+__all__ = ["FORMS", "NAMES", "tree_files", "tree_files_of"]
 
 FORMS = {"nhx": "tree.nhx", "figtree": "tree.nexus", "phylo": "tree.nwk"}
 """Forms of trees, and the names of their files."""
 
 NAMES = "labels.tsv"
-"""File of the labels that differ from the names of the clones."""
+"""File of the labels that differ from the names of the clones; it is the same for all forms of a tree."""
 
 
 def tree_files_of(folder: Path, form: str, tree: str = "published") -> dict[str, Content]:
@@ -73,8 +74,12 @@ def tree_files(files: ResultFiles, form: str, tree: str = "published") -> dict[s
     if tree not in ("published", "likely"):
         raise OptionError(f"tree is {shown(tree)}", hint="use published or likely")
     if files.summary.get("tree") == "leaf":
+        sampled = files.read("consensus.newick") is not None
         raise OptionError(
-            "the leaves of this tree are cells", hint="consensus.newick has support as labels of inner nodes"
+            "the leaves of this tree are cells",
+            hint="other programs read consensus.newick, with support as labels of inner nodes"
+            if sampled
+            else f"other programs read tree.newick; for support, sample trees ({flag_of('samples')} K)",
         )
     drawn = files.published if tree == "published" else files.likely
     labels, names = _labels_of(drawn, files.mutations)

@@ -64,8 +64,25 @@ def test_wrong_words_and_trees_of_cells_are_refused() -> None:
             tree_files(files_of(), form, tree)
     cells = files_of()
     cells.__dict__["summary"] = {"tree": "leaf"}
-    with pytest.raises(OptionError, match="leaves of this tree are cells"):
+    with pytest.raises(OptionError, match="leaves of this tree are cells") as refused:
         tree_files(cells, "nhx")
+    assert "read tree.newick; for support" in str(refused.value.hint)
+
+
+def test_forms_share_the_table_of_labels(tmp_path: Path) -> None:
+    made = syclade.simulate(cells=8, mutations=3, fp_rate=0.01, fn_rate=0.1, missing=0.0, seed=4)
+    names = ["a b", "c", "d"]
+    result = syclade.infer(made.matrix.values, fp_rate=0.01, fn_rate=0.1, device="native", names=names)
+    result.write(tmp_path / "r")
+    out, table = tmp_path / "out", tmp_path / "out" / "labels.tsv"
+    for form in FORMS:
+        asked = ["convert", str(tmp_path / "r"), "--to", form, "--out", str(out)]
+        CliRunner().invoke(cli, asked, catch_exceptions=False)
+    assert {one.name for one in out.iterdir()} == {*FORMS.values(), table.name}
+    (out / FORMS["nhx"]).unlink()
+    table.write_text("of another tree")
+    failed = CliRunner().invoke(cli, ["convert", str(tmp_path / "r"), "--to", "nhx", "--out", str(out)])
+    assert "already has labels.tsv" in str(failed.exception)
 
 
 def test_the_command_writes_what_the_result_returns(tmp_path: Path) -> None:
