@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from syclade.host.answer.output.result import Result
 from syclade.host.data.input.matrix import Names
-from syclade.host.data.input.names import read_names
+from syclade.host.data.input.names import default_names, read_names
+from syclade.host.data.input.textfile import read_text
 from syclade.host.data.trees.cell_splits import CellTree, cell_trees_in, read_cell_trees
 from syclade.host.data.trees.comparison import (
     CellComparison,
@@ -35,8 +38,8 @@ from syclade.host.findings.consensus.given import (
 )
 from syclade.host.findings.consensus.tables import separator_of
 from syclade.host.findings.kinds.cell_trees import CELL
-from syclade.host.ground.errors import OptionError, TreeError
-from syclade.host.ground.values import ParsedJson, shown
+from syclade.host.ground.errors import OptionError, TableError, TreeError
+from syclade.host.ground.values import ParsedJson, counted, shown
 
 __all__ = ["KINDS", "LIKELY", "PUBLISHED", "compare", "compare_many", "consensus"]
 
@@ -72,13 +75,13 @@ class _Sources:
             text = source.consensus.to_newick() if published and source.consensus else source.to_newick()
             placed = source.consensus.mutations if source.consensus else ()
             reading = _reading(source.mutations, source.cells, placed if published else None)
-            return named_trees_in(text, reading, "the result")
+            return named_trees_in(text, self._named(reading), "the result")
         path = Path(os.fspath(source))
         if not path.is_dir():
             return read_named_trees(path, self.reading)
         if (path / _SUMMARY).is_file():
             file, summary = self._of_result(path)
-            return read_named_trees(file, _reading_of(summary, file.name == _CONSENSUS))
+            return read_named_trees(file, self._named(_reading_of(summary, file.name == _CONSENSUS)))
         return [tree for file in _tree_files(path) for tree in read_named_trees(file, self.reading)]
 
     def cell_trees(self, source: TreeSource) -> list[CellTree]:
@@ -86,14 +89,26 @@ class _Sources:
         if isinstance(source, Result):
             published = self.which == PUBLISHED and source.samples is not None
             texts = source.samples.files() if published and source.samples is not None else {}
-            return cell_trees_in(str(texts.get(_CONSENSUS, source.to_newick())), "the result")
+            if _CONSENSUS in texts:
+                return cell_trees_in(str(texts[_CONSENSUS]), "the result")
+            labels = source.kind.labels(source.mutations, source.cells)
+            edges = {labels[node] for node in source.assignment.node.tolist()}
+            return cell_trees_in(source.to_newick(), "the result", edges)
         path = Path(os.fspath(source))
         if not path.is_dir():
             return read_cell_trees(path)
         if (path / _SUMMARY).is_file():
-            return read_cell_trees(self._of_result(path)[0])
+            file = self._of_result(path)[0]
+            return read_cell_trees(file, _edges_in(path) if file.name == _TREE else None)
         files = _tree_files(path, [end for end in _ENDINGS if end not in (".gv", ".dot")])
         return [tree for file in files for tree in read_cell_trees(file)]
+
+    def _named(self, reading: Reading) -> Reading:
+        """Return how the tree of a result is read: with the given names, if it has numbers alone."""
+        given, own = self.reading.mutations, reading.mutations
+        if given is None or own is None or len(given) != len(own) or own != default_names(len(own)):
+            return reading
+        return replace(reading, mutations=given, separator=BAR)
 
     def _of_result(self, folder: Path) -> tuple[Path, ParsedJson]:
         """Return the file of the tree in a folder of a result, and its summary."""
@@ -107,6 +122,15 @@ class _Sources:
             raise TreeError(f"the result has a tree of {kind}, not of {self.kind}", path=folder)
         file = folder / _CONSENSUS
         return (file if self.which == PUBLISHED and file.is_file() else folder / _TREE), summary
+
+
+def _edges_in(folder: Path) -> set[str] | None:
+    """Return the labels of the nodes below edges with mutations, in a folder with a tree of cells."""
+    path = folder / CELL.table_name
+    if not path.is_file():
+        return None
+    rows = csv.DictReader(io.StringIO(read_text(path, TableError)), delimiter="\t")
+    return {row["edge"] for row in rows if row.get("edge")}
 
 
 def _reading_of(summary: ParsedJson, clones: bool) -> Reading:
@@ -167,7 +191,7 @@ def compare(
     which: str = PUBLISHED,
     names: Names = None,
     cell_names: Names = None,
-    separator: str = BAR,
+    separator: str | tuple[str, str] = BAR,
 ) -> Comparison | CellComparison:
     """Compare a tree with another, such as the true one.
 
@@ -181,7 +205,7 @@ def compare(
         names: names of the mutations in the order of the matrix, or a file of them, for trees with SCITE's
             numbers.
         cell_names: names of attached cells, or a file of them, which are left out of trees of mutations.
-        separator: text between the mutations of a node.
+        separator: text between the mutations of a node; or two texts, for `tree` and for `true`.
 
     Raises:
         TreeError: a source is not one tree, or they share no mutation or no cell.
@@ -210,7 +234,7 @@ def compare_many(
     which: str = PUBLISHED,
     names: Names = None,
     cell_names: Names = None,
-    separator: str = BAR,
+    separator: str | tuple[str, str] = BAR,
     slow: bool | None = None,
 ) -> Sequence[Comparison | CellComparison]:
     """Compare trees with another; a source of several trees stands for all of them. See `compare`.
@@ -220,18 +244,22 @@ def compare_many(
         true, kind, which, names, cell_names, separator: as for `compare`.
         slow: whether to compute MLTD and MP3, too; by default for a single tree.
     """
-    read = _sources(kind, which, names, cell_names, separator)
+    own, others = (separator, separator) if isinstance(separator, str) else separator
+    read, read_true = (_sources(kind, which, names, cell_names, text) for text in (own, others))
     if kind == CELLS:
         cell_trees = [tree for source in trees for tree in read.cell_trees(source)]
-        return compare_cell_trees(cell_trees, _one(read.cell_trees(true)))
+        return compare_cell_trees(cell_trees, _one(read_true.cell_trees(true)))
     named = [tree for source in trees for tree in read.mutation_trees(source)]
-    return compare_trees(named, _one(read.mutation_trees(true)), slow=slow)
+    return compare_trees(named, _one(read_true.mutation_trees(true)), slow=slow)
 
 
 def _one(trees: list[T]) -> T:
     """Return the only tree."""
     if len(trees) != 1:
-        raise TreeError(f"{len(trees)} trees, where one is expected", path=trees[0].title.rpartition(":")[0])
+        raise TreeError(
+            f"{counted(len(trees), 'tree', 'trees')}, where one is expected",
+            path=trees[0].title.rpartition(":")[0],
+        )
     return trees[0]
 
 

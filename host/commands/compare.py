@@ -34,6 +34,14 @@ _SEPARATOR = click.option(
     metavar="TEXT",
     help="Text between the mutations of a node.",
 )
+_SEPARATORS = click.option(
+    "--separator",
+    multiple=True,
+    default=("|",),
+    show_default=True,
+    metavar="TEXT",
+    help="Text between the mutations of a node; given twice, that of each TREE, then that of the true one.",
+)
 _NAMES = options.take(
     "names",
     help="Names of the mutations in the order of the matrix, one per line, for trees with SCITE's numbers.",
@@ -67,7 +75,7 @@ def _which(default: str) -> Callable[[options.Command], options.Command]:
 @_which("published")
 @_NAMES
 @_CELL_NAMES
-@_SEPARATOR
+@_SEPARATORS
 @click.option(
     "--measures",
     type=click.Choice(("all", "fast")),
@@ -75,7 +83,12 @@ def _which(default: str) -> Callable[[options.Command], options.Command]:
 )
 @options.take("json")
 def compare(
-    trees: Sequence[Path], true: Path | None, measures: str | None, as_json: bool, **given: Any
+    trees: Sequence[Path],
+    true: Path | None,
+    separator: tuple[str, ...],
+    measures: str | None,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Compare each TREE with the true one: pairs of mutations with the same relation, clades, distances.
 
@@ -92,12 +105,16 @@ def compare(
     if true is None:
         if len(trees) != 2:
             raise OptionError(
-                f"{len(trees)} trees, and none to compare with",
+                f"{counted(len(trees), 'tree', 'trees')}, and none to compare with",
                 hint="give two trees, the second being the true one, or any number and --true TREE",
             )
         *trees, true = trees
+    if len(separator) > 2:
+        raise OptionError(
+            f"{len(separator)} separators", hint="give one, or that of TREE and of the true one"
+        )
     slow = None if measures is None else measures == "all"
-    found = compare_many(trees, true, slow=slow, **given)
+    found = compare_many(trees, true, slow=slow, separator=(separator[0], separator[-1]), **given)
     if as_json:
         shown = [one.to_dict() for one in found]
         click.echo(json.dumps(shown[0] if len(shown) == 1 else shown, indent=2))

@@ -6,7 +6,7 @@ Unlike `leaf`, nodes may have any number of children, and labels of internal nod
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.data.trees.labelled import edges_to_parents
-from syclade.host.data.trees.named import tree_titles
+from syclade.host.data.trees.named import contracted, tree_titles
 from syclade.host.data.trees.newick import newick_edges, newick_texts
 from syclade.host.data.trees.tree import preorder
 from syclade.host.data.trees.treefile import is_graphviz, is_samples, tree_text
@@ -61,21 +61,29 @@ class CellTree:
         return below[kept]
 
 
-def read_cell_trees(path: str | os.PathLike[str]) -> list[CellTree]:
+def read_cell_trees(path: str | os.PathLike[str], edges: Collection[str] | None = None) -> list[CellTree]:
     """Read all trees of a file in Newick format, or of SCITE's samples; their leaves are cells.
+
+    Args:
+        path: the file.
+        edges: as for `cell_trees_in`.
 
     Raises:
         TreeError: the file is not a tree in Newick format, or a leaf occurs twice.
     """
-    return cell_trees_in(tree_text(path, samples=True), path)
+    return cell_trees_in(tree_text(path, samples=True), path, edges)
 
 
-def cell_trees_in(text: str, path: str | os.PathLike[str]) -> list[CellTree]:
+def cell_trees_in(
+    text: str, path: str | os.PathLike[str], edges: Collection[str] | None = None
+) -> list[CellTree]:
     """Return all trees of a text in Newick format; see `read_cell_trees`.
 
     Args:
         text: the content of the file.
         path: the file, for titles and messages.
+        edges: labels of the nodes below edges with mutations. The other inner edges are contracted: a binary
+            tree parts equal cells in an arbitrary order. None to keep all edges.
     """
     if is_graphviz(text):
         raise TreeError("trees whose leaves are cells are read from Newick files alone", path=path)
@@ -84,11 +92,16 @@ def cell_trees_in(text: str, path: str | os.PathLike[str]) -> list[CellTree]:
     pieces = newick_texts(text, path)
     found = []
     for title, (line, piece) in zip(tree_titles(path, len(pieces)), pieces, strict=True):
-        labels, parents = edges_to_parents(newick_edges(piece, path, joints=True, line=line), path)
+        labels, parents = edges_to_parents(newick_edges(piece, path, joints=edges is None, line=line), path)
         inner = set(parents.tolist())
         leaves = sorted((label, at) for at, label in enumerate(labels) if at not in inner)
         cells, nodes = zip(*leaves, strict=True)
-        found.append(CellTree(title, parents, cells, np.array(nodes, dtype=np.int32)))
+        leaf = np.array(nodes, dtype=np.int32)
+        if edges is not None:
+            kept = [at for at, label in enumerate(labels) if at in inner and label in edges]
+            parents, numbers = contracted(parents, np.array([*nodes, *kept], dtype=np.int32))
+            leaf = numbers[: len(nodes)]
+        found.append(CellTree(title, parents, cells, leaf))
     return found
 
 

@@ -188,6 +188,6 @@ def _shared_names(
             hint="give trees whose leaves are cells"
             if what == "cell"
             else f"if a file has numbers, give the names in their order ({flag_of('names')}); if nodes have "
-            "several mutations, the text between them; if the leaves are cells, say so",
+            "several mutations, the text between them, of either tree; if the leaves are cells, say so",
         )
     return shared, tuple(sorted(own - others)), tuple(sorted(others - own))

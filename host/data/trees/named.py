@@ -22,7 +22,7 @@ from syclade.host.data.trees.newick import newick_edges, newick_texts
 from syclade.host.data.trees.tree import preorder, validate_parents
 from syclade.host.data.trees.treefile import is_graphviz, is_samples, tree_text
 from syclade.host.ground.errors import TreeError
-from syclade.host.ground.values import short_repr
+from syclade.host.ground.values import counted, short_repr
 
 __all__ = [
     "BAR",
@@ -188,7 +188,7 @@ def _sampled_trees(text: str, reading: Reading, path: str | os.PathLike[str]) ->
             raise TreeError(f"not a sampled tree of mutations: {problem}", path=path, line=line) from None
         if len(names) != len(vector):
             raise TreeError(
-                f"the tree has {len(vector)} mutations, and there are {len(names)} names",
+                f"the tree has {counted(len(vector), 'mutation', 'mutations')}, the names are {len(names)}",
                 path=path,
                 line=line,
             )

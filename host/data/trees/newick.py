@@ -22,6 +22,7 @@ from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.labelled import LabelledEdge, parents_from_edges, without_cells
 from syclade.host.data.trees.tree import children, node_labels
 from syclade.host.ground.errors import TreeError
+from syclade.host.ground.values import counted
 
 __all__ = [
     "from_newick",
@@ -210,7 +211,7 @@ class _Builder:
         """Check that a comma, ``)`` or semicolon is allowed here."""
         depth = len(self._open) - 1
         if token.text == ";" and depth > 0:
-            self._refuse(f"{depth} parentheses are not closed", token)
+            self._refuse(f"{counted(depth, 'parenthesis is', 'parentheses are')} not closed", token)
         if token.text == ")" and depth == 0:
             self._refuse("')' without '('", token)
         if token.text == "," and depth == 0:

@@ -34,6 +34,13 @@ UNITS = 2**20
 """Sum of the weights as whole numbers, if they are not equal: so sums are exact, and shares to six digits."""
 
 
+def _left_out(names: Sequence[str], item: str) -> str:
+    """Return the warning of mutations or cells that not all trees have."""
+    one = len(names) == 1
+    said = f"{counted(len(names), item, item + 's')} {'is' if one else 'are'} left out"
+    return f"{said}, since not all trees have {'it' if one else 'them'}: {listed(names)}"
+
+
 @dataclass(frozen=True, eq=False)
 class TreeConsensus:
     """Consensus of given trees of mutations.
@@ -80,8 +87,7 @@ class TreeConsensus:
         """Message: mutations that are left out."""
         if not self.left_out:
             return []
-        return [f"{len(self.left_out)} mutations are left out, since not all trees have them: "
-                f"{listed(self.left_out)}"]  # fmt: skip
+        return [_left_out(self.left_out, "mutation")]
 
     def to_newick(self) -> str:
         """Return the clone tree in Newick format, with the support of its clones."""
@@ -176,15 +182,20 @@ def _whole_weights(trees: int, weights: Sequence[float] | None) -> list[int]:
     """Return the weights as whole numbers: 1 each, or of the sum `UNITS`, if they are not equal."""
     if weights is None or len(set(weights)) == 1 == bool(weights[0] > 0):
         if weights is not None and len(weights) != trees:
-            raise OptionError(f"{len(weights)} weights for {trees} trees", hint="give one for each tree")
+            raise _wrong_number(len(weights), trees)
         return [1] * trees
     values = np.array(weights, dtype=np.float64)
     if len(values) != trees:
-        raise OptionError(f"{len(values)} weights for {trees} trees", hint="give one for each tree")
+        raise _wrong_number(len(values), trees)
     if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
         raise OptionError("weights are numbers from 0, and not all 0")
     found: list[int] = np.rint(values / values.sum() * UNITS).astype(np.int64).tolist()
     return found
+
+
+def _wrong_number(weights: int, trees: int) -> OptionError:
+    said = f"{counted(weights, 'weight', 'weights')} for {counted(trees, 'tree', 'trees')}"
+    return OptionError(said, hint="give one for each tree")
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,16 +222,17 @@ class CellTreeConsensus:
     def words(self) -> str:
         """Line of text: numbers of trees, cells and clades."""
         kept = sum(share > 0.5 for share in self.clades.values())
-        return f"consensus of {counted(self.trees, 'tree', 'trees')}: {len(self.cells)} cells, {kept} clades"
+        return (
+            f"consensus of {counted(self.trees, 'tree', 'trees')}: {len(self.cells)} cells, "
+            f"{counted(kept, 'clade', 'clades')}"
+        )
 
     @property
     def warnings(self) -> list[str]:
         """Message: cells that are left out."""
         if not self.left_out:
             return []
-        return [
-            f"{len(self.left_out)} cells are left out, since not all trees have them: {listed(self.left_out)}"
-        ]
+        return [_left_out(self.left_out, "cell")]
 
     def to_newick(self) -> str:
         """Return the tree of all clades in more than half of the trees, with their shares in per cent."""

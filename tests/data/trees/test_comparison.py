@@ -217,6 +217,18 @@ def test_numbers_need_names_in_order(tmp_path: Path) -> None:
     assert syclade.compare(file, tmp_path / "true.nwk", separator=" ").agreements["clades"].distance == 0
 
 
+def test_separators_of_both_trees(run: Any) -> None:
+    trees = {"one_nwk": "(('a;b',c)x)r;", "two_nwk": "(('a|b',c)x)r;"}
+    said = run("compare", "one.nwk", "two.nwk", "--separator", ";", "--separator", "|", **trees)
+    assert said.stdout.startswith("4 mutations of both trees are compared")
+    failed = run("compare", "one.nwk", "two.nwk", *["--separator", "|"] * 3)
+    assert "3 separators" in str(failed.exception)
+    failed = run("consensus", "one.nwk", "two.nwk", "--weights", "w", "--out", "c", w="1\n")
+    assert str(failed.exception).startswith("1 weight for 2 trees")
+    failed = run("compare", "one.nwk", "--true", "open.nwk", open_nwk="((a)r;")
+    assert "1 parenthesis is not closed" in str(failed.exception)
+
+
 def test_cells_of_a_tree_are_left_out(tmp_path: Path) -> None:
     one, two = "((c1,b)a,c2)root;", "((b)a)root;"
     assert compared(one, two, tmp_path).only_tree == ("c1", "c2")
@@ -307,6 +319,28 @@ def test_folders_of_results_are_trees(run: Any, tmp_path: Path) -> None:
     assert said.stdout.startswith("consensus of 2 trees: 5 mutations in 5 clones")
     with pytest.raises(OptionError, match="which is 'best'"):
         syclade.compare(result, true, which="best")
+
+
+def test_names_are_for_results_without(tmp_path: Path) -> None:
+    values = np.array([[1] * 6, [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]])
+    result = syclade.infer(values, fp_rate=0.01, fn_rate=0.1, device="native")
+    result.write(tmp_path / "r")
+    true = tmp_path / "true.nwk"
+    true.write_text("((a|1,'b c')z)root;")
+    for which in ("likely", "published"):
+        for tree in (result, tmp_path / "r"):
+            found = syclade.compare(tree, true, which=which, names=["z", "a|1", "b c"], separator="; ")
+            assert (found.shared, found.agreements["clades"].distance) == (3, 0)
+
+
+def test_equal_cells_are_not_parted(tmp_path: Path) -> None:
+    values = np.array([[1] * 9 + [0], [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 1, 0, 0]])
+    result = syclade.infer(values, tree="leaf", fp_rate=0.01, fn_rate=0.1, device="native")
+    result.write(tmp_path / "r")
+    for tree in (result, tmp_path / "r"):
+        found = syclade.consensus([tree], kind="cells")
+        assert found.words == "consensus of 1 tree: 10 cells, 4 clades"  # with that of all cells
+        assert syclade.compare(tree, tmp_path / "r", kind="cells").agreements["clades"].shared == 3
 
 
 @pytest.mark.parametrize("text", ["", "((a)b", "digraph {", "(a,a)b;", "(a)b;(c", "('a|b',a)r;"])
