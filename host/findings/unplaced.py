@@ -93,6 +93,11 @@ class Unplaced:
         return Unplaced(dict.fromkeys(self.best_place, UNCERTAIN), {}, self.best_place)
 
     @property
+    def subject(self) -> str:
+        """Pronoun of these, with its verb: it says or they say."""
+        return "it says" if len(self.mutations) + len(self.cells) == 1 else "they say"
+
+    @property
     def silent(self) -> Unplaced:
         """Those of which the data say nothing."""
         known = {row: reason for row, reason in self.mutations.items() if row not in self.best_place}
@@ -304,7 +309,9 @@ class UnplacedFinding(Finding):
         silent, uncertain = self.unplaced.silent, self.unplaced.uncertain
         warnings = []
         if silent:
-            warnings.append(f"{silent.words(self.mutations, self.cells)}: they say nothing of the tree.")
+            warnings.append(
+                f"{silent.words(self.mutations, self.cells)}: {silent.subject} nothing of the tree."
+            )
         if uncertain:
             warnings.append(
                 f"{uncertain.words(self.mutations, self.cells)}: the sampled trees have them in many places."

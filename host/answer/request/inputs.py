@@ -94,7 +94,7 @@ def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matr
     if unplaced:
         words = unplaced.words(as_read.mutations, as_read.cells or default_cell_names(as_read.n_cells))
         hint = f" ({flag_of('min_cells', 1)} leaves such mutations out)" if unplaced.mutations else ""
-        logger.warning("%s: they say nothing of the tree%s", words, hint)
+        logger.warning("%s: %s nothing of the tree%s", words, unplaced.subject, hint)
     kind, recurrent, true = kind_named(options.tree), None, None
     if options.recurrent is not None and has_copy(options):
         recurrent = recurrent_mutation(options.recurrent, observed.mutations)
