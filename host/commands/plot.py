@@ -145,7 +145,9 @@ def command(
             click.echo(f"wrote {', '.join(found)} to {out}")
         return
     check_figure_file(out, force)
-    scene = draw_figure(files_in(result, matrix), kind, style, names=names, tree=tree)
+    scene = draw_figure(
+        files_in(result, matrix, "give its file with --matrix FILE"), kind, style, names=names, tree=tree
+    )
     scale, letters = fitted(scene, width, font_size)
     write_figure(scene, out, force, inputs, scale=scale, font=font)
     across, down = (round(size * scale * MILLIMETRES / POINTS) for size in (scene.width, scene.height))

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 __all__ = ["ResultFiles", "files_in", "files_in_memory"]
 
 
+MOVED = "give the file of the matrix"
+"""Hint for a matrix that was moved, where no command has an option for it."""
+
+
 @dataclass(frozen=True, eq=False)
 class ResultFiles:
     """Files of a result.
@@ -49,6 +53,7 @@ class ResultFiles:
         observed: the matrix, if it is in memory.
         matrix_file: the file of the matrix in place of that in run.json, if it was moved.
         best: the most likely tree, if it is in memory.
+        moved: hint for a matrix that was moved.
     """
 
     place: str
@@ -56,6 +61,7 @@ class ResultFiles:
     observed: Matrix | None = None
     matrix_file: Path | None = None
     best: DrawnTree | None = None
+    moved: str = MOVED
     _tables: dict[str, list[dict[str, str]] | None] = field(default_factory=dict)
 
     @cached_property
@@ -161,12 +167,13 @@ class ResultFiles:
         return _read_again(self) if self.observed is None else self.observed
 
 
-def files_in(folder: Path, matrix: Path | None = None) -> ResultFiles:
+def files_in(folder: Path, matrix: Path | None = None, moved: str = MOVED) -> ResultFiles:
     """Return the files of a result in a folder.
 
     Args:
         folder: the folder.
         matrix: the file of the matrix, if it is not where run.json says.
+        moved: hint for a matrix that was moved.
 
     Raises:
         OptionError: this is no folder of a result.
@@ -183,7 +190,7 @@ def files_in(folder: Path, matrix: Path | None = None) -> ResultFiles:
         path = folder / name
         return read_text(path, TableError) if is_file(path) else None
 
-    return ResultFiles(str(folder), read, matrix_file=matrix)
+    return ResultFiles(str(folder), read, matrix_file=matrix, moved=moved)
 
 
 def files_in_memory(result: Result, contents: Mapping[str, Content] | None = None) -> ResultFiles:
@@ -308,7 +315,7 @@ def _read_again(files: ResultFiles) -> Matrix:
     run = files._json("run.json")
     given = run.get("options", {})
     path = files.matrix_file or (Path(run["matrix"]) if run.get("matrix") else None)
-    moved = "give its file with --matrix FILE"
+    moved = files.moved
     if path is None:
         raise OptionError("the run had its matrix from Python, so it is in no file", hint=moved)
     if not path.exists():
