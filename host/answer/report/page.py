@@ -24,6 +24,7 @@ from syclade.host.findings.finding import Section, Table, cut
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import command_of
 from syclade.host.ground.packages import install_command
+from syclade.host.ground.values import counted
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
@@ -185,6 +186,8 @@ def report_of(
     page: str = template("page.html").render(
         result=result,
         heading=title or "Mutation history",
+        size=f"{counted(len(result.mutations), 'mutation', 'mutations')}, "
+        + counted(result.n_cells, "cell", "cells"),
         sentences=sentences_of(result, files),
         warned=[one.title for part in parts for one in part.sections if one.warnings],
         tree=tree,

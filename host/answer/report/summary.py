@@ -95,10 +95,9 @@ def _limits(result: Result, tree: DrawnTree, clones: Sequence[DrawnClone]) -> st
             else f"the {len(several)} clones that have several"
         )
         words += f"an order of the mutations within {of}, nor "
-    return (
-        words
-        + f"that a clone which no cell shows is absent: all shares are of the {result.n_cells} cells here."
-    )
+    placed = int((tree.cells >= 0).sum())
+    cells = f"{result.n_cells} cells here" if placed == result.n_cells else f"{placed} placed cells here"
+    return f"{words}that a clone which no cell shows is absent: all shares are of the {cells}."
 
 
 def highlighted(files: ResultFiles, names: Sequence[str]) -> list[Section]:
@@ -129,7 +128,7 @@ def highlighted(files: ResultFiles, names: Sequence[str]) -> list[Section]:
         "share of the sampled trees with the clone",
         "share of the cells that have it",
     )
-    found = [Section("Named mutations", (), cut(head, rows), warnings)]
+    found = [Section("Named mutations", (), cut(head, rows) if rows else None, warnings)]
     placed = [name for name in names if name in clone_of]
     if len(placed) > 1 and files.table("relations.tsv") is not None:
         found.append(_orders(files, placed))

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.answer.figures.drawn_tree import support_of
 from syclade.host.answer.figures.source import files_in_memory
-from syclade.host.answer.report.summary import _percent, sentences_of
+from syclade.host.answer.report.summary import _limits, _percent, sentences_of
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import matrix_from_array, with_names
 from syclade.host.data.model.simulate import simulate
@@ -230,6 +230,10 @@ def test_the_summary_says_how_many_clones_how_sure_and_what_not_to_conclude() ->
     several = [clone for clone in consensus.tree.members if len(clone) > 1]
     assert ("an order of the mutations within" in limits) == bool(several)
     assert "all shares are of the 60 cells here" in limits
+    tree = files_in_memory(result).published
+    fewer = replace(tree, cells=np.where(np.arange(60) < 3, -1, 1))
+    clones_below = fewer.clones[1:]
+    assert "all shares are of the 57 placed cells here" in _limits(result, fewer, clones_below)
     assert result.support is not None
     for shares, words in (
         (1.0, "Each of its 12 clones is in all sampled"),
@@ -275,7 +279,11 @@ def test_one_mutation_and_one_cell() -> None:
         number, sure, _ = summary_of(result)
         assert re.search(r" has \d clones? with ", number)
         assert "0 of 0" not in sure
-        assert "<h1>A title</h1>" in result.report(title="A title")
+        page = result.report(title="A title")
+        assert "<h1>A title</h1>" in page
+        assert not re.search(
+            r"\b1 (mutations|cells|clones)\b", "".join(re.findall("<(?:title|p)>.*", page)[:2])
+        )
 
 
 def table(path: Path) -> list[dict[str, str]]:
