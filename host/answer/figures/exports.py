@@ -65,7 +65,7 @@ def export_of(files: ResultFiles, program: str, style: Style, name: str) -> dict
     if program not in PROGRAMS:
         raise OptionError(f"there are no files for {program!r}", hint=f"use {', '.join(PROGRAMS)}")
     with files.as_a_whole():
-        style.check(files.mutations)
+        style = style.checked(files.mutations)
         return PROGRAMS[program](_clones_of(files, style, name))
 
 

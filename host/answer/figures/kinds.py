@@ -96,7 +96,7 @@ def draw_figure(
         if value not in known:
             raise OptionError(f"there is no {name} {value!r}", hint=f"use {', '.join(known)}")
     with files.as_a_whole():
-        style.check(files.mutations)
+        style = style.checked(files.mutations)
         shown = files.likely if tree == "likely" else files.published
     many = sum(len(clone.mutations) for clone in shown.clones)
     if names == "auto":

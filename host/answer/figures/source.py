@@ -70,8 +70,11 @@ class ResultFiles:
         return self._json("summary.json")
 
     def _json(self, name: str) -> Mapping[str, Any]:
+        text = self.read(name)
+        if text is None:
+            raise TableError("there is no such file", path=f"{self.place}/{name}", hint="infer it again")
         try:
-            found = json.loads(self.read(name) or "")
+            found = json.loads(text)
         except ValueError as problem:
             raise TableError(f"this is not JSON: {problem}", path=f"{self.place}/{name}") from None
         if not isinstance(found, dict):
@@ -90,7 +93,14 @@ class ResultFiles:
         """Return an entry of a table; a TableError if the table lacks the column."""
         found = row.get(column)
         if found is None:
-            raise TableError(f"there is no column {column}", path=f"{self.place}/{file}", line=line)
+            what = (
+                f"the line ends before the column {column}"
+                if column in row
+                else f"there is no column {column}"
+            )
+            raise TableError(
+                f"{what}: the file is damaged", path=f"{self.place}/{file}", line=line, hint="infer it again"
+            )
         return found
 
     def column(self, file: str, column: str) -> list[str]:
@@ -182,6 +192,8 @@ def files_in(folder: Path, matrix: Path | None = None, moved: str = MOVED) -> Re
         what = (
             "is not there"
             if not folder.exists()
+            else "is a file, not the folder of a result"
+            if is_file(folder)
             else "has no summary.json, so it is not the folder of a result"
         )
         raise OptionError(f"{folder} {what}", hint=f"syclade infer makes one with {flag_of('out')}")

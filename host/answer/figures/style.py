@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import colorsys
-from dataclasses import dataclass
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.values import listed
@@ -32,6 +34,11 @@ CLONE_COLOURS = {"okabe-ito": OKABE_ITO, "tol": TOL, "grey": GREYS}
 ROOT, PLAIN = "#ffffff", "#0072b2"
 
 
+def of_gene(gene: str, mutations: Sequence[str]) -> list[str]:
+    """Return the mutations whose names begin with a word, such as a gene."""
+    return [name for name in mutations if name.split(None, 1)[:1] == [gene]]
+
+
 @dataclass(frozen=True)
 class Style:
     """Style of a figure.
@@ -50,6 +57,21 @@ class Style:
     colours: str = "okabe-ito"
     room: float = ROOM
 
+    def checked(self, mutations: tuple[str, ...]) -> Style:
+        """Return the style with the mutations for the genes to highlight: names that begin with these words.
+
+        Raises:
+            OptionError: as for `check`.
+        """
+        names = [
+            one
+            for name in self.highlight
+            for one in ([name] if name in mutations else of_gene(name, mutations) or [name])
+        ]
+        style = replace(self, highlight=tuple(dict.fromkeys(names)))
+        style.check(mutations)
+        return style
+
     def check(self, mutations: tuple[str, ...]) -> None:
         """Check the names to highlight and the set of colours.
 
@@ -63,6 +85,7 @@ class Style:
         unknown = [name for name in self.highlight if name not in mutations]
         if unknown:
             near = [name for name in mutations if unknown[0].lower() in name.lower()]
+            near = near or difflib.get_close_matches(unknown[0], mutations)
             raise OptionError(
                 f"there is no mutation {unknown[0]!r} to highlight",
                 hint=f"the result has {listed(near or list(mutations), 12)}",

@@ -274,6 +274,25 @@ def test_no_text_is_outside_the_figure_or_on_another(
                 assert one[1] <= other[0] or other[1] <= one[0], (scene.name, one, other)
 
 
+def test_a_gene_is_highlighted_in_all_its_mutations() -> None:
+    names = ("FLT3 p.D835Y", "KIT", "KIT p.D816V", "FLT3 ITD")
+    assert Style(highlight=("FLT3", "KIT")).checked(names).highlight == (names[0], names[3], "KIT")
+    with pytest.raises(SycladeError) as refused:
+        Style(highlight=("KTI",)).checked(names)
+    assert refused.value.hint == "the result has KIT"
+
+
+def test_missing_and_damaged_files_are_called_so(folder: Path) -> None:
+    texts = {"summary.json": '{"mutations": []}', "clones.tsv": "clone\tmutations\n0"}
+    files = replace(files_in(folder), read=texts.get, _tables={})
+    with pytest.raises(SycladeError, match="no such file"):
+        files._json("run.json")
+    with pytest.raises(SycladeError, match="the file is damaged"):
+        files.column("clones.tsv", "mutations")
+    with pytest.raises(SycladeError, match="is a file, not the folder"):
+        files_in(folder / "summary.json")
+
+
 @pytest.mark.parametrize("width", [20, 40, 89])
 def test_a_narrow_tree_keeps_its_edges_or_is_refused(width: float) -> None:
     tree = drawn(22, 100, 30, chain=True)
