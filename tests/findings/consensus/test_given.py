@@ -77,7 +77,7 @@ def test_weights_repeat_trees() -> None:
     alone = consensus_of_trees(named(trees), [0, 0, 0.5])
     assert (alone.relations.before == consensus_of_trees(named(trees[2:])).relations.before).all()
     for wrong in ([1.0], [1.0] * 4, [1, 2], [0, 0, 0], [1, -1, 3], [1, float("nan"), 1]):
-        with pytest.raises(OptionError, match="weights"):
+        with pytest.raises(OptionError, match="weight"):
             consensus_of_trees(named(trees), wrong)
 
 
