@@ -38,6 +38,9 @@ BESIDES = {
 }
 """Options for more files of a result, and their names."""
 
+_MOST_NEAR = 6
+"""Most names that a wrong one may mean."""
+
 
 @click.command("infer")
 @click.argument("matrix", type=options.MATRIX)
@@ -56,13 +59,14 @@ def command(matrix: object, **given: Any) -> int:
     from syclade.host.answer.inference import infer_by
     from syclade.host.answer.request.arguments import settled
     from syclade.host.chains.checkpoints.checkpoint_writer import locked_checkpoint
+    from syclade.host.data.input.names import listed_names
     from syclade.host.findings.kinds import kind_named, weights_of
 
     chosen = settled(options.options_from(given))
     kind = kind_named(chosen.tree)
     chosen = chosen.replace(move_probabilities=weights_of(kind, chosen.move_probabilities))
     also = {name: getattr(chosen, name) for name in BESIDES}
-    page = Page(chosen.title or "", tuple(name for name in (chosen.highlight or "").split(",") if name))
+    page = Page(chosen.title or "", listed_names(chosen.highlight or ""))
     require_libraries(also)
     log = show_log(chosen.quiet, chosen.verbose)
     with (
@@ -156,8 +160,14 @@ class Page(NamedTuple):
 
     def warnings(self, mutations: Sequence[str]) -> list[str]:
         """Return a warning with the names that are not among the mutations."""
-        unknown = [name for name in self.highlight if name not in mutations]
-        return [f"warning: {flag_of('highlight')}: the matrix has no {', '.join(unknown)}"] if unknown else []
+        from syclade.host.data.input.names import chosen_mutations, near_names
+
+        _, unknown = chosen_mutations(self.highlight, mutations)
+        if not unknown:
+            return []
+        near = [one for name in unknown for one in near_names(name, mutations)][:_MOST_NEAR]
+        hint = f" (it has {', '.join(near)})" if near else ""
+        return [f"warning: {flag_of('highlight')}: the matrix has no {', '.join(unknown)}{hint}"]
 
 
 def _deliver(

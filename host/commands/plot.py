@@ -52,7 +52,8 @@ KINDS = ("tree", "matrix", "clones", "fish", "posterior", "convergence")
     "--highlight",
     metavar="NAMES",
     default="",
-    help="Names of mutations, with commas between, that stand first and in bold letters.",
+    help="Names of mutations or genes, with commas between, that stand first and in bold letters. A name "
+    "with a comma is in double quotes.",
 )
 @click.option(
     "--names",
@@ -130,10 +131,11 @@ def command(
     from syclade.host.answer.figures.source import files_in
     from syclade.host.answer.figures.style import Style
     from syclade.host.commands.progress import show_log
+    from syclade.host.data.input.names import listed_names
     from syclade.host.ground.files import write_files
 
     show_log(quiet=False, verbose=False)
-    chosen = tuple(name for name in highlight.split(",") if name)
+    chosen = listed_names(highlight)
     inputs: dict[str, object] = {"RESULT": result, "--matrix": matrix}
     style = Style(title, highlight=chosen, colours=colours, room=room_of(width, font_size))
     if to is not None:

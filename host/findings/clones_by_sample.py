@@ -48,6 +48,9 @@ is larger in the second."""
 INTERVAL = (0.05, 0.95)
 """Quantiles at the ends of an interval."""
 
+MOST_SHOWN = 3
+"""Most changes that the terminal and the report show."""
+
 MOST_PAIRED = 6
 """Specimens without time points that are compared in pairs; of more, each is compared with the first."""
 
@@ -164,7 +167,7 @@ class ClonesBySample:
             f"clones by sample: {counted(len(sizes), 'sample', 'samples')}, {self.order} "
             f"({listed(sizes)} cells{without})"
         ]
-        for one in self.changes[:3]:
+        for one in self.changes[:MOST_SHOWN]:
             sure = np.flatnonzero(np.maximum(one.grew, 1.0 - one.grew) >= SURE)
             strongest = sure[np.argsort(-np.abs(one.mean[sure]), kind="stable")].tolist()
             first, second = self._mean_share(one.first), self._mean_share(one.second)
@@ -270,17 +273,24 @@ class ClonesBySampleFinding(Finding):
         return self.found.words
 
     def section(self) -> Section:
-        """Return the share of each clone in each specimen."""
-        found = self.found
+        """Return the share of each clone in each specimen, and how probable it is that it grew."""
+        found, changes = self.found, self.found.changes[:MOST_SHOWN]
         rows = (
-            (str(clone), ", ".join(names), *(self._shown(at, clone) for at in range(len(found.samples))))
+            (
+                str(clone),
+                ", ".join(names),
+                *(self._shown(at, clone) for at in range(len(found.samples))),
+                *(_number(float(one.grew[clone])) for one in changes),
+            )
             for clone, names in enumerate(found.mutations)
         )
-        head = ("clone", "mutations", *found.samples)
+        grew = (f"probability that it grew, {one.first} to {one.second}" for one in changes)
+        head = ("clone", "mutations", *found.samples, *grew)
         words = (
             *map(sentence, found.words),
             "Numbers are shares of the tissue in per cent, with the central 90 % of what the cells and the "
             "sampled trees leave open.",
+            *(("clone_changes.tsv has the other changes.",) if len(found.changes) > MOST_SHOWN else ()),
         )
         return Section("Clones by sample", words, cut(head, rows))
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import colorsys
-import difflib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from syclade.host.data.input.names import chosen_mutations, near_names
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.values import listed
 
@@ -34,11 +33,6 @@ CLONE_COLOURS = {"okabe-ito": OKABE_ITO, "tol": TOL, "grey": GREYS}
 ROOT, PLAIN = "#ffffff", "#0072b2"
 
 
-def of_gene(gene: str, mutations: Sequence[str]) -> list[str]:
-    """Return the mutations whose names begin with a word, such as a gene."""
-    return [name for name in mutations if name.split(None, 1)[:1] == [gene]]
-
-
 @dataclass(frozen=True)
 class Style:
     """Style of a figure.
@@ -63,12 +57,8 @@ class Style:
         Raises:
             OptionError: as for `check`.
         """
-        names = [
-            one
-            for name in self.highlight
-            for one in ([name] if name in mutations else of_gene(name, mutations) or [name])
-        ]
-        style = replace(self, highlight=tuple(dict.fromkeys(names)))
+        names, unknown = chosen_mutations(self.highlight, mutations)
+        style = replace(self, highlight=(*names, *unknown))
         style.check(mutations)
         return style
 
@@ -84,11 +74,10 @@ class Style:
             )
         unknown = [name for name in self.highlight if name not in mutations]
         if unknown:
-            near = [name for name in mutations if unknown[0].lower() in name.lower()]
-            near = near or difflib.get_close_matches(unknown[0], mutations)
+            near = near_names(unknown[0], mutations) or list(mutations)
             raise OptionError(
                 f"there is no mutation {unknown[0]!r} to highlight",
-                hint=f"the result has {listed(near or list(mutations), 12)}",
+                hint=f"the result has {listed(near, 12)}",
             )
 
     def colour(self, number: int | None) -> str:

@@ -171,7 +171,8 @@ def title_of(clone: DrawnClone, of: str) -> str:
     """Return the full description of a clone."""
     who = "root" if not clone.mutations else ", ".join(clone.mutations)
     number = "" if clone.number is None or not clone.mutations else f"clone {clone.number}: "
-    words = f"{number}{who}; {clone.cells:.4g} cells of its own ({clone.share:.1%})"
+    cells = "cell" if clone.cells == 1 else "cells"
+    words = f"{number}{who}; {clone.cells:.4g} {cells} of its own ({clone.share:.1%})"
     if clone.low is not None and clone.high is not None:
         words += f", 90 % interval {clone.low:.1%} to {clone.high:.1%}"
     return words if clone.support is None else f"{words}; in {clone.support:.1%} of {of}"

@@ -19,6 +19,7 @@ from syclade.host.answer.figures.source import ResultFiles, files_in_memory
 from syclade.host.answer.figures.specimens import specimens_of
 from syclade.host.answer.figures.style import Style
 from syclade.host.answer.report.summary import highlighted, quality_of, sentences_of
+from syclade.host.data.input.names import chosen_mutations
 from syclade.host.device.work import executors_of
 from syclade.host.findings.finding import Section, Table, cut
 from syclade.host.ground.errors import OptionError
@@ -135,13 +136,12 @@ class Part(NamedTuple):
     sections: list[Section]
 
 
-def parts_of(result: Result, files: ResultFiles, highlight: Sequence[str] = ()) -> list[Part]:
+def parts_of(result: Result, files: ResultFiles) -> list[Part]:
     """Return the parts of the page below the trees, in their order: results first, then how they were found.
 
     Args:
         result: the result of an inference.
         files: its files.
-        highlight: names of mutations.
     """
     found = {finding.name: one for finding in result.findings if (one := finding.section()) is not None}
     first = [found.pop(name) for name in PEOPLE if name in found]
@@ -180,9 +180,10 @@ def report_of(
     """
     require_report()
     files = files_in_memory(result, contents)
-    style = Style(highlight=tuple(name for name in highlight if name in result.mutations), room=PAGE)
+    named, unknown = chosen_mutations(highlight, result.mutations)
+    style = Style(highlight=tuple(named), room=PAGE)
     tree = files.published
-    parts = parts_of(result, files, highlight)
+    parts = parts_of(result, files)
     page: str = template("page.html").render(
         result=result,
         heading=title or "Mutation history",
@@ -194,7 +195,7 @@ def report_of(
         drawn_tree=_svg(draw_figure(files, "tree", style)),
         drawn_clones=[_svg(draw_figure(files, kind, style)) for kind in _of_specimens(files)],
         drawn_matrix=_svg(draw_figure(files, "matrix", style)),
-        named=highlighted(files, highlight),
+        named=highlighted(files, named, unknown),
         parts=parts,
         drawn_likely=_svg(matrix_scene(files.likely, result.observed, style, "likely"))
         if tree.published

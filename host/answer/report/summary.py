@@ -96,25 +96,26 @@ def _limits(result: Result, tree: DrawnTree, clones: Sequence[DrawnClone]) -> st
         )
         words += f"an order of the mutations within {of}, nor "
     placed = int((tree.cells >= 0).sum())
-    cells = f"{result.n_cells} cells here" if placed == result.n_cells else f"{placed} placed cells here"
-    return f"{words}that a clone which no cell shows is absent: all shares are of the {cells}."
+    kind = "" if placed == result.n_cells else "placed "
+    cells = "the 1 cell" if placed == 1 else f"the {placed} {kind}cells"
+    return f"{words}that a clone which no cell shows is absent: all shares are of {cells} here."
 
 
-def highlighted(files: ResultFiles, names: Sequence[str]) -> list[Section]:
+def highlighted(files: ResultFiles, names: Sequence[str], unknown: Sequence[str]) -> list[Section]:
     """Return sections on named mutations: their clones, and how probable each order of two of them is.
 
     Args:
         files: the files of the result.
-        names: names of mutations; those that the result lacks are listed in a warning.
+        names: names of mutations.
+        unknown: names that no mutation has, for a warning.
     """
-    if not names:
+    if not names and not unknown:
         return []
     tree = files.published
     clone_of = {name: at for at, clone in enumerate(tree.clones) for name in clone.mutations}
-    unknown = [name for name in names if name not in files.mutations]
     warnings = (f"The matrix has no {listed(unknown, 12)}.",) if unknown else ()
     rows = []
-    for name in (name for name in names if name not in unknown):
+    for name in names:
         at = clone_of.get(name)
         if at is None:
             rows.append((name, "not placed", "", ""))

@@ -5,6 +5,8 @@ Beside a matrix `x.csv` in SCITE's format, `x.geneNames` and `x.cellNames` have 
 
 from __future__ import annotations
 
+import csv
+import difflib
 import itertools
 import logging
 import os
@@ -20,10 +22,13 @@ from syclade.host.ground.values import shown
 
 __all__ = [
     "check_names",
+    "chosen_mutations",
     "default_names",
     "distinct_names",
+    "listed_names",
     "match_names",
     "name_file_of",
+    "near_names",
     "read_name_file",
     "read_names",
 ]
@@ -33,6 +38,33 @@ MOST_CHARACTERS = 1000
 """Maximum length of a name: longer ones are mistakes, and table programs cannot read them."""
 
 _MATRIX_ROW = re.compile(r"[0123]( +[0123])+")
+
+
+def listed_names(text: str) -> tuple[str, ...]:
+    """Return names with commas between; one that has a comma itself is in double quotes, as in CSV."""
+    rows = csv.reader([text], skipinitialspace=True)
+    return tuple(name for row in rows for name in row if name)
+
+
+def chosen_mutations(names: Sequence[str], mutations: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the mutations that a user names, and the names that none has.
+
+    A name that no mutation has is a gene if names of mutations begin with it and a blank.
+    """
+    found: dict[str, None] = {}
+    unknown = []
+    for name in names:
+        own = [name] if name in mutations else [one for one in mutations if one.split(None, 1)[:1] == [name]]
+        found |= dict.fromkeys(own)
+        unknown += [] if own else [name]
+    return list(found), unknown
+
+
+def near_names(name: str, mutations: Sequence[str]) -> list[str]:
+    """Return the mutations that a wrong name may mean: those that contain it, or are spelt like it."""
+    return [one for one in mutations if name.lower() in one.lower()] or difflib.get_close_matches(
+        name, mutations
+    )
 
 
 def default_names(n_mutations: int) -> tuple[str, ...]:

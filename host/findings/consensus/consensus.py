@@ -178,7 +178,8 @@ class CloneConsensus:
         clones, misfits, left = self.tree.clones - 1, len(self.misfits), len(self.unplaced.mutations)
         others = f", {left} {UNPLACED_MARK}" if left else ""
         lines = [
-            f"consensus of the samples: {len(self.mutations)} mutations in {clones} clones{others}, "
+            f"consensus of the samples: {counted(len(self.mutations), 'mutation', 'mutations')} in "
+            f"{counted(clones, 'clone', 'clones')}{others}, "
             f"{misfits} of {len(self.cell_names)} cells fit none of them"
         ]
         for name, one in (self.truth or {}).items():

@@ -275,8 +275,8 @@ class Options(Values):
     title: str | None = option(TEXT, of="", metavar="TEXT", default=None, help=
         "Title of the report, such as the name of a patient.")
     highlight: str | None = option(TEXT, of="", metavar="NAMES", default=None, help=
-        "Names of mutations, with commas between, that the report names first, and whose order it gives with "
-        "probabilities.")
+        "Names of mutations or genes, with commas between, that the report names first, and whose order it "
+        "gives with probabilities. A name with a comma is in double quotes.")
     multiqc: bool = option(FLAG, of="", default=False, help=
         "Write syclade_mqc.json to DIR, a table for MultiQC.")
     out: AnyPath | None = option(FILE, of="", metavar="DIR", default=None, help=

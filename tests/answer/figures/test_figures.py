@@ -46,6 +46,7 @@ from syclade.host.commands import plot as plot_command
 from syclade.host.commands.main import cli
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.input.names import listed_names
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.ground.errors import SycladeError
@@ -280,6 +281,10 @@ def test_a_gene_is_highlighted_in_all_its_mutations() -> None:
     with pytest.raises(SycladeError) as refused:
         Style(highlight=("KTI",)).checked(names)
     assert refused.value.hint == "the result has KIT"
+
+
+def test_names_with_commas_are_in_quotes() -> None:
+    assert listed_names('TP53, "NPM1 (α, β)",KIT,') == ("TP53", "NPM1 (α, β)", "KIT")
 
 
 def test_missing_and_damaged_files_are_called_so(folder: Path) -> None:
