@@ -165,7 +165,9 @@ def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
 def _labels(data: AnnData) -> dict[str, tuple[str, ...]]:
     """Return the columns of obs as texts, but those of an earlier result; empty where a value is missing."""
     obs: DataFrame = data.obs
-    written = {str(name) for name in data.uns.get("syclade", {}).get("written", {}).get("obs", ())}
+    written = {
+        str(name) for name in getattr(data, "uns", {}).get("syclade", {}).get("written", {}).get("obs", ())
+    }
     return {
         str(name): tuple("" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True))
         for name, column in obs.items()

@@ -200,8 +200,8 @@ def test_tables_of_a_result_count_doublets() -> None:
     assert result.assignment.doublets is result.support.doublets
     head, *rows = [line.split("\t") for line in result.consensus.to_cells().splitlines()]
     assert head[-3:] == ["doublet", "first", "second"]
-    doublets = sum(float(row[5]) for row in rows if row[5])
-    placed = sum(1 for row in rows if row[5])
+    chances = [row[head.index("doublet")] for row in rows]
+    doublets, placed = sum(float(one) for one in chances if one), sum(1 for one in chances if one)
     clones = [line.split("\t") for line in result.consensus.to_clones().splitlines()[1:]]
     of_clones = [row for row in clones if row[0] != "unplaced"]
     assert sum(float(row[4]) for row in of_clones) == pytest.approx(placed + doublets, abs=0.02)
