@@ -32,6 +32,7 @@ from syclade.host.data.model.problem import Problem, SlotRates
 
 __all__ = [
     "Draw",
+    "cells_at_nodes",
     "cells_by_column",
     "check_shares",
     "highest_score",
@@ -127,7 +128,7 @@ def _renewed(plan: Plan, states: Sequence[ChainState], seed: int, draw: Draw | N
     cells = _likelihoods_of_cells(problem, scores)
     concentrations = None
     for _ in range(_sweeps(problem)):
-        counts = _counts(cells, _shares_of(problem, log_shares), generators)
+        counts = cells_at_nodes(cells, _shares_of(problem, log_shares), generators)
         if concentrations is None:
             concentrations = draw_concentrations(counts, generators)
         log_shares = draw_shares_at(problem, counts, concentrations, generators)
@@ -209,7 +210,7 @@ def _likelihoods_of_cells(problem: Problem, scores: NDArray[np.int32]) -> tuple[
     return tuple(of_columns.take(column_of[at : at + step], axis=2) for at in range(0, len(column_of), step))
 
 
-def _counts(
+def cells_at_nodes(
     cells: tuple[NDArray[np.float64], ...],
     shares: NDArray[np.float64],
     generators: Sequence[np.random.Philox],
@@ -217,7 +218,8 @@ def _counts(
     """Return the number of cells at each node, (trees, nodes), after a draw of each cell's node.
 
     Args:
-        cells: as `_likelihoods_of_cells` returns them.
+        cells: likelihood of each cell at each node relative to its best node, float64, (nodes, trees, cells),
+            in blocks of cells.
         shares: float64, shape (trees, nodes).
         generators: source of the draws of each tree.
     """
@@ -234,7 +236,7 @@ def _nodes(
     shares: NDArray[np.float64],
     generators: Sequence[np.random.Philox],
 ) -> NDArray[np.int64]:
-    """Draw the node of each cell, int64, (trees, cells); arguments as for `_counts`."""
+    """Draw the node of each cell, int64, (trees, cells); arguments as for `cells_at_nodes`."""
     found = [_true_along(passed, 0) for passed in _passed(cells, shares, generators)]
     return np.asarray(np.concatenate(found, axis=1), dtype=np.int64)
 

@@ -10,13 +10,13 @@ so that intervals contain what is uncertain about the tree.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.share_draws import draw_concentration, log2_gamma, uniform_numbers
+from syclade.host.chains.shares import cells_at_nodes
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.trees.tree import ancestor_matrix, preorder
 from syclade.host.findings.consensus.clone_tree import CloneTree
@@ -134,23 +134,14 @@ def _single_cells(
     likelihoods = np.zeros((len(tree), gains.shape[1]))
     for node in preorder(tree).tolist()[1:]:
         np.add(likelihoods[tree[node]], gains[node], out=likelihoods[node])
-    likelihoods = np.exp(likelihoods - likelihoods.max(axis=0))
+    likelihoods = np.exp(likelihoods - likelihoods.max(axis=0))[:, None]
     blocks = [
-        tuple(likelihoods.take(own[at : at + _BLOCK], axis=1) for at in range(0, len(own), _BLOCK))
+        tuple(likelihoods.take(own[at : at + _BLOCK], axis=2) for at in range(0, len(own), _BLOCK))
         for own in groups
     ]
 
     def count(specimen: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-        beyond = np.zeros(
-            len(shares) + 1, dtype=np.int64
-        )  # number of cells whose node is not before each one
-        for block in blocks[specimen]:
-            ends = block * shares[:, None]
-            for before, here in pairwise(ends):  # numpy's cumsum takes five times as long
-                here += before
-            passed = ends[:-1] <= uniform_numbers(generator, ends.shape[1]) * ends[-1]
-            beyond[:-1] += np.append(ends.shape[1], passed.sum(axis=1))
-        return beyond[:-1] - beyond[1:]
+        return np.asarray(cells_at_nodes(blocks[specimen], shares[None], [generator])[0])
 
     return count
 
