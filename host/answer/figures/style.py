@@ -55,30 +55,20 @@ class Style:
         """Return the style with the mutations for the genes to highlight: names that begin with these words.
 
         Raises:
-            OptionError: as for `check`.
-        """
-        names, unknown = chosen_mutations(self.highlight, mutations)
-        style = replace(self, highlight=(*names, *unknown))
-        style.check(mutations)
-        return style
-
-    def check(self, mutations: tuple[str, ...]) -> None:
-        """Check the names to highlight and the set of colours.
-
-        Raises:
-            OptionError: a name is not among the mutations, or there is no such set.
+            OptionError: a name is not among the mutations, or there is no such set of colours.
         """
         if self.colours not in CLONE_COLOURS:
             raise OptionError(
                 f"there are no colours {self.colours!r}", hint=f"use {', '.join(CLONE_COLOURS)}"
             )
-        unknown = [name for name in self.highlight if name not in mutations]
+        names, unknown = chosen_mutations(self.highlight, mutations)
         if unknown:
             near = near_names(unknown[0], mutations) or list(mutations)
             raise OptionError(
                 f"there is no mutation {unknown[0]!r} to highlight",
                 hint=f"the result has {listed(near, 12)}",
             )
+        return replace(self, highlight=tuple(names))
 
     def colour(self, number: int | None) -> str:
         """Return the colour of a clone; the root is white, and clones without a number share one colour."""
