@@ -145,5 +145,5 @@ def _of_input(one: Input, device: str) -> OfInput:
 
 
 def _told(one: Input) -> dict[str, Any]:
-    shares = dict(one.shares) if isinstance(one.shares, Mapping) else one.shares
+    shares = f"{one.shares['root']:.0%} normal" if isinstance(one.shares, Mapping) else one.shares
     return {"mutations": one.mutations, "cells": one.cells, "shares": shares, "seed": one.seed}

@@ -86,3 +86,9 @@ def test_inputs_with_many_normal_cells() -> None:
     for part in (0.0, 1.0, float("nan")):
         with pytest.raises(OptionError, match="normal"):
             inputs_from(3, 1, normal=part)
+
+
+def test_a_study_of_normal_cells_has_a_row_of_its_own() -> None:
+    shares = {"root": 0.9, "M1": 0.05, "M2": 0.03, "M3": 0.02}
+    study = interval_study([Input(3, 100, shares, Rates(0.01, 0.2), 5)], device="native")
+    assert "| shares 90% normal | 1 " in study.markdown()
