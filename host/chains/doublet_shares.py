@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.sums.numbers import MANTISSA_BITS
+from syclade.host.chains.cells_at_nodes import cells_by_column
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores.all_attachments import blocks_of_columns
 from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
 from syclade.host.chains.share_draws import draw_shares, generator_of, uniform_numbers
-from syclade.host.chains.shares import cells_by_column, rescored
+from syclade.host.chains.shares import rescored
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem

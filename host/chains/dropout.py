@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.cells_at_nodes import cells_by_column
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.share_draws import log2_gamma, uniform_numbers
-from syclade.host.chains.shares import Draw, cells_by_column, sampled_nodes
+from syclade.host.chains.shares import Draw, sampled_nodes
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.dropout import beta_posteriors, slot_rates
 from syclade.host.data.model.problem import Problem, SlotRates

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.fallback.shares.gibbs import counts_at_nodes
 from syclade.host.chains.share_draws import draw_concentration, log2_gamma, uniform_numbers
-from syclade.host.chains.shares import cells_at_nodes
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.trees.tree import ancestor_matrix, preorder
 from syclade.host.findings.consensus.clone_tree import CloneTree
@@ -141,7 +141,8 @@ def _single_cells(
     ]
 
     def count(specimen: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-        return np.asarray(cells_at_nodes(blocks[specimen], shares[None], [generator])[0])
+        numbers = uniform_numbers(generator, len(groups[specimen]))
+        return np.asarray(counts_at_nodes(blocks[specimen], shares[None], numbers[None])[0])
 
     return count
 

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammaln
 
-from syclade.host.chains import shares
+from syclade.host.chains import cells_at_nodes
+from syclade.host.chains.cells_at_nodes import NativeCells, NumpyCells
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.share_draws import CONCENTRATIONS, draw_concentration
-from syclade.host.chains.shares import renew_all_shares
+from syclade.host.chains.shares import GibbsSteps
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
@@ -163,8 +164,11 @@ def test_chains_are_renewed_together_as_alone() -> None:
     """Few cells are worked on in one array for all chains, many in one for each."""
     plan = plan_of(*SIZES["small"])
     states = [start_of(plan, SEED, chain) for chain in range(5)]
-    with patch.object(shares, "BLOCK", 2 * plan.problem.nodes * len(plan.problem.column_of)):
-        two_at_once = renew_all_shares(plan, states, SEED)
-    for state, one, other in zip(states, renew_all_shares(plan, states, SEED), two_at_once, strict=True):
+    spare = plan.settings["sum_spare"]
+    with patch.object(cells_at_nodes, "BLOCK", 2 * plan.problem.nodes * len(plan.problem.column_of)):
+        two_at_once = GibbsSteps(plan, SEED, cells=NumpyCells(plan.problem, spare))(states)
+    some_at_once = GibbsSteps(plan, SEED, cells=NativeCells(plan.problem, 2, spare))(states)
+    for at, (state, one) in enumerate(zip(states, GibbsSteps(plan, SEED)(states), strict=True)):
         assert_equal_states(one, renewed(plan, state, SEED))
-        assert_equal_states(one, other)
+        assert_equal_states(one, two_at_once[at])
+        assert_equal_states(one, some_at_once[at])

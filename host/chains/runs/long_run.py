@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +22,7 @@ from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.pipeline import Clock, Collector, Outcome, Start, run_round
 from syclade.host.chains.runs.resumed import KIND, open_store, resumed_chains
 from syclade.host.chains.schedule import SlotSchedule
-from syclade.host.chains.shares import renew_all_shares, renewal_steps
+from syclade.host.chains.shares import GibbsSteps, renewal_steps
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 from syclade.host.ground.signals import Stopped
@@ -291,10 +290,11 @@ def _to_step(run: _Run, steps: int) -> None:
     """
     seconds, plan = run.runner.round_seconds, run.runner.plan
     renewal = renewal_steps(plan.problem) if plan.score.shares else steps
+    renew = GibbsSteps(plan, run.runner.seed)
     length = steps if not run.context.checkpoints.writes else 1000
     while (done := run.rounds.steps) < steps:
         if done and done % renewal == 0:
-            run.rounds.change(partial(renew_all_shares, plan, seed=run.runner.seed))
+            run.rounds.change(renew)
         begun, doing = time.perf_counter(), min(length, steps - done, renewal - done % renewal)
         run.rounds.advance(doing)
         run.look()

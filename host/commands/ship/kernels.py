@@ -10,7 +10,7 @@ For SYCL devices, every kernel of the program is precompiled:
 - for calling, those of alignment qualities.
 
 Native processors have no specialisation constants: for them there are general kernels of chains, and the
-kernels of searches, also in their sparse forms, of tails and of calling.
+kernels of searches, also in their sparse forms, of tails, of calling and of the Gibbs steps of shares.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from itertools import product
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.calls.windows import alignment_kernels, call_kernels
 from syclade.host.chains.backends.stages.kernels import stage_kernels
+from syclade.host.chains.cells_at_nodes import share_kernels
 from syclade.host.chains.encodings.ancestor import SpecialisedAncestorEncoding
 from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.encodings.clade import FORM_ROUNDS, CladeEncoding
@@ -105,6 +106,7 @@ def shipped_kernels() -> dict[str, Shipped]:
         _ancestor_kernels(),
         _tails(),
         _calls(),
+        _shares(),
     ):
         kernels |= dict(group)
     return kernels
@@ -250,6 +252,12 @@ def _calls() -> Iterator[tuple[str, Shipped]]:
         yield f"calls-{name}", Shipped(kernel, tuple(PROCESSORS))
     for name, kernel in alignment_kernels("cpu").items():
         yield f"calls-{name}-device", Shipped(kernel, (SPIRV,))
+
+
+def _shares() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of Gibbs steps, which the host does itself whatever the device of the chains is."""
+    for name, kernel in share_kernels().items():
+        yield f"shares-{name}", Shipped(kernel, tuple(PROCESSORS))
 
 
 def _variants(

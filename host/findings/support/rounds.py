@@ -40,6 +40,7 @@ __all__ = [
     "PAIRS",
     "Budget",
     "Judged",
+    "Renew",
     "SupportRounds",
     "budget_for",
     "enough",

@@ -17,7 +17,7 @@ from syclade.host.chains.guide import uniform_guide
 from syclade.host.chains.runs.context import SUPPORT, Found, RunContext
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.sample_store import SampleStore
-from syclade.host.chains.shares import Draw, renew_all_shares
+from syclade.host.chains.shares import Draw, GibbsSteps
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
@@ -34,7 +34,7 @@ from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.findings.support.guiding import learned_guide, spread_out
 from syclade.host.findings.support.of_samples import support_by
 from syclade.host.findings.support.plan import SupportPlan
-from syclade.host.findings.support.rounds import CHAINS, SupportRounds
+from syclade.host.findings.support.rounds import CHAINS, Renew, SupportRounds
 from syclade.host.findings.support.value import Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
@@ -198,7 +198,7 @@ def sample(
         guide,
         unit=plan.problem.unit,
         every_pair=every_pair,
-        renew=partial(_renewed, planned, run.seed, _draw_of(planned)) if planned.shares else None,
+        renew=_renewal_of(planned, run.seed) if planned.shares else None,
         unplaced=unplaced,
     )
     found = run_plan(
@@ -224,16 +224,11 @@ def _draw_of(planned: SupportPlan) -> Draw | None:
     return make_draw(planned.plan.problem, error_rates(planned.rates).fp_rate, planned.groups)
 
 
-def _renewed(
-    planned: SupportPlan,
-    seed: int,
-    draw: Draw | None,
-    states: Sequence[ChainState],
-) -> Sequence[ChainState]:
-    """Return the states after a Gibbs step of their shares and rates."""
+def _renewal_of(planned: SupportPlan, seed: int) -> Renew:
+    """Return the Gibbs step of the chains' shares and rates."""
     if planned.plan.space is SUMMED_TREES:
-        return renew_doublet_shares(planned.plan, states, seed)
-    return renew_all_shares(planned.plan, states, seed, draw)
+        return partial(renew_doublet_shares, planned.plan, seed=seed)
+    return GibbsSteps(planned.plan, seed, _draw_of(planned))
 
 
 def _starts(

@@ -16,7 +16,7 @@ from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.scores.all_attachments import definition
 from syclade.host.chains.scores.named import score_named
-from syclade.host.chains.shares import Draw, renew_all_shares
+from syclade.host.chains.shares import Draw, GibbsSteps
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix
@@ -62,7 +62,7 @@ def start_of(plan: Plan, seed: int, chain: int) -> ChainState:
 
 
 def renewed(plan: Plan, state: ChainState, seed: int, draw: Draw | None = None) -> ChainState:
-    return renew_all_shares(plan, [state], seed, draw)[0]
+    return GibbsSteps(plan, seed, draw)([state])[0]
 
 
 def renew_all(renew: Callable[[Plan, ChainState], ChainState]) -> Callable[[Plan, Runner, int], None]:

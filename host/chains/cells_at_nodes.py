@@ -1,0 +1,227 @@
+"""Cells at the nodes of a tree: their likelihoods, draws of their nodes, and the score of a tree with shares.
+
+It is by kernels of this processor (`kernels/shares/`), and by numpy where these are not compiled
+(`fallback/shares/`), with the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.shares.gibbs import likelihoods_of, nodes_of, power_tables
+from syclade.host.chains.scores.all_attachments import BLOCK, node_scores, totals_of
+from syclade.host.chains.state import ChainState
+from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.trees.tree import preorder
+from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.device.compile.machine_code import is_compiled
+from syclade.host.device.device import native_device
+from syclade.host.device.engines.engine import Allocation
+from syclade.host.device.engines.local import NativeEngine
+from syclade.kernels.shares.arguments import ARGUMENTS, LANES, SIZES
+from syclade.kernels.target.native.traits import TRAITS
+
+__all__ = ["CellsAtNodes", "NativeCells", "NumpyCells", "cells_by_column", "make_cells", "share_kernels"]
+
+_CELLS = 2**10
+"""Cells that numpy works on at once, at least."""
+
+_MOST_BYTES = 2**27
+"""Most memory of the numbers of all chains at once, unless one chain has more."""
+
+_FEW_SCORES = 2**14
+"""Scores, of columns at nodes, below which threads take longer than they save."""
+
+
+class CellsAtNodes(Protocol):
+    """Likelihoods of the cells at all nodes of the trees of several chains, and what needs them."""
+
+    @property
+    def most(self) -> int:
+        """The most chains."""
+        ...
+
+    def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
+        """Take trees, each with its weights of observed values."""
+        ...
+
+    def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Draw the node of each cell, (chains, cells), by uniform numbers of this shape."""
+        ...
+
+    def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
+        """Return the scores of the trees with these shares, int32, (chains, nodes)."""
+        ...
+
+
+def make_cells(problem: Problem, chains: int, spare: int) -> CellsAtNodes:
+    """Return what draws nodes of cells: compiled code, or numpy where there is none.
+
+    Args:
+        problem: the problem.
+        chains: number of chains.
+        spare: spare bits of the sum score.
+    """
+    if all(is_compiled(kernel) for kernel in share_kernels().values()):
+        return NativeCells(problem, chains, spare)
+    return NumpyCells(problem, spare)
+
+
+class NumpyCells:
+    """See `CellsAtNodes`: in numpy.
+
+    Args:
+        problem: the problem.
+        spare: spare bits of the sum score, which only totals need.
+    """
+
+    def __init__(self, problem: Problem, spare: int = 0) -> None:
+        self._problem, self._spare = problem, spare
+        self._blocks = _blocks_of_cells(problem)
+        self._scores = np.zeros((0, 0, 0), dtype=np.int32)
+        self._likelihoods: Sequence[NDArray[np.float64]] = ()
+
+    @property
+    def most(self) -> int:
+        """See `CellsAtNodes.most`."""
+        return max(1, BLOCK // (self._problem.nodes * len(self._problem.column_of)))
+
+    def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
+        """See `CellsAtNodes.place`."""
+        problem, trees = self._problem, [state.parents for state in states]
+        scores = [node_scores(problem, *one) for one in zip(trees, rates, strict=True)]
+        self._scores = np.stack(scores, axis=1)
+        self._likelihoods = likelihoods_of(self._scores, problem.scale_bits, self._blocks)
+
+    def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """See `CellsAtNodes.draw`."""
+        return nodes_of(self._likelihoods, shares_of(self._problem, log_shares), numbers)
+
+    def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
+        """See `CellsAtNodes.totals`."""
+        return totals_of(self._problem, self._scores, log_shares, self._spare)
+
+
+def _blocks_of_cells(problem: Problem) -> list[NDArray[np.int32]]:
+    """Return the distinct column of every cell, in blocks that stay in a fast cache."""
+    column_of, step = cells_by_column(problem), max(_CELLS, BLOCK // problem.nodes)
+    return [column_of[at : at + step] for at in range(0, len(column_of), step)]
+
+
+@cache
+def share_kernels() -> dict[str, Kernel]:
+    """Return the kernels of Gibbs steps, of this processor, by name."""
+    reals = {"reals": "syclade.kernels.target.native.reals:REALS"}
+    record = Record("Shares", ARGUMENTS)
+    return {
+        name: Kernel(
+            f"shares_{name}",
+            f"syclade.kernels.shares.gibbs:make_{name}",
+            reals if name == "draw" else {},
+            {},
+            (record,),
+            "work-group",
+            TRAITS.lanes,
+            size="shares of cells",
+        )
+        for name in ("place", "draw", "total")
+    }
+
+
+class NativeCells:
+    """See `CellsAtNodes`: by kernels of this processor, with the bits of numpy.
+
+    Args:
+        problem: the problem.
+        chains: number of chains that are worked on at once, if that does not take too much memory.
+        spare: spare bits of the sum score.
+    """
+
+    def __init__(self, problem: Problem, chains: int, spare: int) -> None:
+        blocks = -(-problem.columns // LANES)
+        sizes = {
+            "blocks": blocks,
+            "nodes": problem.nodes,
+            "cells": len(problem.column_of),
+            "mutations": problem.mutations,
+            "starts": blocks * LANES + 1,
+        }
+        bytes_of_slot = 12 * blocks * LANES * problem.nodes
+        self.most = max(1, min(chains, _MOST_BYTES // bytes_of_slot))
+        octaves, upper, lower = power_tables()
+        numbers = [sizes[name] for name in SIZES[:3]] + [problem.scale_bits, spare]
+        contents = {
+            "sizes": np.array(numbers),
+            "observed": _observed_by_block(problem, blocks),
+            "cell": _first_cells(problem, sizes["starts"]),
+            "octaves": octaves,
+            "upper": upper,
+            "lower": lower,
+        }
+        self._problem = problem
+        self._engine = NativeEngine(
+            native_device(), Allocation(ARGUMENTS, sizes | {"slots": self.most}, contents)
+        )
+        self._kernels = {name: self._engine.load(kernel) for name, kernel in share_kernels().items()}
+        self._chains = 0
+
+    def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
+        """See `CellsAtNodes.place`."""
+        arrays, self._chains = self._engine.named, len(states)
+        for slot, (state, own) in enumerate(zip(states, rates, strict=True)):
+            arrays["parents"][slot] = state.parents
+            arrays["order"][slot] = preorder(state.parents)
+            arrays["weights"][slot, : len(own.weights)] = own.weights
+        self._launch("place")
+
+    def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """See `CellsAtNodes.draw`."""
+        arrays = self._engine.named
+        arrays["share"][: self._chains] = shares_of(self._problem, log_shares)
+        arrays["numbers"][: self._chains] = numbers
+        self._launch("draw")
+        return np.asarray(arrays["drawn"][: self._chains], dtype=np.int64)
+
+    def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
+        """See `CellsAtNodes.totals`."""
+        arrays = self._engine.named
+        arrays["log_shares"][: self._chains] = log_shares
+        self._launch("total")
+        return [int(total) for total in arrays["total"][: self._chains]]
+
+    def _launch(self, name: str) -> None:
+        kernel = self._kernels[name]
+        if self._problem.nodes * self._problem.columns < _FEW_SCORES:
+            for slot in range(self._chains):
+                self._engine.start(kernel, slot)
+        else:
+            self._engine.launch([kernel if slot < self._chains else None for slot in range(self.most)])
+
+
+def _observed_by_block(problem: Problem, blocks: int) -> NDArray[np.uint8]:
+    """Return the classes of observed values: uint8, (blocks, n, LANES), of no evidence beyond the columns."""
+    observed = np.full((problem.mutations, blocks * LANES), problem.classes - 1, dtype=np.uint8)
+    observed[:, : problem.columns] = problem.observed
+    return np.ascontiguousarray(observed.reshape(problem.mutations, blocks, LANES).swapaxes(0, 1))
+
+
+def _first_cells(problem: Problem, starts: int) -> NDArray[np.int64]:
+    """Return the first of the cells, in the order of `cells_by_column`, that are of each column or later."""
+    first = np.full(starts, len(problem.column_of), dtype=np.int64)
+    first[0] = 0
+    first[1 : problem.columns + 1] = np.cumsum(problem.multiplicity)
+    return first
+
+
+def cells_by_column(problem: Problem) -> NDArray[np.int32]:
+    """Return the distinct column of every cell, sorted: cells with equal columns may change places."""
+    return np.repeat(np.arange(problem.columns, dtype=np.int32), problem.multiplicity)
+
+
+def shares_of(problem: Problem, log_shares: NDArray[np.int32]) -> NDArray[np.float64]:
+    return np.asarray(np.exp2(log_shares * 2.0**-problem.scale_bits))

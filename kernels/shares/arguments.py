@@ -1,0 +1,43 @@
+"""Arguments of the kernels of Gibbs steps, and the numbers that both these kernels and numpy use."""
+
+from syclade.kernels.arguments import INFO, PROBLEM, SCRATCH, SETTING, Argument
+
+LANES = 16
+"""Columns of a block, side by side in memory."""
+
+TABLE_BITS = 8
+"""A power of two is a product of numbers from three tables: of octaves, and of each half of a fraction."""
+
+OCTAVES = 256
+"""Entries of the table of octaves, of which the last one is 0: a node so far below the best has no weight."""
+
+SIZES = (
+    "blocks",  # of LANES columns; columns beyond the last one have no cells
+    "nodes",
+    "cells",
+    "fraction",  # f: scores are in units of 2^-f octave
+    "spare",  # bits by which powers in the sum score are shorter than 24
+)
+
+ARGUMENTS = (
+    Argument("sizes", PROBLEM, "int64", (len(SIZES),), ", ".join(SIZES)),
+    Argument("observed", PROBLEM, "uint8", ("blocks", "mutations", LANES), "class of every entry"),
+    Argument("cell", PROBLEM, "int64", ("starts",), "first cell of each column, and the number of cells"),
+    Argument("octaves", PROBLEM, "float64", (OCTAVES,), "2^-k"),
+    Argument("upper", PROBLEM, "float64", (2**TABLE_BITS,), "2^-(k / 2^8)"),
+    Argument("lower", PROBLEM, "float64", (2**TABLE_BITS,), "2^-(k / 2^16)"),
+    Argument("order", SETTING, "int32", ("slots", "nodes"), "the nodes in preorder"),
+    Argument("parents", SETTING, "int32", ("slots", "nodes"), "the tree"),
+    Argument("weights", SETTING, "int32", ("slots", 256), "weights of the classes"),
+    Argument("log_shares", SETTING, "int32", ("slots", "nodes"), "log2 of the shares, in the unit of scores"),
+    Argument("share", SETTING, "float64", ("slots", "nodes"), "the shares"),
+    Argument("numbers", SETTING, "float64", ("slots", "cells"), "uniform numbers, one per cell"),
+    Argument("drawn", INFO, "int32", ("slots", "cells"), "OUT node of each cell"),
+    Argument("total", INFO, "int64", ("slots",), "OUT score of the tree with its shares"),
+    Argument("scores", SCRATCH, "int32", ("slots", "blocks", "nodes", LANES), "of the columns at the nodes"),
+    Argument("likelihoods", SCRATCH, "float64", ("slots", "blocks", "nodes", LANES), "relative to the best"),
+    Argument("best", SCRATCH, "int32", ("slots", LANES), "score of the best node of a block's columns"),
+    Argument(
+        "ends", SCRATCH, "float64", ("slots", "nodes", LANES), "cumulative weights of a block's columns"
+    ),
+)

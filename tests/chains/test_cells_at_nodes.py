@@ -1,0 +1,78 @@
+"""Draws of nodes and scores of trees with shares: by compiled code, in numpy, and as they are defined."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from syclade.fallback.shares.gibbs import power_tables
+from syclade.host.chains.cells_at_nodes import CellsAtNodes, NativeCells, NumpyCells, make_cells, shares_of
+from syclade.host.chains.plan import make_plan
+from syclade.host.chains.scores.all_attachments import definition, node_scores
+from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.share_draws import LOWEST_OCTAVE
+from syclade.host.chains.starts import initial_state
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.dropout import problem_of_groups, slot_rates
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import Rates
+from syclade.host.device.compile.precompiled import own_processor
+
+RATES = Rates(0.01, 0.2)
+
+
+def test_tables_have_powers_of_two() -> None:
+    octaves, upper, lower = power_tables()
+    assert octaves[:3].tolist() == [1.0, 0.5, 0.25]
+    assert octaves[-1] == 0.0
+    np.testing.assert_allclose(upper, np.exp2(-np.arange(256) / 256), rtol=2e-15)
+    np.testing.assert_allclose(lower, np.exp2(-np.arange(256) / 65536), rtol=2e-15)
+
+
+@pytest.mark.parametrize(
+    ("mutations", "cells", "own_rates"), [(1, 1, False), (3, 60, False), (40, 33, False), (30, 200, True)]
+)
+def test_native_code_has_the_bits_of_numpy_and_the_scores_of_the_definition(
+    mutations: int, cells: int, own_rates: bool
+) -> None:
+    """With equal columns, columns that fill no block, other weights for each chain, shares next to 0."""
+    random = np.random.default_rng(mutations)
+    matrix = matrix_from_array(random.choice([0, 1, 3], p=[0.6, 0.3, 0.1], size=(mutations, cells)))
+    problem = make_problem(matrix, RATES, octaves=True)
+    if own_rates:
+        problem = problem_of_groups(matrix, RATES, np.arange(mutations))
+    plan = make_plan(problem, score=score_named("shares", problem))
+    states, spare = [initial_state(plan, 1, chain) for chain in range(3)], plan.settings["sum_spare"]
+    rates = [
+        slot_rates(problem, 0.01, random.uniform(0.1, 0.5, mutations)) if own_rates else state.rates
+        for state in states
+    ]
+    logs = np.log2(np.maximum(random.dirichlet(np.full(problem.nodes, 0.1), size=3), 2.0**LOWEST_OCTAVE))
+    log_shares = np.rint(logs * 2**problem.scale_bits).astype(np.int32)
+    numbers = random.random((3, cells))
+    native: CellsAtNodes = NativeCells(problem, 3, spare)
+    numpy: CellsAtNodes = NumpyCells(problem, spare)
+    for one in (native, numpy):
+        one.place(states, rates)
+    nodes = numpy.draw(log_shares, numbers)
+    np.testing.assert_array_equal(native.draw(log_shares, numbers), nodes)
+    assert native.totals(log_shares) == numpy.totals(log_shares)
+    column_of = np.sort(problem.column_of)
+    for chain, (state, own) in enumerate(zip(states, rates, strict=True)):
+        shared = replace(own, log_shares=tuple(log_shares[chain].tolist()))
+        total = definition(problem, state.parents, shared, plan.settings)
+        assert native.totals(log_shares)[chain] == total
+        scores = node_scores(problem, state.parents, own)[:, column_of] / 2.0**problem.scale_bits
+        ends = np.cumsum(
+            np.exp2(scores - scores.max(axis=0)) * shares_of(problem, log_shares)[chain, :, None], 0
+        )
+        before = ends[nodes[chain] - 1, np.arange(cells)] * (nodes[chain] > 0) / ends[-1]
+        assert (before <= numbers[chain] + 1e-12).all()
+        assert (ends[nodes[chain], np.arange(cells)] / ends[-1] >= numbers[chain] - 1e-12).all()
+
+
+def test_native_code_is_taken_where_the_package_has_it() -> None:
+    problem = make_problem(matrix_from_array(np.ones((2, 2), dtype=np.uint8)), RATES, octaves=True)
+    assert own_processor() is None or isinstance(make_cells(problem, 1, 0), NativeCells)
