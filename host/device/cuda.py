@@ -22,7 +22,7 @@ from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import cuda_hint, version_of
 from syclade.host.ground.values import Array
-from syclade.kernels.target.cuda.traits import CAPABILITY
+from syclade.kernels.target.cuda.traits import CAPABILITY, REGISTERS, THREADS
 
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUcontext, CUevent, CUfunction, CUstream
@@ -211,10 +211,14 @@ class Gpu:
         driver = self._entered()
         option = driver.CUjit_option
         log = bytes(_LOG_BYTES)  # cuda-bindings lets the driver write into it
-        options = [option.CU_JIT_ERROR_LOG_BUFFER, option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+        options = [
+            option.CU_JIT_ERROR_LOG_BUFFER,
+            option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+            option.CU_JIT_MAX_REGISTERS,
+        ]
         try:
             module = _checked(
-                driver.cuModuleLoadDataEx(ptx + b"\0", len(options), options, [log, _LOG_BYTES])
+                driver.cuModuleLoadDataEx(ptx + b"\0", len(options), options, [log, _LOG_BYTES, REGISTERS])
             )
             found: CUfunction = _checked(driver.cuModuleGetFunction(module, name.encode()))
         except DeviceError as error:
@@ -268,27 +272,25 @@ class Gpu:
         self,
         function: CUfunction,
         threads: int,
-        block: int,
-        slots: int,
-        addresses: Sequence[int],
+        arguments: Sequence[int],
         stream: CUstream,
+        shared_bytes: int = 0,
     ) -> None:
         """Launch a kernel.
 
         Args:
             function: the kernel.
             threads: number of threads, rounded up to whole blocks.
-            block: threads of a block.
-            slots: number of slots, its first argument.
-            addresses: its other arguments.
+            arguments: its arguments: numbers of 64 bits, and addresses.
             stream: where the launch is queued.
+            shared_bytes: shared memory of a block.
         """
-        values = np.array([slots, *addresses], dtype=np.uint64)
+        values = np.array(arguments, dtype=np.uint64)
         pointers = values.ctypes.data + 8 * np.arange(len(values), dtype=np.uint64)
-        blocks = -(-threads // block)
+        blocks = -(-threads // THREADS)
         _checked(
             self._entered().cuLaunchKernel(
-                function, blocks, 1, 1, block, 1, 1, 0, stream, pointers.ctypes.data, 0
+                function, blocks, 1, 1, THREADS, 1, 1, shared_bytes, stream, pointers.ctypes.data, 0
             )
         )
 

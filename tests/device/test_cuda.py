@@ -236,7 +236,7 @@ needs_compiler = pytest.mark.skipif(
 def test_every_kernel_becomes_ptx(
     make: Callable[[], Kernel], own_cache: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse_to_compile(_kernel: Kernel) -> Any:
+    def refuse_to_compile(_kernel: Kernel, _near: object) -> Any:
         raise AssertionError("compiled again")
 
     kernel = make()
@@ -249,6 +249,18 @@ def test_every_kernel_becomes_ptx(
     assert not re.search(r"\bfma\.", text), "a sum is fused with a product: other bits than on other targets"
     monkeypatch.setattr(ptx_module, "_compile", refuse_to_compile)
     assert load_ptx(kernel) == found, "the second time it comes from the cache"
+
+
+@needs_compiler
+def test_near_arguments_are_in_shared_memory(own_cache: object) -> None:
+    kernel = chains(summed)
+    near = [one.name for one in kernel.arguments if one.hot]
+    text = load_ptx(kernel, near).text.decode()
+    (parameters,) = re.findall(r"\.visible \.entry \w+\(([^)]*)\)", text)
+    of_slot = [one for one in kernel.arguments if "slots" in one.shape]
+    assert parameters.count(".param") == 1 + len(of_slot) + len(kernel.arguments)
+    assert text.count("ld.shared") > 100, "steps read them there, and not through generic addresses"
+    assert load_ptx(kernel, near).key != load_ptx(kernel, near[1:]).key != load_ptx(kernel).key
 
 
 # ---- on a GPU

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Collection
 from typing import NamedTuple
 
 from syclade.host.device.compile.kernel import Kernel
@@ -38,20 +39,25 @@ class Ptx(NamedTuple):
     text: bytes
 
 
-def load_ptx(kernel: Kernel) -> Ptx:
+def load_ptx(kernel: Kernel, near: Collection[str] = ()) -> Ptx:
     """Return a kernel from the cache, or compile it.
+
+    Args:
+        kernel: the kernel.
+        near: names of the arguments whose parts of a slot a launch keeps in shared memory. With any, the
+            entry point also takes the length of a slot's part of each argument that has such parts.
 
     Raises:
         DeviceError: numba-cuda is not installed, does not import, or cannot compile the kernel.
     """
-    key = _key(kernel)
+    key = _key(kernel, near)
     place = f"ptx/{key}"
     with _compiling:
         stored = read_checked(place)
         if stored is not None:
             entry_point, _, text = stored.partition(b"\n")
             return Ptx(key, entry_point.decode(), text)
-        made = Ptx(key, *_compile(kernel))
+        made = Ptx(key, *_compile(kernel, near))
         write_checked(place, made.entry_point.encode() + b"\n" + made.text)
         return made
 
@@ -61,13 +67,14 @@ def ptx_compiler_problem() -> str | None:
     return None if version_of(PTX_COMPILER) else f"{PTX_COMPILER} is not installed: {cuda_hint()}"
 
 
-def _key(kernel: Kernel) -> str:
+def _key(kernel: Kernel, near: Collection[str]) -> str:
     """Return what determines the PTX: the kernel, versions of the compiler, and sources of the target."""
     versions = [f"{name} {version_of(name)}" for name in (PTX_COMPILER, "nvidia-nvvm")]
-    return kernel.key([*versions, digest_of((__name__, "syclade.kernels.target.cuda.compiler"))])
+    sources = digest_of((__name__, "syclade.kernels.target.cuda.compiler"))
+    return kernel.key([*versions, sources, *(f"near {name}" for name in near)])
 
 
-def _compile(kernel: Kernel) -> tuple[str, bytes]:
+def _compile(kernel: Kernel, near: Collection[str]) -> tuple[str, bytes]:
     """Compile a kernel; return its entry point and the PTX."""
     problem = ptx_compiler_problem()
     if problem is not None:
@@ -76,10 +83,13 @@ def _compile(kernel: Kernel) -> tuple[str, bytes]:
     logger.info("compiling the kernel for %s: about 10 s, %s", kernel.size or kernel.name, how_often())
     logger.debug("%s with %s", kernel.name, dict(kernel.constants))
     try:
-        from syclade.kernels.target.cuda.compiler import compile_kernel
+        from syclade.kernels.target.cuda.compiler import FlatArray, compile_kernel
     except Exception as error:  # with unsupported versions of other packages it may fail in any way
         raise DeviceError(f"{PTX_COMPILER} does not import: {error}", hint=cuda_hint()) from error
-    arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
+    arguments = [
+        FlatArray(one.name, one.dtype, bool(near) and "slots" in one.shape, one.name in near)
+        for one in kernel.arguments
+    ]
     try:
         return compile_kernel(kernel.body(), kernel.name, arguments, kernel.record_types(), kernel.lanes)
     except Exception as error:  # numba's own errors, and those of NVVM

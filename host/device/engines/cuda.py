@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,8 @@ from syclade.host.device.engines.engine import Allocation, Engine
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import Array
-from syclade.kernels.target.cuda.traits import THREADS
+from syclade.kernels.arguments import Argument
+from syclade.kernels.target.cuda.traits import NEAR_BYTES, THREADS, TRAITS
 
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUfunction, CUstream
@@ -34,6 +36,22 @@ class Launch(NamedTuple):
     ended: Event
 
 
+class Loaded(NamedTuple):
+    """A kernel on the GPU.
+
+    Attributes:
+        function: the driver's handle.
+        kernel: its description.
+        lengths: elements of a slot's part of each argument, as far as the function takes them.
+        shared_bytes: shared memory of a block.
+    """
+
+    function: CUfunction
+    kernel: Kernel
+    lengths: tuple[int, ...]
+    shared_bytes: int
+
+
 class CudaEngine(Engine):
     """Engine of one GPU. Launches on all slots use one stream, launches on single slots a stream each."""
 
@@ -43,7 +61,7 @@ class CudaEngine(Engine):
         super().__init__(device, allocation)
         self._gpu = open_gpu(device)
         self._addresses: dict[str, int] = {}
-        self._loaded: list[tuple[CUfunction, Kernel]] = []
+        self._loaded: list[Loaded] = []
         self._stream = self._gpu.stream()
         self._streams: dict[int, CUstream] = {}
         self._origin = self._gpu.event(self._stream)
@@ -103,34 +121,61 @@ class CudaEngine(Engine):
         Raises:
             DeviceError: it cannot be compiled, or the driver refuses it.
         """
-        self._loaded.append((self._gpu.function(*load_ptx(kernel)), kernel))
+        near = self._near(kernel)
+        function = self._gpu.function(*load_ptx(kernel, [one.name for one in near]))
+        lengths = [self._of_slot(one) for one in kernel.arguments if near and "slots" in one.shape]
+        room = sum(_aligned(self._of_slot(one) * np.dtype(one.dtype).itemsize) for one in near)
+        self._loaded.append(Loaded(function, kernel, tuple(lengths), room * (THREADS // kernel.lanes)))
         return len(self._loaded) - 1
+
+    def _of_slot(self, argument: Argument) -> int:
+        """Return the number of elements of a slot's part."""
+        return math.prod(argument.dimensions(self.sizes)) // self.slots
+
+    def _near(self, kernel: Kernel) -> list[Argument]:
+        """Return the arguments whose parts of a slot fit into shared memory, the first ones first."""
+        near, room = [], NEAR_BYTES
+        for one in kernel.arguments:
+            size = _aligned(self._of_slot(one) * np.dtype(one.dtype).itemsize)
+            if one.hot and kernel.lanes == TRAITS.lanes and size <= room:
+                near.append(one)
+                room -= size
+        return near
 
     def launch(self, kernels: Sequence[int | None]) -> None:
         """See `Engine.launch`; each kernel runs on all slots."""
         for number in dict.fromkeys(one for one in kernels if one is not None):
-            function, kernel = self._loaded[number]
-            addresses = [self._addresses[one.name] for one in kernel.arguments]
-            threads = self.slots * kernel.lanes
-            self._gpu.launch(function, threads, THREADS, self.slots, addresses, self._stream)
+            addresses = [self._addresses[one.name] for one in self._loaded[number].kernel.arguments]
+            self._submit(self._loaded[number], self.slots, addresses, self._stream)
         self._gpu.finish(self._stream)
+
+    def _submit(self, loaded: Loaded, slots: int, addresses: Sequence[int], stream: CUstream) -> None:
+        """Queue a launch."""
+        self._gpu.launch(
+            loaded.function,
+            slots * loaded.kernel.lanes,
+            [slots, *loaded.lengths, *addresses],
+            stream,
+            shared_bytes=loaded.shared_bytes,
+        )
 
     def start(self, kernel: int, slot: int, after: Sequence[Any] = ()) -> Any:
         """See `Engine.start`; the token is a `Launch`.
 
         The slot's parts of the arrays are those of slot 0 for the kernel.
         """
-        function, described = self._loaded[kernel]
+        loaded = self._loaded[kernel]
         if slot not in self._streams:
             self._streams[slot] = self._gpu.stream()
         stream = self._streams[slot]
         for earlier in after:
             self._gpu.wait_in(stream, earlier.ended)
         addresses = [
-            self._place(one.name, slot if "slots" in one.shape else None)[0] for one in described.arguments
+            self._place(one.name, slot if "slots" in one.shape else None)[0]
+            for one in loaded.kernel.arguments
         ]
         begun = self._gpu.event(stream)
-        self._gpu.launch(function, described.lanes, THREADS, 1, addresses, stream)
+        self._submit(loaded, 1, addresses, stream)
         return Launch(begun, self._gpu.event(stream))
 
     def wait(self, token: Any) -> None:
@@ -152,3 +197,8 @@ class CudaEngine(Engine):
                 self._gpu.free(address)
         self._streams.clear()
         self._addresses.clear()
+
+
+def _aligned(size: int) -> int:
+    """Return a number of bytes, rounded up to whole words of 8."""
+    return (size + 7) // 8 * 8

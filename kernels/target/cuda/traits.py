@@ -11,3 +11,9 @@ PTX for every later one."""
 
 THREADS = 128
 """Threads of a block: four slots of 32 lanes."""
+
+REGISTERS = 128
+"""Most registers of a thread, so that 16 warps share a multiprocessor."""
+
+NEAR_BYTES = 12_000
+"""Most bytes of a slot in shared memory: four slots of a block have 48 KB without a special request."""
