@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from syclade.host.calls import lofreq_compat as as_lofreq
-from syclade.host.calls.alleles import Allele, Kind, Tested, kinds_of, number_of_tests
-from syclade.host.calls.p_values import fisher_log_p, is_one_sided, rejected
+from syclade.host.calls.alleles import INDEL, Allele, Kind, Tested, kinds_of, number_of_tests
+from syclade.host.calls.filters import Measured, bias_filter, biased, failed
+from syclade.host.calls.p_values import fisher_log_p, is_one_sided
 from syclade.host.ground.options.calls import CallOptions
 
 __all__ = [
-    "MIN_DEPTH",
     "Call",
     "Limits",
     "Thresholds",
@@ -24,9 +24,6 @@ __all__ = [
     "sample_calls",
     "thresholds_of",
 ]
-
-MIN_DEPTH = 10
-"""Records with fewer reads do not pass."""
 
 _PHRED = -10.0 / math.log(10.0)
 _LEAST_LOG = -11355.137
@@ -78,7 +75,7 @@ def thresholds_of(kind: Kind, tested: int, options: CallOptions) -> Thresholds:
     if options.compat:  # LoFreq divides in single precision
         corrected = np.longdouble(np.float32(options.sig) / np.float32(tests))
         return Thresholds(tests, max(0, int(-10 * np.log10(corrected))))
-    return Thresholds(tests, int(-10.0 * math.log10(options.sig / tests)))
+    return Thresholds(tests, options.least_quality(tests, kind is INDEL))
 
 
 def limits_of(tested: Tested, options: CallOptions) -> Limits:
@@ -103,7 +100,7 @@ def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> b
     tests = number_of_tests(allele.kind, tested_before + allele.order, options)
     margin = 0.0 if options.compat else 0.1 * math.log(10.0)
     log_p = _lofreq_log_p(allele) if options.compat else allele.log_p
-    return log_p + math.log(tests) < math.log(options.level) + margin
+    return log_p + math.log(tests) < math.log(options.level_of(allele.kind is INDEL)) + margin
 
 
 def sample_calls(alleles: Sequence[Allele], limits: Limits, options: CallOptions) -> list[Call]:
@@ -118,16 +115,16 @@ def sample_calls(alleles: Sequence[Allele], limits: Limits, options: CallOptions
     considered = [
         at
         for at, call in enumerate(calls)
-        if call.allele.kind.strand_filter
+        if (call.allele.kind.strand_filter or options.sb_incl_indels)
         and (options.compat or call.quality >= limits[call.allele.kind].quality)
     ]
-    if not options.no_default_filter:
-        one_sided = as_lofreq.is_one_sided if options.compat else is_one_sided
-        biased = rejected([10.0 ** (-calls[at].strand_bias / 10.0) for at in considered])
-        for at, found in zip(considered, biased, strict=True):
+    name, one_sided = bias_filter(options), as_lofreq.is_one_sided if options.compat else is_one_sided
+    biases = [calls[at].strand_bias for at in considered]
+    strands = [calls[at].allele.dp4[2:] for at in considered]
+    for at, found in zip(considered, biased(biases, strands, options, one_sided), strict=True):
+        if found:
             call = calls[at]
-            if found and one_sided(*call.allele.dp4[2:]):
-                calls[at] = Call(call.allele, call.quality, call.strand_bias, (*call.filters, "sb_fdr"))
+            calls[at] = Call(call.allele, call.quality, call.strand_bias, (*call.filters, name))
     return calls
 
 
@@ -136,8 +133,9 @@ def _judged(allele: Allele, thresholds: Thresholds, options: CallOptions) -> Cal
     filters: tuple[str, ...] = ()
     if quality < thresholds.quality:
         filters += (f"{allele.kind.quality_filter}_{thresholds.quality}",)
-    if not options.no_default_filter and allele.depth < MIN_DEPTH:
-        filters += (f"min_dp_{MIN_DEPTH}",)
+    alternative = sum(allele.dp4[2:])
+    frequency = alternative / allele.counted if allele.counted else 0.0
+    filters += failed(Measured(allele.depth, frequency, alternative, allele.homopolymer), options)
     bias = _lofreq_bias(*allele.dp4) if options.compat else pooled_bias(*allele.dp4)
     return Call(allele, quality, bias, filters)
 

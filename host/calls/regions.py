@@ -26,6 +26,7 @@ __all__ = [
     "read_bed",
     "read_sites",
     "tiles",
+    "vcf_lines_of",
     "whole",
 ]  # fmt: skip
 
@@ -233,7 +234,9 @@ def read_sites(
     """
     names: dict[tuple[str, int, str, str], list[str]] = {}
     others = 0
-    for number, line in _lines(path):
+    for number, line in vcf_lines_of(path):
+        if line.startswith("#"):
+            continue
         contig, position, name, ref, alternatives = _record(line, reference, path, number)
         for alternative in alternatives:
             at, letters, other = normalized(reference.sequence(contig), position, ref, alternative)
@@ -301,8 +304,12 @@ def _record(
     return contig, position, words[2] or ".", ref, words[4].upper().split(",")
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each record's line; the file may be compressed."""
+def vcf_lines_of(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line of a VCF, plain or compressed; empty ones are left out.
+
+    Raises:
+        ReadsError: the file cannot be read, or is not a VCF.
+    """
     try:
         with Path(path).open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
@@ -313,7 +320,7 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
                     raise ReadsError(
                         "this is not a VCF: the first line is not ##fileformat=VCF", path=path, line=1
                     )
-                if line and not line.startswith("#"):
+                if line:
                     yield number, line
     except (OSError, EOFError, UnicodeDecodeError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)

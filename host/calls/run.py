@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.alleles import KINDS, Allele, Tested
@@ -22,7 +23,7 @@ from syclade.host.device.work import WorkDone
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.options.calls import CallOptions
 
-__all__ = ["Called", "Progress", "Sample", "Variant", "call_variants", "samples_of"]
+__all__ = ["STATUSES", "Called", "Progress", "Sample", "Status", "Variant", "call_variants", "samples_of"]
 
 Progress = Callable[[int, int, str], None]
 """Called with the positions done, the positions of all regions, and the last piece done."""
@@ -47,6 +48,27 @@ class Sample:
     unplaced: int = 0
 
 
+STATUSES = {
+    "somatic": "Not in the normal sample",
+    "in_normal": "Called in the normal sample, by a single test",
+    "uncertain": "The reads of the normal sample do not rule it out there",
+    "known": "In the VCF of germline variants",
+}
+"""Statuses of a tumour's variant beside a normal sample; all but the first one are also names of filters."""
+
+
+class Status(NamedTuple):
+    """Judgement of a tumour's variant by a normal sample.
+
+    Attributes:
+        name: one of `STATUSES`.
+        unique: Phred-scaled p-value of the test that rules it out; None if it was not tested.
+    """
+
+    name: str
+    unique: int | None
+
+
 @dataclass(frozen=True)
 class Variant:
     """A record: an allele with the call of each sample.
@@ -55,11 +77,14 @@ class Variant:
         contig: name of the contig.
         calls: one for each sample.
         site: the site that gives it a record in any case; None for others.
+        status: what the normal sample says of it; None without one. The calls are then those of the tumour
+            and of the normal.
     """
 
     contig: str
     calls: tuple[Call, ...]
     site: Site | None = None
+    status: Status | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +100,7 @@ class Called:
         columns: numbers of columns, by sample.
         reads: numbers of reads, by sample.
         work: reads and gaps aligned, and columns tested, by the devices that did it.
+        is_somatic: whether the samples are a tumour and the normal that its variants are judged by.
     """
 
     samples: tuple[Sample, ...]
@@ -85,6 +111,31 @@ class Called:
     columns: tuple[ColumnCounts, ...]
     reads: tuple[ReadCounts, ...]
     work: tuple[WorkDone, ...]
+    is_somatic: bool = False
+
+    def significant(self, variant: Variant) -> list[bool]:
+        """Return whether the variant's quality suffices, in each sample."""
+        return [
+            call.quality >= limits[call.allele.kind].quality
+            for call, limits in zip(variant.calls, self.limits, strict=True)
+        ]
+
+    def _judged(self, variant: Variant) -> tuple[Call, ...]:
+        """Return the calls that decide about a record."""
+        return variant.calls[:1] if self.is_somatic else variant.calls
+
+    def quality_of(self, variant: Variant) -> int:
+        """Return the quality of a record: the largest of its samples; with a normal one, of the tumour."""
+        return max(call.quality for call in self._judged(variant))
+
+    def filters_of(self, variant: Variant) -> tuple[str, ...]:
+        """Return the filters of a record; none if it passes in a sample in which it is significant."""
+        calls = self._judged(variant)
+        called = [call for call, found in zip(calls, self.significant(variant), strict=False) if found]
+        called = called or list(calls)
+        if any(not call.filters for call in called):
+            return ()
+        return tuple(dict.fromkeys(name for call in called for name in call.filters))
 
 
 def samples_of(paths: Sequence[Path], reference: Reference) -> tuple[Sample, ...]:

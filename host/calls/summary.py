@@ -8,7 +8,7 @@ from pathlib import Path
 import syclade
 from syclade.host.calls.alleles import INDEL, SNV
 from syclade.host.calls.read_filter import ReadCounts
-from syclade.host.calls.run import Called
+from syclade.host.calls.run import STATUSES, Called
 from syclade.host.calls.window_tests import ColumnCounts
 from syclade.host.device.device import native_device
 from syclade.host.device.work import work_dicts
@@ -62,6 +62,7 @@ def summary_of(
         "reference": str(reference),
         "samples": samples,
         "records": len(called.variants),
+        "somatic": _statuses(called),
         "positions": called.positions,
         "covered": sum(one.covered for one in called.columns),
         "mean_depth": sum(one.bases for one in called.columns)
@@ -75,6 +76,17 @@ def summary_of(
         "files": [str(path) for path in files],
         "seconds": round(seconds, 3),
     }
+
+
+def _statuses(called: Called) -> dict[str, int] | None:
+    """Return the number of variants by status, of somatic ones those that pass; None without a normal."""
+    if not called.is_somatic:
+        return None
+    found = dict.fromkeys(STATUSES, 0)
+    for one in called.variants:
+        if one.status is not None and (one.status.name != "somatic" or not called.filters_of(one)):
+            found[one.status.name] += 1
+    return found
 
 
 def tests_done(tests: int, tested: int, options: CallOptions) -> int:

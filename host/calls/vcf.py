@@ -1,27 +1,22 @@
-"""VCF of calls: LoFreq's columns, or one with samples that other tools take; text, or bgzip with an index.
+"""VCF of calls as text: LoFreq's columns, or one with samples that other tools take.
 
 Source: VCF 4.2 specification.
 """
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 import syclade
 from syclade.host.calls.alleles import INDEL, Allele, kinds_of
-from syclade.host.calls.decisions import MIN_DEPTH, Call, pooled_bias
-from syclade.host.calls.p_values import ALPHA
-from syclade.host.calls.pysam_loader import pysam_of
-from syclade.host.calls.run import Called, Variant
-from syclade.host.ground.errors import OutputError
-from syclade.host.ground.files import check_file, refuse_same, write_file, write_files
+from syclade.host.calls.decisions import Call, pooled_bias
+from syclade.host.calls.filters import filter_lines
+from syclade.host.calls.run import STATUSES, Called, Status, Variant
 from syclade.host.ground.options.calls import CallOptions, call_flag
 
-__all__ = ["check_vcf", "index_of", "vcf_lines", "write_vcf"]
+__all__ = ["vcf_lines"]
 
 
 HOMOZYGOUS = 0.95
@@ -66,6 +61,18 @@ _FORMATS = (
     '##FORMAT=<ID=VAF,Number=A,Type=Float,Description="Allele frequency in this sample, as AF in INFO">',
 )
 _SAMPLE_FILTER = '##FORMAT=<ID=FT,Number=1,Type=String,Description="Filters of this sample">'
+_SAMPLE_QUALITY = (
+    '##FORMAT=<ID=VQ,Number=1,Type=Integer,Description="Phred-scaled p-value of the alternative in this '
+    'sample">'
+)
+_SOMATIC = (
+    '##INFO=<ID=SOMATIC,Number=0,Type=Flag,Description="Somatic: passes all filters, those by the normal '
+    'sample included">',
+    '##INFO=<ID=STATUS,Number=1,Type=String,Description="By the normal sample: somatic, in_normal (called '
+    'there), uncertain (its reads do not rule the variant out) or known (of the VCF of germline variants)">',
+    '##INFO=<ID=UQ,Number=1,Type=Integer,Description="Phred-scaled p-value of the test that the normal '
+    'sample has the variant, from its reads of mapping quality 1 and more">',
+)
 
 
 def vcf_lines(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
@@ -82,18 +89,19 @@ def vcf_lines(called: Called, reference: str, options: CallOptions) -> Iterator[
 
 
 def _filters(called: Called, options: CallOptions) -> Iterator[str]:
-    if not options.no_default_filter:
-        yield f'##FILTER=<ID=min_dp_{MIN_DEPTH},Description="Minimum Coverage {MIN_DEPTH}">'
-        yield (
-            '##FILTER=<ID=sb_fdr,Description="Strand-Bias Multiple Testing Correction: fdr corr. '
-            f'pvalue > {ALPHA:f}">'
-        )
+    """Yield the lines of filters; with a normal sample, those of the tumour."""
+    limits = called.limits[:1] if called.is_somatic else called.limits
+    yield from filter_lines(options)
     for kind in kinds_of(options):
-        for quality in dict.fromkeys(limits[kind].quality for limits in called.limits):
+        for quality in dict.fromkeys(one[kind].quality for one in limits):
             yield (
                 f"##FILTER=<ID={kind.quality_filter}_{quality},"
                 f'Description="Minimum {kind.name} Quality (Phred) {quality}">'
             )
+    if called.is_somatic:
+        for name, words in STATUSES.items():
+            if name != "somatic":
+                yield f'##FILTER=<ID={name},Description="{words}">'
 
 
 def _lofreq(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
@@ -120,32 +128,34 @@ def _lofreq(called: Called, reference: str, options: CallOptions) -> Iterator[st
 
 def _own(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
     """Yield the lines with contigs and samples."""
-    several = len(called.samples) > 1
+    several, somatic = len(called.samples) > 1, called.is_somatic
     yield "##fileformat=VCFv4.2"
     yield f"##source=syclade {syclade.__version__} call"
     yield f"##reference={reference}"
     for name, length in called.samples[0].contigs.items():
         yield f"##contig=<ID={name},length={length}>"
+    if somatic:
+        tumour, normal = called.samples
+        yield f"##tumor_sample={tumour.name}"
+        yield f"##normal_sample={normal.name}"
     yield from _OWN
     if options.call_indels:
         yield from _INDEL_OWN
+    if somatic:
+        yield from _SOMATIC
     yield '##FILTER=<ID=PASS,Description="All filters passed">'
     yield from _filters(called, options)
     yield from _FORMATS
-    if several:
+    if several and not somatic:
         yield _SAMPLE_FILTER
+    if several:
+        yield _SAMPLE_QUALITY
     head = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT"
     yield "\t".join((head, *(sample.name for sample in called.samples)))
-    significant = [
-        [
-            call.quality >= limits[call.allele.kind].quality
-            for call, limits in zip(variant.calls, called.limits, strict=True)
-        ]
-        for variant in called.variants
-    ]
+    significant = [called.significant(variant) for variant in called.variants]
     genotypes = _genotypes(called.variants, significant)
-    for record in zip(called.variants, significant, genotypes, strict=True):
-        yield _record(*record)
+    for variant, parts in zip(called.variants, genotypes, strict=True):
+        yield _record(called, variant, parts)
 
 
 def _genotypes(variants: Sequence[Variant], significant: Sequence[Sequence[bool]]) -> list[list[str]]:
@@ -189,16 +199,22 @@ def _genotype(alleles: Sequence[Allele], significant: Sequence[bool]) -> list[st
     return parts
 
 
-def _record(variant: Variant, significant: Sequence[bool], genotypes: Sequence[str]) -> str:
-    several = len(variant.calls) > 1
-    made = "GT:AD:DP:VAF" + (":FT" if several else "")
-    samples = [_sample(*one, several) for one in zip(variant.calls, genotypes, strict=True)]
-    called = [call for call, found in zip(variant.calls, significant, strict=True) if found] or variant.calls
-    passed = any(not call.filters for call in called)
-    filters = () if passed else tuple(dict.fromkeys(name for call in called for name in call.filters))
-    quality = max(call.quality for call in variant.calls)
-    words = (*_place(variant), str(quality), _passed(filters), _info(variant.calls), made, *samples)
-    return "\t".join(words)
+def _record(called: Called, variant: Variant, genotypes: Sequence[str]) -> str:
+    several, status = len(variant.calls) > 1, variant.status
+    names = ["GT", "AD", "DP", "VAF", *(["FT"] if several and status is None else []), *["VQ"] * several]
+    values = [_sample(*one) for one in zip(variant.calls, genotypes, strict=True)]
+    samples = [":".join(one[name] for name in names) for one in values]
+    filters = called.filters_of(variant)
+    info = _info(variant.calls if status is None else variant.calls[:1])
+    info += "" if status is None else _status(status, not filters)
+    quality = str(called.quality_of(variant))
+    return "\t".join((*_place(variant), quality, _passed(filters), info, ":".join(names), *samples))
+
+
+def _status(status: Status, passed: bool) -> str:
+    """Return what INFO has of a normal sample, after a semicolon."""
+    unique = "" if status.unique is None else f";UQ={status.unique}"
+    return f"{';SOMATIC' if passed else ''};STATUS={status.name}{unique}"
 
 
 def _info(calls: Sequence[Call]) -> str:
@@ -220,12 +236,19 @@ def _flags(allele: Allele) -> str:
     return f";{allele.kind.flag};HRUN={allele.homopolymer}" if allele.kind is INDEL else ""
 
 
-def _sample(call: Call, genotype: str, several: bool) -> str:
+def _sample(call: Call, genotype: str) -> dict[str, str]:
+    """Return the values of a sample by the names of FORMAT."""
     allele = call.allele
     forward, reverse, other_forward, other_reverse = allele.dp4
     counted, alternative = allele.counted, other_forward + other_reverse
-    words = [genotype, f"{forward + reverse},{alternative}", str(allele.depth), _part(alternative, counted)]
-    return ":".join([*words, *([_passed(call.filters)] if several else [])])
+    return {
+        "GT": genotype,
+        "AD": f"{forward + reverse},{alternative}",
+        "DP": str(allele.depth),
+        "VAF": _part(alternative, counted),
+        "FT": _passed(call.filters),
+        "VQ": str(call.quality),
+    }
 
 
 def _place(variant: Variant) -> tuple[str, str, str, str, str]:
@@ -244,94 +267,3 @@ def _part(count: int, total: int) -> str:
 
 def _joined(numbers: Iterable[int]) -> str:
     return ",".join(map(str, numbers))
-
-
-_TABIX_LENGTH = 2**29
-"""Positions that an index of tabix (.tbi) can hold; longer contigs need another one (.csi)."""
-
-
-def index_of(path: Path, longest: int) -> Path | None:
-    """Return the file of the index; None for a plain VCF, which has none.
-
-    Args:
-        path: the VCF.
-        longest: length of the longest contig.
-    """
-    if path.suffix != ".gz":
-        return None
-    return path.with_name(path.name + (".tbi" if longest < _TABIX_LENGTH else ".csi"))
-
-
-def check_vcf(path: Path, longest: int, force: bool, protected: Mapping[str, object]) -> None:
-    """Check that a VCF and its index can be written, before anything is computed.
-
-    Args:
-        path: the VCF, compressed if its name ends in .gz.
-        longest: length of the longest contig.
-        force: whether existing files may be replaced.
-        protected: the inputs, by `alignments.inputs_of`; they are never overwritten.
-
-    Raises:
-        OutputError: they cannot be written, are inputs, or exist already.
-    """
-    if path.suffix == ".bcf":
-        raise OutputError(
-            f"{path} would be BCF, which is not written", hint="end the name in .vcf or .vcf.gz"
-        )
-    names = _names(path, longest)
-    refuse_same([path.with_name(name) for name in names], protected)
-    check_file(path, force, names[1:])
-
-
-def write_vcf(
-    path: Path, text: str, longest: int, *, force: bool, protected: Mapping[str, object] | None = None
-) -> list[Path]:
-    """Write a VCF, and its index if it is compressed; return the files.
-
-    Args:
-        path: the VCF, compressed if its name ends in .gz.
-        text: its lines.
-        longest: length of the longest contig.
-        force: whether existing files may be replaced.
-        protected: the inputs, by `alignments.inputs_of`; they are never overwritten.
-
-    Raises:
-        OutputError: as for `write_files`.
-    """
-    names = _names(path, longest)
-    if len(names) == 1:
-        write_file(path, text, force, protected)
-        return [path]
-    with tempfile.TemporaryDirectory() as folder:
-        packed = Path(folder) / "calls.vcf.gz"
-        index = _compressed(packed, text, csi=names[1].endswith(".csi"))
-        files: dict[str, Callable[[Path], None]] = {
-            names[0]: lambda place: _copy(packed, place),
-            names[1]: lambda place: _copy(index, place),
-        }
-        write_files(path.parent, files, force, protected, links=True)
-    return [path.with_name(name) for name in names]
-
-
-def _names(path: Path, longest: int) -> list[str]:
-    index = index_of(path, longest)
-    return [path.name] if index is None else [path.name, index.name]
-
-
-def _compressed(path: Path, text: str, *, csi: bool) -> Path:
-    """Write a compressed VCF and its index; return the index."""
-    pysam = pysam_of()
-    try:
-        with pysam.BGZFile(str(path), "wb") as file:
-            file.write(text.encode("utf-8"))
-        pysam.tabix_index(str(path), preset="vcf", force=True, csi=csi)
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise OutputError(
-            f"the temporary file {path} cannot be written: {reason}", hint="free some space, or set TMPDIR"
-        ) from problem
-    return path.with_name(path.name + (".csi" if csi else ".tbi"))
-
-
-def _copy(source: Path, place: Path) -> None:
-    place.write_bytes(source.read_bytes())

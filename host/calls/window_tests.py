@@ -234,7 +234,7 @@ def _snvs(
     ]
     wanted = np.zeros(width, dtype=bool)
     wanted[[column for column, _ in here]] = True
-    level = options.level / (options.bonf or 1)
+    level = options.single_level / (options.bonf or 1)
     tests = [run_tests(one, level, tails, wanted) for one in columns]
     chosen = set(here).union(*(_possible(one, level) for one in tests))
     if len(samples) > 1 and chosen:
@@ -257,7 +257,7 @@ def _indels(
     counts = [one.indels for one in samples if one.indels is not None]
     if not options.call_indels:
         return _Found((0,) * len(samples), ())
-    level = options.level / number_of_tests(INDEL, 0, options)
+    level = options.single_level / number_of_tests(INDEL, 0, options)
     tests = [run_indel_tests(one, reference, options, level, tails) for one in counts]
     begin, width = samples[0].begin, len(samples[0].depth)
     wanted = [

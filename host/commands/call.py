@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,12 +27,10 @@ from syclade.host.ground.options.types import Option
 if TYPE_CHECKING:
     from syclade.host.calls.kernels import Place
     from syclade.host.calls.read_filter import ReadCounts
-    from syclade.host.calls.reference import Reference
-    from syclade.host.calls.regions import Interval, Sites
     from syclade.host.calls.run import Progress
     from syclade.host.device.cluster.workers import Workers
 
-__all__ = ["command"]
+__all__ = ["STDOUT", "added", "command", "options_of"]
 
 STDOUT = Path("-")
 
@@ -44,7 +42,7 @@ def _with_tables(command: options.Command) -> options.Command:
     for name, letter, reason in reversed(REFUSED):
         command = _refused(name, letter, reason)(command)
     for option in reversed(CallOptions.table.values()):
-        command = _added(option)(command)
+        command = added(option)(command)
     for file in reversed(CALL_FILES):
         command = _file(file)(command)
     return command
@@ -67,7 +65,8 @@ def _file(option: CallFile) -> Callable[[options.Command], options.Command]:
     )
 
 
-def _added(option: Option) -> Callable[[options.Command], options.Command]:
+def added(option: Option) -> Callable[[options.Command], options.Command]:
+    """Return a decorator that adds an option of `CallOptions` to a command."""
     kind, default = option.type, option.none or option.default
     settings: options.Given = {"help": option.help, "default": default, "show_default": True}
     if kind.name == "flag":
@@ -104,6 +103,8 @@ def command(
     region: str | None,
     bed: Path | None,
     sites: Path | None,
+    normal: Path | None,
+    dbsnp: Path | None,
     device: str,
     scheduler: str | None,
     force: bool,
@@ -116,47 +117,35 @@ def command(
     model.
 
     BAM is a file of reads, sorted by position and with an index, or CRAM. Options and defaults are those of
-    lofreq call. Several files are samples of one VCF.
+    lofreq call. Several files are samples of one VCF. With --normal, BAM is a tumour, and each of its
+    variants is judged by the normal sample, as by lofreq somatic.
     """
-    from syclade.host.calls.alignments import inputs_of
-    from syclade.host.calls.reference import Reference
-    from syclade.host.calls.run import call_variants, samples_of
-    from syclade.host.calls.summary import summary_of, warnings_of
-    from syclade.host.calls.vcf import check_vcf, vcf_lines, write_vcf
+    from syclade.host.calls.request import CallFiles, CallRun
+    from syclade.host.calls.summary import summary_of
+    from syclade.host.calls.vcf import vcf_lines
+    from syclade.host.calls.vcf_files import check_vcf, write_vcf
 
-    chosen = _options_of(given, len(reads), sites)
+    files = CallFiles(reads, ref, normal, dbsnp, region, bed, sites)
     log = show_log(quiet, verbose)
     begun = time.perf_counter()
-    reference = Reference(ref)
-    reference.ignores_digests = chosen.ignores_digests  # sites read it, too
-    click.get_current_context().call_on_close(reference.close)
-    if reference.index_problem is not None:
-        log.tell(
-            f"syclade: warning: the index {ref}.fai {reference.index_problem}, and was not used: "
-            f"make it again (samtools faidx {ref})"
-        )
-    samples = samples_of(reads, reference)
-    inputs = inputs_of(reads, ref, regions=bed, sites=sites)
-    longest = max(samples[0].contigs.values(), default=0)
+    run = CallRun(files, options_of(given))
+    click.get_current_context().call_on_close(run.close)
+    chosen = run.options
     if out != STDOUT:
-        check_vcf(out, longest, force, inputs)
-    intervals = _intervals(samples[0].contigs, region, bed)
-    forced = None if sites is None else _sites_of(sites, reference, intervals, chosen, log.tell)
+        check_vcf(out, run.longest, force, files.inputs)
+    _warn(run.warnings, log)
     with _place(device, scheduler) as place, _progress(quiet, log) as progress:
         if not verbose:
             _leave_out_devices()
-        called = call_variants(
-            reference, samples, intervals, chosen, sites=forced, place=place, progress=progress
-        )
-    for words in (*reference.misfits.values(), *warnings_of(called, chosen)):
-        log.tell(f"syclade: warning: {words}")
+        called = run.call(place, progress=progress)
+    _warn(run.warnings, log)
     text = "".join(vcf_lines(called, ref.name, chosen))
     if out == STDOUT:
         click.echo(text, nl=False)
-        files = []
+        written = []
     else:
-        files = write_vcf(out, text, longest, force=force, protected=inputs)
-    summary = summary_of(called, chosen, ref, files, time.perf_counter() - begun)
+        written = write_vcf(out, text, run.longest, force=force, protected=files.inputs)
+    summary = summary_of(called, chosen, ref, written, time.perf_counter() - begun)
     if as_json:
         click.echo(json.dumps(summary, indent=2), err=out == STDOUT)
     elif not quiet:
@@ -186,56 +175,23 @@ def _leave_out_devices() -> None:
     logger.setLevel(logging.WARNING)
 
 
-def _options_of(given: options.Given, samples: int, sites: Path | None) -> CallOptions:
-    """Return the options; refuse what does not go together."""
-    bonf = given.pop("bonf")
-    if bonf != "dynamic" and not str(bonf).isdecimal():
-        raise click.BadParameter("give dynamic, or a number from 1.", param_hint="--bonf")
-    if given["compat"] and samples > 1:
-        raise click.UsageError("--compat takes one BAM, as LoFreq does.")
-    if given["compat"] and sites is not None:
-        raise click.UsageError("--compat does not go with --sites, which LoFreq lacks.")
-    given["drop_filtered"] |= given["compat"]
-    return CallOptions(**given, bonf=None if bonf == "dynamic" else int(bonf))
+def options_of(given: options.Given) -> CallOptions:
+    """Return the options of a command, with words such as `dynamic` replaced."""
+    for name, row in CallOptions.table.items():
+        if row.none and name in given:
+            word = str(given[name])
+            if word != row.none and not word.isdecimal():
+                raise click.BadParameter(f"give {row.none}, or {row.type}.", param_hint=call_flag(name))
+            given[name] = None if word == row.none else int(word)
+    given["drop_filtered"] |= given.get("compat", False)
+    return CallOptions(**given)
 
 
-def _intervals(contigs: Mapping[str, int], region: str | None, bed: Path | None) -> list[Interval]:
-    """Return what to call: all contigs, or those parts of the regions that are wanted."""
-    from syclade.host.calls.regions import intersected, merged, parse_region, read_bed, whole
-
-    intervals = whole(contigs) if bed is None else read_bed(bed, contigs)
-    intervals = merged(intervals, contigs)
-    return intervals if region is None else intersected(intervals, parse_region(region, contigs))
-
-
-def _sites_of(
-    path: Path,
-    reference: Reference,
-    intervals: list[Interval],
-    chosen: CallOptions,
-    tell: Callable[[str], None],
-) -> Sites:
-    """Return the sites in the regions; warn of alleles that are left out."""
-    from syclade.host.calls.regions import read_sites
-
-    wanted = {"single bases": not chosen.only_indels, "indels": chosen.call_indels}
-    sites, others = read_sites(path, reference, bases=wanted["single bases"], indels=wanted["indels"])
-    if others:
-        kinds = " or ".join(kind for kind, is_called in wanted.items() if is_called)
-        more = "" if chosen.call_indels else f" ({call_flag('call_indels')} takes indels)"
-        tell(f"syclade: warning: {others} alleles of {path} are not {kinds}, and were left out{more}")
-    inside = {
-        contig: {
-            at: here
-            for at, here in places.items()
-            if any(one.contig == contig and one.begin <= at < one.end for one in intervals)
-        }
-        for contig, places in sites.items()
-    }
-    lost = sum(map(len, sites.values())) - sum(map(len, inside.values()))
-    if lost:
-        tell(f"syclade: warning: {lost} positions of {path} are outside of the regions")
-    return inside
+def _warn(warnings: list[str], log: Log) -> None:
+    """Print warnings, and forget them."""
+    for words in warnings:
+        log.tell(f"syclade: warning: {words}")
+    warnings.clear()
 
 
 @contextmanager
@@ -279,6 +235,9 @@ def _progress(quiet: bool, log: Log) -> Iterator[Progress | None]:
 
 def _tell(summary: dict[str, Any], counts: Iterable[ReadCounts]) -> None:
     """Print the summary, and the numbers of reads by sample, on standard error."""
+    if summary["somatic"] is not None:
+        parts = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in summary["somatic"].items())
+        click.echo(f"syclade: variants of the tumour by the normal sample: {parts}", err=True)
     kinds = {"": ("tests", "min_quality"), " of indels": ("indel_tests", "min_indel_quality")}
     for sample in summary["samples"]:
         limits = [

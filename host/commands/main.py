@@ -29,6 +29,7 @@ _COMMANDS = {
     "compare": ("syclade.host.commands.compare:compare", "Compare trees with another, such as the true one."),
     "consensus": ("syclade.host.commands.compare:consensus", "Write the consensus of given trees."),
     "call": ("syclade.host.commands.call", "Call the variants of aligned reads, by LoFreq's model."),
+    "filter": ("syclade.host.commands.filter", "Filter a VCF of called variants."),
     "scite": (
         "syclade.host.commands.scite.command",
         "Take SCITE's arguments, and leave its files and lines.",

@@ -19,6 +19,7 @@ _STUDIES = {
     "rates": (f"{_CLI}.rates", "Compare intervals of estimated error rates with truths."),
     "recurrence": (f"{_CLI}.recurrence", "Compare tests of recurrence with the truth."),
     "scaling": (f"{_CLI}.scaling", "Measure chains with doublets on several cores."),
+    "somatic": (f"{_CLI}.somatic", "Compare somatic calls with the truth, and with those of LoFreq."),
     "specimens": (f"{_CLI}.specimens", "Compare shares of clones in biopsies with the truth."),
     "step-cost": (f"{_CLI}.step_cost", "Measure a step over numbers of cells and of mutations."),
 }

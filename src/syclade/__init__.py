@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from syclade.host.answer.inference import infer, infer_leaf
     from syclade.host.answer.output.result import Result
     from syclade.host.answer.scoring import score
+    from syclade.host.calls.request import CallRecord, Calls, call
     from syclade.host.chains.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
     from syclade.host.commands.export.api import export
     from syclade.host.data.input.read_matrix import read_matrix
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "CallRecord",
+    "Calls",
     "Result",
     "SycladeError",
     "__version__",
     "bench",
+    "call",
     "compare",
     "compare_many",
     "consensus",
@@ -52,9 +56,12 @@ __all__ = [
 
 # Where each name lives; the one place to edit when a public name moves.
 _HOME = {
+    "CallRecord": "syclade.host.calls.request",
+    "Calls": "syclade.host.calls.request",
     "Result": "syclade.host.answer.output.result",
     "SycladeError": "syclade.host.ground.errors",
     "bench": "syclade.quality.bench.measure",
+    "call": "syclade.host.calls.request",
     "compare": "syclade.host.answer.comparison",
     "compare_many": "syclade.host.answer.comparison",
     "consensus": "syclade.host.answer.comparison",

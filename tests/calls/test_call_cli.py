@@ -303,7 +303,8 @@ def test_other_options_of_lofreq_are_refused_with_what_to_use(flag: str) -> None
         ["-a", "0"],
         ["-b", "x"],
         ["-C", "0"],
-        ["--compat", "--sites", FASTA],
+        ["--max-sb", "x"],
+        ["--min-af", "1.5"],
     ],
 )
 def test_wrong_values_are_refused(given: list[object]) -> None:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import Any, NamedTuple
 
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options.types import FLAG, Type, Values, option, whole
+from syclade.host.ground.options.types import FLAG, Type, Values, number, option, whole
 
-__all__ = ["CALL_FILES", "CALL_SHARED", "OWN_OPTIONS", "REFUSED", "CallFile", "CallOptions", "call_flag"]
+__all__ = [
+    "CALL_FILES",
+    "CALL_SHARED",
+    "FILTERS",
+    "OWN_OPTIONS",
+    "REFUSED",
+    "SOMATIC",
+    "CallFile",
+    "CallOptions",
+    "call_flag",
+]
 
 QUALITY, MAPPING = whole(0, 93), whole(0, 255)
+LEVEL = Type("number", 0, 1, open_low=True)
 MOST = 2**31 - 1
 
 
@@ -40,7 +52,7 @@ class CallOptions(Values):
     max_mq: int = option(MAPPING, letter="M", default=255, help=
         "Replace higher mapping qualities by this one.")
     no_mq: bool = option(FLAG, letter="N", default=False, help="Do not use mapping qualities.")
-    sig: float = option(Type("number", 0, 1, open_low=True), letter="a", default=0.01, help=
+    sig: float = option(LEVEL, letter="a", default=0.01, help=
         "Significance level.")
     bonf: int | None = option(whole(1), letter="b", none="dynamic", default=None, help=
         "Number of tests to correct for; dynamic: those that were done.")
@@ -60,9 +72,39 @@ class CallOptions(Values):
         " that is inserted and deleted in less than 5 % of the reads.")
     ignore_md5: bool = option(FLAG, default=False, help=
         "Use a reference with another MD5 than the header of the reads has (@SQ M5), with a warning.")
-    no_default_filter: bool = option(FLAG, default=False, help="Do not filter by depth and strand bias.")
+    no_default_filter: bool = option(FLAG, default=False, help=
+        "Filter by depth and strand bias only as other options say.")
+    min_dp: int | None = option(whole(0, MOST), none="auto", default=None, help=
+        "Records of fewer reads do not pass; auto: 10, with --normal 7, with --no-default-filter 0.")
+    max_dp: int = option(whole(0, MOST), default=0, help="Records of more reads do not pass; 0: no limit.")
+    min_af: float = option(number(0, 1), default=0.0, help=
+        "Records of a lower allele frequency do not pass.")
+    max_af: float = option(number(0, 1), default=1.0, help=
+        "Records of a higher allele frequency do not pass.")
+    min_alt: int = option(whole(0, MOST), default=0, help=
+        "Records of fewer reads with the alternative do not pass.")
+    max_hrun: int = option(whole(0, MOST), default=0, help=
+        "Indels before a longer homopolymer (HRUN) do not pass; 0: no limit.")
+    max_sb: int | None = option(whole(0, MOST), none="fdr", default=None, help=
+        "Records of more strand bias (Phred) do not pass; fdr: those at a false discovery rate.")
+    sb_alpha: float = option(LEVEL, default=0.001, help=
+        "False discovery rate of strand bias.")
+    sb_no_compound: bool = option(FLAG, default=False, help=
+        "Filter by strand bias also where at most 85 % of the alternative's reads have one strand.")
+    sb_incl_indels: bool = option(FLAG, default=False, help="Filter indels by strand bias, too.")
     drop_filtered: bool = option(FLAG, default=False, help=
         "Leave out records that do not pass, as LoFreq does, instead of tagging them.")
+    somatic_sig: float = option(LEVEL, default=1.0, help=
+        "With --normal, significance level of SNVs of the tumour: the expected number of false ones, before "
+        "those of the normal are taken out.")
+    somatic_indel_sig: float = option(LEVEL, default=0.01, help="With --normal, that of indels.")
+    normal_sig: float = option(LEVEL, default=0.1, help=
+        "With --normal, significance level of a variant of the normal, as a single test.")
+    normal_af: float = option(number(0, 1), default=0.5, help=
+        "With --normal, the frequency in the normal that its reads must rule out: 0.5, as of germline "
+        "variants; 0: that in the tumour.")
+    normal_alpha: float = option(LEVEL, default=0.001, help=
+        "With --normal, largest p-value of the test that rules it out; of indels, a tenth of it.")
     compat: bool = option(FLAG, default=False, help=
         "Write LoFreq 2.1.5's records, CHROM to INFO byte for byte, also where they are wrong.")
     # fmt: on
@@ -84,6 +126,52 @@ class CallOptions(Values):
                 f"{call_flag('keep_homopolymers')} does not go with {call_flag('compat')}",
                 hint="LoFreq leaves these indels out",
             )
+        self._check_filters()
+
+    def _check_filters(self) -> None:
+        """Raise an OptionError if filters contradict one another, or have no effect."""
+        given = [name for name in FILTERS if getattr(self, name) != self.table[name].default]
+        if self.compat and given:
+            raise OptionError(
+                f"{call_flag(given[0])} does not go with {call_flag('compat')}",
+                hint="lofreq call lacks it; filter its records by syclade filter",
+            )
+        for low, high, off in (("min_dp", "max_dp", 0), ("min_af", "max_af", None)):
+            least, most = getattr(self, low) or 0, getattr(self, high)
+            if most != off and least > most:
+                raise OptionError(
+                    f"{call_flag(low)} {least} is above {call_flag(high)} {most}: no record could pass"
+                )
+        unused = [name for name in ("sb_alpha", "sb_no_compound", "sb_incl_indels") if name in given]
+        if unused and self.max_sb is None and self.no_default_filter:
+            raise OptionError(
+                f"{call_flag(unused[0])} has no effect with {call_flag('no_default_filter')}",
+                hint=f"leave one of them out, or add {call_flag('max_sb')}",
+            )
+        if "sb_alpha" in given and self.max_sb is not None:
+            raise OptionError(
+                f"{call_flag('sb_alpha')} has no effect with {call_flag('max_sb')}", hint="give one of them"
+            )
+
+    @property
+    def least_depth(self) -> int:
+        """Reads that a record needs to pass."""
+        if self.min_dp is not None:
+            return self.min_dp
+        return 0 if self.no_default_filter else 10
+
+    @property
+    def single_level(self) -> float:
+        """The level of a single test: a variant of a larger p-value is not called, however few the tests."""
+        return self.level
+
+    def level_of(self, indels: bool) -> float:
+        """Return the level for all tests of a kind together."""
+        return self.level
+
+    def least_quality(self, tests: int, indels: bool) -> int:
+        """Return the integer Phred quality that a call needs, given the number of tests."""
+        return int(-10.0 * math.log10(self.level_of(indels) / tests))
 
     @property
     def ignores_digests(self) -> bool:
@@ -101,8 +189,19 @@ class CallOptions(Values):
         return MOST if self.compat else self.max_depth
 
 
-OWN_OPTIONS = ("assume_quality", "keep_homopolymers", "ignore_md5", "drop_filtered", "compat")
-"""Those that LoFreq lacks; `syclade quality calls` compares all others."""
+FILTERS = (
+    "min_dp", "max_dp", "min_af", "max_af", "min_alt", "max_hrun", "max_sb", "sb_alpha", "sb_no_compound",
+    "sb_incl_indels",
+)  # fmt: skip
+"""Those that decide which records pass, besides `no_default_filter`: `syclade filter` has them, too."""
+
+SOMATIC = ("somatic_sig", "somatic_indel_sig", "normal_sig", "normal_af", "normal_alpha")
+"""Those that need a normal sample."""
+
+OWN_OPTIONS = (
+    "assume_quality", "keep_homopolymers", "ignore_md5", "drop_filtered", *FILTERS, *SOMATIC, "compat",
+)  # fmt: skip
+"""Those that `lofreq call` lacks; `syclade quality calls` compares all others."""
 
 
 class CallFile(NamedTuple):
@@ -135,6 +234,10 @@ CALL_FILES = (
              "Call only these regions (BED) or positions (contig and position from 1)."),
     CallFile("sites", "", "VCF", None, False,
              "Write records of these alleles in any case, with their IDs; of indels with --call-indels."),
+    CallFile("normal", "", "BAM", None, False,
+             "Call the somatic variants of one tumour: those that this normal sample does not have."),
+    CallFile("dbsnp", "", "VCF", None, False,
+             "With --normal, variants of this VCF (such as dbSNP) are not somatic; an index makes it fast."),
 )
 
 CALL_SHARED: dict[str, dict[str, Any]] = {

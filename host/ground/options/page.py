@@ -36,7 +36,7 @@ LoFreq lacks.
 | option | values | default | |
 |---|---|---|---|"""
 
-_NEW = ("sites", *OWN_OPTIONS, *(name for name in CALL_SHARED if name != "verbose"))
+_NEW = ("sites", "normal", "dbsnp", *OWN_OPTIONS, *(name for name in CALL_SHARED if name != "verbose"))
 """Options of `syclade call` that LoFreq lacks."""
 
 

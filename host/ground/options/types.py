@@ -141,7 +141,7 @@ class Values:
 
     def __init_subclass__(cls) -> None:
         rows = {name: row for name, row in vars(cls).items() if isinstance(row, Option)}
-        cls.table = {name: row._replace(name=name) for name, row in rows.items()}
+        cls.table = cls.table | {name: row._replace(name=name) for name, row in rows.items()}
         for name, row in rows.items():
             setattr(cls, name, row.default)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import BASES
 
-__all__ = ["Simulated", "SimulatedVariant", "random_variants", "simulate_reads", "write_reads"]
+__all__ = ["Simulated", "SimulatedVariant", "random_variants", "sequence", "simulate_reads", "write_reads"]
 
 CONTIG = "simulated"
 READ, INSERT, SPREAD = 100, 260, 30
@@ -87,6 +87,19 @@ def simulate_reads(
     rng = np.random.default_rng(seed)
     reference = rng.integers(0, 4, length).astype(np.uint8)
     variants = random_variants(reference, frequencies, rng)
+    return sequence(reference, variants, depth, rng, one_way=one_way)
+
+
+def sequence(
+    reference: NDArray[np.uint8],
+    variants: Sequence[SimulatedVariant],
+    depth: int,
+    rng: np.random.Generator,
+    *,
+    one_way: bool = False,
+) -> Simulated:
+    """Simulate reads of a reference with given variants; see `simulate_reads`."""
+    length, frequencies = len(reference), [one.frequency for one in variants]
     fragments = depth * length // (READ if one_way else 2 * READ)
     size = np.clip(rng.normal(INSERT, SPREAD, fragments).astype(np.int64), READ, length)
     start = rng.integers(0, length - size + 1)
@@ -98,7 +111,7 @@ def simulate_reads(
     order = np.argsort(position, kind="stable")
     return Simulated(
         reference,
-        variants,
+        tuple(variants),
         position[order],
         np.concatenate([np.full(fragments, reverse) for _, _, reverse in parts])[order],
         np.concatenate([np.arange(fragments)] * len(parts))[order],

@@ -1,0 +1,292 @@
+"""Filters of records: by depth, frequency, alternate reads, homopolymer and strand bias; also of a given VCF.
+
+Names and meaning are those of `lofreq filter`, which lacks the alternate reads and the homopolymer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from syclade.host.calls.p_values import is_one_sided
+from syclade.host.calls.p_values import rejected as rejected_at
+from syclade.host.calls.regions import vcf_lines_of
+from syclade.host.ground.errors import ReadsError
+from syclade.host.ground.options.calls import CallOptions, call_flag
+
+__all__ = ["Filtered", "Measured", "bias_filter", "biased", "failed", "filter_lines", "filter_vcf"]
+
+Strands = tuple[int, int]
+"""Reads with the alternative, forward and reverse."""
+
+
+class Measured(NamedTuple):
+    """Values of a record that filters compare with limits.
+
+    Attributes:
+        depth: reads.
+        frequency: part of the reads with the alternative.
+        alternative: reads with the alternative.
+        homopolymer: length of the homopolymer after an indel; 0 for a base.
+    """
+
+    depth: int
+    frequency: float
+    alternative: int
+    homopolymer: int
+
+
+class _Limit(NamedTuple):
+    """A filter by a limit: its name in a VCF, its description, the value it compares, and when it rejects."""
+
+    name: str
+    words: str
+    value: str
+    rejects: Callable[[Measured], bool]
+
+
+def _limits(options: CallOptions) -> list[_Limit]:
+    """Return the filters by limits that the options ask for."""
+    depth, most, least, high = options.least_depth, options.max_dp, options.min_af, options.max_af
+    reads, run = options.min_alt, options.max_hrun
+    found = [
+        (depth > 0, _Limit(f"min_dp_{depth}", f"Minimum Coverage {depth}", "DP", lambda m: m.depth < depth)),
+        (most > 0, _Limit(f"max_dp_{most}", f"Maximum Coverage {most}", "DP", lambda m: m.depth > most)),
+        (
+            least > 0,
+            _Limit(f"min_af_{least:f}", f"Minimum AF {least:f}", "AF", lambda m: m.frequency < least),
+        ),
+        (high < 1, _Limit(f"max_af_{high:f}", f"Maximum AF {high:f}", "AF", lambda m: m.frequency > high)),
+        (
+            reads > 0,
+            _Limit(
+                f"min_alt_{reads}",
+                f"Fewer than {reads} reads with the alternative",
+                "DP4",
+                lambda m: m.alternative < reads,
+            ),
+        ),
+        (
+            run > 0,
+            _Limit(
+                f"max_hrun_{run}",
+                f"Indel before a homopolymer of more than {run} bases",
+                "HRUN",
+                lambda m: m.homopolymer > run,
+            ),
+        ),
+    ]
+    return [limit for is_wanted, limit in found if is_wanted]
+
+
+def failed(measured: Measured, options: CallOptions) -> tuple[str, ...]:
+    """Return the names of the filters by limits that a record does not pass."""
+    return tuple(limit.name for limit in _limits(options) if limit.rejects(measured))
+
+
+def bias_filter(options: CallOptions) -> str:
+    """Return the name of the filter by strand bias; empty if there is none."""
+    if options.max_sb is not None:
+        return f"max_sb_{options.max_sb}"
+    return "" if options.no_default_filter else "sb_fdr"
+
+
+def biased(
+    biases: Sequence[int],
+    strands: Sequence[Strands],
+    options: CallOptions,
+    one_sided: Callable[[int, int], bool] = is_one_sided,
+) -> list[bool]:
+    """Return which records do not pass the filter by strand bias.
+
+    Args:
+        biases: Phred-scaled p-values of strand bias.
+        strands: reads with the alternative, of each record.
+        options: which filter.
+        one_sided: whether most of them have one strand.
+    """
+    if not bias_filter(options):
+        return [False] * len(biases)
+    if options.max_sb is None:
+        found = rejected_at([10.0 ** (-bias / 10.0) for bias in biases], options.sb_alpha)
+    else:
+        found = [bias > options.max_sb for bias in biases]
+    return [
+        is_biased and (options.sb_no_compound or one_sided(*pair))
+        for is_biased, pair in zip(found, strands, strict=True)
+    ]
+
+
+def filter_lines(options: CallOptions) -> Iterator[str]:
+    """Yield the lines of a VCF's header for these filters."""
+    lines = {limit.name: limit.words for limit in _limits(options)}
+    name = bias_filter(options)
+    if options.max_sb is not None:
+        lines[name] = f"Maximum Strand Bias {options.max_sb}"
+    elif name:
+        lines[name] = f"Strand-Bias Multiple Testing Correction: fdr corr. pvalue > {options.sb_alpha:f}"
+    for name, words in lines.items():
+        yield f'##FILTER=<ID={name},Description="{words}">'
+
+
+class Filtered(NamedTuple):
+    """A filtered VCF.
+
+    Attributes:
+        text: its lines.
+        records: number of records that were read.
+        passed: number of those that pass.
+        rejected: number of those that do not pass a filter, by its name.
+        longest: length of the longest contig, or largest position if the header has no lengths.
+    """
+
+    text: str
+    records: int
+    passed: int
+    rejected: dict[str, int]
+    longest: int
+
+
+class _Record(NamedTuple):
+    """A line of a VCF: its columns, its values in INFO, and its number."""
+
+    words: list[str]
+    info: dict[str, str]
+    line: int
+
+    @property
+    def is_indel(self) -> bool:
+        """Return whether it is an insertion or a deletion."""
+        return "INDEL" in self.info or len(self.words[3]) != len(self.words[4])
+
+
+def filter_vcf(path: Path, options: CallOptions) -> Filtered:
+    """Filter the records of a VCF by the values of INFO: DP, AF, DP4, HRUN, and SB or FS.
+
+    Names of filters that a record does not pass are added to its FILTER. The false discovery rate of strand
+    bias is that of the records that passed before.
+
+    Args:
+        path: the VCF, plain or compressed.
+        options: which filters, and whether records that do not pass are left out.
+
+    Raises:
+        ReadsError: the file is no VCF, or a record lacks a value that a filter needs.
+    """
+    head: list[str] = []
+    records: list[_Record] = []
+    for number, line in vcf_lines_of(path):
+        if line.startswith("#"):
+            head.append(line)
+        else:
+            records.append(_parsed(line, path, number))
+    limits = _limits(options)
+    names = [
+        [limit.name for limit in limits if limit.rejects(_measured(one, limit.value, path))]
+        for one in records
+    ]
+    name = bias_filter(options)
+    if name:
+        chosen = [
+            at
+            for at, one in enumerate(records)
+            if one.words[6] in ("PASS", ".") and (options.sb_incl_indels or not one.is_indel)
+        ]
+        strands = [_strands(records[at], path)[2:] for at in chosen]
+        biases = [_bias(records[at], path) for at in chosen]
+        for at, found in zip(chosen, biased(biases, strands, options), strict=True):
+            names[at] += [name] * found
+    lines, passed = [], 0
+    for one, more in zip(records, names, strict=True):
+        before = [] if one.words[6] in ("PASS", ".") else one.words[6].split(";")
+        state = list(dict.fromkeys((*before, *more)))
+        passed += not state
+        if not state or not options.drop_filtered:
+            lines.append("\t".join((*one.words[:6], ";".join(state) or "PASS", *one.words[7:])))
+    new = [line for line in filter_lines(options) if line not in head]
+    text = "".join(f"{line}\n" for line in (*head[:-1], *new, *head[-1:], *lines))
+    rejected = Counter(one for more in names for one in more)
+    return Filtered(text, len(records), passed, dict(rejected), _longest(head, records))
+
+
+def _parsed(line: str, path: Path, number: int) -> _Record:
+    """Return a record; refuse one that is no record, or has several alternatives."""
+    words = line.split("\t")
+    if len(words) < 8 or not words[1].isdecimal():
+        raise ReadsError(
+            "this is not a record of a VCF",
+            path=path,
+            line=number,
+            hint="it needs CHROM, POS, ID, REF, ALT, QUAL, FILTER and INFO, separated by tabs",
+        )
+    if "," in words[4]:
+        raise ReadsError(
+            "the record has several alternatives",
+            path=path,
+            line=number,
+            hint="split it: bcftools norm -m-",
+        )
+    pairs = (one.partition("=") for one in words[7].split(";"))
+    return _Record(words, {name: value for name, _, value in pairs}, number)
+
+
+def _number(record: _Record, names: tuple[str, ...], flag: str, path: Path) -> float:
+    """Return the first of some values of INFO that a record has."""
+    name = next((name for name in names if name in record.info), None)
+    if name is None:
+        raise ReadsError(
+            f"INFO has no {' or '.join(names)}, which {flag} needs",
+            path=path,
+            line=record.line,
+            hint="leave that filter out, or give a VCF of syclade call or lofreq call",
+        )
+    try:
+        return float(record.info[name])
+    except ValueError:
+        raise ReadsError(
+            f"{name} is {record.info[name]!r}, not a number", path=path, line=record.line
+        ) from None
+
+
+def _measured(record: _Record, value: str, path: Path) -> Measured:
+    """Return the one value of a record that a filter compares; others are 0."""
+    if value == "DP":
+        flag = f"{call_flag('min_dp')} (10 unless {call_flag('no_default_filter')} is given)"
+        return Measured(int(_number(record, ("DP",), flag, path)), 0.0, 0, 0)
+    if value == "AF":
+        unknown = record.info.get("AF") == "."  # no base was counted
+        found = 0.0 if unknown else _number(record, ("AF",), call_flag("min_af"), path)
+        return Measured(0, found, 0, 0)
+    if value == "DP4":
+        return Measured(0, 0.0, sum(_strands(record, path)[2:]), 0)
+    run = _number(record, ("HRUN",), call_flag("max_hrun"), path) if record.is_indel else 0.0
+    return Measured(0, 0.0, 0, int(run))
+
+
+def _strands(record: _Record, path: Path) -> tuple[int, int, int, int]:
+    """Return DP4."""
+    text = record.info.get("DP4", "")
+    words = text.split(",")
+    if len(words) != 4 or not all(word.isdecimal() for word in words):
+        raise ReadsError(
+            f"DP4 is {text!r}, not four counts" if text else "INFO has no DP4, the counts on both strands",
+            path=path,
+            line=record.line,
+            hint=f"{call_flag('no_default_filter')} leaves the filter by strand bias out",
+        )
+    first, second, third, fourth = map(int, words)
+    return first, second, third, fourth
+
+
+def _bias(record: _Record, path: Path) -> int:
+    flag = f"the filter by strand bias (unless {call_flag('no_default_filter')} is given)"
+    return int(_number(record, ("FS", "SB"), flag, path))
+
+
+def _longest(head: Sequence[str], records: Sequence[_Record]) -> int:
+    """Return the length of the longest contig, by the header or by the records."""
+    parts = (line.partition("length=")[2] for line in head if line.startswith("##contig="))
+    lengths = [int(part.rstrip(">").split(",")[0]) for part in parts if part[:1].isdecimal()]
+    return max((*lengths, *(int(one.words[1]) for one in records)), default=0)
