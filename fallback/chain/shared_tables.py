@@ -21,6 +21,8 @@ class SharedTables(Tables):
         log_shares: (slots, nodes) int32.
     """
 
+    _only_trees = False
+
     def __init__(
         self, parent: NDArray[np.int32], weights: NDArray[np.int32], log_shares: NDArray[np.int32]
     ) -> None:

@@ -10,13 +10,16 @@ from syclade.fallback.chain.changes import INNER, MINUS_OUTER, OUTER, Change, ch
 from syclade.fallback.chain.intervals import START, A, B, C, D, Intervals, intervals_of
 from syclade.fallback.chain.maxima import Lookup, levels_of, renew
 from syclade.fallback.chain.parts import NOTHING, REATTACH, Proposals
-from syclade.fallback.chain.trees import Lanes, Trees
+from syclade.fallback.chain.trees import Lanes, Positions, Trees
 
 Keep: TypeAlias = Callable[[slice, NDArray[Any]], NDArray[Any]]
 """From (selection of the lanes, their scores at all nodes) to what is kept of them, (lanes, columns)."""
 
 CHUNK_BYTES = 2**20
 """Lanes are scored in chunks whose rows fit in a level 2 cache."""
+
+MANY, SMALL = 16, 512
+"""With so many slots, tables of up to so many scores are made anew rather than changed one by one."""
 
 WORTH_A_GAP = 64
 """If this many positions between two runs stay as they are, their maxima are recomputed separately."""
@@ -30,6 +33,9 @@ class Tables:
         weights: (slots, nodes, columns) int32: what each node adds; 0 for the root.
     """
 
+    _only_trees = True
+    """Flag: scores follow from trees and weights alone."""
+
     def __init__(self, parent: NDArray[np.int32], weights: NDArray[np.int32]) -> None:
         self.trees = Trees(parent)
         slots, nodes, columns = weights.shape
@@ -38,7 +44,7 @@ class Tables:
         # A slot's rows: the levels of maxima, the scores first, then the weights by node.
         self._table = np.empty((slots, self._levels + 1, nodes, columns), dtype=np.int32)
         self._table[:, -1] = weights
-        self._table[:, 0] = scores_of(self.trees, weights)
+        self._table[:, 0] = scores_of(self.trees.start, self.trees.above, weights)
         # Views of the levels, because slots are updated one by one.
         self._levels_of = [[*table[:-1]] for table in self._table]
         for levels in self._levels_of:
@@ -147,23 +153,34 @@ class Tables:
         slots, parts = slots[real], parts.of(real)
         if not slots.size:
             return
-        outer, inner = self._shifts(slots, parts)
         changes = changes_of(self.trees.lanes(slots), parts)
+        if self._only_trees and slots.size >= MANY and self._table[0, 0].size <= SMALL:
+            follow(self.trees, slots, parts, changes)
+            self._remake(slots)
+            return
+        outer, inner = self._shifts(slots, parts)
         for index, (slot, change) in enumerate(zip(slots.tolist(), changes, strict=True)):
             if change.runs:
                 _take_along(self._levels_of[slot], change, outer[index], inner[index])
         follow(self.trees, slots, parts, changes)
 
+    def _remake(self, slots: NDArray[Any]) -> None:
+        """Compute all rows of some slots from their trees, for all of them at once."""
+        table = self._table[slots]
+        table[:, 0] = scores_of(self.trees.start[slots], self.trees.above[slots], table[:, -1])
+        renew([table[:, level].swapaxes(0, 1) for level in range(self._levels)], 0, table.shape[2])
+        self._table[slots] = table
 
-def scores_of(trees: Trees, weights: NDArray[np.int32]) -> NDArray[np.int32]:
+
+def scores_of(start: Positions, above: Positions, weights: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the scores at all positions, (slots, nodes, columns): sums of weights over the ancestors.
 
     Each pass doubles the number of ancestors whose weights are summed: one, two, four, ...
     """
     row = np.arange(len(weights))[:, None]
-    label = np.empty_like(trees.start)
-    label[row, trees.start] = np.arange(trees.nodes)
-    scores, above = weights[row, label], trees.above
+    label = np.empty_like(start)
+    label[row, start] = np.arange(start.shape[1])
+    scores = weights[row, label]
     while above.any():
         scores = scores + scores[row, above]
         above = above[row, above]

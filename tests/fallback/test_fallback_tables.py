@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from syclade.fallback.chain import tables as tables_module
 from syclade.fallback.chain.maxima import Lookup, levels_of, renew
 from syclade.fallback.chain.parts import Proposals
 from syclade.fallback.chain.tables import Tables
@@ -46,7 +47,7 @@ def inputs(n: int) -> Iterator[tuple[ParentVector, Move]]:
             yield from ((tree, own[at]) for at in rng.integers(0, max(1, len(own)), 20) if own)
 
 
-@pytest.fixture(params=[1, 2, 3, 4, 9, 31, 32, 33])
+@pytest.fixture(scope="module", params=[1, 2, 3, 4, 9, 31, 32, 33])
 def given(request: pytest.FixtureRequest) -> list[tuple[ParentVector, Move]]:
     return list(inputs(request.param))
 
@@ -76,8 +77,12 @@ def test_proposals_are_scored_by_definition(given: list[tuple[ParentVector, Move
     np.testing.assert_array_equal(every, [np.sort(scores, axis=0).ravel() for scores in expected])
 
 
-def test_tables_follow_proposals(given: list[tuple[ParentVector, Move]]) -> None:
+@pytest.mark.parametrize("many", [1, 2**30], ids=["at once", "one by one"])
+def test_tables_follow_proposals(
+    given: list[tuple[ParentVector, Move]], many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Check that trees, intervals, scores and all maxima are those of the trees after the moves."""
+    monkeypatch.setattr(tables_module, "MANY", many)
     trees, moves = (list(part) for part in zip(*given, strict=True))
     tables, weights = tables_of(trees), weights_of(len(trees[0]) - 1)
     every = np.arange(len(trees))
