@@ -44,8 +44,8 @@ def usual_start(plan: Plan, seed: int, chain: int) -> ChainState:
 def row(name: str, case: Case) -> Chains:
     """Return a row, whose kernels have to be compiled: `make test` does so for the small case alone."""
     places = [
-        (backend, usual and (name == "small" or backend.encoding != "preorder"))
-        for backend, usual in on_encodings("preorder", "ancestor", emulator=name == "small", native=False)
+        (backend, usual and (name == "small" or backend.device == "numpy"))
+        for backend, usual in on_encodings("preorder", "ancestor", native=False)
     ]
     stops = range(1, 120, 7 if name == "wide" else 1)
     return Chains(

@@ -55,7 +55,7 @@ INPUTS = {
 SCREENED = [one for one in BACKENDS if one.encoding in ("preorder", "general") and not is_built_apart(one)]
 """All with precompiled kernels; the emulator runs the CPU device's SPIR-V."""
 
-ON_CPU = ("two rounds", "two panels", "weighted", "zygosity")
+ON_CPU = ("two panels", "zygosity")
 """Inputs that `make test` also runs on the CPU device, whose driver compiles a kernel for each size in two
 seconds; rows of `rows/mutation_trees.py` compare such kernels with numpy."""
 

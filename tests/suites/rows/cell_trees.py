@@ -59,7 +59,7 @@ def learned_row(name: str, case: LeafCase, learn_fp: float | None, *, events: bo
     return Chains(
         title,
         partial(learned_plan, case, learn_fp, 7 if events else 0),
-        on_encodings("own", emulator=learn_fp is not None, native=native, sycl=learn_fp is not None),
+        on_encodings("own", emulator=name == "usual", native=native, sycl=learn_fp is not None),
         seed=case.seed,
         stops=(1, 9, 80, 300) if large else (75, 150) if events else range(1, 151),
         define=rates_of_events if events else scores_are_defined,
@@ -97,7 +97,7 @@ def by_step(name: str) -> Chains:
     """Return chains that are compared after each step."""
     case = SMALL[name]
     built = () if case.kind == "zygosity" else ("own",)
-    places = on_encodings("own", emulator=True, built=built)
+    places = on_encodings("own", emulator=name in ("usual", "zygosity"), built=built)
     return Chains(
         f"cells, {name}", case.plan, places, seed=case.seed, stops=range(1, 61), goes_on=name == "usual"
     )
@@ -109,7 +109,7 @@ ROWS = [
         Chains(
             f"cells, {name}",
             case.plan,
-            on_encodings("own", emulator=True),
+            on_encodings("own", emulator=name == "panels"),
             seed=case.seed,
             stops=(1, 7, 40, 300),
             define=moves_are_accepted,

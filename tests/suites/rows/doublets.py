@@ -32,9 +32,16 @@ CASES = {
 }
 
 
-def on_own(name: str, on_emulator: Collection[str], native: bool = True) -> Places:
-    """Return the places of trees with one encoding; some cases run on the emulator, too."""
-    return on_encodings("own", emulator=name in on_emulator, native=native)
+def on_own(name: str, on_sycl: Collection[str], *, emulator: bool = False, native: bool = True) -> Places:
+    """Return the places of trees with one encoding.
+
+    Args:
+        name: name of the case.
+        on_sycl: cases that `make test` runs on SYCL devices: their drivers take a second for each size.
+        emulator: whether these run on the emulator, too.
+        native: as for `on_encodings`.
+    """
+    return on_encodings("own", emulator=emulator, native=native, sycl=name in on_sycl)
 
 
 # ---- learned rates
@@ -74,7 +81,7 @@ def learned_row(name: str) -> Chains:
     return Chains(
         f"doublets, learned, {name}",
         partial(learned_doublets, name),
-        on_own(name, ["all"], native=name != "errors alone"),
+        on_own(name, ["zygosity", "errors alone"], native=name != "errors alone"),
         stops=range(1, 60),
         define=rates_jump,
         goes_on=name == "all",
@@ -84,11 +91,12 @@ def learned_row(name: str) -> Chains:
 SAMPLES = Chains(
     "doublets, learned, samples",
     partial(learned_doublets, "all", samples=True),
-    on_own("samples", ["samples"]),
+    on_own("samples", ["samples"], emulator=True),
     seed=5,
     count=2,
     stops=(25, 60),
     define=rates_jump,
+    goes_on=True,
 )
 
 # ---- shares
@@ -134,7 +142,7 @@ def shares_row(name: str) -> Chains:
     return Chains(
         f"doublets, shares, {name}",
         partial(plan_with_shares, CASES[name]),
-        on_own(name, ["small"]),
+        on_own(name, ["small", "zygosity"]),
         seed=5,
         stops=(1, 40, 90),
         start=start_with_shares,
@@ -148,7 +156,7 @@ ROWS = [
         Chains(
             f"doublets, {name}",
             partial(plan_of, case),
-            on_own(name, ["small"]),
+            on_own(name, ["small", "missing", "zygosity"], emulator=name == "small"),
             stops=range(1, 60),
             goes_on=name == "small",
         )

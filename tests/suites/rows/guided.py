@@ -20,7 +20,7 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import are_trees
-from tests.support.same_bits import ChainRun, Chains, scores_are_defined
+from tests.support.same_bits import ChainRun, Chains, on_encodings, scores_are_defined
 
 Tables = Mapping[str, NDArray[np.int32]]
 
@@ -31,6 +31,8 @@ SIZES = {
     "longer tables": (20, 140),
     "longest tables": (10, 600),
 }
+ON_SYCL = ("small", "panels", "longest tables")
+"""Sizes that `make test` runs on SYCL devices, whose drivers take a second for each."""
 
 
 @cache
@@ -75,6 +77,7 @@ def row(name: str, cells: int, mutations: int) -> Chains:
     return Chains(
         f"guided, {name}",
         partial(guided_plan, cells, mutations),
+        on_encodings("preorder", "ancestor", sycl=name in ON_SYCL),
         seed=5,
         count=2,
         stops=(1, 60, 900 if mutations < 100 else 200),

@@ -86,7 +86,7 @@ def of_size(cells: int, mutations: int, encoding: str) -> Inference:
         f"infer, {cells} x {mutations}, {encoding}",
         partial(simulate_matrix, cells, mutations),
         {**USUAL, "encoding": encoding},
-        [(NUMPY, True), *((Backend(device, encoding), True) for device in ("cpu", "fpga-emu"))],
+        [(NUMPY, True), (Backend("cpu", encoding), True), (Backend("fpga-emu", encoding), cells == 64)],
     )
 
 
@@ -124,7 +124,7 @@ def counted(name: str) -> Inference:
         f"infer, counts, {name}",
         with_doublets,
         {**options, **COUNTED[name]},
-        on_devices(kind, native=name == "doublets"),
+        on_devices(kind, native=name == "doublets", emulator=name == "doublets"),
         without="unmutated_counts",
     )
 

@@ -42,21 +42,22 @@ def plan_with_events() -> Plan:
 FN_ALONE = row(
     "FN alone",
     partial(learned_plan, CASES["small"], fp=False),
-    on_encodings("preorder", emulator=True),
+    on_encodings("preorder"),
     True,
 )
 FP_ALONE = row(
     "FP alone",
     partial(learned_plan, CASES["small"], fn=False),
-    on_encodings("preorder", emulator=True, native=False),
+    on_encodings("preorder", native=False),
     True,
 )
-EVENTS = row("events", plan_with_events, on_encodings("preorder", emulator=True, native=False), False)
+EVENTS = row("events", plan_with_events, on_encodings("preorder", native=False), False)
 
 
 def by_name(name: str) -> Chains:
     """Return a case with both rates learned."""
-    places = on_encodings("preorder", emulator=name in ("small", "duplicates"), native=False)
+    sycl = name not in ("one mutation", "missing")
+    places = on_encodings("preorder", sycl=sycl, emulator=name in ("small", "duplicates"), native=False)
     return row(name, partial(learned_plan, CASES[name]), places, name in BY_STEP)
 
 

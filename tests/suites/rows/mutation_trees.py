@@ -49,7 +49,7 @@ def sum_row(name: str, case: Case) -> Chains:
     return Chains(
         f"sum, {name}",
         lambda: sum_plan(case),
-        on_encodings("preorder", "ancestor", emulator=name == "small"),
+        on_encodings("preorder", "ancestor", emulator=name == "small", sycl=name not in ("missing", "one")),
         seed=case.seed,
         stops=range(1, 120, 17 if name == "wide" else 1),
         goes_on=name == "small",

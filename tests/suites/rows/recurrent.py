@@ -46,9 +46,8 @@ def row(name: str, doublets: float | None, score: str = "max") -> Chains:
 
     title = f"recurrent, {'doublets, ' if doublets else ''}{'sum, ' if score == 'sum' else ''}{name}"
     make = partial(plan_of, CASES[name], doublets, name=score)
-    return Chains(
-        title, make, on_own(name, ["small"]), stops=range(1, STEPS), define=allowed, goes_on=name == "small"
-    )
+    places = on_own(name, ["small", "zygosity" if doublets else "missing"], emulator=name == "small")
+    return Chains(title, make, places, stops=range(1, STEPS), define=allowed, goes_on=name == "small")
 
 
 def rates_jump(plan: Plan, run: ChainRun) -> None:
@@ -64,7 +63,7 @@ def learned_row(name: str) -> Chains:
     return Chains(
         f"recurrent, learned, {name}",
         partial(learned_plan, name),
-        on_own(name, ["doublets"]),
+        on_own(name, ["max", "errors beside doublets", "sum"]),
         stops=range(1, JUMPING_STEPS),
         define=rates_jump,
         goes_on=name in ("max", "doublets"),
@@ -80,7 +79,7 @@ def samples_row(doublets: float | None) -> Chains:
     return Chains(
         f"recurrent, samples{', doublets' if doublets else ''}",
         partial(plan_of, CASES["often accepted"], doublets, (every(3),)),
-        on_own("samples", ["samples"]),
+        on_own("samples", ["samples"] if doublets else []),
         seed=5,
         count=2,
         stops=(25, 60),
@@ -96,11 +95,12 @@ def learned_samples_row(name: str) -> Chains:
     return Chains(
         f"recurrent, learned samples, {name}",
         partial(learned_plan, name, (every(3),)),
-        on_own("samples", ["samples"]),
+        on_own(name, ["doublets"], emulator=True),
         seed=5,
         count=2,
         stops=(25, 60),
         define=define,
+        goes_on=True,
     )
 
 

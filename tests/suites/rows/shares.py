@@ -91,7 +91,7 @@ def row(name: str, cells: int, mutations: int) -> Chains:
     return Chains(
         f"shares, {name}",
         partial(plan_of, cells, mutations),
-        on_encodings("preorder"),
+        on_encodings("preorder", sycl=mutations > 1),
         seed=5,
         count=2,
         stops=(1, 60, 400, 900),
