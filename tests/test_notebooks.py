@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.support.searches import shorten_support
 
 FOLDER = ROOT / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -29,6 +30,7 @@ def test_there_is_one() -> None:
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_support(monkeypatch)
     for file in FOLDER.iterdir():
         shutil.copy(file, tmp_path)
     monkeypatch.chdir(tmp_path)

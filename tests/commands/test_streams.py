@@ -42,9 +42,15 @@ def kept_in(told: bytes) -> Path:
     return Path(folder)
 
 
-@pytest.mark.parametrize("redirected", ["2>/dev/full", "2>&-", "<&- 2>&-"])
-@pytest.mark.parametrize("command", [INFER, [*INFER, "--quiet"], ["devices"], ["--help"]])
-def test_standard_error_is_a_courtesy(run: Any, redirected: str, command: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("command", "redirected"),
+    [
+        *((INFER, redirected) for redirected in ("2>/dev/full", "2>&-", "<&- 2>&-")),
+        *((command, "2>/dev/full") for command in ([*INFER, "--quiet"], ["devices"])),
+        (["--help"], "<&- 2>&-"),
+    ],
+)
+def test_standard_error_is_a_courtesy(run: Any, command: list[str], redirected: str) -> None:
     done = run(redirected, *command)
     assert done.returncode == 0
     assert done.stdout

@@ -33,6 +33,7 @@ from syclade.quality.peers.simulators import Simulator, from_model, from_reads, 
 from syclade.quality.peers.stored import stored_or_new
 from syclade.quality.race import peers
 from syclade.quality.race.inputs import RaceInput
+from tests.support.searches import shorten_support
 from tests.support.tree_strategies import trees
 
 ONE = from_model(RaceInput(12, 6, seed=1))
@@ -287,7 +288,10 @@ def test_intervals_of_differences_contain_the_mean() -> None:
 # ---- the command
 
 
-def test_the_command(program: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(
+    program: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shorten_support(monkeypatch)
     program(
         'cells = [[int(v == 1) for v in row] for row in asked["matrix"]]\n'
         'star = "(" + ",".join(map(str, range(1, 21))) + ");"\n'

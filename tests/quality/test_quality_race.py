@@ -57,7 +57,7 @@ def test_the_bound_of_a_group_is_its_optimum(mutations: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_searches_find_the_optimum_of_small_inputs(seed: int) -> None:
     matrix = simulate(15, 5, 0.05, 0.3, 0.2, 100 + seed).matrix
-    found = syclade.infer(matrix, fp_rate=0.05, fn_rate=0.3, device="native", seed=seed)
+    found = syclade.infer(matrix, fp_rate=0.05, fn_rate=0.3, support="none", device="native", seed=seed)
     assert found.log_likelihood == pytest.approx(optimum(matrix, RATES), abs=1e-9)
 
 

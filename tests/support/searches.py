@@ -16,6 +16,7 @@ from syclade.host.chains.search.kernel import SearchState, Work, fresh_state
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import SearchRunner, make_search_runner
 from syclade.host.device.choice import choose_device
+from syclade.host.findings.support.rounds import Budget
 from tests.support.backends import Case
 from tests.support.did_all import assert_did_all
 
@@ -102,3 +103,8 @@ def slow_score(problem: SearchProblem, parents: NDArray[np.int32]) -> int:
             best = max(best, here)
         total += best
     return total
+
+
+def shorten_support(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let support be of few samples: enough for tests of outputs, which need some, but not good ones."""
+    monkeypatch.setattr("syclade.host.findings.support.plan.budget_for", lambda *_, **__: Budget(128, 256, 1))
