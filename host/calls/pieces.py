@@ -28,6 +28,8 @@ from syclade.host.device.cluster.jobs import IsWanted, named_by_host, work_since
 from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.work import WorkDone, merged_work
+from syclade.host.ground.errors import ReadsError
+from syclade.host.ground.limits import open_files
 from syclade.host.ground.options.calls import CallOptions
 
 __all__ = ["Pieces", "Seen", "SharedPieces", "Threads", "added", "sites_in"]
@@ -84,8 +86,8 @@ class Threads:
         place: Place | None,
     ) -> None:
         self._paths, self._reference, self._options = paths, reference, options
-        self._threads, self._place = threads, place
-        self._pool = ThreadPoolExecutor(threads)
+        self._threads, self._place = fitting_threads(threads, len(paths)), place
+        self._pool = ThreadPoolExecutor(self._threads)
         self._local = threading.local()
         self._workers: list[Worker] = []
         self._lock = threading.Lock()
@@ -133,6 +135,27 @@ class Threads:
                 self._workers.append(worker)
         windows: list[WindowResult] = worker.windows(piece, codes, forced)
         return windows
+
+
+FILES, OTHER_FILES = 2, 64
+"""Open files of a thread for each sample; and those of the process besides."""
+
+
+def fitting_threads(threads: int, samples: int) -> int:
+    """Return the number of threads whose open files the system allows, at most the given one.
+
+    Raises:
+        ReadsError: there are too many samples for one thread.
+    """
+    limit = open_files(FILES * samples * threads + OTHER_FILES)
+    fitting = (limit - OTHER_FILES) // (FILES * samples)
+    if fitting < 1:
+        needed = FILES * samples + OTHER_FILES
+        raise ReadsError(
+            f"{samples} files of reads need {needed} open files at a time, and the system allows {limit}",
+            hint=f"raise the limit (ulimit -n {needed}), or call fewer samples at a time",
+        )
+    return min(threads, fitting)
 
 
 def added(samples: Sequence[Path], parts: Iterable[Sequence[Counter[str]]]) -> tuple[Counter[str], ...]:

@@ -16,7 +16,9 @@ from typing import IO
 
 from syclade.host.ground.errors import OptionError, SycladeError
 
-__all__ = ["MOST_BYTES", "available_memory", "chunks", "read_bounded", "require_memory"]
+__all__ = [
+    "MOST_BYTES", "available_memory", "chunks", "open_files", "read_bounded", "require_memory",
+]  # fmt: skip
 
 
 _FREE = re.compile(r"^(?:MemAvailable|SwapFree): +(\d+) kB$", re.MULTILINE)
@@ -75,6 +77,27 @@ def _limits(root: Path) -> Iterator[int]:
         soft = resource.getrlimit(resource.RLIMIT_AS)[0]
         if soft != resource.RLIM_INFINITY:
             yield soft
+
+
+def open_files(wanted: int) -> int:
+    """Return how many files this process may have open, after raising its limit to what is wanted if it may.
+
+    Args:
+        wanted: number of open files.
+    """
+    if os.name != "posix":
+        return wanted
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    possible = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (possible, hard))
+    except (OSError, ValueError):  # some systems have a lower limit of their own
+        return soft
+    return possible
 
 
 def _text(path: Path) -> str:
