@@ -30,6 +30,12 @@ HAS_SYCL_WHEELS = (sys.platform, platform.machine()) == ("linux", "x86_64") and 
 HAS_PINNED_STACK = HAS_SYCL_WHEELS and sys.version_info < (3, 12)
 
 
+SHORT_SUPPORT = (
+    "answer/batch", "answer/output", "answer/report", "chains/checkpoints", "chains/search", "commands",
+    "data/input", "device/cluster", "findings/cooptimal", "test_inference.py",
+)  # fmt: skip
+"""Folders whose tests need some support, but not a good one, which takes most of the time of an `infer`."""
+
 # A busy machine is no error.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
@@ -147,6 +153,17 @@ def _compilers(_cache: None) -> Iterator[None]:
     from tests.support.compilers import compiled_apart
 
     with compiled_apart():
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short_support(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let support be of few samples in the folders of `SHORT_SUPPORT`, but not in their processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.relative_to(ROOT / "tests").as_posix().startswith(SHORT_SUPPORT):
+            from tests.support.searches import shorten_support
+
+            shorten_support(patch)
         yield
 
 

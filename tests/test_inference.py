@@ -282,7 +282,10 @@ def outcome(values: NDArray[np.uint8], **options: Any) -> tuple[list[int], float
 @pytest.mark.sycl
 @pytest.mark.parametrize(
     ("cells", "mutations", "counts"),
-    [(64, 63, (1, 3, 6)), (96, 95, (3,)), pytest.param(96, 95, (1, 6), marks=pytest.mark.verification)],
+    [
+        (16, 14, (1, 3, 6)),
+        *(pytest.param(n + 1, n, (1, 3, 6), marks=pytest.mark.verification) for n in (63, 95)),
+    ],
 )
 def test_devices_and_slots_agree(cells: int, mutations: int, counts: tuple[int, ...]) -> None:
     values = simulate(cells, mutations, 1e-3, 0.25, 0.25, 1).matrix.values
