@@ -5,6 +5,7 @@ Names and meaning are those of `lofreq filter`, which lacks the alternate reads 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,6 +21,9 @@ __all__ = ["Filtered", "Measured", "bias_filter", "biased", "failed", "filter_li
 
 Strands = tuple[int, int]
 """Reads with the alternative, forward and reverse."""
+
+
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][-+]?[0-9]{1,2})?", re.ASCII)
 
 
 class Measured(NamedTuple):
@@ -182,6 +186,8 @@ def filter_vcf(path: Path, options: CallOptions) -> Filtered:
             head.append(line)
         else:
             records.append(_parsed(line, path, number))
+    if not head or not head[-1].startswith("#CHROM"):
+        raise ReadsError("the file has no line #CHROM", path=path, hint="is it a whole VCF?")
     limits = _limits(options)
     names = [
         [limit.name for limit in limits if limit.rejects(_measured(one, limit.value, path))]
@@ -242,12 +248,10 @@ def _number(record: _Record, names: tuple[str, ...], flag: str, path: Path) -> f
             line=record.line,
             hint="leave that filter out, or give a VCF of syclade call or lofreq call",
         )
-    try:
-        return float(record.info[name])
-    except ValueError:
-        raise ReadsError(
-            f"{name} is {record.info[name]!r}, not a number", path=path, line=record.line
-        ) from None
+    text = record.info[name]
+    if not _NUMBER.fullmatch(text):
+        raise ReadsError(f"{name} is {text!r}, not a number", path=path, line=record.line)
+    return float(text)
 
 
 def _measured(record: _Record, value: str, path: Path) -> Measured:

@@ -10,7 +10,7 @@ p-value up to the level in any case; so there is no correction here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -137,7 +137,7 @@ def call_somatic(
     wanted = {_locus(*one) for one in left}  # the intervals have other variants, too
     found = [(_locus(one.contig, one.calls[0].allele), one.calls[0].allele) for one in tested.variants]
     counted = {locus: allele for locus, allele in found if locus in wanted}
-    listed = _listed(known, left)
+    listed = _listed(known, left, reference.lengths)
     variants = [
         _judged(one, normals[_locus(one.contig, one.calls[0].allele)], counted, listed, options)
         for one in called.variants
@@ -261,27 +261,34 @@ def log_binomial_tail(most: int, trials: int, p: float) -> float:
     return min(0.0, largest + math.log(float(np.exp(logs - largest).sum())))
 
 
-def _listed(path: Path | None, candidates: Sequence[tuple[str, Allele]]) -> set[Locus]:
+def _listed(
+    path: Path | None, candidates: Sequence[tuple[str, Allele]], contigs: Collection[str]
+) -> set[Locus]:
     """Return the candidates that a VCF has: the same base, or any indel at the same position.
 
-    With an index, only their positions are read.
+    Args:
+        path: the VCF; None for none. With an index, only the candidates' positions are read.
+        candidates: contigs and alleles.
+        contigs: those of the reference.
 
     Raises:
-        ReadsError: the file cannot be read, or is not a VCF.
+        ReadsError: the file cannot be read, is not a VCF, or has other contigs.
     """
     if path is None or not candidates:
         return set()
     wanted = {(contig, one.position + 1) for contig, one in candidates}
     bases: set[tuple[str, int, str, str]] = set()
     indels: set[tuple[str, int]] = set()
-    for line in _lines_at(path, wanted):
+    for number, line in _lines_at(path, wanted, contigs):
         words = line.split("\t", 5)
-        place = (words[0], int(words[1])) if len(words) > 4 and words[1].isdecimal() else ("", 0)
+        if len(words) < 5 or not words[1].isdecimal():
+            raise ReadsError("this is not a record of a VCF", path=path, line=number)
+        place = words[0], int(words[1])
         if place in wanted:
-            for other in words[4].upper().split(","):
-                if len(other) != len(words[3]):
-                    indels.add(place)
-                bases.add((*place, words[3].upper(), other))
+            reference, others = words[3].upper(), words[4].upper().split(",")
+            bases |= {(*place, reference, other) for other in others}
+            if any(len(other) != len(reference) for other in others if set(other) <= set("ACGTN")):
+                indels.add(place)
     found = set()
     for contig, one in candidates:
         place = contig, one.position + 1
@@ -290,19 +297,37 @@ def _listed(path: Path | None, candidates: Sequence[tuple[str, Allele]]) -> set[
     return found
 
 
-def _lines_at(path: Path, wanted: set[tuple[str, int]]) -> Iterable[str]:
-    """Yield lines of a VCF: by its index those at some positions, else all."""
-    indexed = any(path.with_name(path.name + end).exists() for end in (".tbi", ".csi"))
-    if not indexed:
-        yield from (line for _, line in vcf_lines_of(path) if not line.startswith("#"))
+def _lines_at(
+    path: Path, wanted: set[tuple[str, int]], contigs: Collection[str]
+) -> Iterator[tuple[int | None, str]]:
+    """Yield records of a VCF: by its index those at some positions, else all with their line."""
+    if not any(path.with_name(path.name + end).exists() for end in (".tbi", ".csi")):
+        known, other = False, ""
+        for number, line in vcf_lines_of(path):
+            if not line.startswith("#"):
+                here = line.partition("\t")[0]
+                known, other = known or here in contigs, here
+                yield number, line
+        if other and not known:
+            raise _other_contigs(path, other)
         return
     try:
         with pysam_of().TabixFile(str(path)) as file:
-            contigs = set(file.contigs)
+            there = set(file.contigs)
+            if there and not there & set(contigs):
+                raise _other_contigs(path, file.contigs[0])
             for contig, position in sorted(wanted):
-                if contig in contigs:
-                    yield from file.fetch(contig, position - 1, position)
+                if contig in there:
+                    yield from ((None, line) for line in file.fetch(contig, position - 1, position))
     except (OSError, ValueError) as problem:
         raise ReadsError(
             f"cannot be read by its index: {problem}", path=path, hint="make the index again: tabix -p vcf"
         ) from problem
+
+
+def _other_contigs(path: Path, name: str) -> ReadsError:
+    return ReadsError(
+        f"it has no contig of the reference, but {name!r}",
+        path=path,
+        hint="rename its contigs by bcftools annotate",
+    )

@@ -158,6 +158,8 @@ def test_a_filtered_vcf_is_written_with_its_index(tmp_path: Path) -> None:
         ("DP=20;AF=0.1;SB=1", {}, "INFO has no DP4"),
         ("DP=20;AF=0.1;SB=1;DP4=1,2,3", {}, "DP4 is '1,2,3', not four counts"),
         ("DP=x;AF=0.1;SB=1;DP4=1,2,3,4", {}, "DP is 'x', not a number"),
+        ("DP=nan;AF=0.1;SB=1;DP4=1,2,3,4", {}, "DP is 'nan', not a number"),
+        ("DP=20;AF=0.1;SB=inf;DP4=1,2,3,4", {}, "SB is 'inf', not a number"),
         (PLAIN + ";INDEL", {"max_hrun": 3}, "INFO has no HRUN"),
     ],
 )
@@ -179,6 +181,13 @@ def test_a_record_without_what_a_filter_needs_is_named(
 def test_what_is_no_record_is_named(tmp_path: Path, line: str, message: str) -> None:
     (tmp_path / "calls.vcf").write_text(HEAD + line + "\n")
     with pytest.raises(ReadsError, match=message):
+        filter_vcf(tmp_path / "calls.vcf", CallOptions())
+
+
+@pytest.mark.parametrize("text", ["", "##fileformat=VCFv4.2\n", HEAD.replace("#CHROM", "##CHROM")])
+def test_a_part_of_a_vcf_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "calls.vcf").write_text(text)
+    with pytest.raises(ReadsError, match="the file has no line #CHROM"):
         filter_vcf(tmp_path / "calls.vcf", CallOptions())
 
 

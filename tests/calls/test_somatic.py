@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import pickle
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -14,9 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.calls.somatic import log_binomial_tail
+from syclade.host.calls.somatic import log_binomial_tail, tumour_options
 from syclade.host.commands.main import cli
 from syclade.host.ground.errors import OptionError, ReadsError, SycladeError
+from syclade.host.ground.options.calls import CallOptions
 from syclade.quality.studies.__main__ import studies
 from syclade.quality.studies.somatic.api import somatic_study
 from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
@@ -198,13 +200,36 @@ def test_what_does_not_go_together_is_refused(given: dict[str, object], message:
         syclade.call(reads, EXAMPLE / "reference.fa", **options)  # type: ignore[arg-type]
 
 
-def test_a_wrong_file_of_germline_variants_is_named(tmp_path: Path) -> None:
-    (tmp_path / "known.vcf").write_text("no VCF\n")
-    with pytest.raises(ReadsError, match="this is not a VCF"):
-        syclade.call(
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("no VCF\n", "this is not a VCF"),
+        ("##fileformat=VCFv4.2\nsimulated\tx\t.\tA\tC\n", ":2: this is not a record of a VCF"),
+        ("##fileformat=VCFv4.2\nchr7\t5\t.\tA\tC\t.\t.\t.\n", "no contig of the reference, but 'chr7'"),
+    ],
+)
+def test_a_wrong_file_of_germline_variants_is_named(tmp_path: Path, text: str, message: str) -> None:
+    def called(name: str) -> syclade.Calls:
+        return syclade.call(
             EXAMPLE / "reads.bam", EXAMPLE / "reference.fa", normal=EXAMPLE / "normal.bam",
-            dbsnp=tmp_path / "known.vcf",
+            dbsnp=tmp_path / name,
         )  # fmt: skip
+
+    (tmp_path / "known.vcf").write_text(text)
+    with pytest.raises(ReadsError, match=message):
+        called("known.vcf")
+    if "chr7" in text:
+        pysam.tabix_compress(str(tmp_path / "known.vcf"), str(tmp_path / "packed.vcf.gz"))
+        pysam.tabix_index(str(tmp_path / "packed.vcf.gz"), preset="vcf")
+        with pytest.raises(ReadsError, match=message):
+            called("packed.vcf.gz")
+
+
+def test_options_of_the_tumour_go_to_workers() -> None:
+    options = tumour_options(CallOptions(somatic_sig=0.5, min_bq=20))
+    same = pickle.loads(pickle.dumps(options))
+    assert same == options
+    assert (same.least_depth, same.min_cov, same.min_bq, same.level_of(False)) == (7, 7, 20, 0.5)
 
 
 def test_the_same_sample_twice_is_refused() -> None:
