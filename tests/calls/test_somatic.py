@@ -8,6 +8,7 @@ import math
 import pickle
 import random
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import pysam
@@ -256,6 +257,11 @@ def test_the_study_compares_with_lofreq(tmp_path: Path) -> None:
         somatic_study(lofreq=str(program), depths=[30], inputs=1, length=1000)
 
 
-def test_the_study_is_a_command() -> None:
-    result = CliRunner().invoke(studies, ["somatic", "--help"])
-    assert "--lofreq" in result.output
+def test_the_study_writes_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = partial(somatic_study, depths=[30], length=1500)
+    monkeypatch.setattr("syclade.quality.studies.somatic.api.somatic_study", small)
+    result = CliRunner().invoke(studies, ["somatic", "--inputs", "1", "--out", str(tmp_path / "out")])
+    assert result.exception is None, result.output
+    (score,) = json.loads((tmp_path / "out" / "somatic.json").read_text())["results"]
+    assert (score["depth"], score["program"], score["truth"]) == (30, "syclade", 30)
+    assert f"| {score['right']} of 30 " in (tmp_path / "out" / "somatic.md").read_text()
