@@ -111,6 +111,9 @@ _LIMITS = {
 _LEAST_LOSS, _MOST_LOSS = 1e-3, 0.9
 """Limits of the fitted probability that one allele is lost."""
 
+_MOST_LOG_ODDS = 700.0
+"""Log odds against something that is impossible in effect; exp() of higher ones overflows above 709."""
+
 _ROUNDS, _SAME = 40, 0.005
 """Most rounds of a fit, and the relative change of all parameters below which it ends."""
 
@@ -238,7 +241,7 @@ class _Fit:
         log_odds = model._log_odds(self.pairs, parts)
         if self.parents is None:
             given = np.full(len(log_odds), 0.3) if shares is None else shares
-            present = 1.0 / (1.0 + np.exp(-log_odds - np.log(given / (1.0 - given))[:, None]))
+            present = _against(-log_odds - np.log(given / (1.0 - given))[:, None])
             shares = (present.sum(axis=1) + 0.5) / (present.shape[1] + 1.0)
         else:
             present, shares = presence(log_odds, self.parents, shares)
@@ -247,7 +250,7 @@ class _Fit:
         present = present * known
         loss = model._loss
         only = np.logaddexp(parts.wild, parts.mutated)
-        lost = 1.0 / (1.0 + np.exp(parts.both[of] + np.log1p(-loss) - only[of] - np.log(loss / 2.0)))
+        lost = _against(parts.both[of] + np.log1p(-loss) - only[of] - np.log(loss / 2.0))
         of_wild = np.exp(parts.wild - only)[of]
         count = len(self.pairs.total)
 
@@ -293,6 +296,11 @@ class _Fit:
             a, b = beta_at_most_probable(lost, kept)
             dropouts = _dropout((lost + a) / (lost + kept + a + b))
         return ReadLikelihood(**found, dropouts=dropouts)
+
+
+def _against(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probability of what has these log odds against it; 1e-304 and less may be that."""
+    return np.asarray(1.0 / (1.0 + np.exp(np.minimum(log_odds, _MOST_LOG_ODDS))))
 
 
 def _highest(value: Callable[[float], float], model: ReadLikelihood, name: str) -> float:

@@ -80,3 +80,10 @@ def test_dropout_differs_between_mutations_if_the_reads_show_it() -> None:
     assert often.sum() > 8
     assert np.corrcoef(found.dropouts[often], sim.dropout[often])[0, 1] > 0.8
     assert fit_reads(sim.reads, made.parents, START, PARAMETERS, by_mutation=False).dropouts is None
+
+
+def test_deep_reads_do_not_overflow() -> None:
+    """With thousands of reads of both alleles, the log odds against a loss are beyond what exp() has."""
+    alternate = np.array([[20_000, 0, 21_000, 3], [0, 19_000, 20_500, 0]], np.int32)
+    found = fit_reads(Reads(alternate, np.full((2, 4), 40_000, np.int32)), None, START, PARAMETERS)
+    assert found.seq_error < 0.01
