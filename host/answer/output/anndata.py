@@ -118,17 +118,22 @@ _LABELS = "labels"
 """Name of the record of columns of obs that are labels of a table: they stay, or are replaced."""
 
 
+def _names(data: anndata.AnnData, part: str) -> list[str]:
+    """Return the names in a part of an AnnData; from anndata 0.13 on, layers have X as None besides."""
+    return [str(name) for name in getattr(data, part) if name is not None]
+
+
 def _kept(source: anndata.AnnData, made: anndata.AnnData) -> dict[str, set[str]]:
     """Return the names in each part of the AnnData of a matrix that are not of an earlier result.
 
     Results of versions without a record wrote at least what a new one has.
     """
-    names = {part: {str(name) for name in getattr(source, part)} for part in _PARTS}
+    names = {part: {*_names(source, part)} for part in _PARTS}
     if "syclade" not in source.uns:
         return names
     record = source.uns["syclade"].get("written")
     if record is None:
-        return {part: names[part] - {str(name) for name in getattr(made, part)} for part in _PARTS}
+        return {part: names[part] - {*_names(made, part)} for part in _PARTS}
     kept = {part: names[part] - {str(name) for name in record.get(part, ())} for part in _PARTS}
     kept["obs"] -= {str(name) for name in record.get(_LABELS, ())} & {str(name) for name in made.obs}
     return kept
@@ -136,7 +141,7 @@ def _kept(source: anndata.AnnData, made: anndata.AnnData) -> dict[str, set[str]]
 
 def _record(made: anndata.AnnData, theirs: Mapping[str, set[str]], labels: set[str]) -> None:
     """Record in uns what a result has written; `theirs` is what its matrix had."""
-    written = {part: [name for name in getattr(made, part) if name not in theirs[part]] for part in _PARTS}
+    written = {part: [name for name in _names(made, part) if name not in theirs[part]] for part in _PARTS}
     written["layers"] = [name for name in written["layers"] if name != "X"]  # the matrix's own values
     written[_LABELS] = [name for name in made.obs if name in labels]
     written["obs"] = [name for name in written["obs"] if name not in labels]
@@ -215,8 +220,8 @@ def _with_source(
     parts = ["obsm", "obsp"]
     if count == made.n_vars:
         parts += ["varm", "varp"]
-        own = {name: made.layers.pop(name) for name in list(made.layers)}
-        kept = {name: layer for name, layer in source.layers.items() if name in theirs["layers"]}
+        own = {name: made.layers.pop(name) for name in _names(made, "layers")}
+        kept = {name: source.layers[name] for name in _names(source, "layers") if name in theirs["layers"]}
         for name, layer in own.items():
             kept[_free(name, kept)] = layer
         if source.X is not None and "X" not in kept and not _equal(source.X, made.X):

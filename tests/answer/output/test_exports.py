@@ -86,6 +86,21 @@ def test_anndata_replaces_an_earlier_result(by_path: bool, tmp_path: Path) -> No
     assert anndata.read_h5ad(tmp_path / "again.h5ad").uns["syclade"]["written"]["obs"][0] == "node"
 
 
+def test_anndata_with_x_among_its_layers(
+    result: syclade.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From anndata 0.13 on, iteration over layers yields None, too, for X."""
+    kind = type(result.to_anndata().layers)
+    names = kind.__iter__
+    monkeypatch.setattr(
+        kind, "__iter__", lambda self: iter([*(one for one in names(self) if one is not None), None])
+    )
+    found = result.to_anndata().uns["syclade"]["written"]
+    assert found["layers"].tolist() == ["tree"]
+    made = syclade.infer(annotated(VALUES.T), **RATES, device="numpy", chains=1, steps=50, support="none")
+    assert {*made.to_anndata().layers} - {None} == {"reads", "tree"}
+
+
 @pytest.mark.parametrize("by_path", [True, False])
 def test_anndata_keeps_what_the_source_has(by_path: bool, tmp_path: Path) -> None:
     data, path = annotated(np.where(VALUES.T == 3, np.nan, VALUES.T)), tmp_path / "source.h5ad"
