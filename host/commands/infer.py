@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,15 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "require_libraries"]
 
-
-BESIDES = {
-    "report": "report.html",
-    "netcdf": "samples.nc",
-    "anndata": "result.h5ad",
-    "multiqc": "syclade_mqc.json",
-}
-"""Options for more files of a result, and their names."""
-
 _MOST_NEAR = 6
 """Most names that a wrong one may mean."""
 
@@ -57,6 +48,7 @@ def command(matrix: object, **given: Any) -> int:
     placements.tsv (the best edge of each mutation) in place of attachments.tsv.
     """
     from syclade.host.answer.inference import infer_by
+    from syclade.host.answer.output.result_files import BESIDES
     from syclade.host.answer.request.arguments import settled
     from syclade.host.chains.checkpoints.checkpoint_writer import locked_checkpoint
     from syclade.host.data.input.names import listed_names
@@ -144,6 +136,7 @@ def require_libraries(also: Mapping[str, bool]) -> None:
 
 def _file_names(kind: TreeKind, also: Mapping[str, bool], chosen: Options) -> list[str]:
     """Return the names of the files that the run will write."""
+    from syclade.host.answer.output.result_files import BESIDES
     from syclade.host.answer.request.arguments import support_level
     from syclade.host.findings.finding import Question
     from syclade.host.findings.registry import promised
@@ -191,30 +184,33 @@ def _deliver(
 
     Raises:
         OutputError: files or standard output cannot be written. The result is then in another folder, if one
-            can be written to, and the hint names the folder.
+            can be written to, and the hint names the folder; or only files besides cannot be made.
     """
 
-    from syclade.host.answer.output.result_files import Rescued, files_of, rescued
+    from syclade.host.answer.output.result_files import Incomplete, Rescued, rescued, write_result
 
     wanted: dict[str, Any] = {**also, **page._asdict()}
 
     def write(place: Path) -> None:
-        result.write(place, **wanted)
+        with suppress(Incomplete):
+            result.write(place, **wanted)
 
-    failure = None
+    failure: OutputError | None = None
     if folder is not None:
         try:
-            folder.write(files_of(result, folder.path.name, **wanted))
+            write_result(result, folder, wanted)
+        except Incomplete as error:
+            failure = error
         except OutputError as error:
             failure = rescued(error, write)
-        except Exception as error:  # such as one of a library that draws the report
+        except Exception as error:
             reason = OutputError(f"a file of the result cannot be made: {type(error).__name__}: {error}")
             failure = rescued(reason, result.write)
     try:
         if as_json:
             _print_json(result)
         else:
-            quiet = quiet and (failure is None or isinstance(failure, Rescued))
+            quiet = quiet and (failure is None or isinstance(failure, Incomplete | Rescued))
             _print(result, folder, quiet=quiet)
     except OutputError as error:
         if folder is not None and folder.written:

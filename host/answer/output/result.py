@@ -599,21 +599,19 @@ class Result(WithWork):
             OptionError: a library is not installed: for `report` jinja2, for `netcdf` h5netcdf
                 or h5py; or `netcdf` is given without samples.
             OutputError: files exist and `force` is not given; a file would overwrite an input; another run
-                is writing to the directory; or the files cannot be written.
+                is writing to the directory; or files cannot be written. If only some of those besides cannot
+                be made, all others are written.
         """
-        from syclade.host.answer.output.result_files import files_of, folder_of_result, inputs_of
+        from syclade.host.answer.output.result_files import folder_of_result, inputs_of, write_result
 
         place = path_of("the directory", directory, OutputError)
-        files = files_of(
-            self,
-            place.name,
-            report=report,
-            netcdf=netcdf,
-            multiqc=multiqc,
-            anndata=anndata,
-            title=title,
-            highlight=highlight,
-        )
-        with folder_of_result(place, files, force=force, protected=inputs_of(self)) as folder:
-            folder.write(files)
-        return list(files)
+        wanted = {
+            "report": report,
+            "netcdf": netcdf,
+            "multiqc": multiqc,
+            "anndata": anndata,
+            "title": title,
+            "highlight": highlight,
+        }
+        with folder_of_result(place, (), force=force, protected=inputs_of(self)) as folder:
+            return write_result(self, folder, wanted)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.model.rates import all_rates
 from syclade.host.device.cores import usable_cores
@@ -21,9 +21,10 @@ from syclade.host.device.work import work_dicts
 from syclade.host.findings.finding import RESULT
 from syclade.host.findings.samples.finding import require_netcdf, write_netcdf
 from syclade.host.ground.atomic import Content
-from syclade.host.ground.errors import OptionError, OutputError
+from syclade.host.ground.errors import OptionError, OutputError, SycladeError
+from syclade.host.ground.files import write_file
 from syclade.host.ground.options import OPTIONS, flag_of
-from syclade.host.ground.output_folder import output_folder
+from syclade.host.ground.output_folder import OutputFolder, output_folder
 from syclade.host.ground.packages import version_of
 from syclade.host.ground.values import JsonObject
 
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
 
 __all__ = [
+    "BESIDES",
     "RECORD",
+    "Incomplete",
     "Rescued",
     "files_of",
     "folder_of_result",
@@ -43,11 +46,20 @@ __all__ = [
     "rescued",
     "run_of",
     "summary_of",
+    "write_result",
 ]
 
 
 RECORD = "run.json"
 """The file that names all files of the result."""
+
+BESIDES = {
+    "report": "report.html",
+    "netcdf": "samples.nc",
+    "anndata": "result.h5ad",
+    "multiqc": "syclade_mqc.json",
+}
+"""Options for more files of a result, and their names."""
 
 folder_of_result = partial(output_folder, key=RECORD, record=RECORD)
 """Open a folder for the files of a result."""
@@ -91,16 +103,67 @@ def files_of(
     if report:
         from syclade.host.answer.report.page import report_of
 
-        files["report.html"] = report_of(result, found, title=title, highlight=highlight)
+        files[BESIDES["report"]] = report_of(result, found, title=title, highlight=highlight)
     if netcdf:
-        files["samples.nc"] = netcdf_of(result)
+        files[BESIDES["netcdf"]] = netcdf_of(result)
     if anndata:
-        files["result.h5ad"] = result.to_anndata().write_h5ad
+        files[BESIDES["anndata"]] = result.to_anndata().write_h5ad
     if multiqc:
-        files["syclade_mqc.json"] = multiqc_of(result, sample)
+        files[BESIDES["multiqc"]] = multiqc_of(result, sample)
     files |= found
     files[RECORD] = _json({**result.run(), "files": list(files)})
     return files
+
+
+class Incomplete(OutputError):
+    """The result is written as requested, but for files besides that cannot be made."""
+
+
+def write_result(result: Result, folder: OutputFolder, wanted: Mapping[str, Any]) -> list[str]:
+    """Write the files of a result; those of `BESIDES` that cannot be made do not withhold the others.
+
+    Args:
+        result: the result.
+        folder: the folder, whose name is the row in the table for MultiQC.
+        wanted: further arguments of `files_of`.
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        Incomplete: some cannot be made, such as for an error in a library; all others are written.
+        OutputError: the files cannot be written.
+    """
+    sample = folder.path.name
+    try:
+        files = files_of(result, sample, **wanted)
+        folder.write(files)
+    except SycladeError:
+        raise
+    except Exception as problem:
+        failed = _failing(result, sample, wanted)
+        if not failed:
+            raise
+        folder.write(files_of(result, sample, **{**wanted, **dict.fromkeys(failed, False)}))
+        names = " and ".join(BESIDES[option] for option in failed)
+        raise Incomplete(
+            f"{names} cannot be made: {'; '.join(failed.values())}",
+            hint=f"all other files of the result are in {folder.path}",
+        ) from problem
+    return list(files)
+
+
+def _failing(result: Result, sample: str, wanted: Mapping[str, Any]) -> dict[str, str]:
+    """Return the options of the wanted files of `BESIDES` that cannot be made, with the error of each."""
+    failed: dict[str, str] = {}
+    for option in (one for one in BESIDES if wanted.get(one)):
+        try:
+            files = files_of(result, sample, **{**wanted, **dict.fromkeys(BESIDES, False), option: True})
+            with tempfile.TemporaryDirectory() as place:
+                write_file(Path(place) / BESIDES[option], files[BESIDES[option]])
+        except Exception as error:
+            failed[option] = " ".join([f"{type(error).__name__}:", *str(error).split()])
+    return failed
 
 
 def inputs_of(result: Result) -> dict[str, object]:
