@@ -26,6 +26,7 @@ from syclade.host.ground.errors import OptionError, RatesError
 from syclade.host.ground.options import command_of
 from syclade.host.ground.signals import Stop
 from tests.support.did_all import assert_did_all
+from tests.support.searches import shorten_support
 
 MADE = simulate(80, 15, 0.01, 0.2, 0.1, seed=1)
 WIDER = simulate(120, 40, 0.01, 0.2, 0.1, seed=1)
@@ -47,7 +48,8 @@ def test_one_rate_is_given() -> None:
     assert (found.rates.fp_rate, found.estimated_rates) == (0.02, ("fn_rate",))
 
 
-def test_a_run_with_the_estimates_is_the_same_run(tmp_path: Path) -> None:
+def test_a_run_with_the_estimates_is_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_support(monkeypatch)
     matrix, first, again = tmp_path / "matrix.csv", tmp_path / "first", tmp_path / "again"
     np.savetxt(matrix, MADE.matrix.values, fmt="%d")
     said = CliRunner().invoke(cli, ["infer", str(matrix), "--device=native", f"--out={first}"])
@@ -86,7 +88,8 @@ def test_the_estimate_is_inside_its_interval() -> None:
 
 
 @pytest.mark.sycl
-def test_estimates_are_the_same_on_every_device() -> None:
+def test_estimates_are_the_same_on_every_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_support(monkeypatch)
     small = simulate(24, 5, 0.01, 0.2, 0.0, seed=3).matrix
     found = {device: syclade.infer(small, device=device) for device in ("native", "cpu")}
     for device, result in found.items():
