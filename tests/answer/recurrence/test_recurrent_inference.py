@@ -514,7 +514,7 @@ def test_learned_rates_go_with_a_recurrence(name: str) -> None:
 
 def test_all_are_tested_under_the_learned_rates() -> None:
     values = planted(LOSS, 40)
-    options: dict[str, Any] = {"chains": 2, "steps": 100, "device": "native", "doublets": "learn"}
+    options: dict[str, Any] = {"chains": 2, "steps": 100, "device": QUICKEST, "doublets": "learn"}
     found = syclade.infer(values, fp_rate=FP, fn_rate=0.2, learn_fn=0.2, recurrent="all", **options)
     assert found.recurrences is not None
     assert found.assignment.doublets is not None
