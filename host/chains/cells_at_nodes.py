@@ -17,7 +17,6 @@ from syclade.fallback.shares.gibbs import likelihoods_of, nodes_of, power_tables
 from syclade.host.chains.scores.all_attachments import BLOCK, node_scores, totals_of
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.host.data.trees.tree import preorder
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.machine_code import is_compiled
 from syclade.host.device.device import native_device
@@ -34,8 +33,8 @@ _CELLS = 2**10
 _MOST_BYTES = 2**27
 """Most memory of the numbers of all chains at once, unless one chain has more."""
 
-_FEW_SCORES = 2**14
-"""Scores, of columns at nodes, below which threads take longer than they save."""
+_FEW_SCORES = 2**17
+"""Scores, of all chains, below which threads take longer than they save."""
 
 
 class CellsAtNodes(Protocol):
@@ -168,6 +167,7 @@ class NativeCells:
             native_device(), Allocation(ARGUMENTS, sizes | {"slots": self.most}, contents)
         )
         self._kernels = {name: self._engine.load(kernel) for name, kernel in share_kernels().items()}
+        self._few = self.most * problem.nodes * problem.columns < _FEW_SCORES
         self._chains = 0
 
     def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
@@ -175,7 +175,6 @@ class NativeCells:
         arrays, self._chains = self._engine.named, len(states)
         for slot, (state, own) in enumerate(zip(states, rates, strict=True)):
             arrays["parents"][slot] = state.parents
-            arrays["order"][slot] = preorder(state.parents)
             arrays["weights"][slot, : len(own.weights)] = own.weights
         self._launch("place")
 
@@ -196,7 +195,7 @@ class NativeCells:
 
     def _launch(self, name: str) -> None:
         kernel = self._kernels[name]
-        if self._problem.nodes * self._problem.columns < _FEW_SCORES:
+        if self._few or name != "place":
             for slot in range(self._chains):
                 self._engine.start(kernel, slot)
         else:

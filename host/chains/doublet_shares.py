@@ -2,7 +2,7 @@
 
 A cell is a single cell of node v with probability (1 - d) pi_v, and a doublet of the nodes v and w with
 probability d pi_v pi_w. Between launches, a Gibbs step draws whether each cell is a doublet, and its nodes,
-given the tree and pi; then pi and its concentration given the numbers of cells at the nodes, where a doublet
+given the tree and pi; then pi and its concentrations given the numbers of cells at the nodes, where a doublet
 counts at both of its nodes. All is as in `shares`, which draws pi, for several chains together.
 """
 

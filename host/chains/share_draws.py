@@ -1,4 +1,4 @@
-"""Draws of shares given the numbers of cells at the nodes: gamma variates, and the Dirichlet's concentration.
+"""Draws of shares given the numbers of cells at nodes: gamma variates, and concentrations of their prior.
 
 All draws are by numpy's counter-based generator, from the seed, the chain and its step.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from syclade.host.data.model.problem import Problem
 __all__ = [
     "CONCENTRATIONS",
     "LOWEST_OCTAVE",
+    "ROOT_CONCENTRATIONS",
+    "Concentrations",
     "concentration_of",
     "draw_concentration",
     "draw_concentrations",
@@ -29,8 +32,28 @@ __all__ = [
 ]
 
 CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 9))
-"""Grid of the Dirichlet prior's concentration, all values with the same prior probability: from 2^-7, where
-few nodes have cells, to 2^4, where shares are nearly equal."""
+"""Grid of the Dirichlet prior's concentration of each node but the root, all values with the same prior
+probability: from 2^-7, where few nodes have cells, to 2^4, where shares are nearly equal."""
+
+ROOT_CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 19))
+"""Grid of the root's concentration, in the same way, to 2^9: most cells of a sample may be normal."""
+
+
+class Concentrations(NamedTuple):
+    """Concentrations of the Dirichlet prior of the shares.
+
+    Attributes:
+        node: that of each node but the root.
+        root: that of the root.
+    """
+
+    node: float
+    root: float
+
+    def of_nodes(self, nodes: int) -> NDArray[np.float64]:
+        """Return the concentrations of the nodes, the root last."""
+        return np.append(np.full(nodes - 1, self.node), self.root)
+
 
 LOWEST_OCTAVE = -40
 """Lowest log2 of a share. A term of a node so far below the best one is 0 in the score, too."""
@@ -74,13 +97,14 @@ def draw_shares(
 def draw_shares_at(
     problem: Problem,
     counts: NDArray[np.int64],
-    concentrations: NDArray[np.float64],
+    concentrations: Sequence[Concentrations],
     generators: Sequence[np.random.Philox],
 ) -> NDArray[np.int32]:
     """Return log shares given the numbers of cells at the nodes and the concentrations: see `draw_shares`."""
+    shapes = counts + np.array([one.of_nodes(problem.nodes) for one in concentrations])
     numbers = np.stack([uniform_numbers(generator, 2 * problem.nodes) for generator in generators])
     first, second = numbers[:, : problem.nodes], numbers[:, problem.nodes :]
-    logs = log2_gamma(counts + concentrations[:, None], first, second)
+    logs = log2_gamma(shapes, first, second)
     logs -= logs.max(axis=1, keepdims=True)
     logs -= [[math.log2(total)] for total in np.exp2(logs).sum(axis=1)]
     logs = np.maximum(logs, LOWEST_OCTAVE) * 2.0**problem.scale_bits
@@ -89,24 +113,35 @@ def draw_shares_at(
 
 def draw_concentrations(
     counts: NDArray[np.int64], generators: Sequence[np.random.Philox]
-) -> NDArray[np.float64]:
-    """Return a concentration for each chain, drawn given the numbers of cells at the nodes: (chains,)."""
+) -> list[Concentrations]:
+    """Return concentrations for each chain, drawn given the numbers of cells at the nodes."""
     uniform = [float(uniform_numbers(generator, 1)[0]) for generator in generators]
-    return np.array([draw_concentration(*one) for one in zip(counts, uniform, strict=True)])
+    return [draw_concentration(*one) for one in zip(counts, uniform, strict=True)]
 
 
 @cache
 def _grid() -> NDArray[np.float64]:
-    """Return the concentrations."""
+    """Return the concentrations of nodes."""
     return np.array(CONCENTRATIONS)
+
+
+@cache
+def _root_grid() -> NDArray[np.float64]:
+    """Return the concentrations of the root."""
+    return np.array(ROOT_CONCENTRATIONS)
 
 
 @lru_cache(maxsize=64)
 def _log_normaliser(nodes: int, cells: int) -> NDArray[np.float64]:
-    """Return the part of the log density of all concentrations that the numbers of cells do not change."""
+    """Return the part of the log density of all pairs that the numbers of cells at the nodes do not change.
+
+    Returns:
+        float64, (concentrations of nodes, concentrations of the root).
+    """
     from scipy.special import gammaln
 
-    return np.asarray(gammaln(_grid() * nodes) - gammaln(_grid() * nodes + cells))
+    together = np.add.outer(_grid() * (nodes - 1), _root_grid())
+    return np.asarray(gammaln(together) - gammaln(together + cells) - gammaln(_root_grid()))
 
 
 def _log_rising(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -123,15 +158,20 @@ def _log_rising_to(end: int) -> NDArray[np.float64]:
     return _log_rising(np.arange(end))
 
 
-def draw_concentration(counts: NDArray[np.int64], uniform: float) -> float:
-    """Return a concentration, drawn given the numbers of cells at the nodes."""
-    times = np.bincount(counts)
+def draw_concentration(counts: NDArray[np.int64], uniform: float) -> Concentrations:
+    """Return concentrations, drawn given the numbers of cells at the nodes, the root last."""
+    from scipy.special import gammaln
+
+    times = np.bincount(counts[:-1])
     occupied = np.flatnonzero(times)
     end = 1 << int(occupied[-1]).bit_length()  # few tables, for many chains
     rising = _log_rising_to(end)[:, occupied] if end <= _LONGEST_TABLE else _log_rising(occupied)
-    logs = _log_normaliser(len(counts), int(counts.sum())) + rising @ times[occupied]
+    logs = _log_normaliser(len(counts), int(counts.sum())) + gammaln(counts[-1] + _root_grid())
+    logs += (rising @ times[occupied])[:, None]
     ends = np.cumsum(np.exp(logs - logs.max()))
-    return float(_grid()[np.searchsorted(ends, uniform * ends[-1], side="right")])
+    at = int(np.searchsorted(ends, uniform * ends[-1], side="right"))
+    node, root = divmod(at, len(ROOT_CONCENTRATIONS))
+    return Concentrations(CONCENTRATIONS[node], ROOT_CONCENTRATIONS[root])
 
 
 def log2_gamma(
@@ -146,7 +186,9 @@ def log2_gamma(
     return np.asarray(np.log2(gammaincinv(shape + 1.0, uniform)) + np.log2(other) / shape)
 
 
-def concentration_of(problem: Problem, state: ChainState, nodes: NDArray[np.int64], seed: int) -> float:
-    """Return a concentration of a state, drawn given the node of each cell."""
+def concentration_of(
+    problem: Problem, state: ChainState, nodes: NDArray[np.int64], seed: int
+) -> Concentrations:
+    """Return concentrations of a state, drawn given the node of each cell."""
     counts = np.bincount(nodes, minlength=problem.nodes)
     return draw_concentration(counts, float(uniform_numbers(generator_of(state, seed, 2), 1)[0]))

@@ -1,9 +1,9 @@
 """Shares of the cells at each node, as a part of a chain's state (docs/model.md, "Shares").
 
-P(a cell is at node v) = pi_v, and pi has a symmetric Dirichlet prior. Between launches, a Gibbs step draws
-the node of each cell given the tree and pi, then the concentration given the numbers of cells at the nodes,
-then pi. All draws are by numpy's counter-based generator, from the seed, the chain and its step. Logs of
-shares are rounded to the integers of the score. So a chain is the same on every device.
+P(a cell is at node v) = pi_v, and pi has a Dirichlet prior, symmetric but for the root. Between launches, a
+Gibbs step draws the node of each cell given the tree and pi, then the concentrations given the numbers of
+cells at the nodes, then pi. All draws are by numpy's counter-based generator, from the seed, the chain and
+its step. Logs of shares are rounded to the integers of the score. So a chain is the same on every device.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Shares of clones in specimens: each biopsy, or day, has shares of its own, and all have one tree.
 
-P(a cell of specimen s is at node v) = pi_s[v]. Each pi_s has a symmetric Dirichlet prior whose concentration
-is drawn by the rule of the shares score (host/chains/share_draws.py), so that the specimens do not know each
-other. For each sampled tree, Gibbs steps draw the node of each cell, then the concentration, then pi_s; nodes
-count for the clone of the published tree whose mutations are nearest to theirs. Draws are those of all trees,
-so that intervals contain what is uncertain about the tree.
+P(a cell of specimen s is at node v) = pi_s[v]. Each pi_s has a Dirichlet prior, symmetric but for the root,
+whose concentrations are drawn by the rule of the shares score (host/chains/share_draws.py), so that the
+specimens do not know each other. For each sampled tree, Gibbs steps draw the node of each cell, then the
+concentrations, then pi_s; nodes count for the clone of the published tree whose mutations are nearest to
+theirs. Draws are those of all trees, so that intervals contain what is uncertain about the tree.
 """
 
 from __future__ import annotations
@@ -113,9 +113,9 @@ def _gibbs(
     draws, cells = np.empty((kept, len(shares))), np.zeros(len(shares))
     for step in range(-BURN_IN, kept):
         counts = count(specimen, shares)
-        concentration = draw_concentration(counts, float(uniform_numbers(generator, 1)[0]))
+        concentrations = draw_concentration(counts, float(uniform_numbers(generator, 1)[0]))
         first, second = uniform_numbers(generator, 2 * len(shares)).reshape(2, -1)
-        logs = log2_gamma(counts + concentration, first, second)
+        logs = log2_gamma(counts + concentrations.of_nodes(len(shares)), first, second)
         shares = np.exp2(logs - logs.max())
         shares /= shares.sum()
         if step >= 0:

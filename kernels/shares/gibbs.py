@@ -19,7 +19,7 @@ _WIDTH, _CLASSES = address(LANES), address(256)
 _LAST = np.int64(OCTAVES - 1)
 _HALF, _WHOLE = np.int64(TABLE_BITS), np.int64(FRACTION_BITS)
 _PART = np.int64(2**TABLE_BITS - 1)
-_NONE = np.int32(0)
+_NONE, _NOBODY = np.int32(0), np.int32(-1)
 _MANTISSA = np.int64(MANTISSA_BITS)
 
 
@@ -31,6 +31,32 @@ def start_of(
 ):
     """Return where the numbers of a slot's block start, in `scores` and in `likelihoods` (address)."""
     return (slot * address(given.sizes[_BLOCKS]) + address(block)) * address(given.sizes[_NODES]) * _WIDTH
+
+
+@device_function
+def order_nodes(
+    given,  # IN OUT the arrays of `ARGUMENTS`
+    slot,  # IN address
+):
+    """Write the nodes in preorder."""
+    nodes = given.sizes[_NODES]
+    start, root = slot * address(nodes), nodes - _1
+    for at in range(nodes):
+        given.child[start + address(at)] = _NOBODY
+    for at in range(root):
+        above = start + address(given.parents[start + address(at)])
+        given.sibling[start + address(at)] = given.child[above]
+        given.child[above] = np.int32(at)
+    given.sibling[start + address(root)] = _NOBODY
+    node = root
+    for at in range(nodes):
+        given.order[start + address(at)] = np.int32(node)
+        below = control(given.child[start + address(node)])
+        if below < _0:
+            while node != root and given.sibling[start + address(node)] < _NONE:
+                node = control(given.parents[start + address(node)])
+            below = control(given.sibling[start + address(node)])
+        node = below
 
 
 @device_function
@@ -67,6 +93,7 @@ def make_place(**_others: int) -> Any:
         given,  # IN OUT the arrays of `ARGUMENTS`
     ):
         """Score all blocks; a likelihood is 2^(score - that of the column's best node)."""
+        order_nodes(given, slot)
         up = _WHOLE - given.sizes[_FRACTION]
         for block in range(given.sizes[_BLOCKS]):
             score_block(given, slot, lane, block)

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from scipy.special import gammaln
 
 import syclade
-from syclade.host.chains.share_draws import CONCENTRATIONS
+from syclade.host.chains.share_draws import CONCENTRATIONS, ROOT_CONCENTRATIONS
 from syclade.host.commands.main import cli
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
 from syclade.host.findings.consensus.published import PublishedTree
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
+from tests.support.dirichlet import log_by_concentrations
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "native"}
 CLEAR = 50.0
@@ -67,14 +67,12 @@ def test_shares_of_clear_cells_are_exact(doublets: float | None) -> None:
     drawn = draw_shares_of_specimens(published, specimen_of, 2, seed=3)
     order = [2, 0, 1]  # clones are the root, A, B
     np.testing.assert_allclose(drawn.cells, counts[:, order], atol=1e-6)
-    grid = np.array(CONCENTRATIONS)[:, None]
-    for found, cells in zip(drawn.shares.transpose(1, 0, 2), counts[:, order], strict=True):
-        total = cells.sum()
-        logs = gammaln(3 * grid[:, 0]) - gammaln(3 * grid[:, 0] + total)
-        logs += (gammaln(cells + grid) - gammaln(grid)).sum(axis=1)
+    grid = np.array([(node, node, root) for node in CONCENTRATIONS for root in ROOT_CONCENTRATIONS])
+    for found, cells in zip(drawn.shares.transpose(1, 0, 2), counts, strict=True):
+        logs = log_by_concentrations(cells[None]).ravel()
         weights = np.exp(logs - logs.max())
-        exact = weights @ ((cells + grid) / (total + 3 * grid)) / weights.sum()
-        np.testing.assert_allclose(found.mean(axis=0), exact, atol=0.012)
+        exact = weights @ ((cells + grid) / (cells + grid).sum(axis=1, keepdims=True)) / weights.sum()
+        np.testing.assert_allclose(found.mean(axis=0), exact[order], atol=0.012)
         assert len(found) == 2000
 
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.special import betaln, gammaln
+from scipy.special import betaln
 
 from syclade.host.chains.dropout import make_draw
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.share_draws import CONCENTRATIONS
 from syclade.host.chains.shares import Draw
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.dropout import rates_in
@@ -21,6 +20,7 @@ from syclade.quality.oracle.trees import all_trees
 from tests.suites.rows.shares import DROPOUT_RATES, dropout_plan, dropout_start, renewed
 from tests.suites.test_shares import p_value
 from tests.support.backends import NUMPY
+from tests.support.dirichlet import log_probabilities
 
 MUTATIONS, CELLS = 2, 6
 SEED = 5
@@ -42,9 +42,7 @@ def exact(values: NDArray[Any], *, one_rate: bool) -> tuple[NDArray[np.float64],
     nodes = MUTATIONS + 1
     places = np.array(list(itertools.product(range(nodes), repeat=CELLS)))
     counts = np.stack([(places == node).sum(axis=1) for node in range(nodes)], axis=1)
-    grid = np.array(CONCENTRATIONS)[:, None]
-    prior = gammaln(grid * nodes) - gammaln(grid * nodes + CELLS) - nodes * gammaln(grid)
-    prior = np.logaddexp.reduce(prior + gammaln(counts[None] + grid[:, :, None]).sum(axis=2), axis=0)
+    prior = log_probabilities(counts)
     odds = np.linspace(np.log(0.005 / 0.995), np.log(0.7 / 0.3), 40)
     mean, total = np.meshgrid(1 / (1 + np.exp(-odds)), 2.0 ** np.arange(1, 8.5, 0.5))
     a, b = (mean * total).ravel()[:, None, None], ((1 - mean) * total).ravel()[:, None, None]

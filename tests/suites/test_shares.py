@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.special import gammaln
 
 from syclade.host.chains import cells_at_nodes
 from syclade.host.chains.cells_at_nodes import NativeCells, NumpyCells
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
-from syclade.host.chains.share_draws import CONCENTRATIONS, draw_concentration
+from syclade.host.chains.share_draws import CONCENTRATIONS, ROOT_CONCENTRATIONS, draw_concentration
 from syclade.host.chains.shares import GibbsSteps
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
@@ -27,6 +26,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.quality.oracle.trees import all_trees
 from tests.suites.rows.shares import SIZES, plan_of, renewed, start_of
 from tests.support.backends import NUMPY, assert_equal_chains, assert_equal_states, seen
+from tests.support.dirichlet import log_by_concentrations, log_probabilities
 
 SEED = 5
 
@@ -63,16 +63,12 @@ def log_posterior_weights(plan: Plan, shares: bool = True) -> NDArray[np.float64
     cells, nodes = len(problem.column_of), problem.nodes
     places = np.array(list(itertools.product(range(nodes), repeat=cells)))
     counts = np.stack([(places == node).sum(axis=1) for node in range(nodes)], axis=1)
-    grid = np.array(CONCENTRATIONS)[:, None]
-    prior = gammaln(grid * nodes) - gammaln(grid * nodes + cells) - nodes * gammaln(grid)
-    prior = prior + gammaln(counts[None] + grid[:, :, None]).sum(axis=2)
-    if not shares:
-        prior = np.zeros((1, len(places)))
+    prior = log_probabilities(counts) if shares else np.zeros(len(places))
     logs = []
     for tree in all_trees(problem.mutations):
         scores = scores_of(plan, tree)[:, problem.column_of] * problem.unit
         data = scores[places, np.arange(cells)].sum(axis=1)
-        logs.append(np.logaddexp.reduce((prior + data).ravel()))
+        logs.append(np.logaddexp.reduce(prior + data))
     return np.array(logs)
 
 
@@ -150,14 +146,26 @@ def test_chains_sample_the_posterior_with_shares(mutations: int, cells: int) -> 
 @pytest.mark.parametrize("cells", [0, 3, 700, 40_000])  # with more than are kept in a table, too
 def test_a_concentration_is_drawn_by_the_density_of_counts(cells: int) -> None:
     """The Dirichlet-multinomial density, each term as it is written."""
-    counts = np.random.default_rng(cells).multinomial(cells, [0.6, 0.3, 0.1, 0, 0])
-    grid = np.array(CONCENTRATIONS)
-    logs = gammaln(5 * grid) - gammaln(5 * grid + cells)
-    logs += sum(gammaln(count + grid) - gammaln(grid) for count in counts.tolist())
+    counts = np.random.default_rng(cells).multinomial(cells, [0.2, 0.3, 0.1, 0, 0.4])
+    grid = list(itertools.product(CONCENTRATIONS, ROOT_CONCENTRATIONS))
+    logs = log_by_concentrations(counts[None]).ravel()
     ends = np.cumsum(np.exp(logs - logs.max()))
     for uniform in np.linspace(0.001, 0.999, 40):
         expected = grid[np.flatnonzero(ends > uniform * ends[-1])[0]]
         assert draw_concentration(counts, uniform) == expected
+
+
+def test_the_root_has_a_concentration_of_its_own() -> None:
+    """Nine of ten cells without a mutation say nothing of how the others are spread."""
+    spread, few = np.array([60, 60, 60, 60, 60, 60]), np.array([3, 0, 0, 177, 0, 0])
+    for others in (spread, few):
+        counts = np.append(others, 9 * others.sum())
+        drawn = np.array([draw_concentration(counts, (at + 0.5) / 50) for at in range(50)])
+        alone = np.array([draw_concentration(np.append(others, 0), (at + 0.5) / 50) for at in range(50)])
+        (node, root), (node_alone, root_alone) = np.median(drawn, axis=0), np.median(alone, axis=0)
+        assert node_alone / 2 <= node <= node_alone * 2
+        assert root > 10 * node
+        assert root_alone < node_alone
 
 
 def test_chains_are_renewed_together_as_alone() -> None:

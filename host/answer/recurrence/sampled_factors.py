@@ -1,6 +1,6 @@
 """Bayes factors of recurrences with shares of the cells, from samples of trees without one (docs/model.md).
 
-A sample is a tree, the node of each cell and the concentration of the shares. A mutation K is taken out of
+A sample is a tree, the node of each cell and the concentrations of the shares. A mutation K is taken out of
 the tree, and the cells of its node go to the parent. Given these, the sum over all places of K, and that over
 all pairs of places of K and its copy, follow exactly from how often K is observed in the cells of each node:
 by one pass over the tree. The mean of the ratio of both sums over samples is the Bayes factor.
@@ -103,7 +103,7 @@ def cells_of_states(problem: Problem, states: Sequence[ChainState], seed: int) -
     some = [states[at] for at in np.unique(np.linspace(0, len(states) - 1, _SAMPLES).round().astype(int))]
     order = np.argsort(problem.column_of, kind="stable")  # of the cells in `cells_by_column`
     nodes = np.empty((len(some), len(order)), dtype=np.int64)
-    concentrations = np.empty(len(some))
+    concentrations = np.empty((len(some), 2))
     for at, state in enumerate(some):
         nodes[at, order] = sampled_nodes(problem, state, seed)
         concentrations[at] = concentration_of(problem, state, nodes[at], seed)
@@ -146,7 +146,7 @@ class SampledCells(NamedTuple):
     Attributes:
         trees: int32, shape (samples, n + 1): parent vectors.
         nodes: int64, shape (samples, cells): the node of each cell.
-        concentrations: float64, shape (samples,): concentration of the shares.
+        concentrations: float64, shape (samples, 2): `Concentrations` of the shares.
     """
 
     trees: NDArray[np.int32]
@@ -211,13 +211,15 @@ def _sums_over_places(
     from scipy.special import gammaln
 
     samples, nodes = trees.shape
-    row, alpha = np.arange(samples), concentrations[:, None]
+    row, own = np.arange(samples), concentrations[:, :1]
+    alpha = np.repeat(own, nodes, axis=1)
+    alpha[:, -1] = concentrations[:, 1]
     cells = counts.sum(axis=2)
     whole = (gammaln(cells + alpha) - gammaln(alpha))[..., None, None]
     of = np.full((samples, nodes, 2, 3, len(tables)), -np.inf)
     of[..., 0, :] = whole + np.einsum("suv,rvp->supr", counts.astype(np.float64), tables)
-    divided = _divided(counts, concentrations, tables)
-    divided += (gammaln(cells + 2 * alpha) - gammaln(2 * alpha))[..., None]
+    divided = _divided(counts, alpha, own, tables)
+    divided += (gammaln(cells + alpha + own) - gammaln(alpha + own))[..., None]
     of_children = np.zeros((samples, nodes, 2, len(tables)))
     of_children[:, :, 1] = -np.inf
     # The root comes last.
@@ -237,7 +239,7 @@ def _sums_over_places(
     found = np.logaddexp.reduce(of[:, -1, 0], axis=2)
     total = cells.sum(axis=1)
     for places in range(3):
-        all_nodes = concentrations * (nodes + places)
+        all_nodes = concentrations[:, 1] + concentrations[:, 0] * (nodes - 1 + places)
         found[:, places] += gammaln(all_nodes) - gammaln(all_nodes + total)
     return np.asarray(found.T)
 
@@ -252,30 +254,43 @@ def _product(first: NDArray[np.float64], second: NDArray[np.float64], most: int)
 
 
 def _divided(
-    counts: NDArray[np.int64], concentrations: NDArray[np.float64], tables: NDArray[np.float64]
+    counts: NDArray[np.int64],
+    alpha: NDArray[np.float64],
+    own: NDArray[np.float64],
+    tables: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the log-likelihood of the values at each node if part of its cells have the mutation.
 
-    The part has the Beta prior of a share that is divided in two. Returns float64, (samples, nodes, rates).
+    The part has the Beta prior of a share that is divided: the place has a concentration of its own, and the
+    node keeps that which it has.
+
+    Args:
+        counts: as `_without` returns them.
+        alpha, own: concentrations of the nodes, (samples, nodes), and of a place, (samples, 1).
+        tables: as in `log_ratios`.
+
+    Returns:
+        float64, (samples, nodes, rates).
     """
     samples, nodes, classes = counts.shape
-    kinds, kind_of = np.unique(concentrations, return_inverse=True)
-    keys = np.column_stack((np.repeat(kind_of, nodes), counts.reshape(-1, classes)))
+    pairs = np.stack(np.broadcast_arrays(own, alpha), axis=2).reshape(-1, 2)
+    kinds, kind_of = np.unique(pairs, axis=0, return_inverse=True)
+    keys = np.column_stack((kind_of.ravel(), counts.reshape(-1, classes)))
     distinct, which = np.unique(keys, axis=0, return_inverse=True)
     found = np.empty((len(distinct), len(tables)))
-    for kind, concentration in enumerate(kinds.tolist()):
-        part, logs = _parts(concentration)
-        own = distinct[:, 0] == kind
+    for kind, (of_place, of_node) in enumerate(kinds.tolist()):
+        part, logs = _parts(of_place, of_node)
+        here = distinct[:, 0] == kind
         for rate, (absent, present) in enumerate(np.exp(tables).transpose(0, 2, 1)):
             of_values = np.log(part[:, None] * present + (1.0 - part[:, None]) * absent)
-            found[own, rate] = np.logaddexp.reduce(distinct[own, 1:] @ of_values.T + logs, axis=1)
+            found[here, rate] = np.logaddexp.reduce(distinct[here, 1:] @ of_values.T + logs, axis=1)
     return np.asarray(found[which.ravel()].reshape(samples, nodes, -1))
 
 
 @cache
-def _parts(concentration: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return points and logs of weights of the mean over a symmetric Beta."""
+def _parts(of_place: float, of_node: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return points and logs of weights of the mean over the Beta of the part that a place has."""
     from scipy.special import roots_jacobi
 
-    points, weights = roots_jacobi(_POINTS, concentration - 1.0, concentration - 1.0)
+    points, weights = roots_jacobi(_POINTS, of_node - 1.0, of_place - 1.0)
     return (points + 1.0) / 2.0, np.log(weights / weights.sum())

@@ -116,6 +116,6 @@ def _with_even_shares(result: Result, device: str) -> tuple[float, ...]:
         for step, tree in enumerate(trees)
     ]
     sampled = cells_of_states(plan.problem, states, result.seed)
-    even = sampled.cells._replace(concentrations=np.full(len(sampled.chains), _EVEN))
+    even = sampled.cells._replace(concentrations=np.full((len(sampled.chains), 2), _EVEN))
     factors = factors_of(sampled._replace(cells=even), result.observed, RATES, None, range(len(names)))
     return tuple(one.value for one in factors)

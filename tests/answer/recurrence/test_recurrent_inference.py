@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
-from scipy.special import betaln, gammaln
+from scipy.special import betaln
 
 import syclade
 from syclade.host.answer.recurrence import bayes_factors as recurrence_tests
 from syclade.host.chains.runs.evidence import Estimate, estimate_of
-from syclade.host.chains.share_draws import CONCENTRATIONS
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.recurrence import LOSS, PARALLEL, genotypes_of, is_allowed
@@ -33,6 +32,7 @@ from tests.answer.recurrence.test_recurrent_posterior import RATES, small_matrix
 from tests.chains.doublets.cases import matrix_of
 from tests.support.backends import QUICKEST, Case
 from tests.support.did_all import assert_did_all
+from tests.support.dirichlet import log_probabilities
 
 FP, FN = 0.01, 0.1
 
@@ -137,15 +137,8 @@ def evidence_of(nodes_with: tuple[tuple[bool, ...], ...], model: str) -> float:
     for cell in range(cells):
         moved = [likely[node, cell] * np.roll(by_counts, 1, axis=node) for node in range(nodes)]
         by_counts = np.sum(moved, axis=0)
-    total = 0.0
-    for concentration in CONCENTRATIONS:
-        rising = gammaln(np.arange(cells + 1) + concentration) - gammaln(concentration)
-        left = by_counts
-        for _ in range(nodes):
-            left = np.exp(rising) @ left
-        over = gammaln(nodes * concentration + cells) - gammaln(nodes * concentration)
-        total += float(left) / math.exp(over) / len(CONCENTRATIONS)
-    return math.log(total)
+    there = np.argwhere(by_counts)
+    return float(np.logaddexp.reduce(log_probabilities(there) + np.log(by_counts[tuple(there.T)])))
 
 
 def exact_factor(model: str, mutation: int, *, constrained: bool = True, gained: bool = False) -> float:
@@ -159,7 +152,8 @@ def exact_factor(model: str, mutation: int, *, constrained: bool = True, gained:
     """
 
     def evidence(has: NDArray[np.bool_]) -> float:
-        return evidence_of(tuple(sorted(map(tuple, has.astype(bool).T.tolist()))), model)
+        # The root comes last, with no mutation.
+        return evidence_of(tuple(sorted(map(tuple, has.astype(bool).T.tolist()), reverse=True)), model)
 
     plain = [evidence(ancestor_matrix(np.array(tree, dtype=np.int32))[:-1]) for tree in all_trees(3)]
     recurrent = []
@@ -181,7 +175,7 @@ DOUBLETS = 0.2
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("steps", "chains", "most"),
-    [(12_000, 8, 0.03), pytest.param(50_000, 16, 0.02, marks=pytest.mark.verification)],
+    [(12_000, 8, 0.05), pytest.param(50_000, 16, 0.02, marks=pytest.mark.verification)],
 )
 @pytest.mark.parametrize("model", ["shares", "doublets"])
 def test_bayes_factors_are_those_of_all_trees_and_of_no_other_model(
@@ -363,21 +357,21 @@ def test_rounds_clear_an_innocent_mutation() -> None:
     result = syclade.infer(TWO_VIOLATIONS.matrix, **OF_ROUNDS)
     found = result.recurrences
     assert found is not None
-    assert {row for row, test in enumerate(found.tests) if test.is_evident} == {1, 2, 7, 8}
+    assert {row for row, test in enumerate(found.tests) if test.is_evident} == {1, 7, 8}
     assert found.tests[8].log_bayes_factor > 4, "without rounds, it seems to recur"
     assert found.accepted == (1, 7)
-    assert set(found.rounds[0]) == {2, 7, 8}
+    assert set(found.rounds[0]) == {7, 8}
     number, last = found.last_of(8)
     assert number == 2
     assert last.log_bayes_factor + 2 * last.error < 0
     assert found.last_of(7)[1].is_evident
-    assert found.explained == (2, 8)
-    assert found.words.endswith("; no longer for M3, M9")
+    assert found.explained == (8,)
+    assert found.words.endswith("; no longer for M9")
     rows = list(csv.DictReader(io.StringIO(found.table()), delimiter="\t"))
     assert [row["accepted"] for row in rows if row["accepted"]] == [
         str(found.accepted.index(row) + 1) for row in sorted(found.accepted)
     ]
-    assert [row["last_round"] for row in rows].count("1") == 7
+    assert [row["last_round"] for row in rows].count("1") == 8
     assert float(rows[8]["last_log_bayes_factor"]) == pytest.approx(last.log_bayes_factor)
     told = json.loads(json.dumps(found.to_dict()))
     assert {one["mutation"] for one in told["rounds"][0]} == {f"M{row + 1}" for row in found.rounds[0]}

@@ -17,6 +17,7 @@ from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
 
 MUTATION, N, CELLS = 1, 3, 3
+ROOT = 4.0
 
 VALUES = np.array([[1, 0, 3], [1, 0, 2], [0, 1, 1]], dtype=np.uint8)
 
@@ -49,11 +50,14 @@ def likelihoods(has: NDArray[np.bool_], rows: list[int], tables: list[int]) -> N
 
 
 def prior(nodes: tuple[int, ...], count: int, concentration: float) -> float:
-    """Return the probability of the cells' nodes, with shares integrated out."""
+    """Return the probability of the cells' nodes, with shares integrated out.
+
+    The root, which comes last, has `ROOT` times the concentration of the others.
+    """
     cells = np.bincount(nodes, minlength=count)
-    own = (gammaln(cells + concentration) - gammaln(concentration)).sum()
-    all_nodes = count * concentration
-    return math.exp(own + gammaln(all_nodes) - gammaln(all_nodes + CELLS))
+    alpha = np.array([concentration] * (count - 1) + [ROOT * concentration])
+    own = (gammaln(cells + alpha) - gammaln(alpha)).sum()
+    return math.exp(own + gammaln(alpha.sum()) - gammaln(alpha.sum() + CELLS))
 
 
 def evidence(has: NDArray[np.bool_], concentration: float) -> float:
@@ -89,7 +93,8 @@ def posterior(concentration: float) -> tuple[SampledCells, NDArray[np.float64]]:
             nodes.append(own)
             weights.append(prior(own, N + 1, concentration) * given)
     count = len(trees)
-    cells = SampledCells(np.array(trees), np.array(nodes), np.full(count, concentration))
+    concentrations = np.tile([concentration, ROOT * concentration], (count, 1))
+    cells = SampledCells(np.array(trees), np.array(nodes), concentrations)
     return cells, np.array(weights) / np.sum(weights)
 
 
@@ -110,7 +115,7 @@ def test_likelihoods_that_differ_by_hundreds_of_nats_are_added() -> None:
     nodes = np.repeat([0, 1], cells // 2)[None]
     values = np.ones(cells, dtype=np.uint8)
     at_one, at_two = (
-        log_ratios(SampledCells(tree, nodes, np.array([1.0])), 0, values, TABLES[:rates]) for rates in (1, 2)
+        log_ratios(SampledCells(tree, nodes, np.ones((1, 2))), 0, values, TABLES[:rates]) for rates in (1, 2)
     )
     assert np.isfinite(at_one).all()
     assert at_two == pytest.approx(at_one, abs=1e-6), "the second rate explains nothing here"

@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 import syclade
 from syclade.host.chains.doublet_shares import (
@@ -16,7 +15,6 @@ from syclade.host.chains.doublet_shares import (
 )
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
-from syclade.host.chains.share_draws import CONCENTRATIONS
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
@@ -32,6 +30,7 @@ from tests.chains.doublets.cases import RATE
 from tests.suites.rows.doublets import CASES, plan_with_shares
 from tests.suites.test_shares import p_value
 from tests.support.backends import Backend, Case
+from tests.support.dirichlet import log_probabilities
 
 SEED = 5
 
@@ -95,11 +94,7 @@ def log_posterior_weights(plan: Plan, rate: float, *, shares: bool = True) -> ND
         ],
         axis=1,
     )
-    total = counts.sum(axis=1)
-    grid = np.array(CONCENTRATIONS)[:, None]
-    prior = gammaln(grid * nodes) - gammaln(grid * nodes + total) - nodes * gammaln(grid)
-    prior = prior + gammaln(counts[None] + grid[:, :, None]).sum(axis=2)
-    prior = np.logaddexp.reduce(prior, axis=0) if shares else -total * np.log(nodes)
+    prior = log_probabilities(counts) if shares else -counts.sum(axis=1) * np.log(nodes)
     prior = prior + np.where(is_pair, np.log(rate), np.log1p(-rate)).sum(axis=1)
     logs = []
     for tree in all_trees(plan.problem.mutations):

@@ -111,10 +111,10 @@ def test_the_order_in_a_clone_is_no_reason() -> None:
 def test_infer_sets_aside_a_mutation_without_a_sure_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A chain with four cells at each node, and a mutation that is missing: found by its places alone."""
-    values = np.zeros((21, 84), dtype=np.uint8)
+    """A chain with two to six cells at a node, and a mutation that is missing: found by its places alone."""
+    values, ends = np.zeros((21, 84), dtype=np.uint8), np.cumsum([2, 4, 6] * 7)
     for depth in range(20):
-        values[depth, 4 * depth + 4 :] = 1
+        values[depth, ends[depth] :] = 1
     values[20] = 3
     options: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "native", "seed": 1}
     monkeypatch.setattr("syclade.host.answer.request.inputs.unplaced_in", lambda _: Unplaced())

@@ -10,10 +10,8 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 import syclade
-from syclade.host.chains.share_draws import CONCENTRATIONS
 from syclade.host.data.model.likelihood import attachment_posteriors, log_likelihood, summed_log_likelihood
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
@@ -21,6 +19,7 @@ from syclade.host.data.trees.clones import clones_of
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.support import rounds
 from syclade.quality.oracle.trees import all_trees
+from tests.support.dirichlet import log_probabilities
 
 pytestmark = pytest.mark.statistical
 
@@ -39,10 +38,7 @@ PLACES: NDArray[np.int64] = np.indices((N + 1,) * CELLS).reshape(CELLS, -1)
 def log_priors() -> NDArray[np.float64]:
     """Return the log-probability of each way to put the cells at nodes, with the shares integrated out."""
     counts = (np.arange(N + 1)[:, None, None] == PLACES).sum(axis=1)
-    grid = np.array(CONCENTRATIONS)[:, None]
-    logs = gammaln(grid * (N + 1)) - gammaln(grid * (N + 1) + CELLS) - (N + 1) * gammaln(grid)
-    logs = logs + gammaln(counts[:, None, :] + grid).sum(axis=0)
-    return np.asarray(np.logaddexp.reduce(logs, axis=0))
+    return log_probabilities(counts.T)
 
 
 def log_likelihoods(tree: NDArray[np.int32]) -> NDArray[np.float64]:
