@@ -47,7 +47,7 @@ def inputs(n: int) -> Iterator[tuple[ParentVector, Move]]:
             yield from ((tree, own[at]) for at in rng.integers(0, max(1, len(own)), 20) if own)
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 4, 9, 31, 32, 33])
+@pytest.fixture(scope="module", params=[1, 2, 3, 4, 9, 31, 32])
 def given(request: pytest.FixtureRequest) -> list[tuple[ParentVector, Move]]:
     return list(inputs(request.param))
 
