@@ -18,8 +18,9 @@ OWN_ARGUMENTS = (
     "commands/infscite/arguments.py", "commands/export/loader.py", "commands/export/tails_loader.py",
     "commands/export/hls/opencl_testbench.py",
     "commands/ship/make.py", "device/cluster/scheduler.py", "ground/packages.py",
+    "data/trees/comparison.py",
 )  # fmt: skip
-"""Parts of the host that name options: the commands, the table, and programs with arguments of their own."""
+"""Parts of the host that name options: the commands and what one alone has, the table, other programs."""
 COMMENT = re.compile(r"#.*\b(IN|OUT)\b")
 
 

@@ -101,7 +101,9 @@ def compare(
     tree's claims that TREE makes, too. Several TREEs are printed as a tab-separated table.
     """
     from syclade.host.answer.comparison import compare_many
+    from syclade.host.commands.progress import show_log
 
+    show_log(quiet=True, verbose=False)
     if true is None:
         if len(trees) != 2:
             raise OptionError(

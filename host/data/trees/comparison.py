@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,12 +15,20 @@ from syclade.host.data.trees.cell_splits import CellTree, shared_splits, shared_
 from syclade.host.data.trees.distances import Agreement, Distances, Pairs, distances_between
 from syclade.host.data.trees.labelled import listed
 from syclade.host.data.trees.multi_label import MultiLabel, mp3_similarity, multi_label_distance
-from syclade.host.data.trees.named import NamedTree
+from syclade.host.data.trees.named import BAR, NamedTree
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import JsonObject
 
 __all__ = ["CellComparison", "Comparison", "compare_cell_trees", "compare_trees"]
+
+logger = logging.getLogger("syclade.compare")
+
+_FEW = 4
+"""Part of the names of the smaller tree, at most one in so many, that are few to compare."""
+
+_BETWEEN, _MORE = (" ", ",", ";", "/", "&", "+", "_"), 3
+"""Texts that other programs write between the mutations of a node, and the least matches to hint at one."""
 
 MOST_OF_MP3 = 1000
 """Most shared mutations for MP3: its time, 3 s then, grows with their third power."""
@@ -175,19 +185,46 @@ def _compared_cells(tree: CellTree, true: CellTree) -> CellComparison:
     )
 
 
+def _separator_hint(own: set[str], others: set[str]) -> str:
+    """Return the hint at the text between names by which labels of many more mutations would be equal."""
+    same = len(own & others)
+
+    def match(between: tuple[str, str]) -> int:
+        parts = ({part for name in names for part in name.split(text)} - {""}
+                 for names, text in zip((own, others), between, strict=True))  # fmt: skip
+        return len(set.intersection(*parts))
+
+    pairs = [(one, one) for one in _BETWEEN]
+    pairs += [pair for one in _BETWEEN for pair in ((one, BAR), (BAR, one))]
+    best = max(pairs, key=match)
+    if match(best) < max(_MORE, 2 * same):
+        return ""
+    flags = " ".join(f"--separator {shlex.quote(text)}" for text in dict.fromkeys(best))
+    return f"with {flags} between the mutations of a node, {match(best)} would match"
+
+
 def _shared_names(
     names: Sequence[str], true_names: Sequence[str], title: str, true_title: str, what: str
 ) -> tuple[list[str], tuple[str, ...], tuple[str, ...]]:
     """Return the names of both trees, of the one alone, and of the other, each sorted."""
     own, others = set(names), set(true_names)
     shared = sorted(own & others)
+    hint = _separator_hint(own, others) if what == "mutation" else ""
+    least = min(len(own), len(others))
+    if 0 < len(shared) <= least / _FEW and least > 1:
+        logger.warning(
+            "%d of %d %ss of %s, and of %d of %s, are in both: only they are compared%s",
+            len(shared), len(own), what, title, len(others), true_title, f" ({hint})" if hint else "",
+        )  # fmt: skip
     if not shared:
         raise TreeError(
             f"the trees share no {what}: {title} has {listed(sorted(own)) or 'none'}; "
             f"{true_title} has {listed(sorted(others)) or 'none'}",
             hint="give trees whose leaves are cells"
             if what == "cell"
-            else f"if a file has numbers, give the names in their order ({flag_of('names')}); if nodes have "
-            "several mutations, the text between them, of either tree; if the leaves are cells, say so",
+            else hint
+            or f"if a file has numbers, give the names in their order ({flag_of('names')}); if nodes have "
+            "several mutations, the text between them (--separator), of either tree; if the leaves are "
+            "cells, --kind cells",
         )
     return shared, tuple(sorted(own - others)), tuple(sorted(others - own))

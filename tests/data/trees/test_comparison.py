@@ -229,6 +229,19 @@ def test_separators_of_both_trees(run: Any) -> None:
     assert "1 parenthesis is not closed" in str(failed.exception)
 
 
+def test_few_shared_mutations_are_warned_of(run: Any) -> None:
+    own, other, third = Path("own.nwk"), Path("other.nwk"), Path("third.nwk")
+    own.write_text("('a b c',('d e f',g)'h i')Root;")
+    other.write_text("((((((((a)b)c)d)e)f)h)i,g)Root;")
+    third.write_text("(('a b c')'d e f','h i')Root;")
+    found = run("compare", str(own), str(other))
+    assert "warning: 1 of 4 mutations of own.nwk, and of 9 of other.nwk, are in both" in found.output
+    assert "with --separator ' ' between the mutations of a node, 9 would match" in found.output
+    assert "warning" not in run("compare", str(other), str(other)).output
+    with pytest.raises(TreeError, match="with --separator ' ' between"):
+        syclade.compare(third, other)
+
+
 def test_cells_of_a_tree_are_left_out(tmp_path: Path) -> None:
     one, two = "((c1,b)a,c2)root;", "((b)a)root;"
     assert compared(one, two, tmp_path).only_tree == ("c1", "c2")
