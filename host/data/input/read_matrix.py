@@ -197,6 +197,8 @@ def _of_object(source: object, format: str, options: ReadOptions) -> tuple[Matri
     if is_frame(source):
         return of_frame(source, options), Marks()
     wrong = next((option for option in options.given if option not in OF_ARRAYS), None)
+    if wrong is not None and hasattr(source, "to_frame"):
+        raise MatrixError("a Series is one column of a matrix", hint="give the whole DataFrame")
     if wrong is not None:
         raise OptionError(
             f"{flag_of(wrong)} does not go with an array", hint="rows are mutations, and 2 is homozygous"
@@ -258,8 +260,14 @@ def _read_detected(source: Source, options: ReadOptions, strict: bool) -> tuple[
         return format, *_read(source, format, options, ", which was detected")
     if not strict:
         options = options.with_two("homozygous")
+    why = ", which is assumed where no other format fits"
     try:
-        return format, *_read(source, format, options, ", which is assumed where no other format fits")
+        _format(format, options, why)
+    except OptionError:
+        _read(source, format, ReadOptions(two="homozygous"))  # an empty file, say: that is the first reason
+        raise
+    try:
+        return format, *_read(source, format, options, why)
     except MatrixError as problem:
         if problem.column is not None:
             problem.hint = f"{problem.hint}; SCITE's format is assumed, because no other fits"

@@ -21,7 +21,7 @@ from syclade.host.data.input.matrix import Matrix, values_from_array
 from syclade.host.data.input.names import check_names, default_names, distinct_names
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options.types import AnyPath
-from syclade.host.ground.values import Array, on_host
+from syclade.host.ground.values import Array, counted, listed, on_host
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -279,8 +279,23 @@ def _floats(frame: DataFrame) -> NDArray[np.float64]:
     try:
         floats: NDArray[np.float64] = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as problem:
-        raise MatrixError(f"the DataFrame has an entry that is not a number: {problem}") from None
+        raise _no_numbers(frame, problem) from None
     return floats
+
+
+def _no_numbers(frame: DataFrame, problem: Exception) -> MatrixError:
+    """Return the error for a data frame with an entry that is not a number, with its columns."""
+    columns = []
+    for at, name in enumerate(frame.columns):
+        try:
+            frame.iloc[:, at].to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            columns.append(str(name))
+    where = f" in {counted(len(columns), 'column', 'columns')} ({listed(columns)})" if columns else ""
+    return MatrixError(
+        f"the DataFrame has an entry that is not a number{where}: {problem}",
+        hint="leave out columns that are no mutations or cells: frame.drop(columns=[...])",
+    )
 
 
 def marks_of(data: AnnData, options: ReadOptions) -> Marks:

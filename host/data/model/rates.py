@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.formats.grid import of_sasc
 from syclade.host.data.input.names import default_names
 from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
 from syclade.host.ground.errors import MatrixError, OptionError, RatesError
@@ -295,11 +296,12 @@ def _refuse_homozygous(matrix: Matrix) -> None:
     if not found.any():
         return
     row, cell = divmod(int(found.argmax()), matrix.n_cells)
-    where, path, line = f"array[{row}, {cell}]", None, None
+    where, path, line, missing = f"array[{row}, {cell}]", None, None, ""
     if matrix.file_sha256:
         path = matrix.source
         if _rows_are_lines(matrix):
             where, line = f"row {row + 1}, cell {cell + 1}", row + 1
+            missing = f"if 2 is missing, {flag_of('two')} missing; {of_sasc()}; else "
         else:
             of_cell = shown(matrix.cells[cell]) if matrix.cells else str(cell + 1)
             where = f"mutation {shown(matrix.mutations[row])}, cell {of_cell}"
@@ -307,8 +309,8 @@ def _refuse_homozygous(matrix: Matrix) -> None:
         f"{where} is 2, a homozygous mutation ({int(found.sum())} in all), and there are no rates for it",
         path=path,
         line=line,
-        hint=f"give the rates of homozygous observations ({flag_of('fn_rate_hom')}, SCITE's second -ad, with "
-        f"{flag_of('hom_rate')}, its -cc), or treat 2 as 1 ({flag_of('merge_homozygous')})",
+        hint=f"{missing}give the rates of homozygous observations ({flag_of('fn_rate_hom')}, SCITE's second "
+        f"-ad, with {flag_of('hom_rate')}, its -cc), or treat 2 as 1 ({flag_of('merge_homozygous')})",
     )
 
 

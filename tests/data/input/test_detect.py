@@ -172,6 +172,30 @@ def test_an_assumed_format_is_reported(tmp_path: Path, text: str, words: str) ->
     assert "SCITE's format is assumed" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "the file is empty"),
+        (b"\n\n", "the file is empty"),
+        ("a,b\n0,1\n".encode("utf-16"), "UTF-16"),
+        (b",A,B,C,D,batch\nc1,1,0,1,0,B\nc2,0,0,1,1,A\n", r"2: 'B' \(value 5 of the row\) is not a value"),
+    ],
+)
+def test_the_reason_is_in_the_file_and_not_in_the_options(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    for options in ({"rows": "cells"}, {"rows": "cells", "min_depth": 5})[: 1 if b"," in content else 2]:
+        with pytest.raises(MatrixError, match=words):
+            syclade.read_matrix(path, **options)
+
+
+def test_twos_that_may_be_missing_are_hinted_at(tmp_path: Path) -> None:
+    path = tmp_path / "sasc.txt"
+    path.write_text("0 1 2\n1 2 0\n")
+    with pytest.raises(MatrixError, match="SASC's files, of cells: --format sasc"):
+        syclade.infer(path, fp_rate=0.01, fn_rate=0.1)
+
+
 def test_options_name_a_format_that_was_not_given(forms: dict[str, Path]) -> None:
     with pytest.raises(OptionError, match="--min-depth does not go with --format scite, which is assumed"):
         syclade.read_matrix(forms["matrix.csv"], min_depth=5)

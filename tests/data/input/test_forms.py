@@ -93,6 +93,16 @@ def test_data_frames(rows: str, kind: str) -> None:
     assert "read_matrix" in str(caught.value.hint)
 
 
+def test_columns_of_text_and_series_are_named() -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"A": [0, 1], "batch": ["x", "y"]})
+    with pytest.raises(MatrixError, match=r"not a number in 1 column \(batch\)"):
+        syclade.read_matrix(frame, rows="cells")
+    with pytest.raises(MatrixError, match="a Series is one column"):
+        syclade.read_matrix(frame["A"], rows="cells")
+
+
 @pytest.mark.parametrize(
     ("entry", "words"), [("x", "could not convert|not a number"), (7, "is 7"), (1.5, "is 1.5")]
 )

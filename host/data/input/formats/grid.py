@@ -29,6 +29,7 @@ __all__ = [
     "code",
     "is_symbol",
     "named_grid",
+    "of_sasc",
     "refuse_rows",
     "refuse_two",
     "unused_evidence",
@@ -235,6 +236,11 @@ def code(
                 )
             values[symbol] = symbols[folded]
     return np.array([[values[symbol] for symbol in row] for row in rows], np.uint8)
+
+
+def of_sasc() -> str:
+    """Return the hint at SASC's format, whose files look like SCITE's."""
+    return f"SASC's files, of cells: {flag_of('format')} sasc"
 
 
 def with_two(values: NDArray[np.uint8], options: ReadOptions, path: str, hint: str = "") -> NDArray[np.uint8]:

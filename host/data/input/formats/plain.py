@@ -13,6 +13,7 @@ from syclade.host.data.input.formats.grid import (
     ReadOptions,
     code,
     named_grid,
+    of_sasc,
     refuse_rows,
     refuse_two,
     with_two,
@@ -33,10 +34,9 @@ def read_scite(data: bytes, path: str, options: ReadOptions) -> Grid:
         MatrixError: an error in the file, with line and column; 2 occurs, and `two` is not given; `rows` is
             "cells".
     """
+    values = values_of(data, path)  # the first to fail: other formats are read so, too, if none fits
     refuse_rows(options, "mutations", path)
-    return Grid(
-        with_two(values_of(data, path), options, path, f"; SASC's files, of cells: {flag_of('format')} sasc")
-    )
+    return Grid(with_two(values, options, path, f"; {of_sasc()}"))
 
 
 def read_sasc(data: bytes, path: str, options: ReadOptions) -> Grid:

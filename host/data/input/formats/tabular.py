@@ -21,6 +21,8 @@ __all__ = ["Table", "by_commas", "fields_of", "read_table", "separator_of", "why
 
 _SEPARATORS = {"tsv": ("\t", " "), "csv": (",", ";")}
 _NUMBER = re.compile(r"-?(?:[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]{1,3})?|inf)")
+_OTHERS = 4
+"""Of as many fields behind the name, one may be no value, as in a column of labels; its reader reports it."""
 _QUOTED = re.compile(r'"((?:[^"\\]|""|\\.)*)"', re.DOTALL)
 
 
@@ -202,6 +204,9 @@ def why_no_table(first: str, second: str, form: str) -> str | None:
     numbered = header[0] == "" and all(columns) and len(set(columns)) == len(row) - 1  # pandas' columns
     if all(map(_is_number, words)) and not (numbered and separator != " "):
         return "no names in the first line"
-    if not all(map(_is_number, row[1 + numbers :])) or (separator == " " and is_symbol(row[0])):
+    others = sum(not _is_number(field) for field in row[1 + numbers :])
+    sure = separator != " " and not any(map(_is_number, columns))
+    most = (len(row) - 1) // _OTHERS if sure else 0
+    if others > most or (separator == " " and is_symbol(row[0])):
         return "no name and values in the second line"
     return None
