@@ -85,6 +85,7 @@ MODULES = {
     "host.findings.specimen_shares": "labels of cells",
     "host.findings.cooptimal.plateau": "co-optimal trees",
     "host.device.queue": "SYCL devices",
+    "host.ground.options": "texts of errors in Python",
     "host.device.cuda": "NVIDIA GPUs",
     "host.device.engines.cuda": "NVIDIA GPUs",
     "host.device.engines.sycl": "SYCL devices",

@@ -19,7 +19,16 @@ import syclade
 from syclade.host.commands.call import command as call_command
 from syclade.host.commands.infer import command
 from syclade.host.ground.errors import OptionError, RatesError
-from syclade.host.ground.options import DECIDE, OPTIONS, Options, checked, command_of, flag_of, given_of
+from syclade.host.ground.options import (
+    DECIDE,
+    OPTIONS,
+    Options,
+    checked,
+    command_of,
+    flag_of,
+    given_of,
+    in_python,
+)
 from syclade.host.ground.options.calls import CallOptions
 from syclade.host.ground.options.page import page
 from syclade.host.ground.options.types import AnyPath, Names, Option, Values
@@ -116,6 +125,13 @@ def test_options_are_immutable_values() -> None:
         given.seed = 8  # type: ignore[misc]
     with pytest.raises(TypeError, match="no sead"):
         Options(**misspelt)
+
+
+def test_errors_in_python_name_arguments() -> None:
+    with pytest.raises(OptionError, match=r"--fp-rate is 'a', .*\nin Python: fp_rate=$") as caught:
+        syclade.infer([[0, 1], [1, 0]], fp_rate="a", fn_rate=0.1)
+    assert "Python" not in caught.value.text
+    assert in_python("replace with --force, --min-af or --out, not --forces") == ["force=True", "min_af="]
 
 
 def test_plain_values() -> None:

@@ -137,7 +137,7 @@ def _run(arguments: Sequence[str] | None, group: click.Group, name: str) -> int:
     except BrokenPipeError:
         return _silence()
     except SycladeError as error:
-        return _complain(str(error))
+        return _complain(error.text)
     except click.ClickException as error:
         error.show()
         return EXIT_ERROR

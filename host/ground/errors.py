@@ -48,6 +48,18 @@ class SycladeError(Exception):
         return ""
 
     def __str__(self) -> str:
+        """Return the text, and how the options that it names are given in Python."""
+        text = self.text
+        if "--" not in text:
+            return text
+        from syclade.host.ground.options import in_python
+
+        names = in_python(text)
+        return f"{text}\nin Python: {', '.join(names)}" if names else text
+
+    @property
+    def text(self) -> str:
+        """Where it is, what is wrong, and what to do: as the commands print it."""
         where = self.location()
         text = f"{where}: {self.message}" if where else self.message
         return text if self.hint is None else f"{text}\nhint: {self.hint}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ __all__ = [
     "command_of",
     "flag_of",
     "given_of",
+    "in_python",
     "is_given",
     "options_of",
     "plain_of",
@@ -49,6 +51,20 @@ def flag_of(name: str, value: object = None) -> str:
     """Return an option as users type it, such as `--steps`; with a value, such as `--method chain`."""
     flag = OPTIONS[name].flag or "--" + name.replace("_", "-")
     return flag if value is None else f"{flag} {value}"
+
+
+_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+_OF_COMMANDS = ("out", "json", "quiet", "verbose")
+
+
+def in_python(text: str) -> list[str]:
+    """Return the arguments in Python for the flags in a text, such as `fp_rate=` or `force=True`."""
+    from syclade.host.ground.options.calls import CallOptions, call_flag
+
+    names = {call_flag(name): (name, row) for name, row in CallOptions.table.items()}
+    names |= {flag_of(name): (name, row) for name, row in OPTIONS.items() if name not in _OF_COMMANDS}
+    found = (names[flag] for flag in dict.fromkeys(_FLAG.findall(text)) if flag in names)
+    return [f"{name}={'True' if row.type.name == 'flag' else ''}" for name, row in found]
 
 
 def checked(name: str, value: Any, error: type[OptionError] = OptionError) -> Any:
