@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -184,7 +185,8 @@ def test_an_assumed_format_is_reported(tmp_path: Path, text: str, words: str) ->
 def test_the_reason_is_in_the_file_and_not_in_the_options(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "x"
     path.write_bytes(content)
-    for options in ({"rows": "cells"}, {"rows": "cells", "min_depth": 5})[: 1 if b"," in content else 2]:
+    given: list[dict[str, Any]] = [{"rows": "cells"}, {"rows": "cells", "min_depth": 5}]
+    for options in given[: 1 if b"," in content else 2]:
         with pytest.raises(MatrixError, match=words):
             syclade.read_matrix(path, **options)
 
