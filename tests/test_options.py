@@ -128,8 +128,9 @@ def test_options_are_immutable_values() -> None:
 
 
 def test_errors_in_python_name_arguments() -> None:
+    wrong: Any = "a"
     with pytest.raises(OptionError, match=r"--fp-rate is 'a', .*\nin Python: fp_rate=$") as caught:
-        syclade.infer([[0, 1], [1, 0]], fp_rate="a", fn_rate=0.1)
+        syclade.infer([[0, 1], [1, 0]], fp_rate=wrong, fn_rate=0.1)
     assert "Python" not in caught.value.text
     assert in_python("replace with --force, --min-af or --out, not --forces") == ["force=True", "min_af="]
 
