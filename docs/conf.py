@@ -15,7 +15,7 @@ from typing import Any
 PAGES = {
     "First steps": [
         "site/readme", "installation", "notebooks/from-a-matrix-to-a-report", "trust", "figures",
-        "biopsies",
+        "tutorials/reads-to-tree", "tutorials/two-time-points", "tutorials/a-cohort", "biopsies",
     ],
     "How to": [
         "formats", "evidence", "samples", "compare", "tree-tools", "r", "many", "cluster",
@@ -40,7 +40,7 @@ html_theme = "sphinx_book_theme"
 html_title = f"syclade {version}"
 myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_inline"]
-nb_execution_mode = "off"  # tests/test_notebooks.py runs them
+nb_execution_mode = "off"  # tests/test_notebooks.py runs them, and compares the stored outputs of tutorials
 napoleon_use_ivar = True
 autodoc_typehints = "none"  # types are in the descriptions
 
@@ -62,7 +62,7 @@ def _linked(found: re.Match[str], page: str) -> str:
 
 def _prepare(_app: Any, page: str, source: list[str]) -> None:
     """Take texts from outside, make links those of the site, and add the lists of pages to the front page."""
-    if page.startswith("notebooks/"):
+    if page.startswith(("notebooks/", "tutorials/")):
         return
     if page in _INCLUDED:
         source[0] = (Path(__file__).parents[1] / _INCLUDED[page]).read_text("utf-8")

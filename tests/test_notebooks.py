@@ -1,4 +1,4 @@
-"""The notebooks of the documentation run unchanged, and contain no outputs."""
+"""The notebooks of the documentation run unchanged; tutorials print the outputs that are stored in them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.support.notebooks import TUTORIALS, run_notebook, without_times
 from tests.support.searches import shorten_support
 
 FOLDER = ROOT / "docs" / "notebooks"
@@ -39,3 +40,12 @@ def test_notebooks_run(notebook: Path, tmp_path: Path, monkeypatch: pytest.Monke
         exec(compile(source, f"{notebook.name}, cell {number}", "exec"), names)
     assert names["result"].log_likelihood == pytest.approx(-337.705396, abs=1e-6)
     assert (tmp_path / "crc1" / "report.html").stat().st_size > 10000
+
+
+@pytest.mark.parametrize("notebook", TUTORIALS, ids=lambda path: path.stem)
+def test_tutorials_print_what_is_stored(notebook: Path, tmp_path: Path) -> None:
+    cells = list(run_notebook(notebook, tmp_path))
+    assert 10 <= len(cells) <= 25
+    for cell, made in cells:
+        if cell["cell_type"] == "code":
+            assert without_times(made) == without_times(cell["outputs"]), "".join(cell["source"])
