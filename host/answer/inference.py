@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.ground.signals import Stop
 
-__all__ = ["InferenceProgress", "infer", "infer_by", "infer_leaf", "progress_of"]
+__all__ = ["InferenceProgress", "infer", "infer_by", "infer_leaf", "log_warnings", "progress_of"]
+
+logger = logging.getLogger("syclade.result")
 
 
 @dataclass(frozen=True)
@@ -219,7 +222,8 @@ def infer(
         progress: callback for progress, called about ten times per second.
 
     Returns:
-        The best tree over all chains, its float64 log-likelihood, and how it was found.
+        The best tree over all chains, its float64 log-likelihood, and how it was found. The reasons to doubt
+        it (`Result.warnings`) are also logged, by the logger `syclade.result`.
 
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or DeviceError, with what to do.
@@ -227,7 +231,20 @@ def infer(
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
     options = options_of(locals())
-    return infer_by(options, matrix, executor=executor, stop=stop, progress=progress)
+    result = infer_by(options, matrix, executor=executor, stop=stop, progress=progress)
+    log_warnings(result)
+    return result
+
+
+def log_warnings(result: Result, name: str = "") -> None:
+    """Log the reasons to doubt a result, as a command prints them.
+
+    Args:
+        result: the result.
+        name: name of its matrix, if there are several.
+    """
+    for words in result.warnings:
+        logger.warning("%s%s", f"{name}: " if name else "", words)
 
 
 def infer_by(

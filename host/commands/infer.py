@@ -228,10 +228,6 @@ def _print_json(result: Result) -> None:
     click.echo(json.dumps(values, indent=2))
 
 
-_MOST_NAMES = 12
-"""Maximum number of file names in the output."""
-
-
 def _print(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
     """Print the result, and the names of its files, or else the tree.
 
@@ -264,8 +260,7 @@ def _print(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
         if not shows(newick):
             click.echo("syclade: warning: names have signs that standard output lacks: use --out", err=True)
     else:
-        names, more = ", ".join(folder.written[:_MOST_NAMES]), len(folder.written) - _MOST_NAMES
-        click.echo(f"wrote {names}{f' and {more} more' if more > 0 else ''} to {folder.path}")
+        click.echo(f"wrote {', '.join(folder.written)} to {folder.path}")
 
 
 def _pipeline(report: PipelineReport) -> str:

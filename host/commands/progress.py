@@ -24,12 +24,20 @@ WIDE = 180
 Show = Callable[["InferenceProgress"], None]
 
 
+_INPUT = "syclade.input"
+"""Logger of messages on the matrix and what goes with it."""
+
+
 class Log(logging.Handler):
-    """Log handler for standard error; a visible progress bar replaces `tell` to print above itself."""
+    """Log handler for standard error; a visible progress bar replaces `tell` to print above itself.
+
+    A batch replaces `matrix_of`, so that messages on an input begin with the name of its matrix.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.tell: Callable[[str], None] = self._echo
+        self.matrix_of: Callable[[], str | None] = lambda: None
         self._shown: set[str] = set()
 
     @staticmethod
@@ -39,6 +47,9 @@ class Log(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print a message, unless it was printed before."""
         message = record.getMessage()
+        matrix = self.matrix_of() if record.name == _INPUT else None
+        if matrix is not None:
+            message = f"{matrix}: {message}"
         if message not in self._shown:  # searches and the chains that start from them may say the same
             self._shown.add(message)
             kind = "warning: " if record.levelno >= logging.WARNING else ""

@@ -64,8 +64,10 @@ def running(
         quiet, verbose: options of the command.
     """
     from syclade.host.answer.batch.many import AHEAD, jobs_for, own_threads
+    from syclade.host.answer.batch.run_task import MATRIX
 
     log = show_log(not verbose, verbose)
+    log.matrix_of = MATRIX.get
     if not quiet:
         for name in _LOGGED:
             logging.getLogger(name).setLevel(logging.INFO)
@@ -145,7 +147,9 @@ def ending(lines: Sequence[Line], folder: Path, *, quiet: bool, as_json: bool) -
     elif not quiet:
         words = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
         number = counted(len(lines), *MATRICES)
-        click.echo(f"{number}: {words or 'nothing to do'}; results are in {folder}")
+        warned = sum(bool(line.get("warnings")) for line in lines)
+        more = f" ({warned} with warnings, see results.tsv)" if warned else ""
+        click.echo(f"{number}: {words or 'nothing to do'}{more}; results are in {folder}")
     return 0 if states["done"] == len(lines) else 1
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from syclade.host.answer.batch.task import COLUMNS, FILES, Task
-from syclade.host.answer.inference import infer_by
+from syclade.host.answer.inference import infer_by, log_warnings
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
 from syclade.host.device.cores import cores_of_process, take_share
 from syclade.host.findings.kinds import kind_named, weights_of
@@ -156,9 +156,12 @@ def _results(
     pool = own_threads(at_once) if executor is None else RetryingExecutor(executor)
     ahead = 2 * at_once if executor is None else AHEAD
     try:
-        for _, future in bounded_map(partial(infer_task, stop=stop), tasks, pool, ordered=True, ahead=ahead):
+        futures = bounded_map(partial(infer_task, stop=stop), tasks, pool, ordered=True, ahead=ahead)
+        for number, future in futures:
             try:
-                yield future.result()
+                result = future.result()
+                log_warnings(result, f"matrix {number + 1}" if result.matrix is None else result.matrix)
+                yield result
             except SycladeError as error:
                 if errors == "raise":
                     raise

@@ -45,6 +45,7 @@ _COLUMNS = (
     _Column("agreeing", "Agreeing", "{}", "runs"),
     _Column("converged", "Converged"),
     _Column("certainty", "Certainty", "{:.0%}"),
+    _Column("warnings", "Warnings", "{}"),
     _Column("seconds", "Seconds", "{:.2f}"),
     _Column("error", "Error"),
 )

@@ -38,17 +38,18 @@ __all__ = [
 
 COLUMNS = (
     "name", "state", "mutations", "cells", "log_likelihood", "fp_rate", "fn_rate", "agreeing", "runs",
-    "converged", "certainty", "seconds", "steps", "sweeps", "device", "error",
+    "converged", "certainty", "warnings", "seconds", "steps", "sweeps", "device", "error",
 )  # fmt: skip
 """Columns of results.tsv: `agreeing` of the `runs` (searches, or chains) found the best score, `certainty` is
-the mean probability of the tree's edges by its support, and `steps` and `sweeps` are those of this run."""
+the mean probability of the tree's edges by its support, `warnings` their number, `seconds` the time of the
+whole inference, and `steps` and `sweeps` are those of this run."""
 
 TIMES = ("seconds", "device")
 """Columns in which equal runs differ, besides the work of resumed runs."""
 
 
 class Line(TypedDict):
-    """Values by `COLUMNS`, as far as they are known; and the row for MultiQC."""
+    """Values by `COLUMNS`, as far as they are known; the warnings, and the row for MultiQC."""
 
     name: str
     state: str
@@ -61,6 +62,8 @@ class Line(TypedDict):
     runs: NotRequired[int]
     converged: NotRequired[str]
     certainty: NotRequired[float | None]
+    warnings: NotRequired[int]
+    warned: NotRequired[list[str]]
     seconds: NotRequired[float]
     steps: NotRequired[int]
     sweeps: NotRequired[int]
@@ -85,7 +88,9 @@ def line_of(name: str, result: Result) -> Line:
         "runs": len(result.searches) or result.chains,
         "converged": "yes" if result.converged else "no",
         "certainty": None if result.support is None else result.support.certainty,
-        "seconds": result.seconds,
+        "warnings": len(result.warnings),
+        "warned": result.warnings,
+        "seconds": result.total_seconds,
         "steps": work[STEPS],
         "sweeps": work[SWEEPS],
         "device": result.device,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +25,13 @@ from syclade.host.ground.lock import locked
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.signals import Stop
 
-__all__ = ["INCOMPLETE", "Place", "drop_old_lock", "known_line", "run_task"]
+__all__ = ["INCOMPLETE", "MATRIX", "Place", "drop_old_lock", "known_line", "run_task"]
 
 _INPUTS = ("names", "cell_names", "metadata", "total_reads", "ref_reads", "absent", "image", "true_tree")
 """Options whose files are read."""
+
+MATRIX: ContextVar[str | None] = ContextVar("MATRIX", default=None)
+"""Name of the matrix that this thread infers, for messages."""
 
 NOT_DONE = "it was not run to its end yet"
 
@@ -58,6 +62,7 @@ def run_task(place: Place, task: Task) -> Line:
         place: where to write.
         task: the task; its matrix is a path.
     """
+    MATRIX.set(task.name)
     folder = place.folder / task.name
     if place.stop.wanted:
         return failed_line(task.name, NOT_DONE, "waiting")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from syclade.host.answer.batch.page import page_of
 from syclade.host.answer.batch.result_row import Line, failed_line
+from syclade.host.data.input.matrix import format_matrix
 from tests.answer.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort, write_table
 from tests.golden.commands import call
 
@@ -386,3 +390,23 @@ def test_evidence_is_an_option_of_a_matrix(tmp_path: Path) -> None:
     refused = call(["batch", str(table), *words])
     assert "2 done, 1 failed" in refused.output
     assert "pair has a result of other options or of another matrix" in refused.messages
+
+
+def test_warnings_are_counted_and_named(tmp_path: Path) -> None:
+    """One matrix without errors, with a cell without an observation, under a wrong rate and a right one."""
+    values = np.repeat(1 - np.tri(5, 6, -1, dtype=np.uint8), 20, axis=1)
+    values[:, 0] = 3
+    (tmp_path / "m.csv").write_text(format_matrix(values))
+    rows = (("matrix", "name", "fn_rate"), ("m.csv", "a", "0.2"), ("m.csv", "b", "0.01"))
+    table, out = write_table(tmp_path / "table.tsv", *rows), tmp_path / "out"
+    done = call(["batch", str(table), "--out", str(out), "--fp-rate=0.01", "--support=none", "--report"])
+    assert [line["warnings"] for line in lines_of(out)] == ["1", "0"]
+    assert "2 matrices: 2 done (1 with warnings, see results.tsv)" in done.output
+    for name in "ab":
+        assert f"syclade: warning: {name}: 1 cell without an observation (s0)" in done.messages
+    page = (out / "report.html").read_text()
+    assert re.search(r"<dt>a</dt>\s*<dd>the matrix contradicts --fn-rate", page)
+    assert "<dt>b</dt>" not in page
+    for row in csv.DictReader((out / "results.tsv").read_text().splitlines(), delimiter="\t"):
+        told = json.loads((out / row["name"] / "run.json").read_text())
+        assert float(row["seconds"]) == told["total_seconds"] > told["seconds"]

@@ -10,6 +10,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import syclade
@@ -125,3 +126,13 @@ def test_results_can_be_pickled(tmp_path: Path, options: dict[str, Any]) -> None
     assert restored.write(tmp_path / "two") == names
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_reasons_to_doubt_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    matrix = np.repeat(1 - np.tri(5, 6, -1, dtype=np.uint8), 20, axis=1)
+    wrong: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "support": "none", "device": "native"}
+    (said,) = syclade.infer(matrix, **wrong).warnings
+    assert said.startswith("the matrix contradicts --fn-rate")
+    list(syclade.infer_many([matrix], **wrong))
+    logged = [one.getMessage() for one in caplog.records if one.name == "syclade.result"]
+    assert logged == [said, f"matrix 1: {said}"]
