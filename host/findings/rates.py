@@ -86,7 +86,7 @@ class RatesFinding(Finding):
         found = self.posterior
         if found is None:
             return [f"error rates estimated from the matrix: {', '.join(rates)}"]
-        over = ", ".join(f"{flag_of(name)} {found.intervals[name].words}" for name in self.estimated)
+        over = ", ".join(f"{flag_of(name)} {self._interval_words(name, found)}" for name in self.estimated)
         one = "" if self.dropout is None else ", with one rate of false negatives for all mutations"
         lines = [f"error rates estimated from the matrix{one}: {over}"]
         if found.sampled_under != self.best.rates or self.dropout is not None:
@@ -96,6 +96,13 @@ class RatesFinding(Finding):
                 f"{' and '.join(under)}"
             )
         return lines
+
+    def _interval_words(self, name: str, found: RatePosterior) -> str:
+        """Return the interval of a rate as text; it says if the interval ends at the limit of the prior."""
+        interval = found.intervals[name]
+        if name not in PRIORS or interval.high < _NEAR * PRIORS[name].most:
+            return interval.words
+        return f"{interval.words}, at the limit of {PRIORS[name].most:g}"
 
     def _words_under(self, name: str, found: RatePosterior) -> str:
         """Return the rate of the sampled trees as text."""
@@ -173,9 +180,8 @@ class RatesFinding(Finding):
         if rate in self.estimated:
             if self.posterior is None:
                 return "estimated from the matrix, by the best tree"
-            words = (
-                f"estimated from the matrix: {self.posterior.intervals[rate].words} over the sampled trees"
-            )
+            interval = self._interval_words(rate, self.posterior)
+            words = f"estimated from the matrix: {interval} over the sampled trees"
             if rate == "fn_rate" and self.dropout is not None:
                 return f"{words} with one rate for all mutations; support and consensus are of {DROPOUT_FILE}"
             under = getattr(self.posterior.sampled_under, rate)

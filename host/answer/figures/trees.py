@@ -216,7 +216,8 @@ def notes_of(tree: DrawnTree) -> list[str]:
         words[0] += " Mutations of a clone are in no known order."
     if any(clone.support is not None for clone in tree.clones):
         words.append(
-            f"Support: share of {tree.of or 'the trees'} that have the clone; below 50 %, its edge is dashed."
+            f"Support: share of {tree.of or 'the trees'} with just these mutations at and below the clone; "
+            "below 50 %, its edge is dashed."
         )
     if tree.unplaced:
         words.append(f"Not placed, as the data say too little: {', '.join(tree.unplaced)}.")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.figures.diagrams import relations_of
+from syclade.host.findings.consensus.evidence import CLAIMED
 from syclade.host.findings.finding import Section, cut
 from syclade.host.ground.values import counted, listed
 
@@ -17,8 +18,15 @@ if TYPE_CHECKING:
     from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
     from syclade.host.answer.figures.source import ResultFiles
     from syclade.host.answer.output.result import Result
+    from syclade.host.findings.consensus.consensus import CloneConsensus
 
 __all__ = ["highlighted", "quality_of", "sentences_of"]
+
+_LESS = 0.01
+"""Difference from which an order is called less sure than the clone."""
+
+_FEW_CELLS = 10
+"""Number of cells below which it is said that a probable order rests on them."""
 
 SURE = 0.8
 """Share of the sampled trees from which it counts a clone as sure; as in the command's lines."""
@@ -66,9 +74,23 @@ def _sureness(result: Result, clones: Sequence[DrawnClone]) -> str:
         names = listed(clones[least].mutations, 3)
         words = f"{sure} of {len(shares)} clones are in at least {SURE:.0%} of the sampled trees"
         words += f", and the least sure one, clone {least + 1} ({names}), in {_percent(shares[least])}"
+    words += " (some clone has exactly its mutations at it and below it)"
+    words += _order_words(consensus)
     if result.support is not None and not result.support.enough:
         words += "; too few trees were sampled, so these shares are rough"
     return f"{words}."
+
+
+def _order_words(consensus: CloneConsensus) -> str:
+    """Return which order of a clone and its parent is less sure than the clone itself, if any is."""
+    doubt = consensus.support - consensus.descent
+    if not (doubt > _LESS).any():
+        return ""
+    clone = int(np.nanargmax(doubt))
+    return (
+        f"; less sure is that clone {consensus.tree.parents[clone]} came before clone {clone}: "
+        f"{_percent(consensus.descent[clone])}"
+    )
 
 
 def _percent(share: float) -> str:
@@ -88,6 +110,10 @@ def _limits(result: Result, tree: DrawnTree, clones: Sequence[DrawnClone]) -> st
         )
     several = [clone for clone in clones if len(clone.mutations) > 1]
     words = "Do not conclude "
+    found = result.consensus
+    if found is not None and found.contradictions:
+        claims = [one.words(found.mutations, found.pair_counts) for one in found.contradictions]
+        words += f"what the cells contradict: {listed(claims, 3)}; nor "
     if several:
         of = (
             f"clone {several[0].number}"
@@ -146,6 +172,7 @@ def _orders(files: ResultFiles, names: Sequence[str]) -> Section:
     """Return how probable each order of two mutations is."""
     known, before, apart = relations_of(files)
     place = {name: at for at, name in enumerate(known)}
+    cells = _cells_of_pairs(files)
     rows: list[tuple[str, ...]] = []
     for first, second in combinations(names, 2):
         one, other = place[first], place[second]
@@ -155,11 +182,16 @@ def _orders(files: ResultFiles, names: Sequence[str]) -> Section:
             "on different branches": apart[one, other],
         }
         if np.isnan(before[one, other]):
-            rows.append((first, second, "not in relations.tsv", "", "", ""))
+            rows.append((first, second, "not in relations.tsv", "", "", "", ""))
             continue
         likeliest = max(chances, key=chances.__getitem__)
+        alone, other_alone, both = cells[first, second]
+        deciding = (alone, other_alone, min(alone, other_alone))[list(chances).index(likeliest)]
         words = f"{likeliest}: {chances[likeliest]:.0%}"
-        rows.append((first, second, words, *(f"{chance:.1%}" for chance in chances.values())))
+        if chances[likeliest] > CLAIMED and deciding < _FEW_CELLS:
+            words += f", rests on {counted(deciding, 'cell', 'cells')}"
+        shown = f"{alone} / {other_alone} / {both}"
+        rows.append((first, second, words, *(f"{chance:.1%}" for chance in chances.values()), shown))
     words = "Shares of the sampled trees; relations.tsv has all pairs."
     head = (
         "first",
@@ -168,8 +200,21 @@ def _orders(files: ResultFiles, names: Sequence[str]) -> Section:
         "first before second",
         "second before first",
         "different branches",
+        "cells with the first alone / the second alone / both",
     )
     return Section("Order of named mutations", (words,), cut(head, rows))
+
+
+def _cells_of_pairs(files: ResultFiles) -> dict[tuple[str, str], tuple[int, int, int]]:
+    """Return the cells of pairs in relations.tsv: with the first alone, with the second alone, with both."""
+    names = ("first", "second", "first_only", "second_only", "both")
+    columns = [files.column("relations.tsv", name) for name in names]
+    found = {}
+    for first, second, one, two, both in zip(*columns, strict=True):
+        if second:
+            found[first, second] = int(one), int(two), int(both)
+            found[second, first] = int(two), int(one), int(both)
+    return found
 
 
 def quality_of(files: ResultFiles) -> list[Section]:

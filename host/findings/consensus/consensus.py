@@ -37,10 +37,17 @@ from syclade.host.findings.consensus.search import (
     gains_of,
     with_open,
 )
-from syclade.host.findings.consensus.tables import cells_table, clone_newick, clones_table, relations_table
+from syclade.host.findings.consensus.tables import (
+    cells_table,
+    clone_newick,
+    clones_table,
+    descent_of,
+    relations_table,
+)
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import JsonObject, counted, listed, short_repr
 
 __all__ = ["FILES", "CloneConsensus", "consensus_tree", "find_consensus"]
@@ -132,6 +139,19 @@ class CloneConsensus:
         """float64, shape (clones,): expected part of the placed cells that are of each clone itself."""
         return self.cells.mixture.prevalence
 
+    @property
+    def descent(self) -> NDArray[np.float64]:
+        """float64, shape (clones,): least probability that the parent's mutations are before the clone's.
+
+        It is NaN for the root and for clones below it.
+        """
+        return np.array(
+            [
+                descent_of(self.tree, self.relations, clone) if clone and parent else np.nan
+                for clone, parent in enumerate(self.tree.parents)
+            ]
+        )
+
     @cached_property
     def contradictions(self) -> list[Contradiction]:
         """Claims on pairs of mutations that the cells contradict, most cells first; not those kept back."""
@@ -148,19 +168,21 @@ class CloneConsensus:
         """Messages: claims that are kept back or that the cells or the most likely tree contradict."""
         found = []
         if self.kept_back:
-            claims = [one.words(self.mutations) for one in self.kept_back]
+            claims = [one.words(self.mutations, self.pair_counts) for one in self.kept_back]
             found.append(
                 f"the consensus keeps back {counted(len(claims), 'claim', 'claims')} that few of their own "
                 f"cells support: {listed(claims)}; these pairs are open in relations.tsv"
             )
         if self.contradictions:
-            claims = [one.words(self.mutations) for one in self.contradictions]
+            claims = [one.words(self.mutations, self.pair_counts) for one in self.contradictions]
             found.append(
                 f"{counted(len(claims), 'claim is', 'claims are')} contradicted by the cells: "
-                f"{listed(claims)}; the model does not fit them (see relations.tsv)"
+                f"{listed(claims)}; the model does not fit them: look for recurrent or lost "
+                f"mutations ({flag_of('recurrent', 'all')}), for doublets ({flag_of('doublets', 'learn')}), "
+                "or leave the mutation out (see relations.tsv)"
             )
         if self.conflicts:
-            claims = [one.words(self.mutations, self.cell_names) for one in self.conflicts]
+            claims = [one.words(self.mutations, self.pair_counts) for one in self.conflicts]
             found.append(
                 f"the most likely tree contradicts {counted(len(claims), 'claim', 'claims')} of the "
                 f"consensus with a probability above {CLAIMED}: {listed(claims, 3)}; publish the consensus"

@@ -17,7 +17,7 @@ from syclade.host.data.model.rate_fit import CHANCE, chance_of
 from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.relations import Relations
-from syclade.host.ground.values import JsonObject, listed, short_repr
+from syclade.host.ground.values import JsonObject, counted, short_repr
 
 __all__ = [
     "CLAIMED",
@@ -83,13 +83,9 @@ class Contradiction(NamedTuple):
     supporting: int
     contradicting: int
 
-    def words(self, mutations: tuple[str, ...]) -> str:
-        """Return the claim and its cells as text."""
-        first, second = mutations[self.first], mutations[self.second]
-        cells = self.supporting + self.contradicting
-        if self.relation == "before":
-            return f"{first} before {second} (of {cells} cells with {second}, {self.supporting} have {first})"
-        return f"{first} apart from {second} ({self.contradicting} cells have both)"
+    def words(self, mutations: tuple[str, ...], counts: PairCounts) -> str:
+        """Return the claim and the cells of both mutations as text."""
+        return _claim_words(self, mutations, counts)
 
     def to_dict(self, mutations: tuple[str, ...]) -> JsonObject:
         """Return plain values for summary.json, with the names of the mutations."""
@@ -115,15 +111,9 @@ class Conflict(NamedTuple):
     supporting: tuple[int, ...]
     contradicting: tuple[int, ...]
 
-    def words(self, mutations: tuple[str, ...], cells: tuple[str, ...]) -> str:
-        """Return the relation in the consensus, and the cells that decide, as text."""
-        parts = [
-            f"{len(some)} of the cells {verdict} ({listed([cells[cell] for cell in some], 3)})"
-            for some, verdict in ((self.supporting, "for it"), (self.contradicting, "against it"))
-            if some
-        ]
-        decided = ", ".join(parts) or "no cell has either of them for certain"
-        return f"{mutations[self.first]} {self.relation} {mutations[self.second]} ({decided})"
+    def words(self, mutations: tuple[str, ...], counts: PairCounts) -> str:
+        """Return the relation in the consensus, and the cells of both mutations, as text."""
+        return _claim_words(self, mutations, counts)
 
     def to_dict(self, mutations: tuple[str, ...]) -> JsonObject:
         """Return plain values for summary.json, with the names of the mutations and numbers of cells."""
@@ -134,6 +124,16 @@ class Conflict(NamedTuple):
             "supporting": len(self.supporting),
             "contradicting": len(self.contradicting),
         }
+
+
+def _claim_words(claim: Contradiction | Conflict, mutations: tuple[str, ...], counts: PairCounts) -> str:
+    """Return a claim, and the numbers of cells with one of its mutations and with both, as text."""
+    one, two = claim.first, claim.second
+    first, second = mutations[one], mutations[two]
+    relation = "before" if claim.relation == "before" else "apart from"
+    having = counted(int(counts.only[one, two]), "cell has", "cells have")
+    others, both = counts.only[two, one], counts.both[one, two]
+    return f"{first} {relation} {second} ({having} {first} alone, {others} {second} alone, {both} both)"
 
 
 def conflicts_in(

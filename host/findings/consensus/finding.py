@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["CONSENSUS", "ConsensusFinding"]
 
 
+SUPPORT_WORDS = (
+    "Support is the share of the sampled trees in which some clone has exactly these mutations at it and "
+    "below it: not how sure it is which of them came first."
+)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ConsensusFinding(Finding):
     """Clone tree that sums up the sampled trees, with its cells."""
@@ -63,8 +69,8 @@ class ConsensusFinding(Finding):
             )
             for clone in range(1, found.tree.clones)
         ]
-        head = ("clone", "mutations", "share of the samples", "cells of the clone itself")
-        words = tuple(map(sentence, found.words))
+        head = ("clone", "mutations", "support", "cells of the clone itself")
+        words = (*map(sentence, found.words), SUPPORT_WORDS)
         warnings = tuple(map(sentence, found.warnings))
         return Section("Clones of the consensus", words, cut(head, rows), warnings)
 

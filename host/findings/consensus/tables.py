@@ -29,6 +29,7 @@ __all__ = [
     "clone_newick",
     "clone_tree_from_newick",
     "clones_table",
+    "descent_of",
     "relations_table",
     "separator_of",
 ]
@@ -167,7 +168,7 @@ def clones_table(
             clone,
             parent if clone else "",
             f"{support[clone]:.3g}" if clone else "",
-            f"{_descent(tree, relations, clone):.3g}" if parent else "",
+            f"{descent_of(tree, relations, clone):.3g}" if parent else "",
             *([f"{of[clone]:.4g}" for of in numbers] or [""] * 5),
             bar.join(mutations[one] for one in tree.members[clone]),
         )
@@ -226,7 +227,7 @@ def relations_table(
     )
 
 
-def _descent(tree: CloneTree, relations: Relations, clone: int) -> float:
+def descent_of(tree: CloneTree, relations: Relations, clone: int) -> float:
     """Return the least probability that a mutation of a clone's parent is before one of the clone."""
     pairs = np.ix_(tree.members[tree.parents[clone]], tree.members[clone])
     return float(relations.above[pairs].min() / relations.samples)

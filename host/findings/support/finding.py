@@ -92,7 +92,8 @@ class SupportFinding(Finding):
         words: tuple[str, ...] = (
             sentence(found.words),
             f"Shares of {chains * samples} trees, sampled by {chains} chains after the search. The least "
-            "sure edges come first.",
+            f"sure edges come first; {found.unsure} of {found.placed} are in fewer than half of these trees. "
+            "P(clade): a node has the same mutations at and below it, in whatever order.",
         )
         if found.rates is not None:
             words += tuple(

@@ -143,11 +143,6 @@ class Support:
                 f"{left_out} of {left_out + len(self.kept.chains)} chains stayed {self.kept.below:.0f} nats "
                 "or more below the best one: support, consensus and cells are of the others"
             )
-        if self.unsure:
-            found.append(
-                f"{self.unsure} of {self.placed} edges of the tree are in fewer than half of the sampled "
-                "trees: see support.tsv"
-            )
         if not self.enough:
             found.append(self._shortage)
         elif self.pairs.rough:

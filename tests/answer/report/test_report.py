@@ -22,6 +22,7 @@ from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.clones import clones_of
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.finding import ConsensusFinding
+from syclade.host.findings.consensus.relations import Relations
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.ground.options import command_of
@@ -93,7 +94,7 @@ def test_shares_of_other_trees_are_on_the_edges() -> None:
         first = clone.mutations[0]
         assert share == sampled.samples.posterior.edges[sampled.parents[first], first]
     page = Page(sampled.report())
-    assert "The share of the sampled trees that have the clone" in page.text
+    assert "The share of the sampled trees in which some clone has exactly these mutations" in page.text
     assert page.attributes.count(("aria-labelledby", "syclade-trace")) == 1
     assert sampled.report() == sampled.report(), "equal bytes, traces as well"
     equal = syclade.infer(made, fp_rate=0.05, fn_rate=0.3, device="native", max_trees=50, support="none")
@@ -255,6 +256,39 @@ def test_the_summary_says_how_many_clones_how_sure_and_what_not_to_conclude() ->
     assert "so these shares are rough" in summary_of(short)[1]
 
 
+def test_the_summary_names_what_cells_contradict_and_what_is_less_sure() -> None:
+    """Many cells have mutations of different branches, as doublets do: the error rate goes to its limit."""
+    patterns = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1), (0, 0, 1), (0, 1, 1)]
+    columns = np.repeat(patterns, (370, 90, 20, 60, 170, 50, 30, 10), axis=0)
+    result = syclade.infer(columns.T.astype(np.uint8), names=["A", "B", "K"], device="native")
+    lines = "".join(line for finding in result.findings for line in finding.lines)
+    assert re.search(r"--fp-rate [^,]* to 0\.1\), at the limit of 0\.1, --fn-rate", lines)
+    consensus = result.consensus
+    assert consensus is not None
+    assert consensus.relations.before[0, 1] == 1.0
+
+    def sentences(**changed: Any) -> tuple[str, str, str]:
+        found = replace(consensus, **changed)
+        return summary_of(
+            replace(
+                result,
+                findings=tuple(
+                    replace(one, consensus=found) if isinstance(one, ConsensusFinding) else one
+                    for one in result.findings
+                ),
+            )
+        )
+
+    only = consensus.pair_counts.only.copy()
+    only[1, 0] = 400
+    limits = sentences(pair_counts=replace(consensus.pair_counts, only=only))[2]
+    assert "Do not conclude what the cells contradict: A before B (260 cells have A alone, 400 B" in limits
+    assert "less sure" not in sentences()[1]
+    relations = Relations(2 * consensus.relations.samples, consensus.relations.above)
+    sure = sentences(relations=relations)[1]
+    assert re.search(r"less sure is that clone \d came before clone \d: 50%", sure)
+
+
 @pytest.mark.parametrize("tree", ["mutation", "leaf"])
 def test_the_summary_without_sampled_trees_claims_no_order(tree: str) -> None:
     values = simulate(12, 5, 0.01, 0.2, 0.1, 3).matrix.values
@@ -301,7 +335,10 @@ def test_named_mutations_have_their_order(tmp_path: Path) -> None:
     relations, clones = (table(out / f"{name}.tsv") for name in ("relations", "clones"))
     pair = next(row for row in relations if (row["first"], row["second"]) == ("M16", "M20"))
     apart = float(pair["apart"])
-    assert f"<td>on different branches: {apart:.0%}</td><td>{float(pair['before']):.1%}</td>" in page
+    alone = min(int(pair["first_only"]), int(pair["second_only"]))
+    words = f"on different branches: {apart:.0%}{f', rests on {alone} cells' if apart > 0.95 else ''}"
+    assert f"<td>{words}</td><td>{float(pair['before']):.1%}</td>" in page
+    assert f"<td>{pair['first_only']} / {pair['second_only']} / {pair['both']}</td>" in page
     clone = next(row for row in clones if "M20" in row["mutations"].split("|"))
     share = float(clone["below"]) / 40
     wanted = f'<th scope="row">M20</th><td>{clone["clone"]}</td><td>{float(clone["support"]):.0%}</td>'

@@ -105,7 +105,7 @@ def test_the_report_of_a_cell_tree(sampled: syclade.Result) -> None:
     assert "Best edge of each mutation" in page
     assert "best edge" in page
     assert "each edge with mutations begins one" in page
-    assert "The share of the sampled trees that have the clone" in page
+    assert "The share of the sampled trees in which some clone has exactly these mutations" in page
     assert "--tree leaf" in page
     has = clades(sampled.parents)[sampled.placement]
     values = MADE.matrix.values

@@ -43,8 +43,8 @@ def test_counts_are_those_of_the_cells() -> None:
 @pytest.mark.parametrize(
     ("cells", "claim", "words"),
     [
-        ((0, 60, 10, 20), (1.0, 0.0), "A before B (of 10 cells with B, 0 have A)"),
-        ((60, 0, 60, 20), (0.0, 0.0), "A apart from B (60 cells have both)"),
+        ((0, 60, 10, 20), (1.0, 0.0), "A before B (60 cells have A alone, 10 B alone, 0 both)"),
+        ((60, 0, 60, 20), (0.0, 0.0), "A apart from B (0 cells have A alone, 60 B alone, 60 both)"),
         ((0, 60, 10, 20), (0.9, 0.0), None),  # no claim
         ((0, 60, 10, 20), (0.0, 0.0), None),  # apart, as the cells say
         ((40, 60, 12, 20), (1.0, 0.0), None),  # most cells support it
@@ -56,8 +56,9 @@ def test_claims_are_contradicted_by_most_of_their_cells(
     cells: tuple[int, int, int, int], claim: tuple[float, float], words: str | None
 ) -> None:
     matrix = matrix_of(*cells)
-    found = contradictions_in(relations_of(*claim), count_pairs(matrix), RATES)
-    assert [one.words(NAMES) for one in found] == ([] if words is None else [words])
+    counts = count_pairs(matrix)
+    found = contradictions_in(relations_of(*claim), counts, RATES)
+    assert [one.words(NAMES, counts) for one in found] == ([] if words is None else [words])
 
 
 def test_true_relations_are_not_contradicted() -> None:
@@ -76,8 +77,8 @@ def test_true_relations_are_not_contradicted() -> None:
 @pytest.mark.parametrize(
     ("cells", "claim", "words"),
     [
-        ((2, 60, 8, 20), (0.96, 0.0), "A before B (of 10 cells with B, 2 have A)"),
-        ((9, 60, 3, 20), (0.0, 0.0), "A apart from B (9 cells have both)"),
+        ((2, 60, 8, 20), (0.96, 0.0), "A before B (60 cells have A alone, 8 B alone, 2 both)"),
+        ((9, 60, 3, 20), (0.0, 0.0), "A apart from B (60 cells have A alone, 3 B alone, 9 both)"),
         ((3, 60, 7, 20), (1.0, 0.0), None),  # 30 %
         ((0, 60, 4, 20), (1.0, 0.0), None),  # few cells
         ((2, 60, 8, 20), (0.95, 0.0), None),  # no claim
@@ -86,8 +87,9 @@ def test_true_relations_are_not_contradicted() -> None:
 def test_claims_that_few_of_their_cells_support(
     cells: tuple[int, int, int, int], claim: tuple[float, float], words: str | None
 ) -> None:
-    found = unsupported_in(relations_of(*claim), count_pairs(matrix_of(*cells)), RATES)
-    assert [one.words(NAMES) for one in found] == ([] if words is None else [words])
+    counts = count_pairs(matrix_of(*cells))
+    found = unsupported_in(relations_of(*claim), counts, RATES)
+    assert [one.words(NAMES, counts) for one in found] == ([] if words is None else [words])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_the_consensus_leaves_such_pairs_open() -> None:
     assert not found.tree.before[0].any()
     assert not found.tree.apart.any()
     assert found.contradictions == []
-    assert "A before B (of 12 cells with B, 2 have A)" in found.warnings[0]
+    assert "A before B (40 cells have A alone, 10 B alone, 2 both)" in found.warnings[0]
     assert [one["second"] for one in json.loads(json.dumps(found.to_dict()))["kept_back"]] == ["B", "C"]
     rows = [line.split("\t") for line in found.to_relations().splitlines()[1:]]
     assert [(row[:3], row[5]) for row in rows[:2]] == [(["A", "B", "1"], "open"), (["A", "C", "1"], "open")]

@@ -19,7 +19,7 @@ from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clades import clade_support, descendants, spaced_trees, transfer_support
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
 from syclade.host.findings.consensus.consensus import find_consensus
-from syclade.host.findings.consensus.evidence import conflicts_in
+from syclade.host.findings.consensus.evidence import conflicts_in, count_pairs
 from syclade.host.findings.consensus.relations import Relations, count_relations
 from syclade.host.findings.consensus.search import find_clone_tree
 from syclade.host.findings.consensus.wanderers import PLACE, best_places, with_wanderers
@@ -144,7 +144,7 @@ def test_infer_sets_aside_a_mutation_without_a_sure_place(
     assert result.support.clades[5] > control.support.clades[5] + 0.05
 
 
-def test_conflicts_name_the_cells_that_decide() -> None:
+def test_conflicts_count_the_cells_that_decide() -> None:
     values = np.array([[1, 1, 0, 0, 3], [1, 1, 1, 0, 1], [0, 1, 0, 1, 1]], dtype=np.uint8)
     matrix = matrix_from_array(values, ("A", "B", "C"))
     above = np.zeros((3, 3), dtype=np.int64)
@@ -155,8 +155,8 @@ def test_conflicts_name_the_cells_that_decide() -> None:
         (0, 1, "before", (0, 1), (2,)),
         (1, 2, "apart", (0, 2, 3), (1, 4)),
     ]
-    words = found[0].words(matrix.mutations, ("c0", "c1", "c2", "c3", "c4"))
-    assert words == "A before B (2 of the cells for it (c0, c1), 1 of the cells against it (c2))"
+    words = found[0].words(matrix.mutations, count_pairs(matrix))
+    assert words == "A before B (0 cells have A alone, 1 B alone, 2 both)"
     assert conflicts_in(consensus, consensus, Relations(100, above), matrix) == []
 
 

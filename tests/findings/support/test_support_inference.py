@@ -356,10 +356,7 @@ def test_the_command_reports_support(tmp_path: Path) -> None:
     found = json.loads((out / "summary.json").read_text())["support"]
     assert f"support: {found['edges_sure']} of 5 edges >= 0.8, " in said.stdout  # one is seen in no cell
     assert found["edges_unsure"] > 0
-    assert (
-        f"warning: {found['edges_unsure']} of 5 edges of the tree are in fewer than half of the sampled trees"
-        in said.stderr
-    )
+    assert "fewer than half of the sampled trees" not in said.stderr  # mutations of one clone are no news
     with pytest.raises(OptionError, match="--steps does not go with --support full"):
         CliRunner().invoke(cli, [*words, "--support=full", "--steps=50"], catch_exceptions=False)
     for name in {path.name for path in out.iterdir()} - {"support.tsv"}:
