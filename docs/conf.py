@@ -15,7 +15,8 @@ from typing import Any
 PAGES = {
     "First steps": [
         "site/readme", "installation", "notebooks/from-a-matrix-to-a-report", "trust", "figures",
-        "tutorials/reads-to-tree", "tutorials/two-time-points", "tutorials/a-cohort", "biopsies",
+        "tutorials/panel-to-report", "tutorials/reads-to-tree", "tutorials/two-time-points",
+        "tutorials/a-cohort", "tutorials/replacing-scite", "biopsies",
     ],
     "How to": [
         "formats", "evidence", "samples", "compare", "tree-tools", "r", "many", "cluster",

@@ -105,7 +105,7 @@ def run_notebook(path: Path, folder: Path) -> Iterator[tuple[dict[str, Any], lis
 
 def without_times(outputs: list[dict[str, Any]]) -> str:
     """Return outputs as text, without what differs from run to run: seconds."""
-    return re.sub(r"\d+(\.\d+)? s\b", "… s", json.dumps(outputs, ensure_ascii=False, indent=1))
+    return re.sub(r"\d+(\.\d+)? m?s\b", "… s", json.dumps(outputs, ensure_ascii=False, indent=1))
 
 
 def record(path: Path) -> None:
