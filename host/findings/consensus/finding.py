@@ -60,7 +60,9 @@ class ConsensusFinding(Finding):
     def section(self) -> Section:
         """Return the clones with their support and prevalence."""
         found = self.consensus
-        rows = [
+        normal = ", ".join(found.mutations[one] for one in found.tree.members[0]) or "none: the root"
+        rows = [("0", normal, "", f"{found.prevalence[0]:.1%}")]
+        rows += [
             (
                 str(clone),
                 ", ".join(found.mutations[one] for one in found.tree.members[clone]),

@@ -21,6 +21,7 @@ from syclade.host.findings.consensus import tables
 from syclade.host.findings.consensus.clone_tree import agreement_with, clone_tree_of
 from syclade.host.findings.consensus.consensus import FILES, CloneConsensus, find_consensus
 from syclade.host.findings.consensus.evidence import count_pairs
+from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.consensus.relations import count_relations
 from syclade.host.findings.consensus.tables import (
     CELLS,
@@ -187,4 +188,7 @@ def test_cells_and_prevalence_of_a_clone_agree() -> None:
     for clone, row in enumerate(clones):
         assert float(row["cells"]) == pytest.approx(probability[clone].sum(), rel=1e-3)
         assert float(row["prevalence"]) == pytest.approx(probability[clone].mean(), rel=1e-3)
+    table = ConsensusFinding(found).section().table
+    assert table is not None
+    assert sum(float(row[-1].rstrip("%")) for row in table.rows) == pytest.approx(100.0, abs=0.5)
     assert probability.max(axis=0).min() < 0.9  # control: not all cells are clear
