@@ -154,6 +154,8 @@ def test_noise_has_the_largest_rates_with_a_warning() -> None:
 def test_a_matrix_that_says_nothing_is_refused(values: NDArray[np.uint8]) -> None:
     with pytest.raises(RatesError, match="says nothing of its error rates: no mutation is observed in two"):
         syclade.infer(values.astype(np.uint8), device="native")
+    with pytest.raises(RatesError, match="one cell, or one sample\nhint: trees of single cells need many"):
+        syclade.infer(values[:, :1].astype(np.uint8), device="native")
 
 
 def test_mutations_in_nearly_all_cells_have_rates_of_which_the_matrix_says_little() -> None:

@@ -223,6 +223,11 @@ class RequestedRates:
     def _refuse_nothing(self, matrix: Matrix) -> None:
         """Refuse a matrix that says nothing of errors: in a tree, every one of its mutations may be true."""
         seen = ((matrix.values > 0) & (matrix.values < MISSING)).sum(axis=1)
+        if matrix.n_cells == 1:
+            raise RatesError(
+                "the matrix has one cell, or one sample",
+                hint="trees of single cells need many; bulk samples are not supported",
+            )
         if (seen < 2).all():
             raise RatesError(
                 "the matrix says nothing of its error rates: no mutation is observed in two cells",

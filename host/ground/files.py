@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import errno
 import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -208,9 +209,18 @@ def _sync_directory(folder: Path) -> None:
 def cannot(what: str, problem: Exception) -> OutputError:
     """Return the error for a file or folder that cannot be written, with the system's reason."""
     reason = getattr(problem, "strerror", None) or str(problem)
-    return OutputError(
-        f"{what}: {reason}", hint=f"choose another directory with {flag_of('out')}, or free some space"
-    )
+    hint = _HINTS.get(getattr(problem, "errno", None), f"choose another directory with {flag_of('out')}")
+    return OutputError(f"{what}: {reason}", hint=hint)
+
+
+_SPACE = f"choose another directory with {flag_of('out')}, or free some space"
+_HINTS: dict[int | None, str] = {
+    errno.ENOSPC: _SPACE,
+    errno.EDQUOT: _SPACE,
+    errno.EFBIG: _SPACE,
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
+"""What to do about an error of the system, where another directory alone is not the answer."""
 
 
 def refuse_same(outputs: Iterable[Path], others: Mapping[str, object]) -> None:

@@ -28,6 +28,8 @@ _COUNT = re.compile(r"[0-9]{1,9}")
 _READS = re.compile(r"[0-9]+:[0-9]+(?::[0-9])?")
 _VALUES = frozenset(map(str, ALLOWED))
 _LEAST_NUMBERED = 5
+_LEAST_LONG = 4
+"""Least fields of a table of reads: a mutation, a cell, and two numbers at the end."""
 
 
 def detect_format(head: bytes, path: str) -> str:
@@ -75,6 +77,13 @@ def _refuse(line: str, number: int, reasons: dict[str, str | None], path: str) -
         tried = "; ".join(f"{reason} ({form})" for form, reason in reasons.items())
         message = f"no format fits: {problem.message} (scite); {tried}; not binary ({_BINARY})"
         hint = f"if it is in one of these formats, give {flag_of('format')}; for scite, {problem.hint}"
+        fields = line.replace(",", " ").split()
+        if len(fields) >= _LEAST_LONG and all(map(_COUNT.fullmatch, fields[-2:])) and not is_value(fields[0]):
+            columns = f"{flag_of('columns')} cell=3,mutation=1+2,alt=5,total=6"
+            hint = (
+                f"if it has a row for each mutation and cell, give {flag_of('format')} long, and which "
+                f"columns have what, such as {columns}; {hint}"
+            )
         raise MatrixError(message, path=path, line=number, column=problem.column, hint=hint) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from syclade.host.ground import flock, lock
 from syclade.host.ground.errors import OutputError
+from syclade.host.ground.files import cannot
 from syclade.host.ground.output_folder import output_folder
 
 BUSY = OutputError("another run")
@@ -217,3 +219,10 @@ def test_a_lock_that_was_removed_meanwhile_is_not_anothers(tmp_path: Path) -> No
             pass
         path.touch()
     assert path.exists(), "it belongs to someone else"
+
+
+def test_space_is_named_where_it_is_short(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"File name too long\nhint: choose a shorter name"):
+        write(tmp_path / ("a" * 300), "a")
+    for code, words in ((errno.ENOSPC, "or free some space"), (errno.EROFS, "another directory with --out")):
+        assert str(cannot("x", OSError(code, "y")).hint).endswith(words)

@@ -152,6 +152,7 @@ def test_no_format_fits(tmp_path: Path, text: str, place: str, words: str) -> No
     assert words in told
     assert all(name in told for name in FORMATS if name not in ("sasc", "cellsnp", "mquad", "folder"))
     assert "--format" in str(caught.value.hint)
+    assert ("--format long, and which columns" in told) == text.startswith('"chr2"')
     assert len(told) < 1200
 
 
