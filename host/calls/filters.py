@@ -16,6 +16,7 @@ from syclade.host.calls.p_values import rejected as rejected_at
 from syclade.host.calls.regions import vcf_lines_of
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.options.calls import CallOptions, call_flag
+from syclade.host.ground.values import counted
 
 __all__ = ["Filtered", "Measured", "bias_filter", "biased", "failed", "filter_lines", "filter_vcf"]
 
@@ -67,7 +68,7 @@ def _limits(options: CallOptions) -> list[_Limit]:
             reads > 0,
             _Limit(
                 f"min_alt_{reads}",
-                f"Fewer than {reads} reads with the alternative",
+                f"Fewer than {counted(reads, 'read', 'reads')} with the alternative",
                 "DP4",
                 lambda m: m.alternative < reads,
             ),

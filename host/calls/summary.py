@@ -13,7 +13,7 @@ from syclade.host.calls.window_tests import ColumnCounts
 from syclade.host.device.device import native_device
 from syclade.host.device.work import work_dicts
 from syclade.host.ground.options.calls import CallOptions, call_flag
-from syclade.host.ground.values import JsonObject
+from syclade.host.ground.values import JsonObject, counted
 
 __all__ = ["DIFFERING", "summary_of", "tests_done", "warnings_of"]
 
@@ -117,9 +117,11 @@ def warnings_of(called: Called, options: CallOptions) -> Iterator[str]:
         if untested:
             yield f"{sample.name}: no base was tested: {untested}"
         if reads.left_out.get("no_bases"):
-            yield f"{sample.name}: {reads.left_out['no_bases']} reads without bases were left out"
+            bare = counted(reads.left_out["no_bases"], "read without bases was", "reads without bases were")
+            yield f"{sample.name}: {bare} left out"
         if reads.clipped:
-            yield f"{sample.name}: {reads.clipped} reads were clipped at the end of their contig"
+            clipped = counted(reads.clipped, "read was", "reads were")
+            yield f"{sample.name}: {clipped} clipped at the end of their contig"
         if columns.differing >= max(DIFFERING[0], DIFFERING[1] * columns.known):
             yield (
                 f"{sample.name}: in {columns.differing} of {columns.known} columns, most bases differ from "

@@ -23,6 +23,7 @@ from syclade.host.ground.options.calls import (
     call_flag,
 )
 from syclade.host.ground.options.types import Option
+from syclade.host.ground.values import counted
 
 if TYPE_CHECKING:
     from syclade.host.calls.kernels import Place
@@ -241,15 +242,17 @@ def _tell(summary: dict[str, Any], counts: Iterable[ReadCounts]) -> None:
     kinds = {"": ("tests", "min_quality"), " of indels": ("indel_tests", "min_indel_quality")}
     for sample in summary["samples"]:
         limits = [
-            f"{sample[tests]} tests{kind}"
+            f"{counted(sample[tests], 'test', 'tests')}{kind}"
             + (f", quality at least {sample[quality]}" if sample[tests] else "")
             for kind, (tests, quality) in kinds.items()
             if sample[tests] is not None
         ]
         if sample["indels_left_out"]:
             hint = "" if summary["options"]["compat"] else f" ({call_flag('keep_homopolymers')} tests them)"
-            limits.append(f"{sample['indels_left_out']} indels in homopolymers not tested{hint}")
-        found = f"{sample['variants']} variants, {sample['passed']} pass"
+            indels = counted(sample["indels_left_out"], "indel", "indels")
+            limits.append(f"{indels} in homopolymers not tested{hint}")
+        passed = sample["passed"]
+        found = f"{counted(sample['variants'], 'variant', 'variants')}, {passed} pass{'es' * (passed == 1)}"
         click.echo("; ".join((f"syclade: {sample['sample']}: {found}", *limits)), err=True)
     for sample, reads in zip(summary["samples"], counts, strict=True):
         left_out = f", left out: {reads.reasons()}" if reads.left_out else ""

@@ -10,7 +10,7 @@ import click
 
 from syclade.host.commands import options
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.values import JsonObject
+from syclade.host.ground.values import JsonObject, counted
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
@@ -88,7 +88,8 @@ def command(
         click.echo(json.dumps({**_described(read), "values": counts, "files": written}, indent=2))
         return
     numbers = ", ".join(f"{count} {name}" for name, count in counts.items())
-    click.echo(f"{read.n_mutations} mutations × {read.n_cells} cells: {numbers}")
+    size = f"{counted(read.n_mutations, 'mutation', 'mutations')} × {counted(read.n_cells, 'cell', 'cells')}"
+    click.echo(f"{size}: {numbers}")
     click.echo(f"wrote {', '.join(written)}")
 
 

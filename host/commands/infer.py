@@ -18,6 +18,7 @@ from syclade.host.commands.interrupts import stopped_by_signals
 from syclade.host.commands.progress import progress_bar, show_log
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.options import OPTIONS, Options, flag_of
+from syclade.host.ground.values import counted
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -248,8 +249,10 @@ def _print(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
     item, place = result.kind.item, result.kind.place
     tied = int((result.assignment.ties > 1).sum())
     click.echo(
-        f"{len(result.assignment.node)} {item}s at {len(set(result.assignment.node.tolist()))} of "
-        f"{len(result.parents)} {place}s, {tied} of them with more than one equally good {place}"
+        f"{counted(len(result.assignment.node), item, f'{item}s')} at "
+        f"{len(set(result.assignment.node.tolist()))} of "
+        f"{counted(len(result.parents), place, f'{place}s')}, {tied} of them with more than one equally "
+        f"good {place}"
     )
     for finding in result.findings:
         for line in finding.lines:

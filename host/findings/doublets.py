@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.findings.finding import CELLS, Column, Finding, FindingKind, Section, cut, no_files
-from syclade.host.ground.values import JsonObject
+from syclade.host.ground.values import JsonObject, counted
 
 if TYPE_CHECKING:
     from syclade.host.data.model.doublets import Doublets as Calls
@@ -52,9 +52,8 @@ class DoubletsFinding(Finding):
     @property
     def lines(self) -> list[str]:
         """Expected and likely doublets."""
-        return [
-            f"{self.calls.expected:.1f} doublets expected, {len(self.likely)} cells more likely one than not"
-        ]
+        likely = counted(len(self.likely), "cell", "cells")
+        return [f"{self.calls.expected:.1f} doublets expected, {likely} more likely one than not"]
 
     def section(self) -> Section:
         """Return rate, expected number, and the likely doublets."""

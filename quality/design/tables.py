@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from syclade.host.ground.values import counted
 from syclade.quality.design.measured import Difference, KernelSum
 from syclade.quality.design.model import RESOURCES, Design
 from syclade.quality.design.resources import ResourceEstimate
@@ -159,7 +160,7 @@ def show_sweep(console: Console, sweep: Sweep, prediction: Prediction) -> None:
     for name in sweep.not_comparable:
         console.print(f"{name} cannot hold this input")
     if sweep.too_small:
-        console.print(f"{sweep.too_small} variants left out: they cannot hold this input")
+        console.print(f"{counted(sweep.too_small, 'variant', 'variants')} left out: too small for this input")
 
 
 def _show_head(console: Console, prediction: Prediction) -> None:

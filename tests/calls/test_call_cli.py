@@ -472,7 +472,7 @@ def test_reads_without_qualities_are_named(tmp_path: Path) -> None:
 def test_reads_without_bases_are_left_out_with_a_warning(tmp_path: Path) -> None:
     fasta, path = small(tmp_path, Read(10, None, "4M"), Read(20, "AAAA", "4M", [30] * 4))
     result = call("-f", fasta, path)
-    assert "1 reads without bases were left out" in result.stderr
+    assert "1 read without bases was left out" in result.stderr
     assert result.exit_code == 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -397,7 +398,7 @@ def test_indels_left_out_in_homopolymers_are_counted(
     assert len(found) == (0 if left_out else len(called_then))
     kept, said = called(capsys, *given, "--keep-homopolymers")
     assert "not tested" not in said
-    assert f"{len(gaps) - 1} tests of indels" in said
+    assert re.search(rf"\b{len(gaps) - 1} tests? of indels", said)
     signs = ["+" if len(line.split("\t")[4]) > len(line.split("\t")[3]) else "-" for line in kept]
     assert signs == called_then
 

@@ -121,7 +121,7 @@ def test_sweep_of_a_presets_own_axes() -> None:
 def test_sweep_at_a_size_that_only_one_published_design_holds() -> None:
     text = output("bbscite-96", "--over", "n_max=64,96", "--cells", "95", "--mutations", "94")
     assert "ffscite-64 cannot hold this input" in text
-    assert "1 variants left out" in text
+    assert "1 variant left out" in text
 
 
 def test_simulation_explains_the_shortfall() -> None:

@@ -31,7 +31,7 @@ from syclade.host.findings.truth import TruthFinding
 from syclade.host.findings.unplaced import Unplaced, UnplacedFinding
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import write_file, write_files
-from syclade.host.ground.values import freeze_arrays, path_of
+from syclade.host.ground.values import counted, freeze_arrays, path_of
 
 if TYPE_CHECKING:
     import anndata
@@ -160,9 +160,10 @@ class Result(WithWork):
     def __repr__(self) -> str:
         """Return a summary in one line, without the arrays."""
         ended = "converged" if self.converged else "not converged"
+        mutations = counted(len(self.mutations), "mutation", "mutations")
         return (
-            f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
-            f"{self.n_cells} cells, {self.ran}, "
+            f"<Result: log-likelihood {self.log_likelihood:.4f}, {mutations} × "
+            f"{counted(self.n_cells, 'cell', 'cells')}, {self.ran}, "
             f"the best score in {self.agreeing} of them: {ended}>"
         )
 
@@ -285,10 +286,11 @@ class Result(WithWork):
     def runs(self) -> str:
         """Numbers of searches, or of chains and steps, as text."""
         if self.searches:
-            return f"{len(self.searches)} searches"
+            return counted(len(self.searches), "search", "searches")
         begun = " from the trees of searches" if self.options.get("start") == "search" else ""
-        chains = "annealed chains" if self.options.get("method") == "anneal" else "chains"
-        return f"{self.chains} {chains} of {self.steps} steps{begun}"
+        annealed = "annealed " if self.options.get("method") == "anneal" else ""
+        chains = counted(self.chains, f"{annealed}chain", f"{annealed}chains")
+        return f"{chains} of {counted(self.steps, 'step', 'steps')}{begun}"
 
     @property
     def ran(self) -> str:

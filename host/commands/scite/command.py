@@ -9,6 +9,7 @@ import click
 
 from syclade.host.commands.interrupts import stopped_by_signals
 from syclade.host.commands.progress import Show, progress_bar, show_log
+from syclade.host.ground.values import counted
 
 if TYPE_CHECKING:
     from syclade.host.chains.runs.pipeline import Progress
@@ -88,7 +89,9 @@ def run_call(
                 "syclade: warning: stopped before the end: these are the best trees until then", err=True
             )
         click.echo(
-            f"syclade: {call.chains} chains of {call.steps} steps{executed_on(outcome.work)}", err=True
+            f"syclade: {counted(call.chains, 'chain', 'chains')} of {counted(call.steps, 'step', 'steps')}"
+            f"{executed_on(outcome.work)}",
+            err=True,
         )
         for line in lines(outcome):
             click.echo(line)

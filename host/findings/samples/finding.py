@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from syclade.host.findings.finding import CloneShares, Finding, Question, Section, Table, made_by_stage
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.packages import install_command
-from syclade.host.ground.values import JsonObject
+from syclade.host.ground.values import JsonObject, counted
 
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import Records
@@ -53,7 +53,8 @@ class SamplesFinding(Finding):
         """Number and worth of the samples."""
         found = self.samples
         return [
-            f"{found.log_likelihoods.size} samples of {len(found.log_likelihoods)} chains, worth "
+            f"{counted(found.log_likelihoods.size, 'sample', 'samples')} of "
+            f"{counted(len(found.log_likelihoods), 'chain', 'chains')}, worth "
             f"{found.ess:.0f} (log-likelihood) and {found.tree_ess:.0f} (trees); R-hat {found.rhat:.4f}"
         ]
 

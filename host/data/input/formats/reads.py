@@ -17,7 +17,7 @@ from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, 
 from syclade.host.data.input.formats.likelihoods import FIELDS, GenotypeLikelihoods
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import Array
+from syclade.host.ground.values import Array, counted
 
 __all__ = [
     "HOMOZYGOUS",
@@ -143,7 +143,7 @@ def called(
     note = (
         f"called from numbers of reads: a mutation from {min_vaf:g} % of alternate reads "
         f"({flag_of('min_vaf')}), homozygous from {vaf_hom:g} % ({flag_of('vaf_hom')}), "
-        f"missing below {least} reads ({flag_of('min_depth')})"
+        f"missing below {counted(least, 'read', 'reads')} ({flag_of('min_depth')})"
     )
     notes = (note, *unused_evidence(options, "reads"))
     return Called(np.where(bad, _MISSING, values), notes, reads_of(alternate, depth, options))
