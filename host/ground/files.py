@@ -220,7 +220,7 @@ _HINTS: dict[int | None, str] = {
     errno.EFBIG: _SPACE,
     errno.ENAMETOOLONG: "choose a shorter name",
 }
-"""What to do about an error of the system, where another directory alone is not the answer."""
+"""Hints for errors of the system, by number, where another directory alone is not the answer."""
 
 
 def refuse_same(outputs: Iterable[Path], others: Mapping[str, object]) -> None:

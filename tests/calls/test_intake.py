@@ -392,9 +392,8 @@ def test_indels_left_out_in_homopolymers_are_counted(
     fasta, path = with_homopolymer(tmp_path, length, *gaps)
     given = ("-f", fasta, "--call-indels", "--only-indels", path)
     found, said = called(capsys, *given)
-    assert (f"{left_out} indels in homopolymers not tested (--keep-homopolymers tests them)" in said) == (
-        left_out > 0
-    )
+    counts = f"{left_out} indel{'s' * (left_out != 1)}"
+    assert (f"{counts} in homopolymers not tested (--keep-homopolymers tests them)" in said) == (left_out > 0)
     assert len(found) == (0 if left_out else len(called_then))
     kept, said = called(capsys, *given, "--keep-homopolymers")
     assert "not tested" not in said
