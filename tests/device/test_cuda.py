@@ -213,8 +213,8 @@ def chains(make: Callable[[], tuple[Plan, type[Encoding]]]) -> Kernel:
 
 OF_CHAINS = (maximum, summed, learned, doublets, recurrent, cells)
 QUICK = {"search-exact", "tails-tilted"}
-"""Kernels that `make test` compiles where the compiler is installed, beside one with near arguments; `make verify`
-compiles all."""
+"""Kernels that `make test` compiles where the compiler is installed, beside one with near arguments; `make
+verify` compiles all."""
 
 
 def kernels() -> list[Any]:
