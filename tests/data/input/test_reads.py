@@ -58,7 +58,7 @@ def test_limits_of_calls(said: dict[str, Any], values: list[int]) -> None:
     depth = np.array([[10, 100, 100, 100, 10, 100, 0, 10]])
     found, (note, _), evidence = called(alternate, depth, ReadOptions(**said), "x")
     assert (found.tolist(), evidence) == ([values], None)
-    assert f"missing below {said['min_depth']} reads" in note
+    assert f"missing below {said['min_depth']} read" in note
 
 
 READS = ("cellsnp", "mquad", "long.tsv", "reads.h5ad", "alternate")
@@ -367,6 +367,17 @@ def test_filters_of_vcf(
     )
     grid = FORMATS[form].read(*((path.read_bytes(), "x") if form == "vcf" else (path,)), ReadOptions(**said))
     assert grid.values.tolist() == values
+
+
+@pytest.mark.parametrize("form", ["vcf", "bcf"])
+def test_calls_that_rest_on_few_of_many_reads_are_counted(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "x.vcf"
+    calls = "0/1:44,2\t0/1:20,20\t0/0:50,1\t0/1:9,1\t0/1:."
+    path.write_text(f"{HEAD}{COLUMNS}a\tb\tc\td\te\n1\t5\t.\tA\tG\t.\t.\t.\tGT:AD\t{calls}\n")
+    given = (path.read_bytes(), "x") if form == "vcf" else (path,)
+    notes = " ".join(FORMATS[form].read(*given, ReadOptions()).notes)
+    assert "1 of 3 calls of both alleles have fewer than 10 % of alternate reads (such as 2 of 46)" in notes
+    assert "recommended" not in " ".join(FORMATS[form].read(*given, ReadOptions(evidence="reads")).notes)
 
 
 @pytest.mark.parametrize("form", ["vcf", "bcf"])

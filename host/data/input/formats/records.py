@@ -17,6 +17,7 @@ from syclade.host.data.input.formats.reads import Numbers, check_reads, reads_of
 from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import counted
 
 __all__ = ["Records", "Row", "Site", "check_caller", "check_numbers", "likelihood_fields", "no_samples"]
 
@@ -25,6 +26,9 @@ _UNSPECIFIED = frozenset((".", "*", "X", "<*>", "<X>", "<NON_REF>"))
 
 _EVIDENCE = {"likelihoods": FIELDS, "reads": ("AD",)}
 """Fields of a record that have evidence."""
+
+_DEEP, _PER_WEAK = 20, 10
+"""Least reads of a call of both alleles that is weak if fewer than one read in so many is alternate."""
 
 _PASSED = frozenset(("PASS", ".", ""))
 _UNKNOWN = frozenset((".", "*", ""))
@@ -57,6 +61,33 @@ class Records:
         self._fields: set[str] = set()
         self._number = 0
         self._failed: Counter[str] = Counter()
+        self._mixed = self._weak = 0
+        self._weakest = (1, 1)
+
+    def count_reads(self, reads: Iterable[Sequence[int]]) -> None:
+        """Count calls of both alleles, and those of them that rest on few of many reads.
+
+        Args:
+            reads: the field AD of each of these calls: reads of the reference, and of each alternate allele.
+        """
+        for one in reads:
+            self._mixed += 1
+            alternate, total = max(one[1:], default=0), sum(one)
+            if total >= _DEEP and _PER_WEAK * alternate < total:
+                self._weak += 1
+                if alternate * self._weakest[1] < self._weakest[0] * total:
+                    self._weakest = (alternate, total)
+
+    def _weak_calls(self) -> tuple[str, ...]:
+        """Return a line on the calls that rest on few of many reads, if there are any."""
+        if not self._weak:
+            return ()
+        alternate, total = self._weakest
+        return (
+            f"{self._weak} of {counted(self._mixed, 'call', 'calls')} of both alleles have fewer than "
+            f"{100 // _PER_WEAK} % of alternate reads (such as {alternate} of {total}), and "
+            f"count like all others: {flag_of('evidence', 'reads')} is recommended, which weighs the reads",
+        )
 
     def uses(self, fields: Iterable[str], alleles: Sequence[str]) -> bool:
         """Return whether a record with these fields and alternate alleles has genotypes, or the evidence."""
@@ -114,6 +145,7 @@ class Records:
         values = np.stack([row.values for row in self._rows])
         unused = [kind for kind, names in _EVIDENCE.items() if not self._fields.isdisjoint(names)]
         notes = (*self.likelihoods.notes(self._path), *unused_evidence(self._options, *unused))
+        notes += self._weak_calls()
         grid = named_grid(values, self._names, cells, self._details, evidence=self._stacked(), notes=notes)
         return replace(grid, notes=(*grid.notes, note)) if note else grid
 

@@ -6,7 +6,7 @@ Text is read here, BCF by htslib (cyvcf2); both give the same rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -80,6 +80,8 @@ def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
             samples = [dict(zip(keys, sample.split(":"), strict=False)) for sample in fields[_FIXED:]]
             numbers = _numbers(keys, samples, options, path, number)
             calls = _calls(samples, path, number) if "GT" in keys else None
+            if calls is not None and "AD" in keys and options.evidence == "calls":
+                records.count_reads(_reads_of_mixed(samples, calls))
             name = next((name for name in likely if name in keys), None)
             if name is not None:
                 table = _table(samples, name, path, number)
@@ -90,6 +92,18 @@ def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
             site = Site(chrom, position, identifier, ref)
             records.add(site, alleles, filters, partial(_row, calls, numbers, options), keys, number)
     return records.grid(cells)
+
+
+def _reads_of_mixed(
+    samples: Sequence[Mapping[str, str]], calls: Sequence[tuple[str, ...]]
+) -> Iterator[list[int]]:
+    """Yield the numbers of AD, as far as they are known, of the cells whose call has several alleles."""
+    mixed = {call for call in set(calls) if len(set(call)) > 1 and "." not in call}
+    for sample, call in zip(samples, calls, strict=True):
+        if call in mixed:
+            reads = sample.get("AD", "").strip().split(",")
+            if len(reads) > 1 and all(map(str.isdecimal, reads)):
+                yield list(map(int, reads))
 
 
 def _pairs(calls: Sequence[tuple[str, ...]] | None, count: int) -> NDArray[np.int64]:
@@ -215,6 +229,8 @@ def read_bcf(path: Path, options: ReadOptions) -> Grid:
         for record in reader:
             if records.uses(record.FORMAT, record.ALT):
                 site = Site(record.CHROM, record.POS, record.ID or ".", record.REF)
+                if {"GT", "AD"}.issubset(record.FORMAT) and options.evidence == "calls":
+                    records.count_reads(_reads_of_mixed_record(record))
                 row_of = _rows(record, options, likely, records.likelihoods, str(path))
                 records.add(site, record.ALT, record.FILTER or "PASS", row_of, record.FORMAT)
     except MatrixError:
@@ -222,6 +238,16 @@ def read_bcf(path: Path, options: ReadOptions) -> Grid:
     except Exception as problem:  # cyvcf2 raises plain Exception
         raise MatrixError(f"htslib cannot read it: {problem}", path=str(path)) from None
     return records.grid(cells)
+
+
+def _reads_of_mixed_record(record: Variant) -> Iterator[list[int]]:
+    """Yield the numbers of AD of the cells whose call has several alleles."""
+    reads = record.format("AD")
+    if reads is None or reads.dtype.kind != "i" or reads.shape[1] < 2:
+        return
+    alleles = record.genotype.array()[:, :-1]
+    mixed = (alleles >= 0).all(axis=1) & (alleles != alleles[:, :1]).any(axis=1)
+    yield from reads[mixed & (reads >= 0).all(axis=1)].tolist()
 
 
 def _rows(
