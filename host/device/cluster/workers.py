@@ -59,7 +59,7 @@ class Workers(Several):
             )
         self.device = device
         self._executor = executor
-        self._own: Executor | None = None
+        self._own: ProcessPoolExecutor | None = None
         self._renewals = 0
         self._renewing = threading.Lock()
         self._closed = threading.Event()
@@ -148,7 +148,7 @@ class Workers(Several):
         """Shut down the executor if it is a replacement; no longer watch it."""
         self._closed.set()
         if self._own is not None:
-            self._own.shutdown(cancel_futures=True)
+            end_pool(self._own)
             self._own = None
 
 
@@ -195,6 +195,23 @@ def dead_workers(pool: ProcessPoolExecutor) -> set[int]:
     """Return the process numbers of workers that have ended, and that the pool has not yet missed."""
     processes = vars(pool).get("_processes")
     return {number for number, process in list((processes or {}).items()) if process.exitcode is not None}
+
+
+def end_pool(pool: ProcessPoolExecutor) -> None:
+    """Shut a pool down, also if a worker is killed meanwhile.
+
+    CPython no longer looks for dead workers then, and waits for the others, which may wait forever for a lock
+    that the dead one held.
+    """
+    processes = list((vars(pool).get("_processes") or {}).values())
+    manager = vars(pool).get("_executor_manager_thread")
+    pool.shutdown(wait=False, cancel_futures=True)
+    while manager is not None and manager.is_alive():
+        dead = any(process.exitcode for process in processes)
+        manager.join(NOTICE_SECONDS)
+        if dead:
+            for process in processes:
+                process.kill()
 
 
 def break_pool(pool: ProcessPoolExecutor) -> None:

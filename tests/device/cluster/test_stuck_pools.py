@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import signal
 import struct
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, wait
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 
 from syclade.host.device.cluster import workers as workers_module
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
-from syclade.host.device.cluster.workers import break_pool, dead_workers
+from syclade.host.device.cluster.workers import break_pool, dead_workers, end_pool
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 
@@ -64,3 +66,22 @@ def test_living_pools_are_left_alone(pool: ProcessPoolExecutor, monkeypatch: pyt
     with RetryingExecutor(pool) as lasting:
         assert list(lasting.map(abs, range(-40, 0))) == list(range(40, 0, -1))
         assert lasting.workers.pool is pool
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_worker_killed_at_the_end(
+    pool: ProcessPoolExecutor, victim: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of the two idle workers holds the lock of the queue, for which the other one then waits."""
+    monkeypatch.setattr(workers_module, "NOTICE_SECONDS", 0.2)
+    assert list(pool.map(abs, range(4))) == [0, 1, 2, 3]
+    numbers = list(pool._processes)
+    for number in numbers:
+        os.kill(number, signal.SIGSTOP)
+    ending = threading.Thread(target=end_pool, args=(pool,), daemon=True)
+    ending.start()
+    time.sleep(0.3)
+    os.kill(numbers[victim], signal.SIGKILL)
+    os.kill(numbers[1 - victim], signal.SIGCONT)
+    ending.join(20)
+    assert not ending.is_alive()
