@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +29,10 @@ _INPUT = "syclade.input"
 """Logger of messages on the matrix and what goes with it."""
 
 
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+"""Errors of a full disk: where standard error is a file on it, the run goes on without the message."""
+
+
 class Log(logging.Handler):
     """Log handler for standard error; a visible progress bar replaces `tell` to print above itself.
 
@@ -42,7 +47,11 @@ class Log(logging.Handler):
 
     @staticmethod
     def _echo(text: str) -> None:
-        click.echo(text, err=True)
+        try:
+            click.echo(text, err=True)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a message, unless it was printed before."""
