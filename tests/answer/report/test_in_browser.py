@@ -99,6 +99,18 @@ def watched(context: Any) -> tuple[Any, list[str]]:
     return page, said
 
 
+def screenshot(page: Any) -> Any:
+    """Return a picture of the page; on a busy machine the browser sometimes cannot make one at once."""
+    from playwright.sync_api import Error
+
+    for _ in range(4):
+        try:
+            return page.screenshot(full_page=False)
+        except Error:
+            time.sleep(2)
+    return page.screenshot(full_page=False)
+
+
 def look(browser: Any, result: syclade.Result, folder: Path) -> None:
     """Check the page of a result at every size."""
     result.write(folder, report=True)
@@ -124,7 +136,7 @@ def look(browser: Any, result: syclade.Result, folder: Path) -> None:
         assert broken == 0
         if width == SIZES["desk"][0]:
             assert page.evaluate("document.querySelector('svg').getBoundingClientRect().right") <= width
-            assert page.screenshot(full_page=False).startswith(b"\x89PNG")
+            assert screenshot(page).startswith(b"\x89PNG")
             page.emulate_media(media="print")
             page.set_viewport_size({"width": 688, "height": 1000})  # A4 without margins
             assert page.evaluate("document.documentElement.scrollWidth") <= 688
