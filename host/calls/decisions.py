@@ -10,7 +10,7 @@ import numpy as np
 
 from syclade.host.calls import lofreq_compat as as_lofreq
 from syclade.host.calls.alleles import INDEL, Allele, Kind, Tested, kinds_of, number_of_tests
-from syclade.host.calls.filters import Measured, bias_filter, biased, failed
+from syclade.host.calls.filters import LimitFilter, Measured, bias_filter, biased, failed, limit_filters
 from syclade.host.calls.p_values import fisher_log_p, is_one_sided
 from syclade.host.ground.options.calls import CallOptions
 
@@ -111,7 +111,8 @@ def sample_calls(alleles: Sequence[Allele], limits: Limits, options: CallOptions
         limits: the limits of each kind.
         options: which filters to apply.
     """
-    calls = [_judged(allele, limits[allele.kind], options) for allele in alleles]
+    by_limits = limit_filters(options)
+    calls = [_judged(allele, limits[allele.kind], by_limits, options) for allele in alleles]
     considered = [
         at
         for at, call in enumerate(calls)
@@ -128,14 +129,16 @@ def sample_calls(alleles: Sequence[Allele], limits: Limits, options: CallOptions
     return calls
 
 
-def _judged(allele: Allele, thresholds: Thresholds, options: CallOptions) -> Call:
+def _judged(
+    allele: Allele, thresholds: Thresholds, by_limits: Sequence[LimitFilter], options: CallOptions
+) -> Call:
     quality = _quality(_lofreq_log_p(allele) if options.compat else allele.log_p)
     filters: tuple[str, ...] = ()
     if quality < thresholds.quality:
         filters += (f"{allele.kind.quality_filter}_{thresholds.quality}",)
     alternative = sum(allele.dp4[2:])
     frequency = alternative / allele.counted if allele.counted else 0.0
-    filters += failed(Measured(allele.depth, frequency, alternative, allele.homopolymer), options)
+    filters += failed(Measured(allele.depth, frequency, alternative, allele.homopolymer), by_limits)
     bias = _lofreq_bias(*allele.dp4) if options.compat else pooled_bias(*allele.dp4)
     return Call(allele, quality, bias, filters)
 

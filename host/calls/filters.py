@@ -13,12 +13,22 @@ from typing import NamedTuple
 
 from syclade.host.calls.p_values import is_one_sided
 from syclade.host.calls.p_values import rejected as rejected_at
-from syclade.host.calls.regions import vcf_lines_of
+from syclade.host.calls.regions import VCF_FIELDS, fields_of, vcf_lines_of
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.options.calls import CallOptions, call_flag
 from syclade.host.ground.values import counted
 
-__all__ = ["Filtered", "Measured", "bias_filter", "biased", "failed", "filter_lines", "filter_vcf"]
+__all__ = [
+    "Filtered",
+    "LimitFilter",
+    "Measured",
+    "bias_filter",
+    "biased",
+    "failed",
+    "filter_lines",
+    "filter_vcf",
+    "limit_filters",
+]
 
 Strands = tuple[int, int]
 """Reads with the alternative, forward and reverse."""
@@ -43,7 +53,7 @@ class Measured(NamedTuple):
     homopolymer: int
 
 
-class _Limit(NamedTuple):
+class LimitFilter(NamedTuple):
     """A filter by a limit: its name in a VCF, its description, the value it compares, and when it rejects."""
 
     name: str
@@ -52,21 +62,27 @@ class _Limit(NamedTuple):
     rejects: Callable[[Measured], bool]
 
 
-def _limits(options: CallOptions) -> list[_Limit]:
+def limit_filters(options: CallOptions) -> list[LimitFilter]:
     """Return the filters by limits that the options ask for."""
     depth, most, least, high = options.least_depth, options.max_dp, options.min_af, options.max_af
     reads, run = options.min_alt, options.max_hrun
     found = [
-        (depth > 0, _Limit(f"min_dp_{depth}", f"Minimum Coverage {depth}", "DP", lambda m: m.depth < depth)),
-        (most > 0, _Limit(f"max_dp_{most}", f"Maximum Coverage {most}", "DP", lambda m: m.depth > most)),
+        (
+            depth > 0,
+            LimitFilter(f"min_dp_{depth}", f"Minimum Coverage {depth}", "DP", lambda m: m.depth < depth),
+        ),
+        (most > 0, LimitFilter(f"max_dp_{most}", f"Maximum Coverage {most}", "DP", lambda m: m.depth > most)),
         (
             least > 0,
-            _Limit(f"min_af_{least:f}", f"Minimum AF {least:f}", "AF", lambda m: m.frequency < least),
+            LimitFilter(f"min_af_{least:f}", f"Minimum AF {least:f}", "AF", lambda m: m.frequency < least),
         ),
-        (high < 1, _Limit(f"max_af_{high:f}", f"Maximum AF {high:f}", "AF", lambda m: m.frequency > high)),
+        (
+            high < 1,
+            LimitFilter(f"max_af_{high:f}", f"Maximum AF {high:f}", "AF", lambda m: m.frequency > high),
+        ),
         (
             reads > 0,
-            _Limit(
+            LimitFilter(
                 f"min_alt_{reads}",
                 f"Fewer than {counted(reads, 'read', 'reads')} with the alternative",
                 "DP4",
@@ -75,7 +91,7 @@ def _limits(options: CallOptions) -> list[_Limit]:
         ),
         (
             run > 0,
-            _Limit(
+            LimitFilter(
                 f"max_hrun_{run}",
                 f"Indel before a homopolymer of more than {run} bases",
                 "HRUN",
@@ -86,9 +102,9 @@ def _limits(options: CallOptions) -> list[_Limit]:
     return [limit for is_wanted, limit in found if is_wanted]
 
 
-def failed(measured: Measured, options: CallOptions) -> tuple[str, ...]:
+def failed(measured: Measured, limits: Sequence[LimitFilter]) -> tuple[str, ...]:
     """Return the names of the filters by limits that a record does not pass."""
-    return tuple(limit.name for limit in _limits(options) if limit.rejects(measured))
+    return tuple(limit.name for limit in limits if limit.rejects(measured))
 
 
 def bias_filter(options: CallOptions) -> str:
@@ -126,7 +142,7 @@ def biased(
 
 def filter_lines(options: CallOptions) -> Iterator[str]:
     """Yield the lines of a VCF's header for these filters."""
-    lines = {limit.name: limit.words for limit in _limits(options)}
+    lines = {limit.name: limit.words for limit in limit_filters(options)}
     name = bias_filter(options)
     if options.max_sb is not None:
         lines[name] = f"Maximum Strand Bias {options.max_sb}"
@@ -155,16 +171,16 @@ class Filtered(NamedTuple):
 
 
 class _Record(NamedTuple):
-    """A line of a VCF: its columns, its values in INFO, and its number."""
+    """A line of a VCF: its fields, its values in INFO, and its number."""
 
-    words: list[str]
+    fields: list[str]
     info: dict[str, str]
     line: int
 
     @property
     def is_indel(self) -> bool:
         """Return whether it is an insertion or a deletion."""
-        return "INDEL" in self.info or len(self.words[3]) != len(self.words[4])
+        return "INDEL" in self.info or len(self.fields[3]) != len(self.fields[4])
 
 
 def filter_vcf(path: Path, options: CallOptions) -> Filtered:
@@ -189,7 +205,7 @@ def filter_vcf(path: Path, options: CallOptions) -> Filtered:
             records.append(_parsed(line, path, number))
     if not head or not head[-1].startswith("#CHROM"):
         raise ReadsError("the file has no line #CHROM", path=path, hint="is it a whole VCF?")
-    limits = _limits(options)
+    limits = limit_filters(options)
     names = [
         [limit.name for limit in limits if limit.rejects(_measured(one, limit.value, path))]
         for one in records
@@ -199,7 +215,7 @@ def filter_vcf(path: Path, options: CallOptions) -> Filtered:
         chosen = [
             at
             for at, one in enumerate(records)
-            if one.words[6] in ("PASS", ".") and (options.sb_incl_indels or not one.is_indel)
+            if one.fields[6] in ("PASS", ".") and (options.sb_incl_indels or not one.is_indel)
         ]
         strands = [_strands(records[at], path)[2:] for at in chosen]
         biases = [_bias(records[at], path) for at in chosen]
@@ -207,11 +223,11 @@ def filter_vcf(path: Path, options: CallOptions) -> Filtered:
             names[at] += [name] * found
     lines, passed = [], 0
     for one, more in zip(records, names, strict=True):
-        before = [] if one.words[6] in ("PASS", ".") else one.words[6].split(";")
+        before = [] if one.fields[6] in ("PASS", ".") else one.fields[6].split(";")
         state = list(dict.fromkeys((*before, *more)))
         passed += not state
         if not state or not options.drop_filtered:
-            lines.append("\t".join((*one.words[:6], ";".join(state) or "PASS", *one.words[7:])))
+            lines.append("\t".join((*one.fields[:6], ";".join(state) or "PASS", *one.fields[7:])))
     new = [line for line in filter_lines(options) if line not in head]
     text = "".join(f"{line}\n" for line in (*head[:-1], *new, *head[-1:], *lines))
     rejected = Counter(one for more in names for one in more)
@@ -220,23 +236,16 @@ def filter_vcf(path: Path, options: CallOptions) -> Filtered:
 
 def _parsed(line: str, path: Path, number: int) -> _Record:
     """Return a record; refuse one that is no record, or has several alternatives."""
-    words = line.split("\t")
-    if len(words) < 8 or not words[1].isdecimal():
-        raise ReadsError(
-            "this is not a record of a VCF",
-            path=path,
-            line=number,
-            hint="it needs CHROM, POS, ID, REF, ALT, QUAL, FILTER and INFO, separated by tabs",
-        )
-    if "," in words[4]:
+    fields = fields_of(line, len(VCF_FIELDS), path, number)
+    if "," in fields[4]:
         raise ReadsError(
             "the record has several alternatives",
             path=path,
             line=number,
             hint="split it: bcftools norm -m-",
         )
-    pairs = (one.partition("=") for one in words[7].split(";"))
-    return _Record(words, {name: value for name, _, value in pairs}, number)
+    pairs = (one.partition("=") for one in fields[7].split(";"))
+    return _Record(fields, {name: value for name, _, value in pairs}, number)
 
 
 def _number(record: _Record, names: tuple[str, ...], flag: str, path: Path) -> float:
@@ -273,15 +282,15 @@ def _measured(record: _Record, value: str, path: Path) -> Measured:
 def _strands(record: _Record, path: Path) -> tuple[int, int, int, int]:
     """Return DP4."""
     text = record.info.get("DP4", "")
-    words = text.split(",")
-    if len(words) != 4 or not all(word.isdecimal() for word in words):
+    counts = text.split(",")
+    if len(counts) != 4 or not all(map(str.isdecimal, counts)):
         raise ReadsError(
             f"DP4 is {text!r}, not four counts" if text else "INFO has no DP4, the counts on both strands",
             path=path,
             line=record.line,
             hint=f"{call_flag('no_default_filter')} leaves the filter by strand bias out",
         )
-    first, second, third, fourth = map(int, words)
+    first, second, third, fourth = map(int, counts)
     return first, second, third, fourth
 
 
@@ -294,4 +303,4 @@ def _longest(head: Sequence[str], records: Sequence[_Record]) -> int:
     """Return the length of the longest contig, by the header or by the records."""
     parts = (line.partition("length=")[2] for line in head if line.startswith("##contig="))
     lengths = [int(part.rstrip(">").split(",")[0]) for part in parts if part[:1].isdecimal()]
-    return max((*lengths, *(int(one.words[1]) for one in records)), default=0)
+    return max((*lengths, *(int(one.fields[1]) for one in records)), default=0)

@@ -14,11 +14,14 @@ from syclade.host.calls.windows import WINDOW
 from syclade.host.ground.errors import OptionError, ReadsError
 
 __all__ = [
+    "TO_ALT",
+    "VCF_FIELDS",
     "Here",
     "Interval",
     "Piece",
     "Site",
     "Sites",
+    "fields_of",
     "intersected",
     "merged",
     "normalized",
@@ -29,6 +32,14 @@ __all__ = [
     "vcf_lines_of",
     "whole",
 ]  # fmt: skip
+
+VCF_FIELDS = ("CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO")
+"""Fields that each record of a VCF has."""
+
+TO_ALT = 5
+"""How many of them say what the variant is."""
+
+_POSITION = re.compile(r"\d{1,12}", re.ASCII)
 
 
 class Interval(NamedTuple):
@@ -280,15 +291,8 @@ def _record(
     line: str, reference: Reference, path: str | os.PathLike[str], number: int
 ) -> tuple[str, int, str, str, list[str]]:
     """Return contig, position from 0, ID, REF and the alternatives of a record."""
-    words = line.split("\t")
-    if len(words) < 5 or not re.fullmatch(r"\d{1,12}", words[1], re.ASCII):
-        raise ReadsError(
-            "this is not a record of a VCF",
-            path=path,
-            line=number,
-            hint="it needs at least CHROM, POS, ID, REF and ALT, separated by tabs",
-        )
-    contig, position, ref = words[0], int(words[1]) - 1, words[3].upper()
+    fields = fields_of(line, TO_ALT, path, number)
+    contig, position, ref = fields[0], int(fields[1]) - 1, fields[3].upper()
     if contig not in reference.lengths or not 0 <= position < reference.lengths[contig]:
         raise ReadsError(
             f"the reference has no position {position + 1} of a contig {contig!r}", path=path, line=number
@@ -301,7 +305,31 @@ def _record(
             line=number,
             hint="give a VCF that was made with this reference",
         )
-    return contig, position, words[2] or ".", ref, words[4].upper().split(",")
+    return contig, position, fields[2] or ".", ref, fields[4].upper().split(",")
+
+
+def fields_of(line: str, least: int, path: str | os.PathLike[str], number: int | None) -> list[str]:
+    """Return the fields of a record of a VCF.
+
+    Args:
+        line: its line.
+        least: how many of `VCF_FIELDS` it needs.
+        path: the file.
+        number: the number of the line, if it is known.
+
+    Raises:
+        ReadsError: it has fewer, or no position.
+    """
+    fields = line.split("\t")
+    if len(fields) < least or not _POSITION.fullmatch(fields[1]):
+        needed = f"{', '.join(VCF_FIELDS[: least - 1])} and {VCF_FIELDS[least - 1]}"
+        raise ReadsError(
+            "this is not a record of a VCF",
+            path=path,
+            line=number,
+            hint=f"it needs at least {needed}, separated by tabs",
+        )
+    return fields
 
 
 def vcf_lines_of(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:

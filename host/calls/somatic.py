@@ -23,7 +23,7 @@ from syclade.host.calls.decisions import Call
 from syclade.host.calls.kernels import Place
 from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import Reference
-from syclade.host.calls.regions import Interval, Site, Sites, vcf_lines_of
+from syclade.host.calls.regions import TO_ALT, Interval, Site, Sites, fields_of, vcf_lines_of
 from syclade.host.calls.run import Called, Progress, Sample, Status, Variant, call_variants
 from syclade.host.calls.windows import WINDOW
 from syclade.host.device.cluster.workers import Workers
@@ -280,12 +280,10 @@ def _listed(
     bases: set[tuple[str, int, str, str]] = set()
     indels: set[tuple[str, int]] = set()
     for number, line in _lines_at(path, wanted, contigs):
-        words = line.split("\t", 5)
-        if len(words) < 5 or not words[1].isdecimal():
-            raise ReadsError("this is not a record of a VCF", path=path, line=number)
-        place = words[0], int(words[1])
+        fields = fields_of(line, TO_ALT, path, number)
+        place = fields[0], int(fields[1])
         if place in wanted:
-            reference, others = words[3].upper(), words[4].upper().split(",")
+            reference, others = fields[3].upper(), fields[4].upper().split(",")
             bases |= {(*place, reference, other) for other in others}
             if any(len(other) != len(reference) for other in others if set(other) <= set("ACGTN")):
                 indels.add(place)
