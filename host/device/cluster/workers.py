@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from multiprocessing.process import BaseProcess
 from typing import ParamSpec
 
 from syclade.host.device.choice import Several
@@ -193,8 +194,12 @@ def is_loss(error: BaseException) -> bool:
 
 def dead_workers(pool: ProcessPoolExecutor) -> set[int]:
     """Return the process numbers of workers that have ended, and that the pool has not yet missed."""
-    processes = vars(pool).get("_processes")
-    return {number for number, process in list((processes or {}).items()) if process.exitcode is not None}
+    return {number for number, process in _processes_of(pool).items() if process.exitcode is not None}
+
+
+def _processes_of(pool: ProcessPoolExecutor) -> dict[int, BaseProcess]:
+    """Return the workers of a pool by number; none before its first call, and after its end."""
+    return dict(vars(pool).get("_processes") or {})
 
 
 def end_pool(pool: ProcessPoolExecutor) -> None:
@@ -203,7 +208,7 @@ def end_pool(pool: ProcessPoolExecutor) -> None:
     CPython no longer looks for dead workers then, and waits for the others, which may wait forever for a lock
     that the dead one held.
     """
-    processes = list((vars(pool).get("_processes") or {}).values())
+    processes = _processes_of(pool).values()
     manager = vars(pool).get("_executor_manager_thread")
     pool.shutdown(wait=False, cancel_futures=True)
     while manager is not None and manager.is_alive():
@@ -216,10 +221,9 @@ def end_pool(pool: ProcessPoolExecutor) -> None:
 
 def break_pool(pool: ProcessPoolExecutor) -> None:
     """End all processes of a pool, and its wait for answers: its calls fail with `BrokenProcessPool`."""
-    settings = vars(pool)
-    for process in list((settings.get("_processes") or {}).values()):
+    for process in _processes_of(pool).values():
         process.kill()
         process.join()
-    answers = settings.get("_result_queue")
+    answers = vars(pool).get("_result_queue")
     if answers is not None:
         answers._writer.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -100,8 +99,11 @@ class CudaEngine(Engine):
         shape = self._shapes[name]
         if slot is None:
             return self._addresses[name], shape
-        size = argument.nbytes(self.sizes) // self.slots
-        return self._addresses[name] + range(self.slots)[slot] * size, shape[1:]
+        return self._addresses[name] + range(self.slots)[slot] * self._slot_bytes(argument), shape[1:]
+
+    def _slot_bytes(self, argument: Argument) -> int:
+        """Return the size of a slot's part in bytes."""
+        return argument.nbytes(self.sizes) // self.slots
 
     def read(self, name: str, slot: int | None = None) -> Array:
         """See `Engine.read`."""
@@ -123,20 +125,20 @@ class CudaEngine(Engine):
         """
         near = self._near(kernel)
         function = self._gpu.function(*load_ptx(kernel, [one.name for one in near]))
-        lengths = [self._of_slot(one) for one in kernel.arguments if near and "slots" in one.shape]
-        room = sum(_aligned(self._of_slot(one) * np.dtype(one.dtype).itemsize) for one in near)
+        lengths = [
+            self._slot_bytes(one) // np.dtype(one.dtype).itemsize
+            for one in kernel.arguments
+            if near and "slots" in one.shape
+        ]
+        room = sum(_aligned(self._slot_bytes(one)) for one in near)
         self._loaded.append(Loaded(function, kernel, tuple(lengths), room * (THREADS // kernel.lanes)))
         return len(self._loaded) - 1
-
-    def _of_slot(self, argument: Argument) -> int:
-        """Return the number of elements of a slot's part."""
-        return math.prod(argument.dimensions(self.sizes)) // self.slots
 
     def _near(self, kernel: Kernel) -> list[Argument]:
         """Return the arguments whose parts of a slot fit into shared memory, the first ones first."""
         near, room = [], NEAR_BYTES
         for one in kernel.arguments:
-            size = _aligned(self._of_slot(one) * np.dtype(one.dtype).itemsize)
+            size = _aligned(self._slot_bytes(one))
             if one.hot and kernel.lanes == TRAITS.lanes and size <= room:
                 near.append(one)
                 room -= size
