@@ -25,7 +25,15 @@ from syclade.host.device.engines.local import NativeEngine
 from syclade.kernels.shares.arguments import ARGUMENTS, LANES, SIZES
 from syclade.kernels.target.native.traits import TRAITS
 
-__all__ = ["CellsAtNodes", "NativeCells", "NumpyCells", "cells_by_column", "make_cells", "share_kernels"]
+__all__ = [
+    "CellsAtNodes",
+    "NativeCells",
+    "NumpyCells",
+    "cells_by_column",
+    "make_cells",
+    "share_kernels",
+    "shares_from_logs",
+]
 
 _CELLS = 2**10
 """Cells that numpy works on at once, at least."""
@@ -99,7 +107,7 @@ class NumpyCells:
 
     def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """See `CellsAtNodes.draw`."""
-        return nodes_of(self._likelihoods, shares_of(self._problem, log_shares), numbers)
+        return nodes_of(self._likelihoods, shares_from_logs(self._problem, log_shares), numbers)
 
     def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
         """See `CellsAtNodes.totals`."""
@@ -181,7 +189,7 @@ class NativeCells:
     def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """See `CellsAtNodes.draw`."""
         arrays = self._engine.named
-        arrays["share"][: self._chains] = shares_of(self._problem, log_shares)
+        arrays["share"][: self._chains] = shares_from_logs(self._problem, log_shares)
         arrays["numbers"][: self._chains] = numbers
         self._launch("draw")
         return np.asarray(arrays["drawn"][: self._chains], dtype=np.int64)
@@ -222,5 +230,6 @@ def cells_by_column(problem: Problem) -> NDArray[np.int32]:
     return np.repeat(np.arange(problem.columns, dtype=np.int32), problem.multiplicity)
 
 
-def shares_of(problem: Problem, log_shares: NDArray[np.int32]) -> NDArray[np.float64]:
+def shares_from_logs(problem: Problem, log_shares: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the shares of logs in units of the score."""
     return np.asarray(np.exp2(log_shares * 2.0**-problem.scale_bits))

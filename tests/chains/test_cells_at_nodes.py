@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from syclade.fallback.shares.gibbs import power_tables
-from syclade.host.chains.cells_at_nodes import CellsAtNodes, NativeCells, NumpyCells, make_cells, shares_of
+from syclade.host.chains.cells_at_nodes import (
+    CellsAtNodes,
+    NativeCells,
+    NumpyCells,
+    make_cells,
+    shares_from_logs,
+)
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.scores.all_attachments import definition, node_scores
 from syclade.host.chains.scores.named import score_named
@@ -66,7 +72,7 @@ def test_native_code_has_the_bits_of_numpy_and_the_scores_of_the_definition(
         assert native.totals(log_shares)[chain] == total
         scores = node_scores(problem, state.parents, own)[:, column_of] / 2.0**problem.scale_bits
         ends = np.cumsum(
-            np.exp2(scores - scores.max(axis=0)) * shares_of(problem, log_shares)[chain, :, None], 0
+            np.exp2(scores - scores.max(axis=0)) * shares_from_logs(problem, log_shares)[chain, :, None], 0
         )
         before = ends[nodes[chain] - 1, np.arange(cells)] * (nodes[chain] > 0) / ends[-1]
         assert (before <= numbers[chain] + 1e-12).all()
