@@ -6,29 +6,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.answer.output.assigned_tree import AssignedTree
 from syclade.host.chains.runs.context import CO_OPTIMAL, RECURRENCE, SUPPORT, TREE, Search
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.rates import ObservationModel, Rates, error_rates
-from syclade.host.data.trees.tree import to_networkx
 from syclade.host.device.work import WithWork, WorkDone, executed_on
-from syclade.host.findings.clones_by_sample import ClonesBySample, ClonesBySampleFinding
-from syclade.host.findings.consensus.finding import ConsensusFinding
-from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import Finding
-from syclade.host.findings.genotypes import Genotypes, GenotypesFinding
-from syclade.host.findings.kinds.kind import Tree, TreeKind
-from syclade.host.findings.rates import RatesFinding
-from syclade.host.findings.recurrences import RecurrencesFinding
-from syclade.host.findings.samples.finding import SamplesFinding
-from syclade.host.findings.support.finding import SupportFinding
-from syclade.host.findings.truth import TruthFinding
-from syclade.host.findings.unplaced import Unplaced, UnplacedFinding
+from syclade.host.findings.kinds.kind import TreeKind
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import write_file, write_files
 from syclade.host.ground.values import counted, freeze_arrays, path_of
@@ -36,14 +26,8 @@ from syclade.host.ground.values import counted, freeze_arrays, path_of
 if TYPE_CHECKING:
     import anndata
     import matplotlib.figure
-    import networkx
 
     from syclade.host.chains.backends.stages.launcher import PipelineReport
-    from syclade.host.findings.consensus.consensus import CloneConsensus
-    from syclade.host.findings.cooptimal.plateau import CoOptimal
-    from syclade.host.findings.recurrences import Recurrences
-    from syclade.host.findings.samples.sampled import Sampled
-    from syclade.host.findings.support.value import Support
 
 __all__ = ["Result"]
 
@@ -57,11 +41,9 @@ _SHORT = "the tree is complete, but its support is that of the samples until the
 
 _ARRAYS = ("parents", "chain_log_likelihoods")
 
-F = TypeVar("F", bound=Finding)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(WithWork):
+class Result(AssignedTree, WithWork):
     """The result of an inference, with read-only arrays; results are compared by identity.
 
     Attributes:
@@ -192,97 +174,6 @@ class Result(WithWork):
         return [*stopped, *(words for finding in self.findings for words in finding.warnings)]
 
     @property
-    def support(self) -> Support | None:
-        """Probabilities of edges, clades and attachments; None if no trees were sampled for them."""
-        found = self._finding(SupportFinding)
-        return None if found is None else found.support
-
-    @property
-    def consensus(self) -> CloneConsensus | None:
-        """Clone tree with the lowest expected loss over the samples, with its cells; None without samples."""
-        found = self._finding(ConsensusFinding)
-        return None if found is None else found.consensus
-
-    @property
-    def clones_by_sample(self) -> ClonesBySample | None:
-        """Share of each clone in each specimen; None without specimens (`metadata`)."""
-        found = self._finding(ClonesBySampleFinding)
-        return None if found is None else found.found
-
-    @property
-    def genotypes(self) -> Genotypes | None:
-        """The mutations of each cell by the published tree, if requested."""
-        found = self._finding(GenotypesFinding)
-        return None if found is None else found.genotypes
-
-    @property
-    def samples(self) -> Sampled | None:
-        """Samples of the chains, if requested."""
-        found = self._finding(SamplesFinding)
-        return None if found is None else found.samples
-
-    @property
-    def co_optimal(self) -> CoOptimal | None:
-        """Equally likely trees, if requested; the first is this one."""
-        found = self._finding(CoOptimalFinding)
-        return None if found is None else found.found
-
-    @property
-    def recurrences(self) -> Recurrences | None:
-        """A test of each mutation for a recurrence; None if they were not tested."""
-        found = self._finding(RecurrencesFinding)
-        return None if found is None else found.tests
-
-    @property
-    def true_tree(self) -> Mapping[str, Any] | None:
-        """Comparison with the true tree, if it was given (`trees.truth.compare`)."""
-        found = self._finding(TruthFinding)
-        return None if found is None else found.comparison
-
-    @property
-    def unplaced(self) -> Unplaced:
-        """Mutations and cells that are in the tree, but neither in the consensus nor in the support."""
-        found = self._finding(UnplacedFinding)
-        return Unplaced() if found is None else found.unplaced
-
-    @property
-    def estimated_rates(self) -> tuple[str, ...]:
-        """Names of the error rates that were not given, but estimated from the matrix."""
-        found = self._finding(RatesFinding)
-        return () if found is None else found.estimated
-
-    @property
-    def fitted_rates(self) -> Rates | None:
-        """The error rates under which the best tree is most likely (`rate_fit`).
-
-        None for cell trees, doublets, a recurrence, zygosity and learned rates.
-        """
-        found = self._finding(RatesFinding)
-        return None if found is None else found.fitted
-
-    @property
-    def advised_rates(self) -> Rates | None:
-        """Rates that fit the tree and the priors of estimates, if the matrix contradicts those of the run."""
-        found = self._finding(RatesFinding)
-        return None if found is None else found.advised
-
-    @property
-    def contradicted(self) -> tuple[str, ...]:
-        """Names of the rates that `advised_rates` contradict: five times off, and not by chance."""
-        found = self._finding(RatesFinding)
-        return () if found is None else found.contradicted
-
-    @property
-    def misfits(self) -> list[str]:
-        """Messages: rates that the matrix contradicts, rates at the upper limit, and what to do."""
-        found = self._finding(RatesFinding)
-        return [] if found is None else found.warnings
-
-    def _finding(self, kind: type[F]) -> F | None:
-        """Return the finding of a type; None if the result has none."""
-        return next((one for one in self.findings if isinstance(one, kind)), None)
-
-    @property
     def runs(self) -> str:
         """Numbers of searches, or of chains and steps, as text."""
         if self.searches:
@@ -303,117 +194,6 @@ class Result(WithWork):
         """Number of searches, or chains, that found the best score."""
         found = [one.log_likelihood for one in self.searches] or self.chain_log_likelihoods.tolist()
         return found.count(max(found))
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells."""
-        return len(self.cells)
-
-    @property
-    def tree(self) -> Tree:
-        """The tree with its names, its assignment and its support."""
-        return Tree(self.parents, self.mutations, self.cells, self.assignment, self.support)
-
-    @property
-    def labels(self) -> list[str]:
-        """Labels of the nodes in files."""
-        return self.kind.labels(self.mutations, self.cells)
-
-    @property
-    def attachment(self) -> NDArray[np.int32]:
-        """int32, shape (cells,): the best node of every cell of a mutation tree; the root is n."""
-        return self._assigned("cell").node
-
-    @property
-    def attachment_ties(self) -> NDArray[np.int32]:
-        """int32, shape (cells,): number of equally good nodes of every cell, the best one included."""
-        return self._assigned("cell").ties
-
-    @property
-    def cell_log_likelihoods(self) -> NDArray[np.float64]:
-        """float64, shape (cells,): log-likelihood of every cell at its node, natural log."""
-        return self._assigned("cell").log_likelihood
-
-    @property
-    def attachment_posteriors(self) -> NDArray[np.float64] | None:
-        """float64, (cells,): probability of every cell's node, given the tree; None unless score is sum."""
-        return self._assigned("cell").posterior
-
-    @property
-    def placement(self) -> NDArray[np.int32]:
-        """int32, shape (n,): the node below the best edge of every mutation of a cell tree."""
-        return self._assigned("mutation").node
-
-    @property
-    def placement_ties(self) -> NDArray[np.int32]:
-        """int32, shape (n,): number of equally good edges of every mutation, the best one included."""
-        return self._assigned("mutation").ties
-
-    @property
-    def mutation_log_likelihoods(self) -> NDArray[np.float64]:
-        """float64, shape (n,): log-likelihood of every mutation on its edge, natural log."""
-        return self._assigned("mutation").log_likelihood
-
-    def _assigned(self, item: str) -> Assignment:
-        """Return the assignment; raise an AttributeError if the tree does not assign these items."""
-        if item != self.kind.item:
-            raise AttributeError(
-                f"{self.kind.title} assign each {self.kind.item} to one {self.kind.place}: see `assignment`"
-            )
-        return self.assignment
-
-    def to_networkx(self) -> networkx.DiGraph[str]:
-        """Return the tree as a directed graph from the root; its nodes are `labels`."""
-        return to_networkx(self.parents, self.labels)
-
-    def to_newick(self, *, attach: bool | None = None) -> str:
-        """Return the tree in Newick format, every node labelled.
-
-        Args:
-            attach: whether to attach the cells of a mutation tree to their nodes, as leaves; None uses the
-                option of `infer`. In a cell tree the cells are the leaves.
-
-        Raises:
-            MatrixError: a cell and a node have the same name.
-        """
-        return self.kind.newick(self.tree, self._attaches(attach))
-
-    def to_form(self, form: str, *, tree: str = "published") -> str:
-        """Return a tree of clones in a form that other programs read with its support (docs/tree-tools.md).
-
-        Args:
-            form: nhx, figtree or phylo.
-            tree: published, the consensus where there is one; or likely, the most likely tree.
-
-        Raises:
-            OptionError: there is no such form or tree, or its leaves are cells.
-        """
-        from syclade.host.answer.figures.source import files_in_memory
-        from syclade.host.answer.output.tree_forms import FORMS, tree_files
-
-        return str(tree_files(files_in_memory(self), form, tree)[FORMS[form]])
-
-    def to_graphviz(self, *, attach: bool | None = None) -> str:
-        """Return the tree in GraphViz's dot language, a cell tree with mutations on its edges.
-
-        With support, the edges of a mutation tree have their probabilities as labels.
-
-        Arguments and errors are those of `to_newick`.
-        """
-        return self.kind.graphviz(self.tree, self._attaches(attach))
-
-    def _attaches(self, attach: bool | None) -> bool:
-        return bool(self.options.get("attach", False) if attach is None else attach)
-
-    def to_attachments(self) -> str:
-        """Return the attachments of the cells to a mutation tree: tab-separated, one line per cell."""
-        self._assigned("cell")
-        return self.kind.table(self.tree)
-
-    def to_placements(self) -> str:
-        """Return the placements of the mutations on a cell tree: tab-separated, one line per mutation."""
-        self._assigned("mutation")
-        return self.kind.table(self.tree)
 
     def summary(self) -> dict[str, Any]:
         """Return the content of summary.json as plain values: the same for equal runs on any device."""
@@ -534,6 +314,21 @@ class Result(WithWork):
         write_files(place, found, force, inputs_of(self))
         return list(found)
 
+    def to_form(self, form: str, *, tree: str = "published") -> str:
+        """Return a tree of clones in a form that other programs read with its support (docs/tree-tools.md).
+
+        Args:
+            form: nhx, figtree or phylo.
+            tree: published, the consensus where there is one; or likely, the most likely tree.
+
+        Raises:
+            OptionError: there is no such form or tree, or its leaves are cells.
+        """
+        from syclade.host.answer.figures.source import files_in_memory
+        from syclade.host.answer.output.tree_forms import FORMS, tree_files
+
+        return str(tree_files(files_in_memory(self), form, tree)[FORMS[form]])
+
     def to_anndata(self) -> anndata.AnnData:
         """Return matrix, tree and cells as an AnnData (`host/answer/output/anndata.py`).
 
@@ -543,14 +338,6 @@ class Result(WithWork):
         from syclade.host.answer.output.anndata import anndata_of
 
         return anndata_of(self)
-
-    @property
-    def trees(self) -> NDArray[np.int32]:
-        """int32, shape (trees, nodes): the co-optimal trees if requested, or else only this one."""
-        found = self.parents[None] if self.co_optimal is None else self.co_optimal.trees
-        trees = found.copy()
-        trees.flags.writeable = False
-        return trees
 
     def to_netcdf(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the samples as netCDF (docs/samples.md); the write is atomic.
