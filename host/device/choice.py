@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from syclade.host.device.cores import limit_drivers
-from syclade.host.device.device import KINDS, NUMPY, PYTHON, Device, native_device, own_devices
+from syclade.host.device.device import KINDS, NUMPY, PYTHON, Device, is_gpu, native_device, own_devices
 from syclade.host.device.survey import Survey, cache_survey, cached_survey, stack_versions, survey, try_again
 from syclade.host.device.workarounds import prepare
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError, OptionError
@@ -109,7 +108,7 @@ def choose_device(wanted: str | SyclDevice | SyclQueue = "auto") -> Device:
         return NUMPY if wanted == "numpy" else PYTHON
     if wanted == "native":
         return _first_usable(wanted, [native_device()])
-    if wanted == "cuda" or re.fullmatch(r"cuda:\d+", wanted):
+    if is_gpu(wanted):
         return _nvidia(wanted)
     found = known_devices()
     return _best(found) if wanted == "auto" else _matching(wanted, found)

@@ -27,7 +27,7 @@ from syclade.kernels.target.cuda.traits import CAPABILITY, REGISTERS, THREADS
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUcontext, CUevent, CUfunction, CUstream
 
-__all__ = ["Event", "Gpu", "cuda_devices", "listed_gpus", "open_gpu", "seems_present"]
+__all__ = ["Event", "Gpu", "cuda_devices", "listed_gpus", "open_gpu", "seems_present", "seems_usable"]
 
 _PACKAGE = "cuda-bindings"
 _DRIVER_FILE = Path("/proc/driver/nvidia/version")
@@ -42,6 +42,11 @@ def listed_gpus() -> list[Device]:
 def seems_present() -> bool:
     """Return whether there are signs of a GPU or of the wish for one: its driver, or the package."""
     return _DRIVER_FILE.exists() or version_of(_PACKAGE) is not None
+
+
+def seems_usable() -> bool:
+    """Return whether a driver of GPUs and all packages that kernels need are there."""
+    return _DRIVER_FILE.exists() and all(version_of(one) is not None for one in (_PACKAGE, "numba-cuda"))
 
 
 def cuda_devices() -> list[Device]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 
 from syclade.host.device.cores import usable_cores
 from syclade.host.ground.packages import install_command, version_of
 
-__all__ = ["KINDS", "NUMPY", "PYTHON", "Device", "native_device", "native_problem", "own_devices"]
+__all__ = ["KINDS", "NUMPY", "PYTHON", "Device", "is_gpu", "native_device", "native_problem", "own_devices"]
 
 KINDS = ("cpu", "fpga-emu", "fpga", "gpu", "cuda", "native", "python", "numpy")
 
@@ -59,6 +60,11 @@ NUMPY = Device("numpy", "numpy fallback", "numpy", 1)
 
 PYTHON = Device("python", "kernels run by Python itself, for debugging", "python", 1)
 """Used only on explicit request, and not listed, so that nobody uses it by accident."""
+
+
+def is_gpu(name: str) -> bool:
+    """Return whether a name of a device is that of an NVIDIA GPU: `cuda`, or `cuda:` and a number."""
+    return re.fullmatch(r"cuda(:\d+)?", name) is not None
 
 
 def native_device() -> Device:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from syclade.host.chains.backends.opening import fast_start_device
+from syclade.host.chains.backends.placement import place_of_few
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
@@ -262,9 +262,9 @@ class ShortRuns(NamedTuple):
         score = score_named("max", problem, fitted.doublets)
         plan = make_plan(problem, gamma=_GAMMA, score=score, space=space_of(ScoreOptions("max", 0.0)))
         first = state_at(plan, tree, 0)
-        where = (fast_start_device(plan) if self.device == "auto" else None) or self.device
         return run_plan(
-            plan, where, "auto", None, chains=_CHAINS, until=_STEPS, slots=None, seed=self.seed,
+            plan, place_of_few(self.device, plan), "auto", None, chains=_CHAINS, until=_STEPS, slots=None,
+            seed=self.seed,
             context=self._context(problem), starts=lambda chain: replace(first, chain=chain),
         )  # fmt: skip
 

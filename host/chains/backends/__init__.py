@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from syclade.host.chains.backends.runner import Runner
@@ -15,7 +16,9 @@ from syclade.host.device.work import IMAGE, SPECIALISED
 if TYPE_CHECKING:
     from syclade.host.device.compile.image import Image
 
-__all__ = ["Runner", "default_slots", "make_runner", "slot_bytes"]
+__all__ = ["GPU_SLOTS_A_UNIT", "Runner", "default_slots", "make_runner", "slot_bytes"]
+
+logger = logging.getLogger("syclade.devices")
 
 FEWEST_A_UNIT, MOST_A_UNIT = 4, 16
 """Limits of the slots per compute unit. With more slots, the units finish a launch closer together."""
@@ -25,6 +28,9 @@ NUMPY_SLOTS = 256
 
 GPU_SLOTS_A_UNIT = 16
 """Slots per multiprocessor of a GPU: more warps hide the latency of its memory, and make launches longer."""
+
+_SPARE_BYTES = 2**28
+"""Memory of a GPU that is left free: for kernels, and stacks of their threads."""
 
 UNIT_BYTES = 2**20
 """Memory limit of a unit's slots beyond `FEWEST_A_UNIT`: the unit's own cache holds this much."""
@@ -71,11 +77,26 @@ def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -
 
         wanted = min(NUMPY_SLOTS, slots_at_once(plan))
     elif device.kind == "cuda":
-        wanted = device.units * GPU_SLOTS_A_UNIT
+        wanted = _slots_of_gpu(device, plan, encoding, chains)
     else:
         fitting = UNIT_BYTES // slot_bytes(plan, encoding)
         wanted = device.units * min(max(FEWEST_A_UNIT, fitting), MOST_A_UNIT)
     return max(1, min(chains, wanted))
+
+
+def _slots_of_gpu(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
+    """Return how many slots keep a GPU busy, or how many its free memory holds, if these are fewer."""
+    from syclade.host.device.cuda import open_gpu
+
+    wanted = min(chains, device.units * GPU_SLOTS_A_UNIT)
+    free = open_gpu(device).free_bytes() - _SPARE_BYTES
+    arguments = chain_kernel(plan, encoding).arguments
+    sizes = chain_sizes(plan, encoding, 1)
+    shared = sum(one.nbytes(sizes) for one in arguments if "slots" not in one.shape)
+    fitting = max(1, (free - shared) // slot_bytes(plan, encoding))
+    if fitting < wanted:
+        logger.info("%s has room for %d chains at once: chains take turns", device.name, fitting)
+    return min(wanted, fitting)
 
 
 def slot_bytes(plan: Plan, encoding: Encoding) -> int:

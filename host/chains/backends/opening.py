@@ -38,6 +38,7 @@ __all__ = [
     "Choice",
     "Opened",
     "choose_kernel",
+    "estimated_seconds",
     "fast_start_device",
     "open_cached_image",
     "open_image",
@@ -95,7 +96,7 @@ def _sycl_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | No
     from syclade.host.device.queue import open_queue
 
     general = encoding.general()
-    seconds = _seconds(device, plan, steps)
+    seconds = estimated_seconds(device, plan, steps)
     if general is None or seconds is None or seconds >= SHORT_SECONDS:
         return Choice(encoding, SPECIALISED)
     if program.is_translated(open_queue(device.filter), chain_kernel(plan, encoding)):
@@ -112,14 +113,20 @@ def _native_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | 
         return Choice(encoding, SPECIALISED)
     if machine_code.is_compiled(chain_kernel(plan, encoding)):
         return Choice(encoding, SPECIALISED)
-    seconds = _seconds(device, plan, steps)
+    seconds = estimated_seconds(device, plan, steps)
     if seconds is not None and seconds > LONG_SECONDS:
         return Choice(encoding, SPECIALISED)
     return Choice(general, GENERAL)
 
 
-def _seconds(device: Device, plan: Plan, steps: int | None) -> float | None:
-    """Estimate how long a run takes, in seconds; None if it ends when the chains agree."""
+def estimated_seconds(device: Device, plan: Plan, steps: int | None) -> float | None:
+    """Estimate how long a run takes, in seconds; None if it ends when the chains agree.
+
+    Args:
+        device: where it runs.
+        plan: the parts of the chains.
+        steps: steps of all chains together, or None.
+    """
     if steps is None:
         return None
     step = _STEP_NANOSECONDS + _CELL_NANOSECONDS * plan.problem.columns

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.backends.opening import Opened, open_cached_image, open_image, open_runner
+from syclade.host.chains.backends.placement import place_of_chains
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.convergence import Rule
 from syclade.host.chains.plan import Plan
@@ -79,7 +80,8 @@ def run_plan(
     elif (with_image := _open_with_image(plan, where, encoding, image, chains, slots, seed)) is not None:
         opened = with_image
     else:
-        opened = open_runner(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
+        place = place_of_chains(plan, chains=chains, steps=steps) if where == "auto" else where
+        opened = open_runner(place, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     runner = opened.runner
     try:
         ran = run_long(

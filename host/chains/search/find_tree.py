@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.opening import open_on
+from syclade.host.chains.backends.placement import place_of_few
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import Found, RunContext, Search, ShortChains
 from syclade.host.chains.runs.pipeline import Outcome, Progress
@@ -75,7 +76,7 @@ def find(
     current = resumed_searches(context.checkpoints, policy, problem, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
     stages = stages_left(policy, None if current is None else current.searches)
-    where = split_devices(wanted)
+    where = split_devices(place_of_few(wanted))
     opened = (
         _open_shared(where, problem, policy, seed, stages)
         if isinstance(where, Several)
@@ -133,11 +134,16 @@ def find(
 
 
 def _open_one(
-    wanted: str, problem: SearchProblem, policy: SearchPolicy, count: int, seed: int, stages: Sequence[str]
+    wanted: str | Device,
+    problem: SearchProblem,
+    policy: SearchPolicy,
+    count: int,
+    seed: int,
+    stages: Sequence[str],
 ) -> tuple[Device, bool, Searches]:
     """Return a device, whether it was requested, and a runner of searches on it."""
     explicit = wanted != "auto"
-    chosen = choose_device(wanted)
+    chosen = wanted if isinstance(wanted, Device) else choose_device(wanted)
     meant = chosen if explicit else device_for_search(chosen, stages)
     if meant != chosen and stages:
         logger.info("searches run on %s (%s), where they start sooner", meant.filter, meant.name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.backends.opening import fast_start_device
+from syclade.host.chains.backends.placement import place_of_few
 from syclade.host.chains.doublet_shares import renew_doublet_shares
 from syclade.host.chains.dropout import make_draw, with_rates
 from syclade.host.chains.guide import uniform_guide
@@ -203,7 +203,7 @@ def sample(
     )
     found = run_plan(
         plan,
-        (fast_start_device(plan) if run.device == "auto" else None) or run.device,
+        place_of_few(run.device, plan),
         "auto" if planned.shares and run.encoding == _WITHOUT_SHARES else run.encoding,
         None,
         chains=CHAINS,

@@ -118,13 +118,13 @@ def test_numpy_has_no_kernel() -> None:
 def test_runs_take_about_as_long_as_is_thought(steps: int, case: Case) -> None:
     """The estimated time grows with steps and columns, and falls with the number of cores."""
     plan, native = case.plan(), choose_device("native")
-    seconds = opening._seconds(native, plan, steps)
+    seconds = opening.estimated_seconds(native, plan, steps)
     assert seconds is not None
     assert seconds == pytest.approx(steps * (30 + 1.4 * plan.problem.columns) * 1e-9 / native.units)
     assert SHORT_SECONDS < LONG_SECONDS
-    assert opening._seconds(replace(native, units=4 * native.units), plan, 8 * steps) == 2 * seconds
+    assert opening.estimated_seconds(replace(native, units=4 * native.units), plan, 8 * steps) == 2 * seconds
     wider = Case(case.n, case.m + 100).plan()
-    assert (opening._seconds(native, wider, steps) or 0.0) > seconds
+    assert (opening.estimated_seconds(native, wider, steps) or 0.0) > seconds
 
 
 @on_devices
