@@ -66,6 +66,7 @@ LIBRARIES = {
 """Libraries that are imported where they are used."""
 
 MODULES = {
+    "fallback.ancestor.learned": "learned rates",
     "fallback.rates.steps": "learned rates",
     "host.chains.backends.numpy_runner": "numpy",
     "host.chains.backends.shared.runner": "several places",

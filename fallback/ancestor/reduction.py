@@ -31,12 +31,25 @@ def reduction(
     parts: ChainParts,
 ) -> None:
     """Accept or reject, update the best tree, and count. Slots at their last step keep their state."""
+    decide(arrays, slots, score_of_trees(arrays, slots, parts))
+
+
+def score_of_trees(arrays: Arrays, slots: NDArray[np.int64], parts: ChainParts) -> NDArray[np.int64]:
+    """Write the lanes' shares, and return the scores of the proposed trees, (slots,) int64."""
     cells = worth_of_cells(arrays, slots, parts) * arrays["multiplicity"]
     lanes = arrays["shares"].shape[1]
     shares = cells.reshape(len(slots), -1, lanes).sum(axis=1)
     arrays["shares"][slots] = shares
+    scores: NDArray[np.int64] = shares.sum(axis=1)
+    return scores
+
+
+def decide(
+    arrays: Arrays, slots: NDArray[np.int64], proposed: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Accept or reject proposals with these scores, (slots,); return which are accepted, which are best."""
     going = arrays["step"][slots] < arrays["last_step"][slots]
-    proposed, kind = shares.sum(axis=1), arrays["move"][slots, KIND]
+    kind = arrays["move"][slots, KIND]
     accepted = going & (proposed - arrays["score"][slots] + arrays["threshold"][slots] >= 0)
     better = accepted & (proposed > arrays["best_score"][slots])
     kinds = int(arrays["parameters"][KINDS])
@@ -46,3 +59,4 @@ def reduction(
         arrays[score][slots[taken]] = proposed[taken]
         arrays[tree][slots[taken]] = arrays["proposal"][slots[taken]]
     arrays["step"][slots[going]] += 1
+    return accepted, better

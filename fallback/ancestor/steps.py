@@ -37,10 +37,14 @@ class AncestorSteps:
         while (slots := self._active(state)).size:
             step, best = state["step"][slots], state["best_score"][slots]
             accepted_before = self._accepted(state, slots)
-            for stage in STAGES.values():
-                stage(state, slots, self._parts)
+            self._step(state, slots)
             if self._recorders:
                 self._record(state, slots, step, best, self._accepted(state, slots) > accepted_before)
+
+    def _step(self, state: dict[str, NDArray[Any]], slots: NDArray[np.int64]) -> None:
+        """Take one step of the chains in these slots."""
+        for stage in STAGES.values():
+            stage(state, slots, self._parts)
 
     def _active(self, state: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
         """Return the slots that have steps left and room for their events."""

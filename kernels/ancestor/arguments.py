@@ -2,6 +2,7 @@
 
 from syclade.kernels.arguments import PROBLEM, SCRATCH, STATE, Argument
 from syclade.kernels.chain.arguments import WEIGHTS
+from syclade.kernels.rates.arguments import ARGUMENTS as RATES
 
 _MATRIX: tuple[str | int, ...] = ("slots", "words", "nodes")
 
@@ -22,3 +23,6 @@ ARGUMENTS = (
     Argument("proposal", SCRATCH, "uint64", _MATRIX, "the proposed tree"),
     Argument("shares", SCRATCH, "int64", ("slots", "lanes"), "each lane's share of a tree's score"),
 )
+
+LEARNED = (*ARGUMENTS, *(one for one in RATES if one.name != "rates_ahead"))
+"""With learned rates; `weights` are those of the tree that was scored last."""

@@ -4,6 +4,7 @@ Kernels see all arrays flat, in C order. Arrays with one part per slot have `slo
 slot's part is contiguous, and a kernel can be given a single slot.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from syclade.kernels.ancestor.arguments import ARGUMENTS as ENCODING
@@ -98,4 +99,10 @@ STAGES = {
 
 _DIRECTIONS = {"problem": IN, "setting": IN, "state": INOUT, "info": INOUT, "scratch": OUT}
 
-CHAIN_STEPS = _arguments(**{argument.name: _DIRECTIONS[argument.role] for argument in (*CHAIN, *ENCODING)})
+
+def whole_steps(arguments: Sequence[Argument], *, learned: bool) -> tuple[StageArgument, ...]:
+    """Return the arguments of the kernel of whole steps, with directions; learned rates write weights."""
+    directions = {
+        one.name: OUT if learned and one.name == "weights" else _DIRECTIONS[one.role] for one in arguments
+    }
+    return tuple(StageArgument(one, directions[one.name]) for one in arguments)

@@ -182,6 +182,19 @@ def _equal(a: Any, b: Any) -> Any:
 
 
 @DeviceFunction
+def _less_of_numbers(a: Any, b: Any) -> Any:
+    """See `operations.less`."""
+    return (a - b) >> _SIGN
+
+
+@DeviceFunction
+def _equal_of_numbers(a: Any, b: Any) -> Any:
+    """See `operations.equal`."""
+    difference = a ^ b
+    return ~((difference | -difference) >> _SIGN)
+
+
+@DeviceFunction
 def _choose(mask: Any, a: Any, b: Any) -> Any:
     """See `operations.choose`."""
     return b + ((a - b) & mask)
@@ -206,7 +219,12 @@ SUB_GROUP: dict[str, Any] = _ANY_GROUP | {
 }
 """Implementations of the operations, by name, if a work-group is one sub-group."""
 
-WORK_GROUP: dict[str, Any] = _ANY_GROUP | {"in_step": _barrier, "apart_from": _same}
+WORK_GROUP: dict[str, Any] = _ANY_GROUP | {
+    "in_step": _barrier,
+    "apart_from": _same,
+    "less": _less_of_numbers,
+    "equal": _equal_of_numbers,
+}
 """The same if lanes are work-items of a work-group. Operations missing here must go through memory."""
 
 GROUPS = {"sub-group": SUB_GROUP, "work-group": WORK_GROUP}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syclade.fallback.ancestor.steps import AncestorSteps
 from syclade.fallback.chain import steps as chain_steps
@@ -20,6 +20,9 @@ from syclade.host.device.engines import Allocation
 from syclade.host.device.engines.local import NumpyEngine
 from syclade.kernels.ancestor.stage_arguments import BETWEEN_STAGES
 from syclade.kernels.arguments import PROBLEM, SCRATCH
+
+if TYPE_CHECKING:
+    from syclade.fallback.rates.steps import Rates
 
 __all__ = ["make_numpy_runner", "slots_at_once"]
 
@@ -39,7 +42,7 @@ def make_numpy_runner(plan: Plan, encoding: Encoding, slots: int, seed: int) -> 
     arguments = [one for record in argument_records(plan, encoding) for one in record.arguments]
     steps: AncestorSteps | ChainSteps
     if isinstance(encoding, AncestorEncoding):
-        steps = AncestorSteps(*_parts(plan))
+        steps = _ancestor_steps(plan)
         allocation = chain_allocation(plan, encoding, slots, seed, [*arguments, *BETWEEN_STAGES])
     elif isinstance(encoding, PlainEncoding):
         steps = _plain_steps(plan)
@@ -61,19 +64,39 @@ def _plain_steps(plan: Plan) -> ChainSteps:
     """Return the chain steps on parent vectors and tables computed from them."""
     observed, multiplicity = plan.space.table(plan.problem)
     steps: Callable[..., ChainSteps] = ChainSteps
-    tables = plan.problem.rate_tables
-    if tables.model.learns:
-        from syclade.fallback.rates.steps import LearnedChainSteps, Rates
-        from syclade.host.chains.scores.doublets import shares_of
+    if plan.problem.learns:
+        from syclade.fallback.rates.steps import LearnedChainSteps
 
-        grids = (
-            tables.model.jumps, tables.fn_weights, tables.fp_weights, tables.fn_worth, tables.fp_worth,
-            tables.doublet_worth, shares_of(plan.problem),
-        )  # fmt: skip
-        steps = partial(LearnedChainSteps, rates=Rates(*grids))
+        steps = partial(LearnedChainSteps, rates=_rates(plan))
     moves, score, recorders, events = _parts(plan)
     return steps(
         load_part(plan.space.numpy), observed, multiplicity, moves, plan.move_below, score, recorders, events
+    )
+
+
+def _ancestor_steps(plan: Plan) -> AncestorSteps:
+    """Return the chain steps on ancestor matrices."""
+    if not plan.problem.learns:
+        return AncestorSteps(*_parts(plan))
+    from syclade.fallback.ancestor.learned import LearnedAncestorSteps
+
+    return LearnedAncestorSteps(*_parts(plan), rates=_rates(plan))
+
+
+def _rates(plan: Plan) -> Rates:
+    """Return the tables of learned rates."""
+    from syclade.fallback.rates.steps import Rates
+    from syclade.host.chains.scores.doublets import shares_of
+
+    tables = plan.problem.rate_tables
+    return Rates(
+        tables.model.jumps,
+        tables.fn_weights,
+        tables.fp_weights,
+        tables.fn_worth,
+        tables.fp_worth,
+        tables.doublet_worth,
+        shares_of(plan.problem),
     )
 
 

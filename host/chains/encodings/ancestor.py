@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.encodings.base import MADE_FOR, Encoding, round_up
 from syclade.host.data.model.problem import Problem
 from syclade.host.ground.values import Array
-from syclade.kernels.ancestor.arguments import ARGUMENTS
+from syclade.kernels.ancestor.arguments import ARGUMENTS, LEARNED
 from syclade.kernels.ancestor.capacity import Capacity
 from syclade.kernels.target.traits import Traits
 
@@ -24,24 +24,21 @@ class AncestorEncoding(Encoding):
     """Ancestor matrix: row y has one bit per ancestor of node y, y itself included, in words of 64 bits.
 
     Attributes:
+        form: name of its `kernels.chain.parts.Encoding` in the module of fixed or of learned rates.
         capacity_part: `module:NAME` of the function that makes `kernels.ancestor.capacity` for the stages.
     """
 
     name = "ancestor"
     group = "work-group"
-    device = "syclade.kernels.ancestor.encoding:ENCODING"
+    form = "ENCODING"
     capacity_part = "syclade.kernels.ancestor.capacity:fixed_capacity"
-    arguments = ARGUMENTS
 
     def __init__(self, problem: Problem, traits: Traits, capacity: Mapping[str, int] | None = None) -> None:
         super().__init__(problem, traits)
+        self.device = f"syclade.kernels.ancestor.{self.by_rates('encoding', 'learned')}:{self.form}"
+        self.arguments = self.by_rates(ARGUMENTS, LEARNED)
         least = self.capacity(traits, problem.nodes, problem.columns, len(problem.values))
         self.constants = least if capacity is None else dict(capacity)
-
-    @classmethod
-    def can_run(cls, problem: Problem, traits: Traits) -> str | None:
-        """See `Encoding.can_run`."""
-        return None if not problem.learns else "its weights are fixed, and rates shall be learned"
 
     @staticmethod
     def capacity(traits: Traits, nodes: int, columns: int, values: int) -> dict[str, int]:
@@ -110,7 +107,7 @@ class AncestorEncoding(Encoding):
 class SpecialisedAncestorEncoding(AncestorEncoding):
     """Ancestor matrix for kernels whose sizes are specialisation constants."""
 
-    device = "syclade.kernels.ancestor.encoding:SPECIALISED"
+    form = "SPECIALISED"
     capacity_part = "syclade.kernels.ancestor.capacity:specialised_capacity"
 
     def __init__(self, problem: Problem, traits: Traits) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from syclade.host.calls.tails.columns import KERNELS
 from syclade.host.commands.export.folder import (
-    FILES,
     SPIRV_VERSIONS,
+    Chains,
     check_image_kinds,
     export_folder,
     image_name,
@@ -46,6 +46,9 @@ def export(
     fn_rate_hom: float | None = None,
     hom_rate: float | None = None,
     merge_homozygous: bool = False,
+    score: str = "max",
+    learn_fn: float | None = None,
+    learn_fp: float | None = None,
     chains: int | None = None,
     steps: int = 1000,
     seed: int = DEFAULT_SEED,
@@ -66,6 +69,8 @@ def export(
         cells, mutations: most distinct columns and most mutations that shall fit; those of the matrix by
             default.
         fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous: rates of the test vector, as for `infer`.
+        score: max or sum; stages are kernels of their own with max and fixed rates only.
+        learn_fn, learn_fp: probabilities that a step is a jump of that rate; None for a fixed rate.
         chains: chains of the test vector; 4 by default, with `hls` twice the states.
         steps: steps of each chain of the test vector.
         seed: seed of the test vector.
@@ -94,10 +99,13 @@ def export(
         raise OptionError("no size is given", hint="give cells and mutations, or a matrix")
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     if hls is not None:
+        if (score, learn_fn, learn_fp) != ("max", None, None):
+            raise OptionError("the projects for synthesis have the maximum score and fixed rates")
         counts = (2 * states if chains is None else chains, steps, seed)
         size, design = (cells, mutations), (states, unroll)
         return _paths(folder, _project(folder, hls, matrix, rates, size, design, counts, force))
-    written = (*FILES, *map(image_name, images))
+    of = Chains(score, learn_fn, learn_fp)
+    written = (*of.files, *map(image_name, images))
     refuse_same([folder / name for name in written], {"MATRIX": matrix})
     check_output(folder, written, force)
     found = _matrix(matrix, cells, mutations, rates, seed)
@@ -107,6 +115,7 @@ def export(
         rates,
         cells=cells or found.n_cells,
         mutations=mutations or found.n_mutations,
+        of=of,
         chains=KERNEL_CHAINS if chains is None else chains,
         steps=steps,
         seed=seed,

@@ -35,6 +35,14 @@ SPIRV = ("1.0", "1.1", "1.2", "1.3", "1.4")  # versions; those of export/folder.
 @options.take("fp_rate", required=False, default=0.01, help="Rate of false positives of the test vector.")
 @options.take("fn_rate", required=False, default=0.2, help="Rate of false negatives of the test vector.")
 @options.take("fn_rate_hom", "hom_rate", "merge_homozygous")
+@click.option(
+    "--score",
+    type=click.Choice(("max", "sum")),
+    default="max",
+    show_default=True,
+    help="Score of the kernel; stages are exported with max and fixed rates only.",
+)
+@options.take("learn_fn", "learn_fp")
 @options.take("chains", default=4, help="Chains of the test vector; with --hls by default twice the states.")
 @options.take("steps", default=1000, help="Steps of each chain of the test vector.")
 @options.take("seed")
@@ -79,11 +87,12 @@ def command(
 ) -> None:
     """Write the kernels, for another host or an FPGA compiler.
 
-    DIR gets the SPIR-V of the chain-step kernel and of each of its stages, specialised for up to M distinct
-    columns and N mutations; manifest.json, which describes every argument; problem.npz, a prepared inference
-    with its expected results; and load_design.py, which runs it with dpctl alone. With --tails, it gets the
-    three kernels of tails of columns, with load_tails.py. With --hls, it gets the pipeline of the five stages
-    as a project for high-level synthesis: sources in C, a testbench and golden vectors.
+    DIR gets the SPIR-V of the chain-step kernel and, with the maximum score and fixed rates, of each of its
+    stages, specialised for up to M distinct columns and N mutations; manifest.json, which describes every
+    argument; problem.npz, a prepared inference with its expected results; and load_design.py, which runs it
+    with dpctl alone. With --tails, it gets the three kernels of tails of columns, with load_tails.py. With
+    --hls, it gets the pipeline of the five stages as a project for high-level synthesis: sources in C, a
+    testbench and golden vectors.
     """
     _refuse_together(tails, hls)
     if not tails and matrix is None and (cells is None or mutations is None):
@@ -132,5 +141,5 @@ def _refuse_together(tails: bool, hls: str | None) -> None:
             raise click.UsageError("--columns goes with --tails only.")
         if hls is None and name in _OF_HLS:
             raise click.UsageError(f"{parameter.opts[0]} goes with --hls only.")
-        if hls is not None and name in ("images", "spirv_version"):
+        if hls is not None and name in ("images", "spirv_version", "score", "learn_fn", "learn_fp"):
             raise click.UsageError(f"{parameter.opts[0]} does not go with --hls.")

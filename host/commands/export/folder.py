@@ -22,6 +22,7 @@ from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_allocation, chain_kernel
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.pipeline import run_chains
+from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import bytes_of_states
 from syclade.host.commands.export import loader
@@ -34,6 +35,7 @@ from syclade.host.commands.export.manifest import (
 )
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, make_problem
+from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.image import IMAGE_KINDS, make_image
@@ -50,6 +52,7 @@ from syclade.host.ground.packages import install_command
 from syclade.host.ground.spirv import header, instructions, module_of, rename_entry_point
 from syclade.host.ground.values import JsonObject
 from syclade.kernels.arguments import SCRATCH
+from syclade.kernels.rates.arguments import RATES
 from syclade.kernels.target.sycl_traits import TRAITS
 
 if TYPE_CHECKING:
@@ -57,7 +60,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILES",
+    "SCORES",
     "SPIRV_VERSIONS",
+    "Chains",
     "Vector",
     "check_image_kinds",
     "compiling_device",
@@ -72,14 +77,51 @@ __all__ = [
 SPIRV_VERSIONS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 """Versions of SPIR-V that can be exported; the last is what the compiler writes."""
 
-FILES = (
-    "chain_steps.spv",
-    *(f"{name}.spv" for name in STAGES),
-    "problem.npz",
-    "load_design.py",
-    "manifest.json",
-)
-"""Files of every export; images come in addition."""
+_OTHERS = ("problem.npz", "load_design.py", "manifest.json")
+
+FILES = ("chain_steps.spv", *(f"{name}.spv" for name in STAGES), *_OTHERS)
+"""Files of an export of the maximum score with fixed rates; images come in addition."""
+
+FILES_WITHOUT_STAGES = ("chain_steps.spv", *_OTHERS)
+"""Files of other exports."""
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Chains that the exported kernel runs.
+
+    Attributes:
+        score: max or sum.
+        learn_fn, learn_fp: probabilities that a step is a jump of that rate; None for a fixed rate.
+    """
+
+    score: str = "max"
+    learn_fn: float | None = None
+    learn_fp: float | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Names of the files of an export, without images."""
+        fixed = self.learn_fn is None and self.learn_fp is None
+        return FILES if self.score == "max" and fixed else FILES_WITHOUT_STAGES
+
+    def plan(self, matrix: Matrix, rates: Rates) -> Plan:
+        """Return the plan of the chains for a matrix.
+
+        Raises:
+            OptionError: there is no such score, or the probabilities leave no steps for the tree.
+        """
+        if self.score not in SCORES:
+            raise OptionError(
+                f"no kernel of the score {self.score!r} is exported", hint=f"use {' or '.join(SCORES)}"
+            )
+        model = make_rate_model(rates, learn_fn=self.learn_fn, learn_fp=self.learn_fp)
+        problem = make_problem(matrix, rates, octaves=self.score == "sum", model=model)
+        return make_plan(problem, score=score_named(self.score, problem))
+
+
+SCORES = ("max", "sum")
+"""Scores whose kernels are exported."""
 
 
 def image_name(kind: str) -> str:
@@ -94,6 +136,7 @@ def export_folder(
     *,
     cells: int,
     mutations: int,
+    of: Chains = Chains(),
     chains: int = 4,
     steps: int = 1000,
     seed: int = 1,
@@ -109,6 +152,7 @@ def export_folder(
         rates: rates of the test vector.
         cells: capacity in distinct columns.
         mutations: capacity in mutations.
+        of: score and learned rates of the chains.
         chains, steps, seed: of the test vector.
         images: kinds of device to compile the chain-step kernel for: cpu, fpga-emu.
         spirv_version: version of the SPIR-V modules, one of `SPIRV_VERSIONS`.
@@ -122,12 +166,12 @@ def export_folder(
         DeviceError: there is no SYCL device, or it cannot compile.
         OutputError: the files cannot be written.
     """
-    problem = make_problem(matrix, rates)
+    plan = of.plan(matrix, rates)
+    problem = plan.problem
     _check(problem, cells, mutations, images)
     require_memory(bytes_of_states(chains, mutations), f"{chains} chains", f"use fewer {flag_of('chains')}")
     device = compiling_device("cpu")
     queue = open_queue(device.filter)
-    plan = make_plan(problem)
     capacity = AncestorEncoding.capacity(TRAITS, mutations + 1, cells, len(problem.values))
     encoding = AncestorEncoding(problem, TRAITS, capacity)
     kernels = exported_kernels(plan, encoding)
@@ -305,10 +349,11 @@ def describe_vector(vector: Vector, content: bytes, device: Device) -> JsonObjec
         "slots": vector.chains,
         "steps": vector.steps,
         "seed": vector.seed,
-        "scale_bits": problem.scale_bits,
+        "unit": problem.unit,
         "base": problem.base,
         "expected": {
             "best_scores": outcome.best_scores.tolist(),
             "parents": outcome.best.best_parents.tolist(),
+            **({"rates_at": list(outcome.best.best_rate_at[:RATES])} if problem.learns else {}),
         },
     }

@@ -16,7 +16,6 @@ import ctypes
 import hashlib
 import io
 import json
-import math
 import os
 import re
 import sys
@@ -72,9 +71,8 @@ def run(folder: Path, device: str, kernels: str) -> Entry:
 
     with np.load(io.BytesIO(checked(folder, problem)), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    symbols = {"log_sizes": arrays["log_sizes"].shape[1], "tallies": arrays["tallies"].shape[1]}
-    symbols |= {"moves": arrays["move_below"].size, **manifest["constants"]}
     kernels_of_all = manifest["kernels"]
+    symbols = {**sizes_of(arrays, kernels_of_all), **manifest["constants"]}
     design = Design(folder, kernels_of_all, dpctl.SyclQueue(device), len(arrays["chain"]), arrays, symbols)
     names = ("chain_steps",) if kernels == "chain_steps" else STAGES
     started = time.perf_counter()
@@ -86,7 +84,7 @@ def run(folder: Path, device: str, kernels: str) -> Entry:
     return {
         "as_expected": found == problem["expected"],
         **found,
-        "log_likelihood": problem["base"] + math.ldexp(max(found["best_scores"]), -problem["scale_bits"]),
+        "log_likelihood": problem["base"] + max(found["best_scores"]) * problem["unit"],
         "kernels": list(names),
         "steps": problem["steps"],
         "load_seconds": ready - started,
@@ -95,6 +93,17 @@ def run(folder: Path, device: str, kernels: str) -> Entry:
         "driver": design.queue.sycl_device.driver_version,
         "dpctl": dpctl.__version__,
         "numpy": np.__version__,
+    }
+
+
+def sizes_of(arrays: dict[str, Array], kernels: list[Entry]) -> dict[str, int]:
+    """Return the sizes that the symbols in the arguments' shapes have in the arrays."""
+    described = [one for kernel in kernels for one in kernel["arguments"] if one["name"] in arrays]
+    return {
+        part: size
+        for one in described
+        for part, size in zip(one["shape"], arrays[one["name"]].shape, strict=True)
+        if isinstance(part, str)
     }
 
 
@@ -193,13 +202,19 @@ def advance(design: Design, kernels: list[Loaded], steps: int) -> None:
 
 
 def results(design: Design, problem: Entry) -> Entry:
-    """Return the best score of every chain, and the best tree of all; ties go to the lowest chain."""
+    """Return the best score of every chain, and the best tree of all; ties go to the lowest chain.
+
+    If rates are learned, they are given as points of their grids.
+    """
     scores = design.read("best_score").tolist()
     best = scores.index(max(scores))
-    return {
+    found = {
         "best_scores": scores,
         "parents": parents_of(design.read("best_ancestors")[best], problem["mutations"] + 1),
     }
+    if "best_rate_at" in design.arrays:
+        found["rates_at"] = design.read("best_rate_at")[best].tolist()
+    return found
 
 
 def parents_of(matrix: Array, nodes: int) -> list[int]:

@@ -11,6 +11,8 @@ from syclade.host.chains.backends.stages.kernels import DescribedKernel, stage_k
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.scores.base import BEST_ATTACHMENT
+from syclade.host.device.compile.image import parts_of
 from syclade.host.device.compile.translate import compiler_versions
 from syclade.host.ground.spirv import header
 from syclade.host.ground.values import JsonObject
@@ -23,6 +25,7 @@ __all__ = [
     "ExportedKernel",
     "common_parts",
     "exported_kernels",
+    "has_stages",
     "make_manifest",
     "sha256",
     "symbol_values",
@@ -86,9 +89,14 @@ def make_manifest(
             "classes": "the same, and one more for uninformative entries",
             "moves": "moves that a chain makes",
             "tallies": "steps proposed and accepted, by kind of move",
+            "fn_points": "points of the grid of the rate of false negatives; 1 if that is fixed",
+            "fp_points": "likewise for the rate of false positives",
         },
         "parameters": list(PARAMETERS),
-        "stages": {"order": list(STAGES), "meaning": "one launch of each is one step of every slot's chain"},
+        "stages": {
+            "order": [kernel.name for kernel, _ in kernels[1:]],
+            "meaning": "one launch of each is one step of every slot's chain",
+        },
         "problem": vector,
     }
 
@@ -106,7 +114,7 @@ def common_parts(
     version = header(kernels[0][1])[1]
     return {
         "format": "syclade export",
-        "format_version": 3,
+        "format_version": 4,
         "syclade": syclade.__version__,
         "sources": kernels[0][0].kernel.sources,
         "compilers": compiler_versions(),
@@ -127,6 +135,7 @@ def _kernel(kernel: ExportedKernel, module: bytes, numbers: Mapping[str, int]) -
         "sha256": sha256(module),
         "entry_point": kernel.entry_point,
         "constants": dict(kernel.kernel.constants),
+        "parts": parts_of(kernel.kernel),
         "work_size": {"global": [f"slots * {kernel.kernel.lanes}"], "local": [kernel.kernel.lanes]},
         "arguments": [_argument(index, one, numbers) for index, one in enumerate(kernel.arguments)],
     }
@@ -167,17 +176,25 @@ class ExportedKernel(DescribedKernel):
 
 
 def exported_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[ExportedKernel, ...]:
-    """Return the kernels for the encoding's capacities: chain_steps, then STAGES."""
+    """Return the kernels for the encoding's capacities: chain_steps, and STAGES if the plan has any."""
+    kernel = chain_kernel(plan, encoding)
     whole = ExportedKernel(
         name="chain_steps",
-        kernel=chain_kernel(plan, encoding),
-        arguments=stage_arguments.CHAIN_STEPS,
+        kernel=kernel,
+        arguments=stage_arguments.whole_steps(kernel.arguments, learned=plan.problem.learns),
         meaning="take every slot's chain from step to last_step; all stages in one kernel",
     )
+    if not has_stages(plan):
+        return (whole,)
     return whole, *(
         ExportedKernel(stage.name, stage.kernel, stage.arguments, stage.meaning)
         for stage in stage_kernels(plan, encoding)
     )
+
+
+def has_stages(plan: Plan) -> bool:
+    """Return whether the stages of a plan are kernels of their own: of the maximum score with fixed rates."""
+    return plan.score is BEST_ATTACHMENT and not plan.problem.learns
 
 
 def symbol_values(plan: Plan, encoding: AncestorEncoding, mutations: int) -> dict[str, int]:

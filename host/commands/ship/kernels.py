@@ -4,7 +4,7 @@ For SYCL devices, every kernel of the program is precompiled:
 
 - for chains, one kernel with specialisation constants per form or width, score, learned rates and recorders,
   and a general kernel for short chains of the maximum score;
-- on ancestor matrices, the fused kernel and the five stages;
+- on ancestor matrices, the fused kernels, also of learned rates, and the five stages;
 - for searches, one kernel per stage;
 - for tails of distributions, three kernels;
 - for calling, those of alignment qualities.
@@ -237,6 +237,12 @@ def _ancestor_kernels() -> Iterator[tuple[str, Shipped]]:
         if score == "max":
             for stage in stage_kernels(make_plan(problem), encoding):
                 yield f"ancestor-stage-{stage.name}", Shipped(stage.kernel, (SPIRV,))
+        for name, learned in _LEARNED.items():
+            problem = _problem(_CELLS[2], learned=learned, octaves=score == "sum")
+            encoding = SpecialisedAncestorEncoding(problem, TRAITS)
+            for ending, recorders in _OF_INFER.items():
+                plan = make_plan(problem, score=score_named(score, problem), recorders=recorders)
+                yield f"ancestor-{score}-{name}{ending}", Shipped(chain_kernel(plan, encoding), (SPIRV,))
 
 
 def _tails() -> Iterator[tuple[str, Shipped]]:

@@ -41,6 +41,7 @@ __all__ = [
     "cached_images",
     "make_image",
     "packed",
+    "parts_of",
     "read_image",
     "store_image",
 ]
@@ -77,6 +78,7 @@ class Image:
         constants: constants that the kernel is specialised for.
         arguments: name and type of each of its arguments.
         sources: digest of the device code that it was made from; empty if unknown.
+        parts: the parts of its kernel by name, such as moves and score; empty if unknown.
         identity: device, driver and processor that it was made on; None for a vendor's own file.
         binary: the driver's binary, for clCreateProgramWithBinary.
     """
@@ -88,6 +90,7 @@ class Image:
     constants: Mapping[str, int]
     arguments: tuple[tuple[str, str], ...]
     sources: str
+    parts: Mapping[str, Any]
     identity: Mapping[str, str] | None
     binary: bytes
 
@@ -113,9 +116,11 @@ class Image:
         declared = tuple((argument.name, argument.dtype) for argument in kernel.arguments)
         needed = encoding.constants
         same_make = (self.encoding, self.arguments) == (encoding.name, declared)
+        same_make = same_make and self.parts in ({}, parts_of(kernel))
         if not same_make or self.constants["lanes"] != needed["lanes"]:
             raise DeviceError(
-                f"{self.path}: the image's kernel is not the one that this syclade runs", hint=_EXPORT_HINT
+                f"{self.path}: the image's kernel is not the one that this syclade runs for these options",
+                hint=_EXPORT_HINT,
             )
         if self.constants["values"] != needed["values"]:
             raise DeviceError(
@@ -232,9 +237,15 @@ def make_image(queue: SyclQueue, kind: str, encoding: str, kernel: Kernel, modul
         "constants": dict(kernel.constants),
         "arguments": [[argument.name, argument.dtype] for argument in kernel.arguments],
         "sources": kernel.sources,
+        "parts": parts_of(kernel),
         "identity": identity,
     }
     return packed(line, binary)
+
+
+def parts_of(kernel: Kernel) -> dict[str, Any]:
+    """Return the parts of a kernel by name, as in JSON."""
+    return {name: part if isinstance(part, str) else list(part) for name, part in kernel.parts.items()}
 
 
 def packed(description: Mapping[str, object], binary: bytes) -> bytes:
@@ -321,7 +332,10 @@ def _image(
         raise ValueError(f"it lacks {', '.join(sorted(missing))}")
     arguments = tuple((str(name), str(dtype)) for name, dtype in description["arguments"])
     entry_point, encoding = str(description["entry_point"]), str(description["encoding"])
-    return Image(path, str(kind), entry_point, encoding, constants, arguments, str(sources), identity, binary)
+    parts = dict(description.get("parts", {}))
+    return Image(
+        path, str(kind), entry_point, encoding, constants, arguments, str(sources), parts, identity, binary
+    )
 
 
 MANIFEST = "manifest.json"

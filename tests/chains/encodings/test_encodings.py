@@ -64,8 +64,7 @@ def test_numpy_refuses_what_it_has_not() -> None:
         choose_encoding("preorder", NUMPY, problem_of(20, 10))
     assert caught.value.hint == "use --encoding auto, or plain or ancestor"
     learned = learned_plan(Case(8, 13)).problem
-    with pytest.raises(OptionError, match=r"ancestor cannot hold this matrix: .* rates shall be learned"):
-        choose_encoding("ancestor", NUMPY, learned)
+    assert choose_encoding("ancestor", NUMPY, learned).name == "ancestor"
     assert choose_encoding("auto", NUMPY, learned).name == "plain"
     assert encodings_of(NUMPY) == ("plain", "ancestor")
     assert encodings_of(CPU) == ("preorder", "ancestor")

@@ -18,7 +18,7 @@ import pytest
 import syclade
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.commands.export import folder as export
-from syclade.host.commands.export.folder import FILES, Vector, export_folder
+from syclade.host.commands.export.folder import FILES, FILES_WITHOUT_STAGES, Vector, export_folder
 from syclade.host.commands.export.manifest import STAGES
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
@@ -143,10 +143,7 @@ def test_the_test_vector_is_the_ordinary_run(folder: Path, manifest: dict[str, A
     )
     problem = manifest["problem"]
     assert problem["expected"]["parents"] == ordinary.parents.tolist()
-    scores = [
-        problem["base"] + score * 2.0 ** -problem["scale_bits"]
-        for score in problem["expected"]["best_scores"]
-    ]
+    scores = [problem["base"] + score * problem["unit"] for score in problem["expected"]["best_scores"]]
     np.testing.assert_array_equal(scores, ordinary.chain_log_likelihoods)
     with np.load(folder / "problem.npz", allow_pickle=False) as arrays:
         names = {argument["name"] for argument in kernel_of(manifest, "chain_steps")["arguments"]}
@@ -244,6 +241,42 @@ def test_an_exported_image_is_taken(folder: Path, manifest: dict[str, Any]) -> N
     }
     found = syclade.infer(CASE.values, image=folder / "chain_steps.fpga-emu.image", **settings)
     assert found.parents.tolist() == manifest["problem"]["expected"]["parents"]
+
+
+# ---- other scores, and learned rates
+
+SMALL = Case(8, 13)
+OTHERS: list[dict[str, Any]] = [
+    {"score": "sum"},
+    {"learn_fn": 0.3},
+    {"score": "sum", "learn_fn": 0.2, "learn_fp": 0.2},
+]
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("options", OTHERS, ids=str)
+def test_other_scores_and_learned_rates(tmp_path: Path, options: dict[str, Any]) -> None:
+    """The kernel does the steps of an ordinary run, by the loader and as an image; no other run takes it."""
+    rates = {"fp_rate": 0.02, "fn_rate": 0.2}
+    counts = {"chains": 2, "steps": 200, "seed": 3}
+    matrix = matrix_from_array(SMALL.values)
+    names = syclade.export(tmp_path, matrix, **rates, **counts, **options, images=["cpu"])  # type: ignore[arg-type]
+    image = tmp_path / "chain_steps.cpu.image"
+    assert {path.name for path in names} == {*FILES_WITHOUT_STAGES, image.name}
+    assert complaint((tmp_path / "chain_steps.spv").read_bytes()) is None
+    done = load(tmp_path)
+    assert (done.returncode, without_complaints(done.stderr)) == (0, "")
+    report = json.loads(done.stdout)
+    ordinary = syclade.infer(matrix, **rates, **counts, **options, method="chain", device="numpy")  # type: ignore[arg-type]
+    assert report["parents"] == ordinary.parents.tolist()
+    assert report["log_likelihood"] == pytest.approx(ordinary.chain_log_likelihoods.max())
+    taken = syclade.infer(matrix, **rates, **counts, **options, method="chain", image=image)  # type: ignore[arg-type]
+    assert taken.chain_log_likelihoods.tolist() == ordinary.chain_log_likelihoods.tolist()
+    assert (taken.encoding, taken.moves, taken.learned) == ("ancestor", ordinary.moves, ordinary.learned)
+    if "learn_fn" in options:
+        assert ordinary.moves["jump of fn_rate"][1] > 0
+    with pytest.raises(syclade.SycladeError, match="not the one that this syclade runs for these options"):
+        syclade.infer(matrix, **rates, **counts, learn_fp=0.3, method="chain", image=image)  # type: ignore[arg-type]
 
 
 # ---- command

@@ -24,6 +24,9 @@ CASES = {
 BY_STEP = ("small", "zygosity", "one mutation", "flat")
 """Cases that are compared after each step, in numpy with the oracle (`test_learned_rates.py`)."""
 
+OF_ANCESTORS = ("small", "zygosity", "flat", "duplicates")
+"""Cases whose rows run on ancestor matrices, too."""
+
 SUMMED = {"small": CASES["small"], "zygosity": Case(20, 30, kind="zygosity")}
 """The second has the kernel of the posterior check; the package has none of this score with learned rates."""
 
@@ -42,7 +45,7 @@ def plan_with_events() -> Plan:
 FN_ALONE = row(
     "FN alone",
     partial(learned_plan, CASES["small"], fp=False),
-    on_encodings("preorder"),
+    on_encodings("preorder", "ancestor"),
     True,
 )
 FP_ALONE = row(
@@ -57,7 +60,8 @@ EVENTS = row("events", plan_with_events, on_encodings("preorder", native=False),
 def by_name(name: str) -> Chains:
     """Return a case with both rates learned."""
     sycl = name not in ("one mutation", "missing")
-    places = on_encodings("preorder", sycl=sycl, emulator=name in ("small", "duplicates"), native=False)
+    encodings = ("preorder", "ancestor") if name in OF_ANCESTORS else ("preorder",)
+    places = on_encodings(*encodings, sycl=sycl, emulator=name in ("small", "duplicates"), native=False)
     return row(name, partial(learned_plan, CASES[name]), places, name in BY_STEP)
 
 
@@ -67,7 +71,7 @@ ROWS = [
         row(
             f"sum, {name}",
             partial(learned_plan, case, score="sum"),
-            on_encodings("preorder", native=False, sycl=name == "zygosity"),
+            on_encodings("preorder", "ancestor", native=False, sycl=name == "zygosity"),
             False,
         )
         for name, case in SUMMED.items()
