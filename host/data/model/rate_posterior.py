@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.likelihood import path_counts
 from syclade.host.data.model.rate_fit import PRIORS, expected_counts, largest_sum, within_sum
 from syclade.host.data.model.rates import Columns, Rates, distinct_columns
-from syclade.host.data.trees.tree import preorder
+from syclade.host.data.trees.tree import levels_of, preorder
 from syclade.host.ground.values import JsonObject
 
 __all__ = ["RateInterval", "RatePosterior", "rate_posterior"]
@@ -53,6 +52,12 @@ _WIDE = 0.5
 _FEWEST_TREES, _MOST_TREES, _WORK = 16, 128, 2e8
 """Numbers of trees that are used: as many as have so many exponentials."""
 
+
+_SMALL = 1e-150
+"""Sums above this and below its inverse have all their digits."""
+
+_AT_ONCE = 2**19
+"""Numbers that are worked on at once: they stay in a fast cache."""
 
 _FITTING = 0.5
 """Share of the trees that count if they were sampled under rates near to the posterior."""
@@ -122,14 +127,6 @@ class RatePosterior(NamedTuple):
         """
         return all(
             abs(one.mean - getattr(self.sampled_under, name)) <= _SETTLED * (one.high - one.low)
-            for name, one in self.intervals.items()
-        )
-
-    @property
-    def outside(self) -> bool:
-        """True if a rate that the trees were sampled under is outside its interval."""
-        return any(
-            not one.low <= getattr(self.sampled_under, name) <= one.high
             for name, one in self.intervals.items()
         )
 
@@ -314,18 +311,75 @@ def _summed(
         log_shares: float64, of the same shape.
         weights: float64, shape (points, 2): weights of an observed 0 and 1 on the path to a node.
     """
-    values = columns.values
-    best, at_best = np.full(values.shape[1], -np.inf), np.zeros((2, values.shape[1]))
-    order = preorder(tree)
-    for node, counts in zip(order, path_counts(values, tree), strict=True):
-        score = weights[-1] @ counts[:2] + log_shares[node]
-        higher = score > best
-        best = np.where(higher, score, best)
-        at_best = np.where(higher, counts[:2], at_best)
-    sums = np.zeros((len(weights), values.shape[1]))
-    for node, counts in zip(order, path_counts(values, tree), strict=True):
-        sums += np.exp(weights @ (counts[:2] - at_best) + log_shares[node])
-    return np.asarray((np.log(sums) + weights @ at_best) @ columns.multiplicity)
+    zeros, ones = _path_counts(columns.values, tree)
+    most = ones.max(axis=0)
+    shape = int(zeros.max()) + 1, int(most.max()) + 1
+    powers = [
+        np.exp(np.multiply.outer(np.arange(size), weight))
+        for size, weight in zip(shape, (weights[:, 0], -weights[:, 1]), strict=True)
+    ]
+    shares = np.exp(log_shares)
+    step = max(1, _AT_ONCE // (shape[0] * max(shape[1], len(weights))))
+    total = np.zeros(len(weights))
+    for first in range(0, len(most), step):
+        some = slice(first, first + step)
+        kinds = zeros[:, some] * shape[1] + (most[some] - ones[:, some])
+        sums = _summed_by_kind(kinds, shares, powers)
+        if not (float(sums.min()) > _SMALL and float(sums.max()) < 1.0 / _SMALL):
+            total += _summed_directly(
+                zeros[:, some], ones[:, some], log_shares, weights, columns.multiplicity[some]
+            )
+            continue
+        logs = np.log(sums) + np.multiply.outer(most[some], weights[:, 1])
+        total += columns.multiplicity[some] @ logs
+    return total
+
+
+def _summed_by_kind(
+    kinds: NDArray[np.int64], shares: NDArray[np.float64], powers: Sequence[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return sums over nodes, of which those with equal counts are together: float64, (columns, points).
+
+    Args:
+        kinds: int64, shape (nodes, columns): number of the counts of a node.
+        shares: float64, shape (nodes,).
+        powers: factors of each count of zeros, and of each count of ones: float64, shape (counts, points).
+    """
+    (first, points), second, columns = powers[0].shape, len(powers[1]), kinds.shape[1]
+    places = kinds + np.arange(columns) * (first * second)
+    weights = np.broadcast_to(shares[:, None], kinds.shape)
+    together = np.bincount(places.ravel(), weights=weights.ravel(), minlength=columns * first * second)
+    found = (together.reshape(-1, second) @ powers[1]).reshape(columns, first, points)
+    found *= powers[0]
+    return np.asarray(found.sum(axis=1))
+
+
+def _summed_directly(
+    zeros: NDArray[np.int64],
+    ones: NDArray[np.int64],
+    log_shares: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    multiplicity: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return the sums of `_summed` for columns whose products may leave the range of numbers."""
+    found = np.zeros(len(weights))
+    for at, (of_zero, of_one) in enumerate(weights.tolist()):
+        logs = of_zero * zeros + of_one * ones + log_shares[:, None]
+        best = logs.max(axis=0)
+        found[at] = (np.log(np.exp(logs - best).sum(axis=0)) + best) @ multiplicity
+    return found
+
+
+def _path_counts(
+    values: NDArray[np.uint8], tree: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how often 0, and how often 1, is on the path to each node: int64, (nodes, columns) each."""
+    zeros, ones = (np.zeros((len(tree), values.shape[1]), dtype=np.int64) for _ in range(2))
+    zeros[:-1], ones[:-1] = values == 0, values == 1
+    for level in levels_of(tree[None]):
+        for counts in (zeros, ones):
+            counts[level.nodes] += counts[level.parents]
+    return zeros, ones
 
 
 def _read(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from syclade.host.data.model.dropout import (
     rates_in,
 )
 from syclade.host.data.model.problem import Problem
-from syclade.host.data.model.rate_posterior import rate_posterior
+from syclade.host.data.model.rate_posterior import RatePosterior, rate_posterior
 from syclade.host.data.model.rates import error_rates
 from syclade.host.findings.consensus.clades import (
     clade_support,
@@ -35,7 +35,7 @@ from syclade.host.ground.options.types import SHARED_DROPOUT
 if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft
 
-__all__ = ["support_by"]
+__all__ = ["rates_of_states", "support_by"]
 
 _TREES_BYTES = 2**24
 """Most bytes of the sampled trees that stay in memory."""
@@ -70,12 +70,8 @@ def support_by(
         return full
 
     calls = found.assignment.doublets
-    if (
-        draft.estimated and calls is None and dropout is None
-    ):  # the posterior of rates is that of single cells
-        rates = rate_posterior(
-            found.observed, error_rates(planned.rates), *(shared or (trees,)), names=draft.estimated
-        )
+    if _estimates_rates(planned, draft):
+        rates = _rates_of(planned, draft, *(shared or (trees,)))
     if calls is not None and shared is not None:
         fitted = fitted_shares(found.observed, planned.rates, found.parents, calls.rate)
         calls = call_doublets(found.observed, planned.rates, found.parents, calls.rate, fitted)
@@ -109,6 +105,27 @@ def support_by(
         missed=counts,
         doublets=calls,
     )
+
+
+def _estimates_rates(planned: SupportPlan, draft: Draft) -> bool:
+    """Return whether samples give rates: their posterior is that of single cells, with common rates."""
+    return bool(draft.estimated) and draft.best.assignment.doublets is None and planned.groups is None
+
+
+def _rates_of(
+    planned: SupportPlan, draft: Draft, trees: NDArray[np.int32], shares: NDArray[np.float64] | None = None
+) -> RatePosterior:
+    given = error_rates(planned.rates)
+    return rate_posterior(draft.best.observed, given, trees, shares, names=draft.estimated)
+
+
+def rates_of_states(
+    planned: SupportPlan, draft: Draft
+) -> Callable[[Sequence[ChainState]], RatePosterior] | None:
+    """Return the function from states to the posterior of their estimated rates; None without these."""
+    if not (planned.shares and _estimates_rates(planned, draft)):
+        return None
+    return lambda states: _rates_of(planned, draft, *_shared(states, planned.plan.problem))
 
 
 def _dropout_of(planned: SupportPlan, states: Sequence[ChainState]) -> Dropout:

@@ -32,11 +32,6 @@ EVENTS = 256
 """Length of a slot's ring of events."""
 
 
-_SHORT = 2
-"""Rounds of the chains after a correction by more than the interval, as another one may follow. If none does,
-more rounds follow as in all support."""
-
-
 class SupportPlan(NamedTuple):
     """Chains that sample trees for support.
 
@@ -63,11 +58,6 @@ class SupportPlan(NamedTuple):
     def shares(self) -> bool:
         """Return whether nodes have shares of the cells, which the chains sample, too."""
         return self.plan.score.shares
-
-    @property
-    def short(self) -> SupportPlan:
-        """Return the same with few rounds."""
-        return self._replace(budget=self.budget._replace(doublings=min(self.budget.doublings, _SHORT)))
 
     def under(self, found: dict[str, float], matrix: Matrix) -> SupportPlan:
         """Return the same for other rates, by their names.

@@ -172,6 +172,10 @@ Renew = Callable[[Sequence[ChainState]], Sequence[ChainState]]
 
 Guide = Callable[[SampleStore], Mapping[str, NDArray[np.int32]]]
 
+_CHECKED = 2
+"""Rounds besides the first before it is checked whether the rates fit: a quarter of the steps of quick
+support."""
+
 
 class Judged(NamedTuple):
     """Samples of a round.
@@ -205,6 +209,8 @@ class SupportRounds:
         every_pair: whether the rounds go on while a measured pair is rough.
         renew: Gibbs step of the states' shares, every `Budget.renewal` steps; None if cells have none.
         unplaced: mutations whose pairs are not measured.
+        fits: (states with shares of a round) -> whether their rates fit. Chains whose rates do not are ended
+            after few rounds, since they will be run under others; None for rates that are final.
     """
 
     def __init__(
@@ -218,7 +224,9 @@ class SupportRounds:
         every_pair: bool = False,
         renew: Renew | None = None,
         unplaced: Unplaced | None = None,
+        fits: Callable[[Sequence[ChainState]], bool] | None = None,
     ) -> None:
+        self._fits = fits
         self._budget, self._nodes, self._judge, self._guide = budget, nodes, judge, guide
         self._unit, self._every_pair, self._renew = unit, every_pair, renew
         self._unplaced = unplaced or Unplaced()
@@ -247,12 +255,15 @@ class SupportRounds:
 
     def _of_likely_chains(self, store: SampleStore) -> tuple[SampleStore, Kept]:
         """Return the samples of the chains that are not far below the best one, and which these are."""
-        kept = likely_chains({chain: self._unit * _scores_of(store, chain) for chain in store.chains})
+        kept = self._likely_chains(store)
         if not kept.left_out:
             return store, kept
         some = SampleStore(self._nodes)
         store.copy_to(some, kept.chains)
         return some, kept
+
+    def _likely_chains(self, store: SampleStore) -> Kept:
+        return likely_chains({chain: self._unit * _scores_of(store, chain) for chain in store.chains})
 
     @property
     def most_steps(self) -> int:
@@ -333,7 +344,16 @@ class SupportRounds:
             self._shared_of_ended = self._shared
         store = self._ended[0]
         scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
-        return _numbers_enough(scores) and self.judged is not None and self.judged.enough
+        if _numbers_enough(scores) and self.judged is not None and self.judged.enough:
+            return True
+        return steps == self._budget.first << _CHECKED < self._budget.most and not self._rates_fit(store)
+
+    def _rates_fit(self, store: SampleStore) -> bool:
+        """Return whether the rates fit the states of the round that has ended, or are final."""
+        if self._fits is None:
+            return True
+        kept = self._likely_chains(store).chains
+        return self._fits([state for state in self._shared_of_ended if state.chain in kept])
 
 
 def enough(sampled: SampledMutationTrees) -> bool:

@@ -32,7 +32,7 @@ from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, j
 from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.findings.support.guiding import learned_guide, spread_out
-from syclade.host.findings.support.of_samples import support_by
+from syclade.host.findings.support.of_samples import rates_of_states, support_by
 from syclade.host.findings.support.plan import SupportPlan
 from syclade.host.findings.support.rounds import CHAINS, Renew, SupportRounds
 from syclade.host.findings.support.value import Support
@@ -85,7 +85,8 @@ def _corrected(planned: SupportPlan, draft: Draft, support: Support, run: Run) -
     """Return the support under rates that fit the sampled trees, and its plan; if a stop comes, those so far.
 
     Rates and shares of thousands of cells hold each other fast, so that means can move far less than they
-    would at last. So large corrections are of few rounds at first, and later ones look ahead.
+    would at last. So later corrections look ahead. Chains under rates that do not fit end after few rounds.
+    If no others follow, they are run once more, to the end.
     """
     before = None
     for done in range(_MOST_CORRECTIONS):
@@ -97,24 +98,26 @@ def _corrected(planned: SupportPlan, draft: Draft, support: Support, run: Run) -
             break
         rates = posterior.next_rates(before if done >= _LEAST_CORRECTIONS else None)
         other = planned.under(rates, draft.best.observed)
-        again = _again(other.short if posterior.outside else other, draft, support, run)
+        again = _again(other, draft, support, run)
         if again is None:
             return planned, replace(support, interrupted=True)
         planned, support, before = other, again, posterior
         if support.interrupted:
             return planned, support
-    if before is not None and before.outside and not support.enough:
-        again = _again(planned, draft, support, run)
+    if support.steps < planned.budget.most and not support.enough and not support.interrupted:
+        again = _again(planned, draft, support, run, final=True)
         return planned, replace(support, interrupted=True) if again is None else again
     return planned, support
 
 
-def _again(planned: SupportPlan, draft: Draft, support: Support, run: Run) -> Support | None:
+def _again(
+    planned: SupportPlan, draft: Draft, support: Support, run: Run, *, final: bool = False
+) -> Support | None:
     """Return the support of other chains, with the time of those before; None if a stop came first."""
     if run.context.stop.wanted:
         draft.stop(SUPPORT)
         return None
-    again = _sampled(planned, draft, run)
+    again = _sampled(planned, draft, run, final=final)
     return None if again is None else replace(again, seconds=support.seconds + again.seconds)
 
 
@@ -139,10 +142,17 @@ def _with_dropout(planned: SupportPlan, draft: Draft, support: Support, run: Run
     return replace(again, rates=support.rates, dropout=dropout)
 
 
-def _sampled(planned: SupportPlan, draft: Draft, run: Run) -> Support | None:
-    """Add the work of the chains to the draft, and return their support; see `add_support`."""
+def _sampled(planned: SupportPlan, draft: Draft, run: Run, *, final: bool = False) -> Support | None:
+    """Add the work of the chains to the draft, and return their support; see `add_support`.
+
+    Args:
+        planned, draft, run: as for `add_support`.
+        final: whether the rates are final, even if they do not fit.
+    """
     best, trees = draft.best, draft.found.trees or draft.found.outcome.trees
-    rounds, found = sample(planned, best.parents, trees, best.mutations, run, draft.unplaced)
+    posterior_of = None if final else rates_of_states(planned, draft)
+    fits = None if posterior_of is None else lambda states: posterior_of(states).fits
+    rounds, found = sample(planned, best.parents, trees, best.mutations, run, draft.unplaced, fits)
     draft.work += found.work
     if found.interrupted:
         draft.stop(SUPPORT)
@@ -174,6 +184,7 @@ def sample(
     names: Sequence[str],
     run: Run,
     unplaced: Unplaced | None = None,
+    fits: Callable[[Sequence[ChainState]], bool] | None = None,
 ) -> tuple[SupportRounds, Found]:
     """Run the chains until their rounds end, and return the rounds with their samples.
 
@@ -183,6 +194,7 @@ def sample(
         names: the n names of the mutations.
         run: where they run, and how.
         unplaced: mutations that the diagnostics leave out.
+        fits: whether the rates fit; see `SupportRounds`.
     """
     plan = planned.plan
 
@@ -200,6 +212,7 @@ def sample(
         every_pair=every_pair,
         renew=_renewal_of(planned, run.seed) if planned.shares else None,
         unplaced=unplaced,
+        fits=fits,
     )
     found = run_plan(
         plan,

@@ -178,3 +178,22 @@ def test_the_command_tells_the_intervals(tmp_path: Path, capsys: pytest.CaptureF
     told = capsys.readouterr().out
     assert "error rates estimated from the matrix: --fp-rate" in told
     assert told.count("(90 %: ") == 2
+
+
+def test_sums_are_those_by_the_definition_where_products_leave_the_range(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = simulate(30, 12, 0.02, 0.2, 0.1, 5)
+    rng, rates = np.random.default_rng(1), Rates(0.01, 0.15)
+    shares = rng.dirichlet(np.ones(13), 4)
+    trees = np.array([made.parents] * 4, dtype=np.int32)
+
+    def found() -> list[float]:
+        posterior = rate_posterior(made.matrix, rates, trees, shares, names=BOTH)
+        return [*posterior.intervals["fp_rate"], *posterior.intervals["fn_rate"], posterior.effective]
+
+    fast = found()
+    monkeypatch.setattr("syclade.host.data.model.rate_posterior._SMALL", 1.0)  # none is in the range
+    direct = found()
+    assert fast != direct
+    assert fast == pytest.approx(direct, rel=1e-9)

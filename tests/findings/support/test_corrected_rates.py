@@ -19,7 +19,7 @@ from syclade.host.data.diagnostics.numbers import likely_chains
 from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior, rate_posterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.findings.support import of_samples, plan, stage
+from syclade.host.findings.support import of_samples, rounds, stage
 from syclade.host.findings.support.plan import SupportPlan, make_support_plan
 from syclade.host.ground.options import command_of
 from syclade.host.ground.signals import Stop
@@ -61,9 +61,9 @@ def test_one_mutation_of_many_cells_is_sampled_twice(monkeypatch: pytest.MonkeyP
     """Few trees count, as the cells hold the shares fast; more corrections would not change that."""
     once, runs = stage._sampled, []
 
-    def counted(planned: SupportPlan, *given: Any) -> Any:
+    def counted(planned: SupportPlan, *given: Any, **named: Any) -> Any:
         runs.append(planned.rates)
-        return once(planned, *given)
+        return once(planned, *given, **named)
 
     monkeypatch.setattr(stage, "_sampled", counted)
     result = syclade.infer(simulate(1500, 1, 0.01, 0.2, 0.0, 1).matrix, device="native", dropout="shared")
@@ -79,24 +79,27 @@ def test_one_mutation_of_many_cells_is_sampled_twice(monkeypatch: pytest.MonkeyP
     assert "still moved" in "".join(far.warnings)
 
 
-def test_rates_that_fit_after_few_rounds_get_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A correction of few rounds is repeated if its samples are not enough."""
-    monkeypatch.setattr(plan, "_SHORT", 1)
-    monkeypatch.setattr(RatePosterior, "outside", True)
-    once = stage._sampled
-    doublings: list[int] = []
+def test_chains_under_rates_that_do_not_fit_end_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last ones run to the end, whether their rates fit or not; those before end after few rounds."""
+    monkeypatch.setattr(rounds, "enough", lambda sampled: False)
+    once, parts = stage._sampled, []
 
-    def counted(planned: SupportPlan, *given: Any) -> Any:
-        found = once(planned, *given)
+    def counted(planned: SupportPlan, *given: Any, **named: Any) -> Any:
+        found = once(planned, *given, **named)
         assert found is not None
-        doublings.append(planned.budget.doublings)
-        return replace(found, enough=False)
+        parts.append((found.steps / planned.budget.most, found.rates.fits))
+        return found
 
     monkeypatch.setattr(stage, "_sampled", counted)
+    _, found = inferred.__wrapped__(LOW)
+    assert found.fits
+    assert parts == [(0.25, False)] * (len(parts) - 1) + [(1.0, True)]
+    assert len(parts) > 1
+    # Control: rates that never fit are those of whole chains at last, too.
+    parts.clear()
+    monkeypatch.setattr(RatePosterior, "fits", False)
     inferred.__wrapped__(LOW)
-    assert len(doublings) > 2
-    assert doublings[0] == doublings[-1] > 1
-    assert set(doublings[1:-1]) == {1}
+    assert parts[-2:] == [(0.25, False), (1.0, False)]
 
 
 def test_a_stop_before_the_correction_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
