@@ -182,6 +182,9 @@ ROUGH = 100
 _SAMPLES = 1024
 """Most samples of each chain."""
 
+_PAIRS_AT_ONCE = 16
+"""Pairs that are measured together, so that their numbers stay in a fast cache."""
+
 
 class PairSizes(NamedTuple):
     """Effective sample sizes of uncertain pairs.
@@ -234,24 +237,36 @@ def pair_sizes(chains: Sequence[NDArray[np.int32]], shares: NDArray[np.float64],
     length = min(map(len, chains), default=0)
     stride = max(1, -(-length // _SAMPLES))
     trees = np.array([chain[:length:stride] for chain in chains])
-    sizes = [indicator_ess(_is_above(trees, upper[at], lower[at])) for at in chosen.tolist()]
+    sizes = [
+        indicator_ess(above.astype(np.float64))
+        for first in range(0, count, _PAIRS_AT_ONCE)
+        for above in _are_above(
+            trees, *(one[chosen[first : first + _PAIRS_AT_ONCE]] for one in (upper, lower))
+        )
+    ]
     return PairSizes(len(upper), np.array(sizes, dtype=np.float64))
 
 
-def _is_above(trees: NDArray[np.int32], upper: int, lower: int) -> NDArray[np.float64]:
-    """Return 1 where a mutation is above another, else 0.
+def _are_above(
+    trees: NDArray[np.int32], upper: NDArray[np.int64], lower: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return whether mutations are above others: bool, shape (pairs, chains, samples).
 
     Args:
         trees: int32, shape (chains, samples, n + 1).
-        upper, lower: two mutations.
-
-    Returns:
-        float64, shape (chains, samples).
+        upper, lower: int64, shape (pairs,): two mutations each.
     """
-    root = trees.shape[2] - 1
-    at = trees[:, :, lower]
-    found = at == upper
-    while (at != root).any():
-        at = np.take_along_axis(trees, at[:, :, None].astype(np.int64), axis=2)[:, :, 0]
-        found |= at == upper
-    return np.asarray(found, dtype=np.float64)
+    chains, samples, nodes = trees.shape
+    flat, root = trees.reshape(-1), nodes - 1
+    found = np.zeros(len(upper) * chains * samples, dtype=np.bool_)
+    place = np.arange(len(found))
+    start = np.tile(np.arange(chains * samples) * nodes, len(upper))
+    wanted, at = (np.repeat(one.astype(np.int32), chains * samples) for one in (upper, lower))
+    while True:  # climbs from all lower mutations, until each is at the upper one or at the root
+        at = flat[start + at]
+        met = at == wanted
+        found[place[met]] = True
+        on = ~met & (at != root)
+        if not on.any():
+            return found.reshape(len(upper), chains, samples)
+        place, start, wanted, at = place[on], start[on], wanted[on], at[on]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,16 +44,17 @@ class CloneTree:
         ends = list(range(1, self.clones + 1))
         above = self.parents.tolist()
         for clone in range(self.clones - 1, 0, -1):
-            ends[above[clone]] = max(ends[above[clone]], ends[clone])
+            parent = above[clone]
+            if ends[parent] < ends[clone]:
+                ends[parent] = ends[clone]
         return np.array(ends, dtype=np.int64)
 
     @cached_property
     def members(self) -> list[list[int]]:
         """The mutations of each clone, ascending."""
-        of: list[list[int]] = [[] for _ in range(self.clones)]
-        for mutation, clone in enumerate(self.clone_of.tolist()):
-            of[clone].append(mutation)
-        return of
+        order: list[int] = np.argsort(self.clone_of, kind="stable").tolist()
+        ends = np.cumsum(np.bincount(self.clone_of, minlength=self.clones)).tolist()
+        return [order[start:end] for start, end in pairwise([0, *ends])]
 
     @property
     def children(self) -> list[list[int]]:
@@ -82,7 +84,7 @@ class CloneTree:
         return np.asarray(~related[self.clone_of[:, np.newaxis], self.clone_of[np.newaxis, :]])
 
 
-def make_clone_tree(clone_of: Sequence[int], parents: Sequence[int]) -> CloneTree:
+def make_clone_tree(clone_of: Sequence[int] | NDArray[np.int32], parents: Sequence[int]) -> CloneTree:
     """Return a clone tree with its clones renumbered: in preorder, children by their smallest mutation.
 
     Args:
@@ -90,23 +92,21 @@ def make_clone_tree(clone_of: Sequence[int], parents: Sequence[int]) -> CloneTre
         parents: parent of each clone; clone 0 is the root. Clones without mutations, except the root, must
             have no children; they are dropped.
     """
-    first = [len(clone_of)] * len(parents)
-    for mutation in range(len(clone_of) - 1, -1, -1):
-        first[clone_of[mutation]] = mutation
-    below: list[list[int]] = [[] for _ in parents]
-    for clone in sorted(range(1, len(parents)), key=first.__getitem__, reverse=True):
-        if first[clone] < len(clone_of):
-            below[parents[clone]].append(clone)
-    number, order, waiting = [0] * len(parents), [0], below[0].copy()
+    of, above = np.asarray(clone_of, dtype=np.int32), np.asarray(parents, dtype=np.int32)
+    own, first = np.unique(of, return_index=True)
+    below: dict[int, list[int]] = {}
+    latest = own[np.argsort(-first, kind="stable")]
+    for clone, parent in zip(latest.tolist(), above[latest].tolist(), strict=True):
+        below.setdefault(parent, []).append(clone)
+    order, waiting = [0], below.get(0, [])
     while waiting:
         clone = waiting.pop()
-        number[clone] = len(order)
         order.append(clone)
-        waiting += below[clone]
-    return CloneTree(
-        np.array([number[clone] for clone in clone_of], dtype=np.int32),
-        np.array([number[parents[clone]] for clone in order], dtype=np.int32),
-    )
+        if clone in below:
+            waiting += below[clone]
+    number = np.zeros(len(above), dtype=np.int32)
+    number[order] = np.arange(len(order))
+    return CloneTree(number[of], number[above[order]])
 
 
 def clone_tree_of(parents: NDArray[np.int32]) -> CloneTree:

@@ -326,7 +326,7 @@ def moved(tree: CloneTree, part: Part, place: Place) -> CloneTree:
         part: the part.
         place: a place that `best_place` returned for it.
     """
-    clone_of, parents = tree.clone_of.tolist(), tree.parents.tolist()
+    clone_of, parents = tree.clone_of.copy(), tree.parents.tolist()
     clone, new = part.clone, tree.clones
     whole = len(part.top) == len(tree.members[clone])
     if whole:
@@ -335,8 +335,7 @@ def moved(tree: CloneTree, part: Part, place: Place) -> CloneTree:
             heir = place.clone if place.joins else new
         parents = [heir if parent == clone else parent for parent in parents]
     target = place.clone if place.joins else new
-    for mutation in part.top:
-        clone_of[mutation] = target
+    clone_of[list(part.top)] = target
     for child in place.adopted:
         parents[child] = new
     return make_clone_tree(clone_of, [*parents, place.clone])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.data.diagnostics.numbers import ROUGH, _is_above, bulk_ess, indicator_ess, pair_sizes
+from syclade.host.data.diagnostics.numbers import ROUGH, _are_above, bulk_ess, indicator_ess, pair_sizes
 
 SAMPLES = 1000
 
@@ -26,8 +26,8 @@ def shares_of(chains: list[NDArray[np.int32]]) -> NDArray[np.float64]:
 
 def test_ancestors_are_found_on_the_way_to_the_root() -> None:
     trees = np.array([[[3, 0, 1, 3], [3, 3, 3, 3]], [[1, 2, 3, 3], [2, 3, 1, 3]]], dtype=np.int32)
-    np.testing.assert_array_equal(_is_above(trees, 0, 2), [[1, 0], [0, 0]])
-    np.testing.assert_array_equal(_is_above(trees, 1, 2), [[1, 0], [0, 1]])
+    found = _are_above(trees, np.array([0, 1]), np.array([2, 2]))
+    np.testing.assert_array_equal(found, [[[1, 0], [0, 0]], [[1, 0], [0, 1]]])
 
 
 @pytest.mark.parametrize("stays", [0.5, 0.9, 0.99])

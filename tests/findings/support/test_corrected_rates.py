@@ -87,6 +87,7 @@ def test_chains_under_rates_that_do_not_fit_end_early(monkeypatch: pytest.Monkey
     def counted(planned: SupportPlan, *given: Any, **named: Any) -> Any:
         found = once(planned, *given, **named)
         assert found is not None
+        assert found.rates is not None
         parts.append((found.steps / planned.budget.most, found.rates.fits))
         return found
 
