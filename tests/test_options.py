@@ -20,6 +20,7 @@ from syclade.host.commands.call import command as call_command
 from syclade.host.commands.infer import command
 from syclade.host.ground.errors import OptionError, RatesError
 from syclade.host.ground.options import (
+    CODING,
     DECIDE,
     OPTIONS,
     Options,
@@ -31,6 +32,7 @@ from syclade.host.ground.options import (
 )
 from syclade.host.ground.options.calls import CallOptions
 from syclade.host.ground.options.page import page
+from syclade.host.ground.options.reading import Reading
 from syclade.host.ground.options.types import AnyPath, Names, Option, Values
 from syclade.host.ground.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
 from tests.conftest import ROOT
@@ -94,7 +96,10 @@ def _check_type(option: Option, options: type[Values]) -> None:
 @pytest.mark.parametrize("function", [syclade.infer, syclade.read_matrix])
 def test_signatures(function: Any) -> None:
     """Names and defaults of explicit signatures are those of the table."""
-    own = {"infer": {"matrix", "executor", "stop", "progress"}, "read_matrix": {"source", "strict", "beside"}}
+    own = {
+        "infer": {"matrix", "executor", "stop", "progress", "reading"},
+        "read_matrix": {"source", "strict", "beside"},
+    }
     found = {name: one.default for name, one in inspect.signature(function).parameters.items()}
     told = {
         name: option.default
@@ -113,6 +118,15 @@ def test_arguments_have_the_types_of_options() -> None:
     expected = {name: types[name] for name, option in OPTIONS.items() if option.of == "infer"}
     expected["device"] = str | device | queue  # `options_of` takes the name of a device
     assert {name: found[name] for name in expected} == expected
+
+
+def test_options_of_matrices_are_arguments_of_inferences() -> None:
+    types = get_type_hints(Options)
+    assert get_type_hints(Reading) == {name: types[name] for name in CODING}
+    wrong: Any = {"rowz": "cells"}
+    for function, given in ((syclade.infer, ()), (syclade.score, ([0, 0],))):
+        with pytest.raises(TypeError, match=r"got an unexpected keyword argument 'rowz'"):
+            function([[0, 1]], *given, **wrong)
 
 
 def test_options_are_immutable_values() -> None:

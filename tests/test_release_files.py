@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,10 +36,12 @@ def test_recipe_has_the_dependencies_of_the_package() -> None:
     assert f"license: {PROJECT['license']}\n" in RECIPE
 
 
-@pytest.mark.parametrize("name", ["CITATION.cff", ".zenodo.json", "recipes/conda/recipe.yaml"])
+@pytest.mark.parametrize(
+    "name", ["CITATION.cff", ".zenodo.json", "recipes/conda/recipe.yaml", "recipes/scite/pyproject.toml"]
+)
 def test_files_have_the_version(name: str) -> None:
     (version,) = re.findall(
-        r'^\s*"?version"?: "?(\d[\w.]*)"?,?$', (ROOT / name).read_text("utf-8"), re.MULTILINE
+        r'^\s*"?version"?(?: =|:) "?(\d[\w.]*)"?,?$', (ROOT / name).read_text("utf-8"), re.MULTILINE
     )
     assert version == PROJECT["version"]
 
@@ -49,3 +54,34 @@ def test_zenodo_says_what_the_citation_says() -> None:
     assert zenodo["license"] == PROJECT["license"]
     assert zenodo["keywords"] == PROJECT["keywords"]
     assert all(f"doi: {one['identifier']}" in citation for one in zenodo["related_identifiers"])
+
+
+def test_container_has_what_the_package_needs() -> None:
+    """Extras and Python are those of the package, and all folders of its sources are copied."""
+    text = (ROOT / "Containerfile").read_text("utf-8")
+    arguments = dict(re.findall(r"^ARG (\w+)=(.+)$", text, re.MULTILINE))
+    assert set(arguments["EXTRAS"].split(",")) <= set(PROJECT["optional-dependencies"])
+    assert f"Programming Language :: Python :: {arguments['PYTHON']}" in PROJECT["classifiers"]
+    copied = re.findall(r"^COPY (.+) /source/\S*$", text, re.MULTILINE)
+    sources = {name for line in copied for name in line.split()}
+    assert {"pyproject.toml", PROJECT["readme"], *PROJECT["license-files"]} <= sources
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    folders = {path.split("/")[0] for path in setup["package-dir"].values()}
+    assert folders <= sources
+    assert all((ROOT / name).exists() for name in sources)
+
+
+def test_program_named_scite(tmp_path: Path) -> None:
+    """It has SCITE's files and lines, and replaces the files of an earlier run, as SCITE does."""
+    package = tomllib.loads((ROOT / "recipes/scite/pyproject.toml").read_text("utf-8"))["project"]
+    module, _, name = package["scripts"]["scite"].partition(":")
+    matrix = ROOT / "host/data/example/matrix.csv"
+    words = f"scite -i {matrix} -n 20 -m 40 -r 1 -l 200 -fd 0.001 -ad 0.2 -seed 1 -o x --device numpy".split()
+    program = f"import sys; sys.argv = {words!r}; from {module} import {name}; {name}()"
+    for _ in range(2):
+        made = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert made.returncode == 0, made.stderr
+        assert "best log score for tree:\t" in made.stdout
+    assert {"x.samples", "x_ml0.gv", "x_ml0.newick"} <= {path.name for path in tmp_path.iterdir()}

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from syclade.host.answer.request import make_request
 from syclade.host.answer.run import finish, make_draft
@@ -19,7 +19,8 @@ from syclade.host.chains.runs.context import RECURRENCE, RunContext
 from syclade.host.chains.sample_store import store_of
 from syclade.host.device.choice import Several
 from syclade.host.ground.files import refuse_same
-from syclade.host.ground.options import Options, checked, flag_of, options_of
+from syclade.host.ground.options import Options, checked, flag_of
+from syclade.host.ground.options.reading import Reading, options_with
 from syclade.host.ground.options.types import DEFAULT_SEED, AnyPath, Names
 from syclade.host.ground.signals import Stop
 
@@ -118,6 +119,7 @@ def infer(
     trace: AnyPath | None = None,
     stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
+    **reading: Unpack[Reading],
 ) -> Result:
     """Infer the maximum-likelihood tree of mutations, or of cells, by search or with SCITE's Markov chain.
 
@@ -126,7 +128,8 @@ def infer(
     Args:
         matrix: a path to a file in SCITE's format, an open stream of one, or an array of shape
             (mutations, cells) with entries 0 (not observed), 1 (mutation), 2 (homozygous mutation),
-            3 (missing): numpy, dpctl.tensor or dpnp.
+            3 (missing): numpy, dpctl.tensor or dpnp. Also what else `read_matrix` takes, such as an AnnData,
+            and what it returns.
         fp_rate: probability of observing a mutation that is absent (alpha). Default: estimated from the
             matrix by searches (docs/model.md, "Estimated error rates").
         fn_rate: probability of not observing a mutation (beta). Default: estimated likewise.
@@ -220,6 +223,8 @@ def infer(
         stop: a stop request (`Stop.wanted`), from a signal handler or another thread. The run then ends
             between two launches with the best tree so far, and `Result.interrupted` is set.
         progress: callback for progress, called about ten times per second.
+        reading: options of `read_matrix`, which describes them, such as `rows`, `layer` or `format`; not for
+            a `Matrix`, which has been read.
 
     Returns:
         The best tree over all chains, its float64 log-likelihood, and how it was found. The reasons to doubt
@@ -230,7 +235,7 @@ def infer(
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
-    options = options_of(locals())
+    options = options_with(locals(), reading, "infer")
     result = infer_by(options, matrix, executor=executor, stop=stop, progress=progress)
     log_warnings(result)
     return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from syclade.host.answer.request.arguments import with_evidence_of
 from syclade.host.data.input.matrix import Matrix, Names
@@ -34,7 +34,8 @@ from syclade.host.data.model.recurrence import (
 from syclade.host.data.trees.leaf_formats import read_leaf_tree
 from syclade.host.data.trees.treefile import tree_of
 from syclade.host.findings.estimated_reads import levels_in, weighed_as_given
-from syclade.host.ground.options import Options, checked, options_of
+from syclade.host.ground.options import CODING, Options, checked
+from syclade.host.ground.options.reading import Reading, options_with
 from syclade.host.ground.supported import check_together
 
 __all__ = ["LIKELIHOODS", "check_scored", "score", "score_with_copy", "scored_by"]
@@ -68,6 +69,7 @@ def score(
     doublets: float | str | None = None,
     recurrent: str | int | None = None,
     kind: str = "mutation",
+    **reading: Unpack[Reading],
 ) -> float:
     """Return the log-likelihood of a tree: natural log, float64, by the score that is named.
 
@@ -88,13 +90,17 @@ def score(
         recurrent: the mutation that occurs twice in the tree, as for `infer`, but not "all". The tree also
             has the node of its copy, with `_copy` appended to the mutation's name, or with the number n + 1.
         kind: kind of the tree: mutation, or leaf for a cell tree, with every mutation on its best edge.
+        reading: options of `read_matrix`, as for `infer`.
 
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
-    options = options_of({**locals(), "tree": kind})
+    options = options_with({**locals(), "tree": kind}, reading, "score")
     check_scored(options)
-    observed, rates = scored_by(read_matrix(matrix, names, cell_names=cell_names), options)
+    read = read_matrix(
+        matrix, names, cell_names=cell_names, **{name: getattr(options, name) for name in CODING}
+    )
+    observed, rates = scored_by(read, options)
     if kind == "leaf":
         parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
         return place(observed, rates, make_leaf_problem(observed, rates), parents)[1]

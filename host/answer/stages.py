@@ -13,6 +13,7 @@ from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.genotypes import GenotypesFinding, make_genotypes
 from syclade.host.findings.kinds.mutation_trees import MUTATION
+from syclade.host.findings.likely_cells import LikelyCells
 from syclade.host.findings.samples.finding import SamplesFinding
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.ground.errors import SycladeError
@@ -55,6 +56,9 @@ def add_findings(request: Request, draft: Draft, context: RunContext) -> None:
         _add_clones_by_sample(request, draft, request.labels)
     if request.options.genotypes:
         _add_genotypes(draft)
+    if draft.get(ConsensusFinding) is None and draft.best.kind.consensus_names:
+        columns = {} if request.labels is None else request.labels.columns
+        draft.add(LikelyCells(draft.best, draft.unplaced, columns))
     if request.max_trees is not None:
         _add_co_optimal(request, draft, request.max_trees, context)
 

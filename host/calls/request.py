@@ -33,6 +33,7 @@ from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.cores import usable_cores
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options.calls import SOMATIC, CallOptions, call_flag
+from syclade.host.ground.values import counted
 
 __all__ = ["CallFiles", "CallRecord", "CallRun", "Calls", "call"]
 
@@ -179,7 +180,9 @@ class CallRun:
         if others:
             kinds = " or ".join(kind for kind, is_called in wanted.items() if is_called)
             more = "" if options.call_indels else f" ({call_flag('call_indels')} takes indels)"
-            self.warnings.append(f"{others} alleles of {path} are not {kinds}, and were left out{more}")
+            alleles = counted(others, "allele", "alleles")
+            is_left = "is not {0}, and was" if others == 1 else "are not {0}, and were"
+            self.warnings.append(f"{alleles} of {path} {is_left.format(kinds)} left out{more}")
         inside = {
             contig: {
                 at: here
@@ -190,7 +193,8 @@ class CallRun:
         }
         lost = sum(map(len, sites.values())) - sum(map(len, inside.values()))
         if lost:
-            self.warnings.append(f"{lost} positions of {path} are outside of the regions")
+            positions, is_out = counted(lost, "position", "positions"), "is" if lost == 1 else "are"
+            self.warnings.append(f"{positions} of {path} {is_out} outside of the regions")
         return inside
 
 

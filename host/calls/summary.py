@@ -13,7 +13,7 @@ from syclade.host.calls.window_tests import ColumnCounts
 from syclade.host.device.device import native_device
 from syclade.host.device.work import work_dicts
 from syclade.host.ground.options.calls import CallOptions, call_flag
-from syclade.host.ground.values import JsonObject, counted
+from syclade.host.ground.values import JsonObject, counted, part_of
 
 __all__ = ["DIFFERING", "summary_of", "tests_done", "warnings_of"]
 
@@ -134,7 +134,8 @@ def _untested(reads: ReadCounts, columns: ColumnCounts, options: CallOptions) ->
     if not reads.total:
         return "there are no reads"
     if not reads.used:
-        return f"{reads.total} of {reads.total} reads were left out, {reads.reasons(hints=True)}"
+        left_out = part_of(reads.total, reads.total, "read was", "reads were")
+        return f"{left_out} left out, {reads.reasons(hints=True)}"
     if columns.usable or options.only_indels:
         return ""
     return (

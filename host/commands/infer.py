@@ -70,8 +70,8 @@ def command(matrix: object, **given: Any) -> int:
     ):
         with progress_bar(chosen.quiet, log) as progress:
             result = infer_by(chosen, matrix, executor=executor, progress=progress, stop=stop)
-        for words in [*_warnings(result), *page.warnings(result.mutations)]:
-            click.echo(f"syclade: {words}", err=True)
+        for words in [*result.warnings, *page.warnings(result.mutations)]:
+            click.echo(f"syclade: warning: {words}", err=True)
         _deliver(result, folder, also, page, quiet=chosen.quiet, as_json=chosen.json)
     return stop.status
 
@@ -107,16 +107,6 @@ def _workers(scheduler: str | None) -> AbstractContextManager[Executor | None]:
     from syclade.host.device.cluster.scheduler import open_scheduler
 
     return open_scheduler(scheduler)
-
-
-def _warnings(result: Result) -> list[str]:
-    """Return the reasons to doubt a result."""
-    from syclade.host.chains.runs.context import TREE
-
-    found = [f"warning: {words}" for words in result.warnings]
-    if result.samples is None and not result.converged and result.stopped_in != TREE:
-        found.append(_doubt_of(result))
-    return found
 
 
 def require_libraries(also: Mapping[str, bool]) -> None:
@@ -161,7 +151,7 @@ class Page(NamedTuple):
             return []
         near = [one for name in unknown for one in near_names(name, mutations)][:_MOST_NEAR]
         hint = f" (it has {', '.join(near)})" if near else ""
-        return [f"warning: {flag_of('highlight')}: the matrix has no {', '.join(unknown)}{hint}"]
+        return [f"{flag_of('highlight')}: the matrix has no {', '.join(unknown)}{hint}"]
 
 
 def _deliver(
@@ -285,25 +275,3 @@ def _pace(result: Result) -> str:
     if result.searches:
         return f"the best tree by {result.agreeing} of them"
     return f"{result.steps_per_second / 1e3:.0f} ksteps/s"
-
-
-def _doubt_of(result: Result) -> str:
-    """Return the warning for a result that has not converged: the reason, and what to do."""
-    if result.searches:
-        best = max(search.log_likelihood for search in result.searches)
-        others = sorted({one.start for one in result.searches if one.log_likelihood < best})
-        return (
-            "warning: the searches do not agree on the best tree (those that began "
-            f"{', '.join(others)} ended below it): another --seed may find a better one"
-        )
-    if result.chains == 1:
-        return "warning: one chain cannot show that its tree is the best: compare several (--chains)"
-    if result.options["method"] == "anneal":
-        return (
-            "warning: the chains do not agree on the best tree within the steps that this size is given: "
-            "another --seed, or more --chains, may find a better one"
-        )
-    return (
-        "warning: the chains do not agree on the best tree: more --chains, or more --steps where they were "
-        "given, may find a better one"
-    )

@@ -112,11 +112,12 @@ def command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Draw a figure of RESULT, the folder that 'syclade infer --out' has written.
+    """Draw a figure of RESULT, the folder that 'syclade infer --out' has written, or a tree in a file.
 
     The figure shows what the folder has: no result is computed again. A clone has the same number and colour
     in all figures, and the number that it has in clones.tsv. With --to, DIR gets the tree and the shares of
-    its clones as another program reads them.
+    its clones as another program reads them. Of a tree in a file (Newick, NEXUS,
+    GraphViz) of any program, and of the folder of 'syclade consensus', there is the figure of the tree.
     """
     from syclade.host.answer.figures.canvas import (
         MILLIMETRES,
@@ -127,6 +128,7 @@ def command(
         write_figure,
     )
     from syclade.host.answer.figures.exports import export_of
+    from syclade.host.answer.figures.given_trees import check_kind, files_of_source
     from syclade.host.answer.figures.kinds import draw_figure
     from syclade.host.answer.figures.source import files_in
     from syclade.host.answer.figures.style import Style
@@ -147,9 +149,9 @@ def command(
             click.echo(f"wrote {', '.join(found)} to {out}")
         return
     check_figure_file(out, force)
-    scene = draw_figure(
-        files_in(result, matrix, "give its file with --matrix FILE"), kind, style, names=names, tree=tree
-    )
+    check_kind(result, kind)
+    files = files_of_source(result, matrix, "give its file with --matrix FILE")
+    scene = draw_figure(files, kind, style, names=names, tree=tree)
     scale, letters = fitted(scene, width, font_size)
     write_figure(scene, out, force, inputs, scale=scale, font=font)
     across, down = (round(size * scale * MILLIMETRES / POINTS) for size in (scene.width, scene.height))

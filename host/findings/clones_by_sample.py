@@ -22,7 +22,7 @@ from syclade.host.findings.finding import (
 )
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import is_given
-from syclade.host.ground.values import JsonObject, counted, freeze_arrays, listed, short_repr
+from syclade.host.ground.values import JsonObject, counted, freeze_arrays, listed, part_of, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.data.input.metadata import CellLabels
@@ -165,7 +165,7 @@ class ClonesBySample:
         without = f"; {counted(self.without, 'cell', 'cells')} without a sample" if self.without else ""
         lines = [
             f"clones by sample: {counted(len(sizes), 'sample', 'samples')}, {self.order} "
-            f"({listed(sizes)} cells{without})"
+            f"({listed(sizes)} {'cell' if self.cells_of.tolist() == [1] else 'cells'}{without})"
         ]
         for one in self.changes[:MOST_SHOWN]:
             sure = np.flatnonzero(np.maximum(one.grew, 1.0 - one.grew) >= SURE)
@@ -174,7 +174,8 @@ class ClonesBySample:
             names = [f"clone {clone} {first[clone]:.1%} to {second[clone]:.1%}" for clone in strongest]
             found = f": {listed(names, 3)}" if names else ""
             lines.append(
-                f"{one.first} to {one.second}: {len(names)} of {len(self.mutations)} clones change with a "
+                f"{one.first} to {one.second}: "
+                f"{part_of(len(names), len(self.mutations), 'clone changes', 'clones change')} with a "
                 f"probability of at least {SURE}{found}"
             )
         return lines

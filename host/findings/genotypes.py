@@ -113,25 +113,33 @@ class Genotypes:
 
     def to_dict(self) -> JsonObject:
         """Return the numbers of entries as plain values for JSON."""
-        seen, has = np.isin(self.observed, (1, 2)), self.called == 1
+        mutated, not_seen, missing, against = self._numbers
         return {
-            "mutated": int(has.sum()),
-            "not_seen": int((has & (self.observed == 0)).sum()),
-            "missing": int((has & (self.observed == 3)).sum()),
-            "seen_against_tree": int((seen & (self.called == 0)).sum()),
+            "mutated": mutated,
+            "not_seen": not_seen,
+            "missing": missing,
+            "seen_against_tree": against,
             "unknown": int((self.called == UNKNOWN).sum()),
             "doublets": int(self.doublet.sum()),
         }
 
     @property
+    def _numbers(self) -> tuple[int, int, int, int]:
+        """Numbers of mutated entries, of those observed as 0 and missing, and of observed ones against it."""
+        seen, has = np.isin(self.observed, (1, 2)), self.called == 1
+        none, missing = has & (self.observed == 0), has & (self.observed == 3)
+        return int(has.sum()), int(none.sum()), int(missing.sum()), int((seen & (self.called == 0)).sum())
+
+    @property
     def words(self) -> str:
         """Line of text: how the genotypes differ from the observed values."""
-        of, two = self.to_dict(), int(self.doublet.sum())
+        (mutated, not_seen, missing, against), two = self._numbers, int(self.doublet.sum())
         doublets = f"; {counted(two, 'cell is', 'cells are')} two" if two else ""
         return (
-            f"genotypes: {of['mutated']} of {self.called.size} entries are mutated, of which "
-            f"{of['not_seen']} were observed as 0 and {of['missing']} are missing; "
-            f"{of['seen_against_tree']} observed mutations are not in the tree{doublets}"
+            f"genotypes: {mutated} of {self.called.size} entries are mutated, of which "
+            f"{counted(not_seen, 'was', 'were')} observed as 0 and {counted(missing, 'is', 'are')} missing; "
+            f"{counted(against, 'observed mutation is', 'observed mutations are')} not in "
+            f"the tree{doublets}"
         )
 
 

@@ -10,6 +10,7 @@ from syclade.host.findings.cooptimal.finding import CO_OPTIMAL
 from syclade.host.findings.doublets import DOUBLETS
 from syclade.host.findings.evidence import EVIDENCE
 from syclade.host.findings.genotypes import GENOTYPES
+from syclade.host.findings.likely_cells import LIKELY_CELLS
 from syclade.host.findings.rates import RATES
 from syclade.host.findings.recurrences import RECURRENCES
 from syclade.host.findings.samples.finding import SAMPLES
@@ -31,6 +32,7 @@ FINDINGS: tuple[FindingKind, ...] = (
     RECURRENCES,
     SAMPLES,
     CONSENSUS,
+    LIKELY_CELLS,
     CLONES_BY_SAMPLE,
     GENOTYPES,
     SUPPORT,

@@ -120,6 +120,11 @@ def counted(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
+def part_of(part: int, number: int, one: str, many: str) -> str:
+    """Return a part of a number with the noun of that number, such as 1 of 1 cell or 0 of 2 cells."""
+    return f"{part} of {counted(number, one, many)}"
+
+
 def listed(names: Sequence[str], most: int = 5) -> str:
     """Return up to `most` names with commas between, and the number of the others."""
     more = len(names) - most

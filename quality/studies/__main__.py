@@ -18,6 +18,7 @@ _STUDIES = {
     "mixing": (f"{_CLI}.mixing", "Measure how well the chains for support mix."),
     "rates": (f"{_CLI}.rates", "Compare intervals of estimated error rates with truths."),
     "recurrence": (f"{_CLI}.recurrence", "Compare tests of recurrence with the truth."),
+    "releases": (f"{_CLI}.releases", "Draw the speed of chains of each release."),
     "scaling": (f"{_CLI}.scaling", "Measure chains with doublets on several cores."),
     "somatic": (f"{_CLI}.somatic", "Compare somatic calls with the truth, and with those of LoFreq."),
     "specimens": (f"{_CLI}.specimens", "Compare shares of clones in biopsies with the truth."),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from syclade import quality
     from syclade.host.answer.batch.many import infer_many
     from syclade.host.answer.comparison import compare, compare_many, consensus
+    from syclade.host.answer.figures.given_trees import plot_tree
     from syclade.host.answer.inference import infer, infer_leaf
     from syclade.host.answer.output.result import Result
     from syclade.host.answer.scoring import score
@@ -45,6 +46,7 @@ __all__ = [
     "infer",
     "infer_leaf",
     "infer_many",
+    "plot_tree",
     "prepare_sycl",
     "quality",
     "read_matrix",
@@ -71,6 +73,7 @@ _HOME = {
     "infer": "syclade.host.answer.inference",
     "infer_leaf": "syclade.host.answer.inference",
     "infer_many": "syclade.host.answer.batch.many",
+    "plot_tree": "syclade.host.answer.figures.given_trees",
     "prepare_sycl": "syclade.host.chains.backends.stages.access",
     "read_matrix": "syclade.host.data.input.read_matrix",
     "score": "syclade.host.answer.scoring",

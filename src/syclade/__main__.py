@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["main"]
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main", "scite"]
 
 
-def main() -> None:
-    """Run the command line and exit; Ctrl-C is taken care of before anything large is imported."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit; Ctrl-C is taken care of before anything large is imported.
+
+    Args:
+        arguments: the arguments after the program's name; None takes those of the process.
+    """
     try:
         from syclade.host.commands.interrupts import handle_interrupts
 
@@ -17,7 +24,13 @@ def main() -> None:
         prepare_streams()
     except KeyboardInterrupt:
         raise SystemExit(130) from None
-    run()
+    run(arguments)
+
+
+def scite() -> None:
+    """Run `syclade scite` as a program named `scite` (recipes/scite), which replaces files as SCITE does."""
+    given = sys.argv[1:]
+    main(["scite", *given, *([] if "--force" in given else ["--force"])])
 
 
 if __name__ == "__main__":

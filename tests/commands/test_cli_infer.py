@@ -29,7 +29,7 @@ EXAMPLE = ROOT / "host" / "data" / "example"
 MATRIX, NAMES = EXAMPLE / "matrix.csv", EXAMPLE / "matrix.geneNames"
 RATES = ["--fp-rate", "0.001", "--fn-rate", "0.2"]
 QUICK = [*RATES, "--chains", "2", "--steps", "60", "--device", "numpy", "--encoding", "ancestor"]
-FILES = {"tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json"}
+FILES = {"cells.tsv", "tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json"}
 PROGRAM = [sys.executable, "-c", "from syclade.__main__ import main; main()"]
 
 
@@ -175,7 +175,7 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
     status, _, told = run("infer", MATRIX, *QUICK, "--steps", 10**9, "--out", tmp_path)
     assert time.perf_counter() - started < 5, "refused before the work, not after it"
     assert status == 2
-    assert "already has tree.newick, tree.gv, attachments.tsv, summary.json, run.json" in told
+    assert "already has tree.newick, tree.gv, attachments.tsv, summary.json, run.json, cells.tsv" in told
     assert "--force" in told
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert run("infer", MATRIX, *QUICK, "--seed", 5, "--out", tmp_path, "--force")[0] == 0

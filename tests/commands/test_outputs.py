@@ -162,7 +162,8 @@ def test_force_leaves_nothing_of_the_earlier_run(run: Any, place: Path) -> None:
         assert run("infer", place / "matrix.csv", *QUICK, *more, "--out", place)[0] == 0
         found = {path.name for path in place.iterdir()}
         assert found == {*json.loads((place / "run.json").read_text())["files"]} | inputs
-    assert found == {"tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json"} | inputs
+    names = {"tree.newick", "tree.gv", "attachments.tsv", "cells.tsv", "summary.json", "run.json"}
+    assert found == names | inputs
 
 
 def test_scite_names_trees_of_an_earlier_run(run: Any, place: Path) -> None:

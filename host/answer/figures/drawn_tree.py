@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,7 +32,7 @@ class DrawnClone:
         parent: index of its parent; the root is its own parent.
         depth: number of edges from the root.
         mutations: names of its mutations.
-        cells: number of its own cells; of a consensus, the expected one.
+        cells: number of its own cells; of a consensus, the expected one; NaN for a tree without cells.
         share: part of the cells, or of the tissue, that is of the clone itself.
         low, high: ends of the 90 % interval of the share; None if there is none.
         support: share of the sampled trees that have it; None where there is none.
@@ -62,6 +63,7 @@ class DrawnTree:
         of: description of the trees that the support is of; empty without support.
         has: bool, shape (n, cells): the mutations of each cell, in the order of the matrix; None where they
             follow from the clones.
+        called: what the tree is, for figures; empty for the consensus, or the most likely tree.
     """
 
     clones: tuple[DrawnClone, ...]
@@ -72,6 +74,18 @@ class DrawnTree:
     published: bool = False
     of: str = ""
     has: NDArray[np.bool_] | None = None
+    called: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name of the tree, as the beginning of a sentence."""
+        own = "Consensus of the sampled trees" if self.published else "Most likely tree"
+        return self.called or own
+
+    @property
+    def has_cells(self) -> bool:
+        """Return whether cells of the clones are known."""
+        return not any(math.isnan(clone.cells) for clone in self.clones)
 
     @cached_property
     def within(self) -> NDArray[np.bool_]:

@@ -123,7 +123,7 @@ def lay_out(
         labelled: whether there are labels.
     """
     deepest = max(clone.depth for clone in tree.clones)
-    most = max(clone.share for clone in tree.clones)
+    most = max(clone.share for clone in tree.clones) if tree.has_cells else 0.0
     indent = max(LEAST_INDENT, min(INDENT, PART_OF_INDENTS * room / max(deepest, 1)))
     largest = min(RADIUS, indent - EDGE)
     smallest = min(LEAST_RADIUS, largest)
@@ -164,15 +164,18 @@ def _disc(
     for at, (text, bold) in enumerate(lines):
         line = y + LINE * (at - (len(lines) - 1) / 2)
         parts.append(Text(left, line, text, bold=bold, colour=INK if clone.mutations else MUTED))
-    return Group(tuple(parts), title_of(clone, of), "clone", (("cells", f"{clone.cells:.4g}"),))
+    cells = () if math.isnan(clone.cells) else (("cells", f"{clone.cells:.4g}"),)
+    return Group(tuple(parts), title_of(clone, of), "clone", cells)
 
 
 def title_of(clone: DrawnClone, of: str) -> str:
     """Return the full description of a clone."""
     who = "root" if not clone.mutations else ", ".join(clone.mutations)
     number = "" if clone.number is None or not clone.mutations else f"clone {clone.number}: "
-    cells = "cell" if clone.cells == 1 else "cells"
-    words = f"{number}{who}; {clone.cells:.4g} {cells} of its own ({clone.share:.1%})"
+    words = f"{number}{who}"
+    if not math.isnan(clone.cells):
+        cells = "cell" if clone.cells == 1 else "cells"
+        words += f"; {clone.cells:.4g} {cells} of its own ({clone.share:.1%})"
     if clone.low is not None and clone.high is not None:
         words += f", 90 % interval {clone.low:.1%} to {clone.high:.1%}"
     return words if clone.support is None else f"{words}; in {clone.support:.1%} of {of}"
@@ -210,8 +213,7 @@ def add_note(items: list[Item], texts: Sequence[str], y: float, room: float) -> 
 
 def notes_of(tree: DrawnTree) -> list[str]:
     """Return what the figures of a tree need to be read."""
-    what = "Consensus of the sampled trees" if tree.published else "Most likely tree"
-    words = [f"{what}: {counted(len(tree.clones) - 1, 'clone', 'clones')}."]
+    words = [f"{tree.name}: {counted(len(tree.clones) - 1, 'clone', 'clones')}."]
     if tree.published:
         words[0] += " Mutations of a clone are in no known order."
     if any(clone.support is not None for clone in tree.clones):
@@ -230,6 +232,8 @@ def _columns(tree: DrawnTree) -> list[tuple[str, list[str]]]:
     if any(clone.support is not None for clone in tree.clones):
         texts = ["" if clone.support is None else f"{clone.support:.0%}" for clone in tree.clones]
         columns.append(("support", texts))
+    if not tree.has_cells:
+        return columns
     form = "{:.1f}" if tree.published else "{:.0f}"
     columns.append(("cells", [form.format(clone.cells) for clone in tree.clones]))
     if all(clone.low is not None for clone in tree.clones):
@@ -266,7 +270,7 @@ def tree_scene(tree: DrawnTree, style: Style, name: str = "tree") -> Scene:
         notes.append(f"Left out, as the figure is too narrow: {', '.join(left_out)}.")
     bottom = add_note(items, notes, rows.bottom + 16, width - 2 * MARGIN)
     what = "Consensus tree" if tree.published else "Most likely tree"
-    title = f"{what}, a row for each clone"
+    title = f"{tree.called or what}, a row for each clone"
     if columns:
         title += f"; beside it: {', '.join(title for title, _ in columns)}"
     return Scene(name, title, width, bottom + MARGIN / 2, [*rows.items, *items])

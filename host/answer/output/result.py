@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.output.assigned_tree import AssignedTree
+from syclade.host.answer.output.doubt import doubt_of
 from syclade.host.chains.runs.context import CO_OPTIMAL, RECURRENCE, SUPPORT, TREE, Search
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
@@ -169,9 +170,10 @@ class Result(AssignedTree, WithWork):
 
     @property
     def warnings(self) -> list[str]:
-        """Reasons to doubt the result: what a stop request left out, and those of the findings."""
-        stopped = [] if self.stop_words is None else [self.stop_words]
-        return [*stopped, *(words for finding in self.findings for words in finding.warnings)]
+        """Reasons to doubt the result: what a stop left out, and those of its findings and its searches."""
+        stopped, doubt = self.stop_words, doubt_of(self)
+        of_findings = (words for finding in self.findings for words in finding.warnings)
+        return [*([] if stopped is None else [stopped]), *of_findings, *([] if doubt is None else [doubt])]
 
     @property
     def runs(self) -> str:

@@ -8,24 +8,21 @@ has a leaf of length 0 for each clone that has others below it, and the support 
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
-import json
 import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
-from syclade.host.answer.figures.source import ResultFiles, files_in
-from syclade.host.data.input.textfile import read_text
+from syclade.host.answer.figures.given_trees import files_of_folder
+from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.data.trees.newick import newick_of
 from syclade.host.data.trees.tree import root_label
 from syclade.host.findings.consensus.tables import separator_of
 from syclade.host.ground.atomic import Content
-from syclade.host.ground.errors import OptionError, TableError
-from syclade.host.ground.files import is_file, tsv_text
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import shown
 
@@ -50,8 +47,7 @@ def tree_files_of(folder: Path, form: str, tree: str = "published") -> dict[str,
         OptionError: this is no such folder, or its tree has cells as leaves.
         TableError: a file of it is damaged.
     """
-    files = files_in(folder) if is_file(folder / "summary.json") else _given_consensus(folder)
-    return tree_files(files, form, tree)
+    return tree_files(files_of_folder(folder), form, tree)
 
 
 def tree_files(files: ResultFiles, form: str, tree: str = "published") -> dict[str, Content]:
@@ -86,25 +82,6 @@ def tree_files(files: ResultFiles, form: str, tree: str = "published") -> dict[s
     text = {"nhx": _nhx, "figtree": _figtree, "phylo": _phylo}[form](drawn, labels)
     changed = [pair for pair in zip(labels, names, strict=True) if pair[0] != pair[1]]
     return {FORMS[form]: text, **({NAMES: tsv_text(("label", "clone"), changed)} if changed else {})}
-
-
-def _given_consensus(folder: Path) -> ResultFiles:
-    """Return the files of a consensus of given trees; it has no summary, but names in relations.tsv."""
-    if not is_file(folder / "clones.tsv"):
-        raise OptionError(
-            f"{folder} is not the folder of a result", hint="it has neither summary.json nor clones.tsv"
-        )
-
-    def read(name: str) -> str | None:
-        path = folder / name
-        if name != "summary.json":
-            return read_text(path, TableError) if is_file(path) else None
-        text = read_text(folder / "relations.tsv", TableError)
-        rows = list(csv.DictReader(io.StringIO(text), delimiter="\t"))
-        pairs = [name for row in rows for name in (row.get("first"), row.get("second")) if name]
-        return json.dumps({"tree": "mutation", "mutations": list(dict.fromkeys(pairs))})
-
-    return ResultFiles(str(folder), read)
 
 
 def _labels_of(tree: DrawnTree, mutations: Sequence[str]) -> tuple[list[str], list[str]]:

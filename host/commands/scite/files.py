@@ -124,7 +124,7 @@ class SciteFolder:
         except OutputError as error:
             raise rescued(error, lambda place: write_files(place, files())) from error
         if older := [name for name in self._earlier if name not in self._folder.written]:
-            logger.warning("warning: %s: trees of an earlier run are still there", ", ".join(older))
+            logger.warning("%s: trees of an earlier run are still there", ", ".join(older))
 
 
 @contextmanager

@@ -204,7 +204,7 @@ def _maintain_workers(
         try:
             await start()
         except (OSError, ValueError, RuntimeError) as error:
-            logger.warning("warning: workers that ended are not replaced: %s", _reason_of(error))
+            logger.warning("workers that ended are not replaced: %s", _reason_of(error))
 
     def watch() -> None:
         while not over.wait(KEEP_SECONDS):

@@ -48,7 +48,7 @@ from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import JsonObject, counted, listed, short_repr
+from syclade.host.ground.values import JsonObject, counted, listed, part_of, short_repr
 
 __all__ = ["FILES", "CloneConsensus", "consensus_tree", "find_consensus"]
 
@@ -202,7 +202,7 @@ class CloneConsensus:
         lines = [
             f"consensus of the samples: {counted(len(self.mutations), 'mutation', 'mutations')} in "
             f"{counted(clones, 'clone', 'clones')}{others}, "
-            f"{misfits} of {len(self.cell_names)} cells fit none of them"
+            f"{part_of(misfits, len(self.cell_names), 'cell fits', 'cells fit')} none of them"
         ]
         for name, one in (self.truth or {}).items():
             lines.append(f"its {name:9}  precision {one.precision:.4f}  recall {one.recall:.4f}")

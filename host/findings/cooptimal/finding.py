@@ -128,7 +128,12 @@ class CoOptimalFinding(Finding):
     @property
     def lines(self) -> list[str]:
         """Their number."""
-        return [f"{self.found.counted} trees have this log-likelihood"]
+        return [self._words]
+
+    @property
+    def _words(self) -> str:
+        have = "tree has" if self.found.counted == "1" else "trees have"
+        return f"{self.found.counted} {have} this log-likelihood"
 
     def clone_shares(
         self, parents: NDArray[np.int32], clones: Sequence[Clone], unplaced: Unplaced
@@ -142,7 +147,7 @@ class CoOptimalFinding(Finding):
 
     def section(self) -> Section:
         """Return the edges that are not in all of them."""
-        words = f"{self.found.counted} trees have this log-likelihood; co_optimal.tsv has what they share."
+        words = f"{self._words}; co_optimal.tsv has what they share."
         if len(self.found.trees) == 1:
             return Section("Trees that are as likely", (words,))
         shares, labels = consensus_of(self.found.trees).edges, node_labels(self.mutations)

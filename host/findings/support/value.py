@@ -21,7 +21,7 @@ from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
+from syclade.host.ground.values import JsonObject, freeze_arrays, part_of, short_repr
 
 __all__ = ["COLUMNS", "FILES", "SURE", "UNSURE", "Support"]
 
@@ -129,9 +129,11 @@ class Support:
     def words(self) -> str:
         """The support as a line of text."""
         clades, cells = int((self.clades >= SURE).sum()), int((self.cells >= SURE).sum())
+        placed_cells = len(self.cells) - len(self.unplaced.cells)
         return (
-            f"support: {self.sure} of {self.placed} edges >= {SURE}, {clades} of {self.placed} "
-            f"clades, {cells} of {len(self.cells) - len(self.unplaced.cells)} cells"
+            f"support of at least {SURE}: {part_of(self.sure, self.placed, 'edge', 'edges')}, "
+            f"{part_of(clades, self.placed, 'clade', 'clades')}, "
+            f"{part_of(cells, placed_cells, 'cell', 'cells')}"
         )
 
     @property

@@ -65,6 +65,7 @@ def test_the_summary_repeats_the_run(tmp_path: Path) -> None:
     assert own["version"] == syclade.__version__
     assert set(own["options"]) == set(inspect.signature(syclade.infer).parameters) - {
         "matrix",
+        "reading",
         "progress",
         *("checkpoint", "checkpoint_every", "resume", "force", "stop", "executor"),  # none changes a result
     }

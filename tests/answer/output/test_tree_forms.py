@@ -106,8 +106,11 @@ def test_the_command_writes_what_the_result_returns(tmp_path: Path) -> None:
         cli, ["convert", str(tmp_path / "c"), "--to", "phylo", "--out", str(out)], catch_exceptions=False
     )
     assert re.search(r"\)1:\d", (out / "tree.nwk").read_text("utf-8"))
-    for folder in (tmp_path, tmp_path / "none"):
+    for folder, words in (
+        (tmp_path, "it is not the folder of a result"),
+        (tmp_path / "none", "is not there"),
+    ):
         failed = run.invoke(cli, ["convert", str(folder), "--to", "nhx", "--out", str(tmp_path / "x")])
-        assert "is not the folder of a result" in str(failed.exception)
+        assert words in str(failed.exception)
     failed = run.invoke(cli, ["convert", "-", "--to", "nhx", "--out", str(tmp_path / "x")], input="")
     assert "not from standard input" in str(failed.exception)

@@ -129,9 +129,10 @@ def test_the_command_writes_and_compares(tmp_path: Path) -> None:
     assert MUTATION.consensus_names == FILES
     assert set(FILES) <= set(json.loads((out / "run.json").read_text())["files"])
     CliRunner().invoke(cli, [*asked[:6], f"--out={out}", "--force"], catch_exceptions=False)
-    assert {path.name for path in out.iterdir()} == set(
-        MUTATION.file_names
-    )  # those of the first run are gone
+    assert {path.name for path in out.iterdir()} == {
+        *MUTATION.file_names,
+        "cells.tsv",
+    }  # those of the first run are gone
 
 
 def test_learned_rates_are_those_of_the_best_tree() -> None:

@@ -1,0 +1,1 @@
+"""Speed of chains by release, from stored measurements."""
