@@ -14,7 +14,8 @@ from typing import Any
 
 PAGES = {
     "First steps": [
-        "site/readme", "installation", "notebooks/from-a-matrix-to-a-report", "trust", "figures",
+        "site/readme", "installation", "notebooks/from-a-matrix-to-a-report", "choosing", "trust",
+        "reading-the-report", "limits", "figures",
         "tutorials/panel-to-report", "tutorials/reads-to-tree", "tutorials/two-time-points",
         "tutorials/a-cohort", "tutorials/replacing-scite", "biopsies",
     ],
@@ -23,11 +24,12 @@ PAGES = {
         "coming-from-scite", "infscite", "variants", "workflows/README",
     ],
     "Reference": [
-        "commands", "options", "site/commands", "site/python", "glossary", "model",
+        "commands", "options", "messages", "site/commands", "site/python", "glossary", "model",
     ],
     "How it works": [
         "search", "quality", "performance", "tails", "fpga", "fpga-model", "thesis", "architecture",
         "site/contributing", "releasing", "design-notes/composition-before", "design-notes/step-cost",
+        "design-notes/thirty-tasks",
     ],
 }  # fmt: skip
 """Pages of the site, by section."""

@@ -145,7 +145,7 @@ def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) ->
 
     Without samples of trees, the clones are the nodes of the most likely tree.
     """
-    from syclade.host.findings.specimen_shares import draw_shares_of_specimens
+    from syclade.host.findings.specimen_shares import draw_shares_of_specimens, unmeasured_in
 
     best, unplaced, published = draft.best, draft.unplaced, _published(draft)
     if published is None:
@@ -155,9 +155,11 @@ def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) ->
     if not (specimen_of >= 0).any():
         input_logger.warning("no placed cell has a sample: there are no clones by sample")
         return
-    draws = draw_shares_of_specimens(published, specimen_of, len(labels.specimens), request.seed)
+    count = len(labels.specimens)
+    draws = draw_shares_of_specimens(published, specimen_of, count, request.seed)
+    unmeasured = tuple(unmeasured_in(published, specimen_of, count))
     own = labels.columns if labels.given else {}
-    draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of), own))
+    draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of), own, unmeasured))
 
 
 def _without_clones(best: BestTree) -> str:

@@ -258,6 +258,8 @@ class ClonesBySampleFinding(Finding):
     found: ClonesBySample
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Labels of all cells that the matrix does not have itself."""
+    unmeasured: tuple[tuple[str, ...], ...] = ()
+    """Names of the mutations that no cell of a specimen has a value of, for each specimen."""
 
     def files(self) -> dict[str, Content]:
         """Return the tables of shares, and of changes if there are any."""
@@ -272,6 +274,17 @@ class ClonesBySampleFinding(Finding):
     def lines(self) -> list[str]:
         """Numbers of cells, and the clones that change."""
         return self.found.words
+
+    @property
+    def warnings(self) -> list[str]:
+        """Specimens in which mutations were not measured."""
+        return [
+            f"{sample} has no value of {listed(names)}: shares and changes of their clones there follow from "
+            "the prior alone, and clones and genotypes of its cells from those of other cells: do not "
+            "interpret them"
+            for sample, names in zip(self.found.samples, self.unmeasured, strict=False)
+            if names
+        ]
 
     def section(self) -> Section:
         """Return the share of each clone in each specimen, and how probable it is that it grew."""
@@ -293,7 +306,7 @@ class ClonesBySampleFinding(Finding):
             "sampled trees leave open.",
             *(("clone_changes.tsv has the other changes.",) if len(found.changes) > MOST_SHOWN else ()),
         )
-        return Section("Clones by sample", words, cut(head, rows))
+        return Section("Clones by sample", words, cut(head, rows), tuple(map(sentence, self.warnings)))
 
     def columns(self) -> list[Column]:
         """Return the labels of the cells."""

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.finding import CELLS, Column, Finding, FindingKind, Section, cut, no_files
+from syclade.host.findings.finding import (
+    CELLS,
+    Column,
+    Finding,
+    FindingKind,
+    Section,
+    cut,
+    no_files,
+    sentence,
+)
 from syclade.host.ground.values import JsonObject, counted
 
 if TYPE_CHECKING:
@@ -20,6 +29,9 @@ __all__ = ["DOUBLETS", "LIKELY", "DoubletsFinding", "genotypes_of"]
 
 LIKELY = 0.5
 """Probability above which a cell is called a doublet."""
+
+_FEWEST_SEEN = 0.5
+"""Expected number of doublets of two branches below which none is seen."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +67,16 @@ class DoubletsFinding(Finding):
         likely = counted(len(self.likely), "cell", "cells")
         return [f"{self.calls.expected:.1f} doublets expected, {likely} more likely one than not"]
 
+    @property
+    def warnings(self) -> list[str]:
+        """Number of doublets that follows from their rate alone, as hardly any could be seen in this tree."""
+        if self.calls.expected < 1.0 or self.calls.relevant_rate * len(self.cells) >= _FEWEST_SEEN:
+            return []
+        return [
+            f"hardly any of the {self.calls.expected:.1f} expected doublets would be of two branches of the "
+            "tree, and others cannot be seen: their number follows from their rate, not from the cells"
+        ]
+
     def section(self) -> Section:
         """Return rate, expected number, and the likely doublets."""
         calls = self.calls
@@ -73,7 +95,8 @@ class DoubletsFinding(Finding):
             "A doublet of two cells of one lineage cannot be seen: its mutations are those of the cell with "
             f"more of them. Doublets of two branches are {calls.relevant_rate:.2%} of the cells.",
         )
-        return Section("Doublets", words, cut(("cell", "P(doublet)", "first node", "second node"), rows))
+        table = cut(("cell", "P(doublet)", "first node", "second node"), rows)
+        return Section("Doublets", words, table, tuple(map(sentence, self.warnings)))
 
     def columns(self) -> list[Column]:
         """Return the probability of being a doublet, and the nodes of the likeliest pair."""

@@ -22,10 +22,15 @@ from syclade.host.data.trees.tree import ancestor_matrix, preorder
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.published import PublishedTree
 
-__all__ = ["ShareDraws", "draw_shares_of_specimens", "nearest_clones"]
+__all__ = ["ShareDraws", "draw_shares_of_specimens", "nearest_clones", "unmeasured_in"]
 
 BURN_IN, KEPT = 10, 10
 """Gibbs steps of each tree that are dropped, and that are used."""
+
+BLIND_BURN_IN = 40
+"""Dropped steps where a mutation is missing in all cells of a specimen. Nothing draws these cells to one of
+some clones, so that few steps would leave the shares of all specimens together, where the steps start; these
+start from the prior instead."""
 
 FEWEST_TREES, MOST_TREES, DRAWS = 40, 200, 2000
 """Sampled trees that are used, fewer for large matrices; and draws: with few trees, more of each."""
@@ -61,7 +66,8 @@ def draw_shares_of_specimens(
 ) -> ShareDraws:
     """Draw the shares of clones in specimens. Equal arguments give equal draws.
 
-    The Gibbs steps of a tree start from the sampled shares of all cells, else from equal shares.
+    The Gibbs steps of a tree start from the sampled shares of all cells, else from equal shares; those of a
+    specimen that did not measure a mutation, from the prior.
 
     Args:
         published: the clone tree, and sampled trees.
@@ -73,6 +79,7 @@ def draw_shares_of_specimens(
     generator = np.random.Philox(key=np.array([seed, _DOMAIN], dtype=np.uint64))
     groups = [np.flatnonzero(specimen_of == number) for number in range(specimens)]
     chosen, kept = _amount(len(trees), trees.shape[1] * len(specimen_of), doublets is not None)
+    blind = [bool(names) for names in unmeasured_in(published, specimen_of, specimens)]
     drawn = np.empty((len(chosen), kept, len(groups), tree.clones))
     cells = np.zeros((len(groups), tree.clones))
     for number, at in enumerate(chosen.tolist()):
@@ -85,11 +92,29 @@ def draw_shares_of_specimens(
         )
         clone_of = nearest_clones(tree, one)
         for specimen in range(len(groups)):
-            own, cells_at = _gibbs(specimen, count, start, kept, generator)
+            at_start = None if blind[specimen] else start
+            own, cells_at = _gibbs(specimen, count, at_start, len(one), kept, generator)
             for step in range(kept):
                 drawn[number, step, specimen] = np.bincount(clone_of, own[step], tree.clones)
             cells[specimen] += np.bincount(clone_of, cells_at, tree.clones)
     return ShareDraws(drawn.reshape(-1, len(groups), tree.clones), cells / (len(chosen) * kept))
+
+
+def unmeasured_in(
+    published: PublishedTree, specimen_of: NDArray[np.int64], specimens: int
+) -> list[tuple[str, ...]]:
+    """Return for each specimen the names of the mutations that none of its cells has a value of.
+
+    Args:
+        published: the clone tree, with what each mutation adds to the score of a cell: 0 for a missing value.
+        specimen_of: int64, shape (cells,): specimen of each placed cell; -1 for none.
+        specimens: number of specimens.
+    """
+    names = np.array(published.mutations, dtype=object)
+    measured = [(published.gains[:, specimen_of == one] != 0.0).any(axis=1) for one in range(specimens)]
+    return [
+        () if not (specimen_of == one).any() else tuple(names[~measured[one]]) for one in range(specimens)
+    ]
 
 
 def _amount(trees: int, entries: int, doublets: bool) -> tuple[NDArray[np.int64], int]:
@@ -107,15 +132,28 @@ def _amount(trees: int, entries: int, doublets: bool) -> tuple[NDArray[np.int64]
 
 
 def _gibbs(
-    specimen: int, count: Counter, shares: NDArray[np.float64], kept: int, generator: np.random.Philox
+    specimen: int,
+    count: Counter,
+    shares: NDArray[np.float64] | None,
+    nodes: int,
+    kept: int,
+    generator: np.random.Philox,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return draws of the shares of the nodes, (kept, nodes), and the sum of the drawn numbers of cells."""
-    draws, cells = np.empty((kept, len(shares))), np.zeros(len(shares))
-    for step in range(-BURN_IN, kept):
-        counts = count(specimen, shares)
+    """Return draws of the shares of the nodes, (kept, nodes), and the sum of the drawn numbers of cells.
+
+    Args:
+        specimen, count: the specimen, and how its cells are drawn.
+        shares: first shares; None for those of the prior.
+        nodes, kept: numbers of nodes and of steps that are used.
+        generator: the random numbers.
+    """
+    draws, cells = np.empty((kept, nodes)), np.zeros(nodes)
+    burn_in = BURN_IN if shares is not None else BLIND_BURN_IN
+    for step in range(-burn_in, kept):
+        counts = np.zeros(nodes, dtype=np.int64) if shares is None else count(specimen, shares)
         concentrations = draw_concentration(counts, float(uniform_numbers(generator, 1)[0]))
-        first, second = uniform_numbers(generator, 2 * len(shares)).reshape(2, -1)
-        logs = log2_gamma(counts + concentrations.of_nodes(len(shares)), first, second)
+        first, second = uniform_numbers(generator, 2 * nodes).reshape(2, -1)
+        logs = log2_gamma(counts + concentrations.of_nodes(nodes), first, second)
         shares = np.exp2(logs - logs.max())
         shares /= shares.sum()
         if step >= 0:

@@ -201,3 +201,26 @@ def test_trees_without_clones(
     found = syclade.infer(made.matrix, metadata=labels, **RATES, **options)
     assert found.clones_by_sample is None
     assert words in caplog.text
+
+
+def test_unmeasured_mutations_leave_shares_open() -> None:
+    """Where a specimen has no value of two mutations, their shares there are of the prior, with a warning."""
+    rng = np.random.default_rng(3)
+    true = np.repeat([[1, 0, 0], [1, 1, 0], [1, 0, 1]] * 2, [10, 60, 10, 10, 10, 60], axis=0).T
+    values = np.where(rng.random(true.shape) < 0.05, 1 - true, true)
+    values[1:, 80:] = 3
+    specimens = {
+        "first": [f"s{cell}" for cell in range(80)],
+        "second": [f"s{cell}" for cell in range(80, 160)],
+    }
+    result = syclade.infer(
+        values, fp_rate=0.01, fn_rate=0.1, metadata=specimens, names=("A", "B", "C"), device="native"
+    )
+    found = result.clones_by_sample
+    assert found is not None
+    clone = found.mutations.index(("B",))
+    first, second = (found.high[one, clone] - found.low[one, clone] for one in (0, 1))
+    assert first < 0.3
+    assert second > 0.8
+    (words,) = [words for words in result.warnings if "has no value of" in words]
+    assert words.startswith("second has no value of B, C: ")

@@ -94,24 +94,29 @@ def _texts(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
         yield from walk(statement)
 
 
+def _is_logged(call: ast.Call) -> bool:
+    """Return whether a call logs a warning, or adds one to a list of warnings."""
+    if not isinstance(call.func, ast.Attribute) or not call.args:
+        return False
+    of = call.func.value
+    return call.func.attr == "warning" or (
+        call.func.attr == "append" and isinstance(of, ast.Attribute) and of.attr == "warnings"
+    )
+
+
 def warnings() -> list[Message]:
     """Return the texts of warnings: those that are logged, and those of results."""
     found: dict[str, Message] = {}
 
-    def add(text: str, where: str) -> None:
+    def add(text: str, where: str, least: int = FEWEST_WORDS) -> None:
         text = plain(text)
-        if len(re.findall(r"[a-z]{2,}", text)) >= FEWEST_WORDS:
+        if len(re.findall(r"[a-z]{2,}", text)) >= least:
             found.setdefault(text, Message(text, where))
 
     for name, tree in modules():
         for node in ast.walk(tree):
-            logs = (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr == "warning"
-            )
-            if logs and isinstance(node, ast.Call) and (text := text_of(node.args[0])):
-                add(text, f"{name}:{node.lineno}")
+            if isinstance(node, ast.Call) and _is_logged(node) and (text := text_of(node.args[0])):
+                add(text, f"{name}:{node.lineno}", least=2)
             if (
                 isinstance(node, ast.Call)
                 and node.args

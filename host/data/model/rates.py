@@ -309,8 +309,9 @@ def _refuse_homozygous(matrix: Matrix) -> None:
         f"{where} is 2, a homozygous mutation ({int(found.sum())} in all), and there are no rates for it",
         path=path,
         line=line,
-        hint=f"{missing}give the rates of homozygous observations ({flag_of('fn_rate_hom')}, SCITE's second "
-        f"-ad, with {flag_of('hom_rate')}, its -cc), or treat 2 as 1 ({flag_of('merge_homozygous')})",
+        hint=f"{missing}treat 2 as 1 ({flag_of('merge_homozygous')}), as most analyses do, or give the rates "
+        f"of homozygous observations ({flag_of('fn_rate_hom')}, SCITE's second -ad, with "
+        f"{flag_of('hom_rate')}, its -cc)",
     )
 
 

@@ -216,9 +216,10 @@ def _shared_names(
             "%d of %d %ss of %s, and of %d of %s, are in both: only they are compared%s",
             len(shared), len(own), what, title, len(others), true_title, f" ({hint})" if hint else "",
         )  # fmt: skip
-    if not shared:
+    if len(shared) < 2 and (not shared or least > 1):
+        number = f"only one {what}, {shared[0]}" if shared else f"no {what}"
         raise TreeError(
-            f"the trees share no {what}: {title} has {listed(sorted(own)) or 'none'}; "
+            f"the trees share {number}: {title} has {listed(sorted(own)) or 'none'}; "
             f"{true_title} has {listed(sorted(others)) or 'none'}",
             hint="give trees whose leaves are cells"
             if what == "cell"

@@ -58,6 +58,12 @@ FILES = ("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv")
 SEEDING_TREES = 1000
 """Most sampled trees, evenly spaced, of which probabilities of seeding are means."""
 
+_AGAINST = (
+    "more cells are against the consensus there than for it, and only errors at these rates explain them: "
+    "do not publish such a claim before the rates, and mutations that all cells have, were checked"
+)
+"""Advice on a claim that the samples make against most of its cells."""
+
 CANDIDATES = 64
 """Number of sampled trees, evenly spaced, among which the search looks for its starts."""
 
@@ -171,7 +177,8 @@ class CloneConsensus:
             claims = [one.words(self.mutations, self.pair_counts) for one in self.kept_back]
             found.append(
                 f"the consensus keeps back {counted(len(claims), 'claim', 'claims')} that few of their own "
-                f"cells support: {listed(claims)}; these pairs are open in relations.tsv"
+                f"cells support: {listed(claims)}; these pairs are open in relations.tsv, and not each cell "
+                "of a clone with such a pair has both"
             )
         if self.contradictions:
             claims = [one.words(self.mutations, self.pair_counts) for one in self.contradictions]
@@ -181,12 +188,19 @@ class CloneConsensus:
                 f"mutations ({flag_of('recurrent', 'all')}), for doublets ({flag_of('doublets', 'learn')}), "
                 "or leave the mutation out (see relations.tsv)"
             )
-        if self.conflicts:
-            claims = [one.words(self.mutations, self.pair_counts) for one in self.conflicts]
-            found.append(
-                f"the most likely tree contradicts {counted(len(claims), 'claim', 'claims')} of the "
-                f"consensus with a probability above {CLAIMED}: {listed(claims, 3)}; publish the consensus"
-            )
+        doubtful = [len(one.contradicting) > len(one.supporting) for one in self.conflicts]
+        for doubt in (False, True):
+            claims = [
+                one.words(self.mutations, self.pair_counts)
+                for one, is_doubtful in zip(self.conflicts, doubtful, strict=True)
+                if is_doubtful == doubt
+            ]
+            if claims:
+                found.append(
+                    f"the most likely tree contradicts {counted(len(claims), 'claim', 'claims')} of the "
+                    f"consensus with a probability above {CLAIMED}: {listed(claims, 3)}; "
+                    f"{_AGAINST if doubt else 'publish the consensus'}"
+                )
         return found
 
     @property

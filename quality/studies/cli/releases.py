@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from syclade.host.commands import options
+from syclade.quality.extras import require_extras
 
 __all__ = ["command"]
 
@@ -22,7 +23,6 @@ def command(benches: Path, out: Path, force: bool) -> None:
     Prints the speeds as a table.
     """
     from syclade.host.ground.files import check_file
-    from syclade.quality.extras import require_extras
     from syclade.quality.figures import write_figure
     from syclade.quality.studies.releases.api import read_releases
 

@@ -445,6 +445,15 @@ def test_filters_of_compass(tmp_path: Path) -> None:
     assert syclade.read_matrix(path, min_depth=1).values.tolist() == [[0, 1, 0, 2]]
 
 
+def test_frequent_variants_of_compass_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Column FREQ has frequencies in the population: frequent variants are probably germline ones."""
+    path = tmp_path / "x"
+    path.write_text("NAME,FREQ,a,b\nFLT3,0.25,1:9:1,1:9:1\nNPM1,0,9:1:0,1:9:1\nTET2,?,9:1:0,1:9:1\n")
+    assert syclade.read_matrix(path, format="compass").values.tolist() == [[1, 1], [0, 1], [0, 1]]
+    (record,) = [one for one in caplog.records if one.levelname == "WARNING"]
+    assert record.getMessage().startswith("1 mutation is frequent in the population by FREQ (FLT3): ")
+
+
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("fractions", [True, False])
 def test_filters_of_a_loom(tmp_path: Path, fractions: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import replace
 
@@ -40,6 +41,7 @@ from syclade.host.data.input.formats.tabular import Table, by_commas, read_table
 from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import listed
 
 __all__ = ["read_compass", "read_condor", "read_csv", "read_sc", "read_tsv"]
 
@@ -146,8 +148,13 @@ def _likely(table: Table, options: ReadOptions, coding: str, path: str, form: st
     return replace(likely_grid(odds, table.names, table.columns, options), also=also)
 
 
+logger = logging.getLogger("syclade.input")
+
 _PLACE = ("CHR", "POS", "REF", "ALT")
 _ABOUT = (*_PLACE, "REGION", "NAME", "FREQ")
+FREQUENT = 0.01
+"""Frequency in the population from which a variant is probably a germline one."""
+
 _NO_GENOTYPE = -1
 _READS = re.compile(r"([0-9]{1,9}):([0-9]{1,9})(?::([0-3]))?")
 
@@ -170,6 +177,7 @@ def read_compass(data: bytes, path: str, options: ReadOptions) -> Grid:
     columns = [column for column, name in enumerate(header) if name not in _ABOUT]
     cells = [header[column] for column in columns]
     names, places, entries = [], [], []
+    frequent: list[str] = []
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(header):
             raise MatrixError(
@@ -179,11 +187,29 @@ def read_compass(data: bytes, path: str, options: ReadOptions) -> Grid:
         if place:
             chrom, position, ref, alt = (row[column].strip() for column in place)
             places.append(f"{chrom}:{position}:{ref}/{alt}")
+        if "FREQ" in header and _frequency(row[header.index("FREQ")]) >= FREQUENT:
+            frequent.append(names[-1])
         entries.append([_entry(row[column], options, path, number) for column in columns])
     if not entries or not cells:
         missing = "cells" if entries else "rows of variants"
         raise MatrixError(f"the table has a header, but no {missing}", path=path, line=1)
-    return _called(np.array(entries, np.int64), options, path).grid(names, cells, places)
+    grid = _called(np.array(entries, np.int64), options, path).grid(names, cells, places)
+    if frequent:
+        which = "mutation is" if len(frequent) == 1 else "mutations are"
+        logger.warning(
+            "%d %s frequent in the population by FREQ (%s): germline variants are in all cells, also normal "
+            "ones, and make no clones; leave them out of the table",
+            len(frequent), which, listed(frequent),
+        )  # fmt: skip
+    return grid
+
+
+def _frequency(text: str) -> float:
+    """Return a frequency in the population; 0 for a text that is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
 
 
 def _called(entries: NDArray[np.int64], options: ReadOptions, path: str) -> Called:
