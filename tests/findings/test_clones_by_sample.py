@@ -18,7 +18,7 @@ from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
 from syclade.host.findings.consensus.published import PublishedTree
-from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
+from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones, unmeasured_in
 from tests.support.dirichlet import log_by_concentrations
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "native"}
@@ -204,23 +204,19 @@ def test_trees_without_clones(
 
 
 def test_unmeasured_mutations_leave_shares_open() -> None:
-    """Where a specimen has no value of two mutations, their shares there are of the prior, with a warning."""
-    rng = np.random.default_rng(3)
-    true = np.repeat([[1, 0, 0], [1, 1, 0], [1, 0, 1]] * 2, [10, 60, 10, 10, 10, 60], axis=0).T
-    values = np.where(rng.random(true.shape) < 0.05, 1 - true, true)
-    values[1:, 80:] = 3
-    specimens = {
-        "first": [f"s{cell}" for cell in range(80)],
-        "second": [f"s{cell}" for cell in range(80, 160)],
-    }
-    result = syclade.infer(
-        values, fp_rate=0.01, fn_rate=0.1, metadata=specimens, names=("A", "B", "C"), device="native"
+    """Where a specimen has no value of two mutations, their shares there are those of the prior."""
+    parents = np.array([3, 0, 0, 3], np.int32)  # A, and B and C below it
+    has = np.repeat([[1, 0, 0], [1, 1, 0], [1, 0, 1]], [10, 60, 10], axis=0).T
+    gains = np.tile(np.where(has == 1, 3.0, -5.0), 2)
+    gains[1:, 80:] = 0.0
+    published = PublishedTree(
+        clone_tree_of(parents), ("A", "B", "C"), gains, np.repeat(parents[None], 100, axis=0), None, None
     )
-    found = result.clones_by_sample
-    assert found is not None
-    clone = found.mutations.index(("B",))
-    first, second = (found.high[one, clone] - found.low[one, clone] for one in (0, 1))
-    assert first < 0.3
-    assert second > 0.8
-    (words,) = [words for words in result.warnings if "has no value of" in words]
-    assert words.startswith("second has no value of B, C: ")
+    specimen_of = np.repeat([0, 1], 80)
+    shares = draw_shares_of_specimens(published, specimen_of, 2, 1).shares
+    clone = published.tree.clone_of[1]
+    (low, unmeasured_low), (high, unmeasured_high) = np.quantile(shares[:, :, clone], (0.05, 0.95), axis=0)
+    assert 0.6 < low < high < 0.9
+    assert unmeasured_low < 0.1
+    assert unmeasured_high > 0.9
+    assert unmeasured_in(published, specimen_of, 2) == [(), ("B", "C")]
