@@ -42,8 +42,8 @@ SUMMARY_FIELDS = {
 }  # fmt: skip
 RUN_FIELDS = {
     "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "work", "slots", "threads",
-    "pipeline", "seconds", "total_seconds", "steps_per_second", "options", "date", "version", "versions",
-    "files",
+    "pipeline", "seconds", "total_seconds", "stages", "steps_per_second", "options", "date", "version",
+    "versions", "files",
 }  # fmt: skip
 
 

@@ -277,6 +277,7 @@ def infer_by(
             progress(progress_of(state, to_nats))
 
     request = make_request(matrix, options, executor, stop, show)
+    prepared = time.perf_counter() - begun
 
     def report(state: Progress) -> None:
         show(state, request.plan.problem.to_nats)
@@ -293,8 +294,9 @@ def infer_by(
             elif options.recurrent is not None:
                 from syclade.host.answer.recurrence.bayes_factors import add_recurrences
 
-                add_recurrences(request, draft, RunContext(report, stop=stop))
-            return finish(request, draft, time.perf_counter() - begun)
+                with draft.timed("recurrence"):
+                    add_recurrences(request, draft, RunContext(report, stop=stop))
+            return finish(request, draft, prepared, time.perf_counter() - begun)
     finally:
         if isinstance(request.device, Several):
             request.device.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -129,6 +130,7 @@ def make_result(
         stopped_in=draft.stopped_in,
         pipeline=found.pipeline,
         total_seconds=total_seconds,
+        stages=draft.stages,
     )
 
 
@@ -159,7 +161,7 @@ def make_draft(request: Request, context: RunContext) -> Draft:
         CheckpointError: the checkpoint to resume from is damaged or belongs to another run.
         OutputError: the samples cannot be written.
     """
-    problem = request.plan.problem
+    begun, problem = time.perf_counter(), request.plan.problem
     found = _by_search(request, context) if request.by_search else _by_chains(request, context)
     if found.interrupted and request.estimated.tree is not None:
         found = _with_tree(found, request, request.estimated.tree)
@@ -173,19 +175,22 @@ def make_draft(request: Request, context: RunContext) -> Draft:
         work=(*request.estimated.work, *found.work),
         seconds=found.outcome.seconds,
         stopped_in=TREE if found.interrupted or request.estimated.stopped else None,
+        stages={"tree": time.perf_counter() - begun},
     )
     add_findings(request, draft, context)
     return draft
 
 
-def finish(request: Request, draft: Draft, total_seconds: float) -> Result:
+def finish(request: Request, draft: Draft, prepared: float, total_seconds: float) -> Result:
     """Return the result of a run.
 
     Args:
         request: its options. The command to repeat the run estimates the rates again.
         draft: what its stages found.
+        prepared: wall time before its stages: of reading the matrix, and of estimating the rates.
         total_seconds: its wall time.
     """
+    draft.stages = {"preparation": prepared, **draft.stages}
     options = {**request.plain_options, **request.estimated.as_requested}
     return make_result(draft, request.plan, seed=request.seed, options=options, total_seconds=total_seconds)
 

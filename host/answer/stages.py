@@ -53,14 +53,17 @@ def add_findings(request: Request, draft: Draft, context: RunContext) -> None:
     if request.support is not None:
         _add_support(request.support, request, draft, context)
     if request.labels is not None and request.labels.specimens:
-        _add_clones_by_sample(request, draft, request.labels)
+        with draft.timed("clones by sample"):
+            _add_clones_by_sample(request, draft, request.labels)
     if request.options.genotypes:
-        _add_genotypes(draft)
+        with draft.timed("genotypes"):
+            _add_genotypes(draft)
     if draft.get(ConsensusFinding) is None and draft.best.kind.consensus_names:
         columns = {} if request.labels is None else request.labels.columns
         draft.add(LikelyCells(draft.best, draft.unplaced, columns))
     if request.max_trees is not None:
-        _add_co_optimal(request, draft, request.max_trees, context)
+        with draft.timed("equal trees"):
+            _add_co_optimal(request, draft, request.max_trees, context)
 
 
 def _add_consensus(
@@ -79,6 +82,17 @@ def _add_consensus(
         labels: labels of the cells; None for none.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
+    with draft.timed("consensus"):
+        _add_consensus_of(draft, samples, rates, labels, fn_rates)
+
+
+def _add_consensus_of(
+    draft: Draft,
+    samples: Sampled,
+    rates: ObservationModel,
+    labels: CellLabels | None,
+    fn_rates: NDArray[np.float64] | None,
+) -> None:
     best = draft.best
     consensus = best.kind.consensus(
         samples, best.parents, best.observed, rates, draft.true_tree, draft.unplaced, fn_rates
@@ -111,13 +125,15 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
         request.device, request.encoding, request.slots, request.seed, RunContext(report, stop=context.stop)
     )
     try:
-        add_support(planned, draft, run)
+        with draft.timed("support"):
+            add_support(planned, draft, run)
     except SycladeError as error:
         logger.warning("the tree has no support: %s", error)
         return
     if (found := draft.get(SupportFinding)) is None:
         return
-    support = found.support
+    support = replace(found.support, seconds=draft.stages["support"])
+    draft.add(replace(found, support=support))
     rates = draft.best.rates if support.rates is None else support.rates.sampled_under
     fn_rates = None if support.dropout is None else support.dropout.fn_rates
     _add_consensus(draft, support.sampled, rates, request.labels, fn_rates)

@@ -23,11 +23,11 @@ __all__ = [
     "Concentrations",
     "concentration_of",
     "draw_concentration",
-    "draw_concentrations",
     "draw_shares",
-    "draw_shares_at",
     "generator_of",
     "log2_gamma",
+    "log_shares_by",
+    "shapes_of",
     "uniform_numbers",
 ]
 
@@ -91,18 +91,26 @@ def draw_shares(
     Returns:
         int32, shape (chains, nodes).
     """
-    return draw_shares_at(problem, counts, draw_concentrations(counts, generators), generators)
-
-
-def draw_shares_at(
-    problem: Problem,
-    counts: NDArray[np.int64],
-    concentrations: Sequence[Concentrations],
-    generators: Sequence[np.random.Philox],
-) -> NDArray[np.int32]:
-    """Return log shares given the numbers of cells at the nodes and the concentrations: see `draw_shares`."""
-    shapes = counts + np.array([one.of_nodes(problem.nodes) for one in concentrations])
+    shapes = counts + shapes_of(problem, _concentrations(counts, generators))
     numbers = np.stack([uniform_numbers(generator, 2 * problem.nodes) for generator in generators])
+    return log_shares_by(problem, shapes, numbers)
+
+
+def shapes_of(problem: Problem, concentrations: Sequence[Concentrations]) -> NDArray[np.float64]:
+    """Return the shapes of the shares' prior: float64, shape (chains, nodes)."""
+    return np.array([one.of_nodes(problem.nodes) for one in concentrations])
+
+
+def log_shares_by(
+    problem: Problem, shapes: NDArray[np.float64], numbers: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """Return log shares for given shapes: int32, shape (chains, nodes).
+
+    Args:
+        problem: the problem.
+        shapes: float64, shape (chains, nodes): those of the prior, and the numbers of cells.
+        numbers: float64, shape (chains, 2 * nodes): uniform numbers.
+    """
     first, second = numbers[:, : problem.nodes], numbers[:, problem.nodes :]
     logs = log2_gamma(shapes, first, second)
     logs -= logs.max(axis=1, keepdims=True)
@@ -111,7 +119,7 @@ def draw_shares_at(
     return np.rint(logs).astype(np.int32)
 
 
-def draw_concentrations(
+def _concentrations(
     counts: NDArray[np.int64], generators: Sequence[np.random.Philox]
 ) -> list[Concentrations]:
     """Return concentrations for each chain, drawn given the numbers of cells at the nodes."""

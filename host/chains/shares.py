@@ -21,9 +21,10 @@ from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores.all_attachments import node_scores
 from syclade.host.chains.share_draws import (
     LOWEST_OCTAVE,
-    draw_concentrations,
-    draw_shares_at,
+    draw_concentration,
     generator_of,
+    log_shares_by,
+    shapes_of,
     uniform_numbers,
 )
 from syclade.host.chains.state import ChainState
@@ -124,13 +125,17 @@ class GibbsSteps:
         rates = [state.rates for state in states]
         log_shares = _log_shares_of(states)
         cells.place(states, rates)
-        concentrations = None
-        for _ in range(_sweeps(problem)):
-            nodes = cells.draw(log_shares, _numbers(problem, generators))
+        count, sweeps = len(problem.column_of), _sweeps(problem)
+        length = count + 2 * problem.nodes  # all numbers at once, and one for the concentrations
+        numbers = np.stack([uniform_numbers(generator, 1 + sweeps * length) for generator in generators])
+        single, shapes = numbers[:, count], np.zeros(0)
+        numbers = np.delete(numbers, count, axis=1).reshape(len(states), sweeps, length)
+        for sweep in range(sweeps):
+            nodes = cells.draw(log_shares, numbers[:, sweep, :count])
             counts = np.array([np.bincount(one, minlength=problem.nodes) for one in nodes])
-            if concentrations is None:
-                concentrations = draw_concentrations(counts, generators)
-            log_shares = draw_shares_at(problem, counts, concentrations, generators)
+            if not sweep:
+                shapes = shapes_of(problem, list(map(draw_concentration, counts, single.tolist())))
+            log_shares = log_shares_by(problem, counts + shapes, numbers[:, sweep, count:])
         if self._draw is not None:
             nodes = cells.draw(log_shares, _numbers(problem, generators))
             drawn = [self._draw(*one) for one in zip(states, nodes, generators, strict=True)]

@@ -6,6 +6,8 @@ If either fails, the result is not lost: it goes to another folder.
 from __future__ import annotations
 
 import json
+import logging
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from syclade.host.ground.output_folder import OutputFolder
 
 __all__ = ["command", "require_libraries"]
+
+logger = logging.getLogger("syclade.times")
 
 _MOST_NEAR = 6
 """Most names that a wrong one may mean."""
@@ -55,6 +59,7 @@ def command(matrix: object, **given: Any) -> int:
     from syclade.host.data.input.names import listed_names
     from syclade.host.findings.kinds import kind_named, weights_of
 
+    begun = time.perf_counter()
     chosen = settled(options.options_from(given))
     kind = kind_named(chosen.tree)
     chosen = chosen.replace(move_probabilities=weights_of(kind, chosen.move_probabilities))
@@ -73,6 +78,7 @@ def command(matrix: object, **given: Any) -> int:
         for words in [*result.warnings, *page.warnings(result.mutations)]:
             click.echo(f"syclade: warning: {words}", err=True)
         _deliver(result, folder, also, page, quiet=chosen.quiet, as_json=chosen.json)
+        logger.info("%s", _times(result, time.perf_counter() - begun))
     return stop.status
 
 
@@ -254,6 +260,14 @@ def _print(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
             click.echo("syclade: warning: names have signs that standard output lacks: use --out", err=True)
     else:
         click.echo(f"wrote {', '.join(folder.written)} to {folder.path}")
+
+
+def _times(result: Result, total: float) -> str:
+    """Return the wall time of the command, and of all of its parts, as text."""
+    parts = dict(result.stages)
+    parts["files"] = total - result.total_seconds
+    parts["other"] = total - sum(parts.values())
+    return f"{total:.2f} s: " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in parts.items())
 
 
 def _pipeline(report: PipelineReport) -> str:

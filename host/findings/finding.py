@@ -7,7 +7,9 @@ from the `Draft` of an answer: the most likely tree, and what the stages of a ru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
@@ -111,6 +113,7 @@ class Draft:
         seconds: wall time of chains and searches.
         stopped_in: first stage that a stop request has cut short or left out; None for none.
         findings: findings that the stages have made, by their types.
+        stages: wall time of each stage that has ended, in seconds, in order.
     """
 
     best: BestTree
@@ -122,6 +125,14 @@ class Draft:
     seconds: float
     stopped_in: str | None = None
     findings: dict[type[Finding], Finding] = field(default_factory=dict)
+    stages: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Measure the time of a stage."""
+        begun = time.perf_counter()
+        yield
+        self.stages[stage] = self.stages.get(stage, 0.0) + time.perf_counter() - begun
 
     def add(self, finding: Finding) -> None:
         """Add what a stage found, in place of an earlier finding of its type."""

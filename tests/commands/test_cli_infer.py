@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -330,3 +331,17 @@ def test_the_package_runs_as_a_module() -> None:
         [sys.executable, "-m", "syclade", "--version"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, f"syclade {syclade.__version__}\n")
+
+
+def test_the_last_line_has_the_time_of_all_parts(run: Any, tmp_path: Path) -> None:
+    options = [*RATES, "--device", "native", "--genotypes", "--out", tmp_path]
+    _, _, told = run("infer", MATRIX, *options)
+    last = told.splitlines()[-1]
+    total, *parts = (float(seconds) for seconds in re.findall(r"(\d+\.\d+) s\b", last))
+    names = ("preparation", "tree", "support", "consensus", "genotypes", "files", "other")
+    assert all(f"{name} " in last for name in names)
+    assert len(parts) == len(names)
+    assert sum(parts) == pytest.approx(total, abs=0.04)
+    assert parts[-1] < 0.1 * total
+    stages = json.loads((tmp_path / "run.json").read_text())["stages"]
+    assert [f"{seconds:.2f}" for seconds in stages.values()] == [f"{one:.2f}" for one in parts[:5]]

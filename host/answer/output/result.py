@@ -77,6 +77,8 @@ class Result(AssignedTree, WithWork):
         slots: number of chain states, or searches, on the device at once.
         seconds: wall time of chains and searches in seconds, without start-up.
         total_seconds: wall time of the whole inference in seconds, with the estimate of rates and support.
+        stages: wall time of each part of it, by name, in order: `preparation` (matrix, device and rates),
+            `tree`, `support`, `consensus`, and so on.
         matrix: name of the file or stream of the matrix, as given; None for an array.
         matrix_sha256: SHA-256 of the values as a text in SCITE's format, in hexadecimal; independent of the
             format of the file.
@@ -130,6 +132,7 @@ class Result(AssignedTree, WithWork):
     stopped_in: str | None
     pipeline: PipelineReport | None
     total_seconds: float
+    stages: Mapping[str, float]
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""

@@ -240,6 +240,7 @@ def run_of(result: Result) -> dict[str, object]:
         "threads": usable_cores(),
         "seconds": result.seconds,
         "total_seconds": result.total_seconds,
+        "stages": dict(result.stages),
         "steps_per_second": result.steps_per_second,
         "pipeline": None if result.pipeline is None else {**result.pipeline},
         "options": dict(result.options),

@@ -88,7 +88,8 @@ def _assignment(result: Result) -> Section:
 def _times(result: Result) -> str:
     """Return the wall time of the whole run and of its parts as text."""
     runs = "searches" if result.searches else "chains"
-    parts = {runs: result.seconds} | ({} if result.support is None else {"support": result.support.seconds})
+    later = {name: seconds for name, seconds in result.stages.items() if name not in ("preparation", "tree")}
+    parts = {runs: result.seconds} | later
     shown = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in parts.items())
     return f"{result.total_seconds:.2f} s, of which {shown}"
 

@@ -52,7 +52,7 @@ class Support:
         steps: steps of each chain.
         enough: whether the samples are enough by the rule of `support.rounds.enough`.
         interrupted: whether the sampling was stopped; the samples are those until then.
-        seconds: wall time of the chains.
+        seconds: wall time of the chains; of the whole stage, once it has ended.
         sampled: the samples with their diagnostics.
         edges: float64, shape (n,): probability of each mutation's parent in the tree; without unplaced
             mutations, which have NaN, as in `clades`.
