@@ -83,6 +83,7 @@ MODULES = {
     "host.data.model.pairs": "genotypes",
     "host.findings.consensus.published": "labels of cells, and genotypes",
     "host.findings.consensus.tables": "labels of cells",
+    "host.findings.silent": "labels of cells",
     "host.findings.specimen_shares": "labels of cells",
     "host.findings.cooptimal.plateau": "co-optimal trees",
     "host.device.queue": "SYCL devices",

@@ -11,7 +11,7 @@ from syclade.host.data.model.problem import problem_at
 from syclade.host.findings.clones_by_sample import ClonesBySampleFinding, summarised
 from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
-from syclade.host.findings.genotypes import GenotypesFinding, make_genotypes
+from syclade.host.findings.genotypes import GenotypesFinding, OfSpecimens, make_genotypes
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.likely_cells import LikelyCells
 from syclade.host.findings.samples.finding import SamplesFinding
@@ -52,12 +52,13 @@ def add_findings(request: Request, draft: Draft, context: RunContext) -> None:
         _add_consensus(draft, samples, rates, request.labels)
     if request.support is not None:
         _add_support(request.support, request, draft, context)
+    specimens = None
     if request.labels is not None and request.labels.specimens:
         with draft.timed("clones by sample"):
-            _add_clones_by_sample(request, draft, request.labels)
+            specimens = _add_clones_by_sample(request, draft, request.labels)
     if request.options.genotypes:
         with draft.timed("genotypes"):
-            _add_genotypes(draft)
+            _add_genotypes(draft, specimens)
     if draft.get(ConsensusFinding) is None and draft.best.kind.consensus_names:
         columns = {} if request.labels is None else request.labels.columns
         draft.add(LikelyCells(draft.best, draft.unplaced, columns))
@@ -101,6 +102,8 @@ def _add_consensus_of(
         return
     if labels is not None:
         consensus = replace(consensus, labels=labels.columns)
+        if labels.specimens:
+            consensus = consensus.with_specimens(labels.specimen_of[consensus.placed_cells])
     doublets = best.assignment.doublets
     draft.add(ConsensusFinding(consensus if doublets is None else consensus.with_doublets(doublets.rate)))
 
@@ -139,11 +142,12 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     _add_consensus(draft, support.sampled, rates, request.labels, fn_rates)
 
 
-def _add_genotypes(draft: Draft) -> None:
-    """Add the genotypes of the cells by the published tree."""
-    best, found = draft.best, draft.get(ConsensusFinding)
-    consensus = None if found is None else found.consensus
-    draft.add(GenotypesFinding(make_genotypes(best, consensus, _published(draft), draft.unplaced)))
+def _add_genotypes(draft: Draft, specimens: OfSpecimens | None) -> None:
+    """Add the genotypes of the cells by the published tree, and by shares in specimens if there are any."""
+    best, tree = draft.best, draft.get(ConsensusFinding)
+    consensus = None if tree is None else tree.consensus
+    found = make_genotypes(best, consensus, _published(draft), draft.unplaced, specimens)
+    draft.add(GenotypesFinding(found))
 
 
 def _published(draft: Draft) -> PublishedTree | None:
@@ -156,26 +160,28 @@ def _published(draft: Draft) -> PublishedTree | None:
     return published_tree(draft.best, None if consensus is None else consensus.consensus, draft.unplaced)
 
 
-def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) -> None:
+def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) -> OfSpecimens | None:
     """Add the shares of the clones of the published tree in specimens: of the consensus, if there is one.
 
     Without samples of trees, the clones are the nodes of the most likely tree.
+
+    Returns:
+        The shares of nodes; None if there are none.
     """
-    from syclade.host.findings.specimen_shares import draw_shares_of_specimens, unmeasured_in
+    from syclade.host.findings.specimen_shares import draw_shares_of_specimens
 
     best, unplaced, published = draft.best, draft.unplaced, _published(draft)
     if published is None:
         input_logger.warning("%s have no clones by sample", _without_clones(best))
-        return
+        return None
     specimen_of = labels.specimen_of[unplaced.placed_cells(len(best.cells))]
     if not (specimen_of >= 0).any():
         input_logger.warning("no placed cell has a sample: there are no clones by sample")
-        return
-    count = len(labels.specimens)
-    draws = draw_shares_of_specimens(published, specimen_of, count, request.seed)
-    unmeasured = tuple(unmeasured_in(published, specimen_of, count))
+        return None
+    draws = draw_shares_of_specimens(published, specimen_of, len(labels.specimens), request.seed)
     own = labels.columns if labels.given else {}
-    draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of), own, unmeasured))
+    draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of), own))
+    return OfSpecimens(draws, specimen_of)
 
 
 def _without_clones(best: BestTree) -> str:

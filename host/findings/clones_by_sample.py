@@ -26,6 +26,7 @@ from syclade.host.ground.values import JsonObject, counted, freeze_arrays, liste
 
 if TYPE_CHECKING:
     from syclade.host.data.input.metadata import CellLabels
+    from syclade.host.findings.consensus.clone_tree import CloneTree
     from syclade.host.findings.consensus.published import PublishedTree
     from syclade.host.findings.specimen_shares import ShareDraws
     from syclade.host.ground.atomic import Content
@@ -35,10 +36,15 @@ __all__ = ["CLONES_BY_SAMPLE", "FILES", "Change", "ClonesBySample", "ClonesBySam
 FILES = ("clones_by_sample.tsv", "clone_changes.tsv")
 """Names of the files."""
 
-SHARES = ("sample", "time", "clone", "cells", "share", "low", "high", "mutations")
+SHARES = ("sample", "time", "clone", "cells", "share", "low", "high", "told", "mutations")
 """Columns of clones_by_sample.tsv: names of the specimen, and of its time point if there are any; number of
 the clone, 0 for the root; expected number of its own cells in the specimen (a doublet is two); mean, and ends
-of the central 90 %, of its share of the tissue that the specimen is from; names of its mutations."""
+of the central 90 %, of its share of the tissue that the specimen is from; `no` if the specimen did not
+measure what tells the clone from another one, else `yes`; names of its mutations."""
+
+UNMEASURED = 0.05
+"""Part of a specimen's cells with a value below which a mutation is named as not measured, if the part of all
+cells is four times as large."""
 
 CHANGES = ("from", "to", "clone", "change", "low", "high", "grew")
 """Columns of clone_changes.tsv: names of two specimens, or of two time points, the earlier one first; number
@@ -94,6 +100,9 @@ class ClonesBySample:
             tissue that the specimen is from.
         changes: changes from specimen to specimen, or from time point to time point.
         without: number of placed cells without a specimen.
+        unmeasured: for each specimen, the mutations that none of its cells, or hardly any, has a value of,
+            with the number of cells that do.
+        told: bool, shape (specimens, clones): whether the specimen tells the clone from all others.
     """
 
     samples: tuple[str, ...]
@@ -108,10 +117,12 @@ class ClonesBySample:
     high: NDArray[np.float64]
     changes: tuple[Change, ...]
     without: int
+    unmeasured: tuple[dict[str, int], ...]
+    told: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        freeze_arrays(self, ("parents", "cells_of", "cells", "share", "low", "high"))
+        freeze_arrays(self, ("parents", "cells_of", "cells", "share", "low", "high", "told"))
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -125,7 +136,13 @@ class ClonesBySample:
         heads = [(name, *self.times[at : at + 1]) for at, name in enumerate(self.samples)]
         numbers = (self.cells, self.share, self.low, self.high)
         rows = (
-            (*head, clone, *(_number(of[at, clone]) for of in numbers), bar.join(names))
+            (
+                *head,
+                clone,
+                *(_number(of[at, clone]) for of in numbers),
+                "yes" if self.told[at, clone] else "no",
+                bar.join(names),
+            )
             for at, head in enumerate(heads)
             for clone, names in enumerate(self.mutations)
         )
@@ -156,7 +173,33 @@ class ClonesBySample:
             "low": _rounded(self.low),
             "high": _rounded(self.high),
             "changes": changes,
+            **(
+                {"unmeasured": dict(zip(self.samples, self.unmeasured, strict=True))}
+                if any(self.unmeasured)
+                else {}
+            ),
         }
+
+    @property
+    def warnings(self) -> list[str]:
+        """For each specimen: mutations that it did not measure, and the clones that it does not tell."""
+        found = []
+        for at, unmeasured in enumerate(self.unmeasured):
+            if not unmeasured:
+                continue
+            clones = [str(clone) for clone in np.flatnonzero(~self.told[at]).tolist()]
+            cells = [f"{name} in {cells}" for name, cells in unmeasured.items()]
+            found.append(
+                f"sample {self.samples[at]} did not measure {counted(len(cells), 'mutation', 'mutations')} "
+                f"(of its {self.cells_of[at]} cells, these have a value: {listed(cells)})"
+                + (
+                    f": it does not tell clones {listed(clones)} from each other, and how their cells are "
+                    "divided follows from the prior"
+                    if clones
+                    else ""
+                )
+            )
+        return found
 
     @property
     def words(self) -> list[str]:
@@ -208,6 +251,7 @@ def summarised(
     """
     tree, mutations = published.tree, published.mutations
     low, high = np.quantile(draws.shares, INTERVAL, axis=0)
+    silent = _silent(published.gains, specimen_of, len(labels.specimens))
     return ClonesBySample(
         samples=labels.specimens,
         times=labels.times,
@@ -221,7 +265,45 @@ def summarised(
         high=high,
         changes=tuple(_changes(draws.shares, labels)),
         without=int((specimen_of < 0).sum()),
+        unmeasured=tuple(
+            {mutations[row]: int(own[row]) for row in np.flatnonzero(own >= 0).tolist()} for own in silent
+        ),
+        told=np.array([_told(tree, own >= 0) for own in silent]),
     )
+
+
+def _silent(gains: NDArray[np.float64], specimen_of: NDArray[np.int64], specimens: int) -> NDArray[np.int64]:
+    """Return the number of cells with a value of each mutation that a specimen did not measure, else -1.
+
+    Args:
+        gains: float64, shape (n, cells): 0 where there is no value.
+        specimen_of: int64, shape (cells,).
+        specimens: number of specimens.
+
+    Returns:
+        int64, shape (specimens, n).
+    """
+    measured = gains != 0.0
+    of_all = measured.mean(axis=1)
+    found = np.full((specimens, len(gains)), -1)
+    for specimen in range(specimens):
+        own = specimen_of == specimen
+        cells, size = measured[:, own].sum(axis=1), int(own.sum())
+        few = (cells < UNMEASURED * size) & (4 * cells < of_all * size)
+        if size:
+            found[specimen, few] = cells[few]
+    return found
+
+
+def _told(tree: CloneTree, silent: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which clones are told from all others where some mutations, bool (n,), were not measured."""
+    from syclade.host.findings.silent import equal_nodes
+
+    all_silent = np.array([bool(own) and bool(silent[own].all()) for own in tree.members])
+    told = np.ones(tree.clones, dtype=np.bool_)
+    for clones in equal_nodes(tree.parents, all_silent):
+        told[clones] = False
+    return told
 
 
 def _changes(shares: NDArray[np.float64], labels: CellLabels) -> Iterable[Change]:
@@ -258,8 +340,6 @@ class ClonesBySampleFinding(Finding):
     found: ClonesBySample
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Labels of all cells that the matrix does not have itself."""
-    unmeasured: tuple[tuple[str, ...], ...] = ()
-    """Names of the mutations that no cell of a specimen has a value of, for each specimen."""
 
     def files(self) -> dict[str, Content]:
         """Return the tables of shares, and of changes if there are any."""
@@ -277,14 +357,8 @@ class ClonesBySampleFinding(Finding):
 
     @property
     def warnings(self) -> list[str]:
-        """Specimens in which mutations were not measured."""
-        return [
-            f"{sample} has no value of {listed(names)}: shares and changes of their clones there follow from "
-            "the prior alone, and clones and genotypes of its cells from those of other cells: do not "
-            "interpret them"
-            for sample, names in zip(self.found.samples, self.unmeasured, strict=False)
-            if names
-        ]
+        """Mutations that a specimen did not measure."""
+        return self.found.warnings
 
     def section(self) -> Section:
         """Return the share of each clone in each specimen, and how probable it is that it grew."""
@@ -306,7 +380,8 @@ class ClonesBySampleFinding(Finding):
             "sampled trees leave open.",
             *(("clone_changes.tsv has the other changes.",) if len(found.changes) > MOST_SHOWN else ()),
         )
-        return Section("Clones by sample", words, cut(head, rows), tuple(map(sentence, self.warnings)))
+        warnings = tuple(map(sentence, found.warnings))
+        return Section("Clones by sample", words, cut(head, rows), warnings)
 
     def columns(self) -> list[Column]:
         """Return the labels of the cells."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,19 @@ if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
     from syclade.host.findings.consensus.published import PublishedTree
     from syclade.host.findings.finding import BestTree
+    from syclade.host.findings.specimen_shares import ShareDraws
     from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content
 
-__all__ = ["FILES", "GENOTYPES", "Genotypes", "GenotypesFinding", "consensus_genotypes", "make_genotypes"]
+__all__ = [
+    "FILES",
+    "GENOTYPES",
+    "Genotypes",
+    "GenotypesFinding",
+    "OfSpecimens",
+    "consensus_genotypes",
+    "make_genotypes",
+]
 
 FILES = ("genotypes.tsv", "genotypes.CFMatrix", "clone_genotypes.tsv", "genotype_probabilities.tsv")
 """Names of the files."""
@@ -36,6 +45,9 @@ the fewest trees have more; and how many times as long those with doublets take.
 _CALLED = 0.5
 """Probability above which a cell has a mutation, or is called a doublet."""
 
+_SURE = 0.95
+"""Least probability of a genotype of a mutation that was not measured in the cell's specimen."""
+
 
 @dataclass(frozen=True, eq=False)
 class Genotypes:
@@ -44,7 +56,9 @@ class Genotypes:
     Attributes:
         mutations, cells: names, in the order of the matrix.
         called: uint8, shape (n, cells): 1 where the cell has the mutation with a probability above 0.5 over
-            sampled trees, 0 where not, 3 for unplaced mutations and cells; without samples, `by_tree`.
+            sampled trees, 0 where not, 3 for unplaced mutations and cells, and for mutations of which the
+            cell's specimen has no value unless the probability is beyond 0.05 or 0.95; without samples,
+            `by_tree`.
         by_tree: uint8, of the same shape: genotypes by the published tree, each cell with the mutations of
             its most probable clone. So they contradict no tree, but have a few more errors.
         doublet: bool, shape (cells,): cells that are called doublets, with the mutations of two clones.
@@ -169,8 +183,24 @@ def consensus_genotypes(
     return found, both
 
 
+class OfSpecimens(NamedTuple):
+    """Shares of nodes in specimens.
+
+    Attributes:
+        draws: draws of them.
+        specimen_of: int64: specimen of each placed cell; -1 for none.
+    """
+
+    draws: ShareDraws
+    specimen_of: NDArray[np.int64]
+
+
 def make_genotypes(
-    best: BestTree, consensus: CloneConsensus | None, published: PublishedTree | None, unplaced: Unplaced
+    best: BestTree,
+    consensus: CloneConsensus | None,
+    published: PublishedTree | None,
+    unplaced: Unplaced,
+    specimens: OfSpecimens | None = None,
 ) -> Genotypes:
     """Return the genotypes of all cells.
 
@@ -179,6 +209,7 @@ def make_genotypes(
         consensus: the consensus; None without samples.
         published: the published tree with its samples; None for cell trees, and with a recurrent mutation.
         unplaced: mutations and cells that have no genotype.
+        specimens: shares in specimens; None if all cells are of one.
     """
     matrix, copied = best.observed, best.assignment.recurrence is not None
     rows, columns = unplaced.placed_mutations(matrix.n_mutations), unplaced.placed_cells(matrix.n_cells)
@@ -192,12 +223,18 @@ def make_genotypes(
         assert clones is not None
         own, doublet[columns] = consensus_genotypes(consensus.cells, clones)
         probability = np.full(matrix.values.shape, np.nan)
-        probability[np.ix_(rows, columns)] = probabilities_of(published)
+        probability[np.ix_(rows, columns)] = probabilities_of(published, specimens)
     by_tree = np.full(matrix.values.shape, UNKNOWN, dtype=np.uint8)
     by_tree[np.ix_(rows, columns)] = own
     called = by_tree
     if probability is not None:
         called = np.where(np.isnan(probability), UNKNOWN, probability > _CALLED).astype(np.uint8)
+        if specimens is not None:
+            assert published is not None
+            open_entries = np.maximum(probability, 1.0 - probability) < _SURE
+            silent = np.zeros(called.shape, dtype=np.bool_)
+            silent[np.ix_(rows, columns)] = _unmeasured(published.gains, specimens.specimen_of)
+            called[open_entries & silent] = UNKNOWN
     count = matrix.n_mutations - copied  # the last one is the copy of a recurrent mutation
     return Genotypes(
         mutations=best.mutations[:count],
@@ -213,26 +250,44 @@ def make_genotypes(
     )
 
 
-def probabilities_of(published: PublishedTree) -> NDArray[np.float64]:
+def _unmeasured(gains: NDArray[np.float64], specimen_of: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether no cell of a cell's specimen has a value of a mutation: bool, shape (n, cells)."""
+    found = np.zeros(gains.shape, dtype=np.bool_)
+    for specimen in np.unique(specimen_of).tolist():
+        own = np.flatnonzero(specimen_of == specimen)
+        found[:, own] = ~gains[:, own].any(axis=1, keepdims=True)
+    return found
+
+
+def probabilities_of(published: PublishedTree, specimens: OfSpecimens | None = None) -> NDArray[np.float64]:
     """Return the probability that each placed cell has each placed mutation: float64, shape (n, cells).
 
     In a sampled tree, a cell is at a node with the probability of its likelihood there times the node's
-    share of the cells, if shares were sampled; it has the mutations at and above the node. The mean
-    over trees counts.
+    share of the cells of its specimen, if shares were sampled; it has the mutations at and above the node.
+    The mean over trees, and over draws of the shares in specimens, counts.
     """
     from syclade.host.data.model.likelihood import presence
     from syclade.host.data.model.pairs import pair_presence
 
     _, _, gains, trees, shares, doublets = published
     most = _WORK // (gains.size * (1 if doublets is None else _PAIR_COST))
-    count = min(len(trees), max(FEWEST_TREES, min(MOST_TREES, most)))
+    drawn = np.arange(len(trees)) if specimens is None else specimens.draws.trees
+    count = min(len(drawn), max(FEWEST_TREES, min(MOST_TREES, most)))
+    groups = {-1: np.arange(gains.shape[1])}
+    if specimens is not None:
+        of = specimens.specimen_of
+        groups = {one: np.flatnonzero(of == one) for one in np.unique(of).tolist()}
     total = np.zeros(gains.shape)
-    for at in (np.arange(count) * len(trees) // count).tolist():
-        own = None if shares is None else shares[at]
-        if doublets is None:
-            total += presence(gains, trees[at], own)[0]
-        else:
-            total += pair_presence(trees[at], gains / np.log(2.0), own, doublets)
+    for at in (np.arange(count) * len(drawn) // count).tolist():
+        tree = drawn[at]
+        for specimen, cells in groups.items():
+            own = None if shares is None else shares[tree]
+            if specimens is not None and specimen >= 0:
+                own = np.maximum(specimens.draws.nodes[at, specimen], np.finfo(float).tiny)
+            if doublets is None:
+                total[:, cells] += presence(gains[:, cells], trees[tree], own)[0]
+            else:
+                total[:, cells] += pair_presence(trees[tree], gains[:, cells] / np.log(2.0), own, doublets)
     return np.asarray(np.clip(total / count, 0.0, 1.0))
 
 

@@ -3,34 +3,39 @@
 P(a cell of specimen s is at node v) = pi_s[v]. Each pi_s has a Dirichlet prior, symmetric but for the root,
 whose concentrations are drawn by the rule of the shares score (host/chains/share_draws.py), so that the
 specimens do not know each other. For each sampled tree, Gibbs steps draw the node of each cell, then the
-concentrations, then pi_s; nodes count for the clone of the published tree whose mutations are nearest to
-theirs. Draws are those of all trees, so that intervals contain what is uncertain about the tree.
+concentrations, then pi_s, then shares among the nodes that the specimen does not tell apart; nodes count
+for the clone of the published tree whose mutations are nearest to theirs. Draws are those of all trees, so
+that intervals contain what is uncertain about the tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.shares.gibbs import counts_at_nodes
-from syclade.host.chains.share_draws import draw_concentration, log2_gamma, uniform_numbers
+from syclade.host.chains.share_draws import (
+    CONCENTRATIONS,
+    ROOT_CONCENTRATIONS,
+    Concentrations,
+    draw_concentration,
+    log2_gamma,
+    uniform_numbers,
+)
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.trees.tree import ancestor_matrix, preorder
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.published import PublishedTree
+from syclade.host.findings.silent import Silent, renewed, silent_nodes
 
-__all__ = ["ShareDraws", "draw_shares_of_specimens", "nearest_clones", "unmeasured_in"]
+__all__ = ["ShareDraws", "draw_shares_of_specimens", "nearest_clones"]
 
 BURN_IN, KEPT = 10, 10
 """Gibbs steps of each tree that are dropped, and that are used."""
-
-BLIND_BURN_IN = 40
-"""Dropped steps where a mutation is missing in all cells of a specimen. Nothing draws these cells to one of
-some clones, so that few steps would leave the shares of all specimens together, where the steps start; these
-start from the prior instead."""
 
 FEWEST_TREES, MOST_TREES, DRAWS = 40, 200, 2000
 """Sampled trees that are used, fewer for large matrices; and draws: with few trees, more of each."""
@@ -45,8 +50,24 @@ _BLOCK = 2**10
 _DOMAIN = 0x53504543
 """Keeps the draws apart from all others with the same seed."""
 
-Counter = Callable[[int, NDArray[np.float64]], NDArray[np.int64]]
-"""Function (specimen, shares of the nodes) -> drawn number of cells at each node."""
+
+Counter = Callable[[NDArray[np.float64]], NDArray[np.int64]]
+"""Function from shares of the nodes to a drawn number of cells at each node."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Specimen:
+    """Cells of a specimen on a sampled tree.
+
+    Attributes:
+        draw_counts: draws the number of cells at each node.
+        silent: nodes that the specimen does not tell apart, or too few of its cells.
+        likelihoods: float64, shape (nodes, cells), if few cells tell some nodes apart; else None.
+    """
+
+    draw_counts: Counter
+    silent: list[Silent]
+    likelihoods: NDArray[np.float64] | None
 
 
 class ShareDraws(NamedTuple):
@@ -55,10 +76,14 @@ class ShareDraws(NamedTuple):
     Attributes:
         shares: float64, shape (draws, specimens, clones).
         cells: float64, shape (specimens, clones): expected number of cells; a doublet is two.
+        trees: int64, shape (trees,): the sampled trees of `nodes`.
+        nodes: float64, shape (trees, specimens, nodes): a draw of the shares of the nodes of each.
     """
 
     shares: NDArray[np.float64]
     cells: NDArray[np.float64]
+    trees: NDArray[np.int64]
+    nodes: NDArray[np.float64]
 
 
 def draw_shares_of_specimens(
@@ -66,8 +91,8 @@ def draw_shares_of_specimens(
 ) -> ShareDraws:
     """Draw the shares of clones in specimens. Equal arguments give equal draws.
 
-    The Gibbs steps of a tree start from the sampled shares of all cells, else from equal shares; those of a
-    specimen that did not measure a mutation, from the prior.
+    The Gibbs steps of a tree start from the sampled shares of all cells, else from equal shares; those
+    among nodes that a specimen does not tell apart, from the prior.
 
     Args:
         published: the clone tree, and sampled trees.
@@ -79,42 +104,31 @@ def draw_shares_of_specimens(
     generator = np.random.Philox(key=np.array([seed, _DOMAIN], dtype=np.uint64))
     groups = [np.flatnonzero(specimen_of == number) for number in range(specimens)]
     chosen, kept = _amount(len(trees), trees.shape[1] * len(specimen_of), doublets is not None)
-    blind = [bool(names) for names in unmeasured_in(published, specimen_of, specimens)]
     drawn = np.empty((len(chosen), kept, len(groups), tree.clones))
+    nodes = np.empty((-(-FEWEST_TREES // len(chosen)), len(chosen), len(groups), trees.shape[1]))
+    spaced = np.arange(1, len(nodes) + 1) * kept // len(nodes) - 1
     cells = np.zeros((len(groups), tree.clones))
     for number, at in enumerate(chosen.tolist()):
         one = trees[at]
         start = np.full(len(one), 1.0 / len(one)) if shares is None else shares[at]
-        count = (
+        here = (
             _single_cells(one, gains, groups, generator)
             if doublets is None
             else _with_doublets(one, gains, groups, doublets, generator)
         )
         clone_of = nearest_clones(tree, one)
-        for specimen in range(len(groups)):
-            at_start = None if blind[specimen] else start
-            own, cells_at = _gibbs(specimen, count, at_start, len(one), kept, generator)
+        for specimen, own_cells in enumerate(here):
+            own, cells_at = _gibbs(own_cells, start, kept, generator)
+            nodes[:, number, specimen] = own[spaced]
             for step in range(kept):
                 drawn[number, step, specimen] = np.bincount(clone_of, own[step], tree.clones)
             cells[specimen] += np.bincount(clone_of, cells_at, tree.clones)
-    return ShareDraws(drawn.reshape(-1, len(groups), tree.clones), cells / (len(chosen) * kept))
-
-
-def unmeasured_in(
-    published: PublishedTree, specimen_of: NDArray[np.int64], specimens: int
-) -> list[tuple[str, ...]]:
-    """Return for each specimen the names of the mutations that none of its cells has a value of.
-
-    Args:
-        published: the clone tree, with what each mutation adds to the score of a cell: 0 for a missing value.
-        specimen_of: int64, shape (cells,): specimen of each placed cell; -1 for none.
-        specimens: number of specimens.
-    """
-    names = np.array(published.mutations, dtype=object)
-    measured = [(published.gains[:, specimen_of == one] != 0.0).any(axis=1) for one in range(specimens)]
-    return [
-        () if not (specimen_of == one).any() else tuple(names[~measured[one]]) for one in range(specimens)
-    ]
+    return ShareDraws(
+        drawn.reshape(-1, len(groups), tree.clones),
+        cells / (len(chosen) * kept),
+        np.tile(chosen, len(nodes)),
+        nodes.reshape(-1, *nodes.shape[2:]),
+    )
 
 
 def _amount(trees: int, entries: int, doublets: bool) -> tuple[NDArray[np.int64], int]:
@@ -132,34 +146,35 @@ def _amount(trees: int, entries: int, doublets: bool) -> tuple[NDArray[np.int64]
 
 
 def _gibbs(
-    specimen: int,
-    count: Counter,
-    shares: NDArray[np.float64] | None,
-    nodes: int,
-    kept: int,
-    generator: np.random.Philox,
+    specimen: Specimen, shares: NDArray[np.float64], kept: int, generator: np.random.Philox
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return draws of the shares of the nodes, (kept, nodes), and the sum of the drawn numbers of cells.
-
-    Args:
-        specimen, count: the specimen, and how its cells are drawn.
-        shares: first shares; None for those of the prior.
-        nodes, kept: numbers of nodes and of steps that are used.
-        generator: the random numbers.
-    """
-    draws, cells = np.empty((kept, nodes)), np.zeros(nodes)
-    burn_in = BURN_IN if shares is not None else BLIND_BURN_IN
-    for step in range(-burn_in, kept):
-        counts = np.zeros(nodes, dtype=np.int64) if shares is None else count(specimen, shares)
-        concentrations = draw_concentration(counts, float(uniform_numbers(generator, 1)[0]))
-        first, second = uniform_numbers(generator, 2 * nodes).reshape(2, -1)
-        logs = log2_gamma(counts + concentrations.of_nodes(nodes), first, second)
+    """Return draws of the shares of the nodes, (kept, nodes), and the sum of the drawn numbers of cells."""
+    draws, cells = np.empty((kept, len(shares))), np.zeros(len(shares))
+    if specimen.silent:
+        prior = _drawn_prior(generator).of_nodes(len(shares))
+        shares = renewed(shares, prior, specimen.silent, None, generator)
+    for step in range(-BURN_IN, kept):
+        counts = specimen.draw_counts(shares)
+        prior = draw_concentration(counts, float(uniform_numbers(generator, 1)[0])).of_nodes(len(shares))
+        first, second = uniform_numbers(generator, 2 * len(shares)).reshape(2, -1)
+        logs = log2_gamma(counts + prior, first, second)
         shares = np.exp2(logs - logs.max())
         shares /= shares.sum()
+        if specimen.silent:
+            shares = renewed(shares, prior, specimen.silent, specimen.likelihoods, generator)
         if step >= 0:
             draws[step] = shares
             cells += counts
     return draws, cells
+
+
+def _drawn_prior(generator: np.random.Philox) -> Concentrations:
+    """Return concentrations drawn from their prior, so that each tree begins with others."""
+    node, root = uniform_numbers(generator, 2).tolist()
+    return Concentrations(
+        CONCENTRATIONS[int(node * len(CONCENTRATIONS))],
+        ROOT_CONCENTRATIONS[int(root * len(ROOT_CONCENTRATIONS))],
+    )
 
 
 def _single_cells(
@@ -167,22 +182,27 @@ def _single_cells(
     gains: NDArray[np.float64],
     groups: Sequence[NDArray[np.int64]],
     generator: np.random.Philox,
-) -> Counter:
-    """Return the draw of the numbers of cells at the nodes of a tree, for single cells."""
+) -> list[Specimen]:
+    """Return the specimens on a tree, for single cells."""
     likelihoods = np.zeros((len(tree), gains.shape[1]))
     for node in preorder(tree).tolist()[1:]:
         np.add(likelihoods[tree[node]], gains[node], out=likelihoods[node])
-    likelihoods = np.exp(likelihoods - likelihoods.max(axis=0))[:, None]
-    blocks = [
-        tuple(likelihoods.take(own[at : at + _BLOCK], axis=2) for at in range(0, len(own), _BLOCK))
-        for own in groups
-    ]
+    likelihoods = np.exp(likelihoods - likelihoods.max(axis=0))
 
-    def count(specimen: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-        numbers = uniform_numbers(generator, len(groups[specimen]))
-        return np.asarray(counts_at_nodes(blocks[specimen], shares[None], numbers[None])[0])
+    def specimen_of(own: NDArray[np.int64]) -> Specimen:
+        blocks = tuple(
+            likelihoods[:, None].take(own[at : at + _BLOCK], axis=2) for at in range(0, len(own), _BLOCK)
+        )
 
-    return count
+        def count(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+            numbers = uniform_numbers(generator, len(own))
+            return np.asarray(counts_at_nodes(blocks, shares[None], numbers[None])[0])
+
+        of_cells = likelihoods[:, own]
+        silent = silent_nodes(tree, gains[:, own], of_cells)
+        return Specimen(count, silent, of_cells if silent else None)
+
+    return [specimen_of(own) for own in groups]
 
 
 def _with_doublets(
@@ -191,19 +211,21 @@ def _with_doublets(
     groups: Sequence[NDArray[np.int64]],
     rate: float,
     generator: np.random.Philox,
-) -> Counter:
+) -> list[Specimen]:
     """Return the same where a cell may be two: both count."""
     forest = Forest(tree[None])
-    tables = [forest.of_all(gains[:, own] / np.log(2.0)) for own in groups]
 
-    def count(specimen: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-        table = tables[specimen]
-        columns = np.arange(table.shape[1])
-        logs = np.log2(np.maximum(shares, np.finfo(float).tiny))[:, None]
-        uniform = uniform_numbers(generator, 2 * len(columns)).reshape(2, -1)
-        return draw_counts(forest, 0, kinds_of(forest, table, logs, rate), columns, uniform)
+    def specimen_of(own: NDArray[np.int64]) -> Specimen:
+        table, columns = forest.of_all(gains[:, own] / np.log(2.0)), np.arange(len(own))
 
-    return count
+        def count(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+            logs = np.log2(np.maximum(shares, np.finfo(float).tiny))[:, None]
+            uniform = uniform_numbers(generator, 2 * len(columns)).reshape(2, -1)
+            return draw_counts(forest, 0, kinds_of(forest, table, logs, rate), columns, uniform)
+
+        return Specimen(count, silent_nodes(tree, gains[:, own], None), None)
+
+    return [specimen_of(own) for own in groups]
 
 
 def nearest_clones(tree: CloneTree, parents: NDArray[np.int32]) -> NDArray[np.int64]:

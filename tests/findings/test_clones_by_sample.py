@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.special import gammaln
 
 import syclade
 from syclade.host.chains.share_draws import CONCENTRATIONS, ROOT_CONCENTRATIONS
 from syclade.host.commands.main import cli
+from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
 from syclade.host.findings.consensus.published import PublishedTree
-from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones, unmeasured_in
+from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
 from tests.support.dirichlet import log_by_concentrations
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "native"}
@@ -74,6 +76,100 @@ def test_shares_of_clear_cells_are_exact(doublets: float | None) -> None:
         exact = weights @ ((cells + grid) / (cells + grid).sum(axis=1, keepdims=True)) / weights.sum()
         np.testing.assert_allclose(found.mean(axis=0), exact[order], atol=0.012)
         assert len(found) == 2000
+
+
+@pytest.mark.parametrize("telling", [(0, 0, 0), (0, 3, 1)])
+def test_shares_that_few_cells_tell(telling: tuple[int, int, int]) -> None:
+    """Where no cell, or four of 300, tells A, B1 and B2 apart, draws have the exact mean and quantiles.
+
+    They begin at shares that would be sure of B1.
+    """
+    parents, told, size = np.array([3, 0, 0, 3], np.int32), sum(telling), 300
+    gains = np.zeros((3, size))
+    gains[0] = CLEAR  # all cells have A
+    gains[1:, :told] = -CLEAR
+    gains[1, : telling[1]] = gains[2, telling[1] : told] = CLEAR
+    start = np.array([[0.01, 0.97, 0.01, 0.01]])
+    trees = np.repeat(parents[None], 60, axis=0)
+    published = PublishedTree(
+        clone_tree_of(parents), ("A", "B1", "B2"), gains, trees, start.repeat(60, axis=0), None
+    )
+    drawn = draw_shares_of_specimens(published, np.zeros(size, np.int64), 1, seed=3).shares[:, 0, 1:]
+    node, root = (one.ravel() for one in np.meshgrid(CONCENTRATIONS, ROOT_CONCENTRATIONS))
+    logs = gammaln(3 * node + size) - gammaln(3 * node + root + size) + gammaln(3 * node + root)
+    logs -= gammaln(3 * node + told)
+    for cells in telling:
+        logs += gammaln(node + cells) - gammaln(node)
+    weights = np.exp(logs - logs.max())
+    generator = np.random.default_rng(1)
+    at = generator.choice(len(node), 20_000, p=weights / weights.sum())
+    parts = generator.standard_gamma(node[at][:, None] + np.array(telling))
+    exact = parts / parts.sum(axis=1, keepdims=True)
+    for row, cells in enumerate(telling):
+        where = np.quantile(exact[:, row], [0.1, 0.25, 0.5, 0.75, 0.9])
+        below = (drawn[:, row, None] <= where).mean(axis=0)
+        np.testing.assert_allclose(below, (exact[:, row, None] <= where).mean(axis=0), atol=0.07)
+        assert drawn[:, row].mean() == pytest.approx(exact[:, row].mean(), abs=0.04), cells
+
+
+@pytest.fixture(scope="module")
+def half_measured() -> syclade.Result:
+    """A, then B1 or B2; S1 has mostly B1, and S2 mostly B2, but only A was measured in S2."""
+    generator = np.random.default_rng(3)
+    counts = {"S1": (15, 120, 15), "S2": (15, 15, 120)}
+    columns, specimens = [], []
+    for name, of in counts.items():
+        has = np.repeat([[1, 0, 0], [1, 1, 0], [1, 0, 1]], of, axis=0)
+        seen = np.where(generator.random(has.shape) < np.where(has, 0.1, 0.01), 1 - has, has)
+        if name == "S2":
+            seen[:, 1:] = 3
+        columns.append(seen)
+        specimens += [name] * len(has)
+    matrix = matrix_from_array(np.concatenate(columns).T.astype(np.uint8), ("A", "B1", "B2"))
+    labels = {f"s{cell}": name for cell, name in enumerate(specimens)}
+    return syclade.infer(matrix, metadata=labels, genotypes=True, **RATES)
+
+
+def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result) -> None:
+    """Their shares are as uncertain as if the other specimen did not exist."""
+    found, consensus = half_measured.clones_by_sample, half_measured.consensus
+    assert found is not None
+    assert consensus is not None
+    assert found.mutations == ((), ("A",), ("B1",), ("B2",))
+    assert (found.low[1, 1:] < 0.05).all()
+    assert (found.high[1, 1:] > 0.9).all()
+    assert found.low[0, 2] > 0.6  # control: measured
+    assert found.told.tolist() == [[True] * 4, [True, False, False, False]]
+    assert found.unmeasured == ({}, {"B1": 0, "B2": 0})
+    assert "sample S2 did not measure 2 mutations (of its 150 cells" in found.warnings[0]
+    assert "clones 1, 2, 3 from each other" in found.warnings[0]
+    assert [row.split("\t")[-2] for row in found.to_table().split("\n")[5:9]] == ["yes", "no", "no", "no"]
+    of_s2 = consensus.cells.probability[1:, 150:]
+    assert ((of_s2 > 0.2) & (of_s2 < 0.5)).mean() > 0.95
+    width = consensus.cells.mixture.high - consensus.cells.mixture.low
+    assert (width[1:] > 0.25).all()  # half of the cells say nothing
+
+
+def test_genotypes_of_unmeasured_mutations(half_measured: syclade.Result) -> None:
+    """They are unknown; those that were measured are called."""
+    found = half_measured.genotypes
+    assert found is not None
+    assert (found.called[1:, 150:] == 3).all()
+    assert (found.called[0, 150:] == 1).mean() > 0.95
+    assert 95 < (found.called[1, :150] == 1).sum() <= 121
+    assert found.probability is not None
+    assert (found.probability[1:, 150:] < 0.55).all()
+
+
+def test_unmeasured_mutations_with_doublets() -> None:
+    """Cells that may be two leave the same shares open."""
+    parents, size = np.array([2, 0, 2], np.int32), 20
+    gains = np.stack([np.full(size, CLEAR), np.zeros(size)])
+    shares = np.array([[0.05, 0.9, 0.05]])
+    published = PublishedTree(clone_tree_of(parents), ("A", "B"), gains, parents[None], shares, 0.1)
+    drawn = draw_shares_of_specimens(published, np.zeros(size, np.int64), 1, seed=3).shares[:, 0]
+    assert np.quantile(drawn[:, 2], 0.05) < 0.05
+    assert np.quantile(drawn[:, 2], 0.95) > 0.9
 
 
 @pytest.fixture(scope="module")
@@ -219,4 +315,3 @@ def test_unmeasured_mutations_leave_shares_open() -> None:
     assert 0.6 < low < high < 0.9
     assert unmeasured_low < 0.1
     assert unmeasured_high > 0.9
-    assert unmeasured_in(published, specimen_of, 2) == [(), ("B", "C")]

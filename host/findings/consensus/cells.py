@@ -74,16 +74,19 @@ class CloneCells:
             the best two clones of a doublet, with the same values missing, has observations that are as
             unlikely as these, or more so.
         doublets: doublets on the clones; None if all cells are single.
+        specimens: numbers of the cells of each specimen, whose clones have prevalences of its own; None if
+            all cells have the same.
     """
 
     likelihood: NDArray[np.float64]
     tail: NDArray[np.float64]
     doublets: CloneDoublets | None = None
+    specimens: tuple[NDArray[np.int64], ...] | None = None
 
     @cached_property
     def mixture(self) -> Mixture:
         """Posterior of the clones of all cells, and of the clones' prevalence."""
-        return mixture_of(self.likelihood) if self.doublets is None else self.doublets.mixture
+        return mixture_of(self.likelihood, self.specimens) if self.doublets is None else self.doublets.mixture
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -125,6 +128,7 @@ def cells_on(
     rates: ObservationModel,
     fn_rates: NDArray[np.float64] | None = None,
     doublets: float | None = None,
+    specimens: tuple[NDArray[np.int64], ...] | None = None,
 ) -> CloneCells:
     """Place the cells of a matrix on a clone tree.
 
@@ -135,6 +139,7 @@ def cells_on(
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
             The tails are of their mean.
         doublets: rate of doublets; None if all cells are single.
+        specimens: as in `CloneCells`.
 
     Raises:
         MatrixError: there are homozygous mutations and no rates for them.
@@ -146,7 +151,7 @@ def cells_on(
     share = np.exp(score - score.max(axis=0))
     pairs = None
     if doublets is not None:
-        pairs = _doublets_on(tree, gains, doublets)
+        pairs = _doublets_on(tree, gains, doublets, specimens)
         both = np.maximum(has[pairs.first], has[pairs.second]).T
         better = (both * gains).sum(axis=0) > (best * gains).sum(axis=0)
         best = np.where(better, both, best)
@@ -156,7 +161,7 @@ def cells_on(
         mean = rates if fn_rates is None else replace(rates, fn_rate=float(fn_rates.mean()))
         values = scored_values(matrix, rates)
         tail = _tails(values, [(best * (values == value)).sum(axis=0) for value in range(MISSING)], mean)
-    return CloneCells(share / share.sum(axis=0), tail, pairs)
+    return CloneCells(share / share.sum(axis=0), tail, pairs, specimens)
 
 
 def mutation_gains(
@@ -185,13 +190,19 @@ def _scores(
     return np.asarray(weights[0] * carried[0] + weights[1] * carried[1] + weights[2] * carried[2])
 
 
-def _doublets_on(tree: CloneTree, gains: NDArray[np.float64], rate: float) -> CloneDoublets:
+def _doublets_on(
+    tree: CloneTree,
+    gains: NDArray[np.float64],
+    rate: float,
+    specimens: tuple[NDArray[np.int64], ...] | None,
+) -> CloneDoublets:
     """Return single cells and doublets on a clone tree.
 
     Args:
         tree: the clone tree, whose root has the number 0.
         gains: float64, shape (n, cells): what each mutation adds to the score of a cell.
         rate: rate of doublets.
+        specimens: as in `CloneCells`.
     """
     last = tree.clones - 1  # the root is the last node of a parent vector
     parents = np.append(tree.parents[1:] - 1, 0).astype(np.int32)
@@ -199,7 +210,7 @@ def _doublets_on(tree: CloneTree, gains: NDArray[np.float64], rate: float) -> Cl
     parents[last] = last
     weights = np.zeros((tree.clones, gains.shape[1]))
     np.add.at(weights, tree.clone_of - 1, gains)
-    mixture = mixture_with_doublets(parents, weights[:last], rate)
+    mixture = mixture_with_doublets(parents, weights[:last], rate, specimens)
     of_clone = np.roll(np.arange(tree.clones), -1).astype(np.int32)  # clone of each node
     shares = mixture.expected / mixture.expected.sum()
     found = [of_clone[nodes] for nodes in best_pairs(parents, weights, shares)]

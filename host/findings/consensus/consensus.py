@@ -256,7 +256,18 @@ class CloneConsensus:
 
     def with_doublets(self, rate: float) -> CloneConsensus:
         """Return the same for cells that may be doublets, at a rate of them."""
-        return replace(self, cells=cells_on(self.tree, self.placed, self.rates, self.fn_rates, rate))
+        specimens = self.cells.specimens
+        cells = cells_on(self.tree, self.placed, self.rates, self.fn_rates, rate, specimens)
+        return replace(self, cells=cells)
+
+    def with_specimens(self, specimen_of: NDArray[np.int64]) -> CloneConsensus:
+        """Return the same for cells of several specimens, each with prevalences of its own.
+
+        Args:
+            specimen_of: int64: specimen of each placed cell; -1 for none, which is one more specimen.
+        """
+        groups = tuple(np.flatnonzero(specimen_of == one) for one in np.unique(specimen_of).tolist())
+        return replace(self, cells=replace(self.cells, specimens=groups)) if len(groups) > 1 else self
 
     def to_newick(self) -> str:
         """Return the clone tree in Newick format, with the support of its clones."""

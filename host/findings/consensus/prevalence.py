@@ -7,12 +7,15 @@ that have clear cells.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
+from syclade.host.findings.silent import equal_nodes
 from syclade.host.ground.values import short_repr
 
 __all__ = ["Mixture", "mixture_of", "mixture_with_doublets"]
@@ -32,6 +35,9 @@ NEGLIGIBLE = 1e-9
 _PAIR_DRAWS, _PAIR_WORK = 500, 2**22
 """Most draws with doublets, and most probabilities of a clone for a column in them, unless there are only a
 fifth of the draws."""
+
+_SAME_DIGITS = 9
+"""Digits by which relative likelihoods of clones are equal."""
 
 _SEED = 34
 
@@ -76,22 +82,42 @@ class Mixture:
         return None if self.parts is None else np.asarray(self.parts.sum(axis=0) / 2.0)
 
 
-def mixture_of(likelihood: NDArray[np.float64]) -> Mixture:
+class _Draws(NamedTuple):
+    """Draws of some cells.
+
+    Attributes:
+        probability, parts: as in `Mixture`, for these cells.
+        counts: float64, shape (draws, clones): drawn number of cells of each clone.
+    """
+
+    probability: NDArray[np.float64]
+    parts: NDArray[np.float64] | None
+    counts: NDArray[np.float64]
+
+
+def mixture_of(likelihood: NDArray[np.float64], groups: Sequence[NDArray[np.int64]] | None = None) -> Mixture:
     """Return the posterior; equal arguments give equal values with the same version of numpy.
 
     Args:
         likelihood: float64, shape (clones, cells): likelihood of each clone for each cell, or any multiple of
             those of a cell.
+        groups: numbers of the cells of each specimen, which has prevalences of its own; all cells by default.
     """
-    clones, cells = likelihood.shape
+    generator = np.random.Generator(np.random.PCG64(_SEED))
+    chosen = [np.arange(likelihood.shape[1])] if groups is None else groups
+    return _joined([_draws_of(likelihood[:, own], generator) for own in chosen], chosen, generator)
+
+
+def _draws_of(likelihood: NDArray[np.float64], generator: np.random.Generator) -> _Draws:
+    """Return draws of cells with common prevalences."""
+    clones = len(likelihood)
     relative, kind, sizes = np.unique(  # cells with equal likelihoods are drawn together
         likelihood / likelihood.max(axis=0), axis=1, return_inverse=True, return_counts=True
     )
     most = int((relative > NEGLIGIBLE).sum(axis=0).max())
     places = np.argsort(-relative, axis=0, kind="stable")[:most].T  # (kinds, most): the best clones
     likely = np.take_along_axis(relative.T, places, axis=1)
-    generator = np.random.Generator(np.random.PCG64(_SEED))
-    shares = np.full(clones, 1.0 / clones)
+    shares, alike = np.full(clones, 1.0 / clones), _alike(relative)
     draws = np.empty((min(DRAWS, max(LEAST_DRAWS, _WORK // likely.size)), clones))
     total = np.zeros(likely.shape)
     for number in range(-BURN_IN, len(draws)):
@@ -99,20 +125,57 @@ def mixture_of(likelihood: NDArray[np.float64]) -> Mixture:
         weights /= weights.sum(axis=1, keepdims=True)
         drawn = generator.multinomial(sizes, weights)
         counts = np.bincount(places.ravel(), weights=drawn.ravel(), minlength=clones)
-        gammas = generator.standard_gamma(1.0 + counts)
-        shares = gammas / gammas.sum()
+        shares = _drawn_shares(counts, alike, generator)
         if number >= 0:
             draws[number] = counts
             total += weights
     probability = np.zeros((len(sizes), clones))
     np.put_along_axis(probability, places, total / len(draws), axis=1)
-    low, high = np.quantile(generator.beta(draws + 0.5, cells - draws + 0.5), INTERVAL, axis=0)
-    found = Mixture(np.ascontiguousarray(probability[kind.ravel()].T), low, high)
+    return _Draws(np.ascontiguousarray(probability[kind.ravel()].T), None, draws)
+
+
+def _alike(rows: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+    """Return the groups of clones that no cell tells apart, of values of clones in cells: equal rows."""
+    _, group, sizes = np.unique(rows.round(_SAME_DIGITS), axis=0, return_inverse=True, return_counts=True)
+    return [np.flatnonzero(group.ravel() == one) for one in np.flatnonzero(sizes > 1).tolist()]
+
+
+def _drawn_shares(
+    counts: NDArray[np.float64] | NDArray[np.int64],
+    alike: list[NDArray[np.int64]],
+    generator: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Return shares given the numbers of cells; among clones that no cell tells apart, from the prior."""
+    gammas = np.maximum(generator.standard_gamma(1.0 + counts), np.finfo(float).tiny)
+    for clones in alike:
+        parts = generator.standard_gamma(np.ones(len(clones)))
+        gammas[clones] = gammas[clones].sum() * parts / parts.sum()
+    return np.asarray(gammas / gammas.sum())
+
+
+def _joined(
+    draws: Sequence[_Draws], groups: Sequence[NDArray[np.int64]], generator: np.random.Generator
+) -> Mixture:
+    """Return the mixture of all cells, of the draws of each group of them."""
+    order = np.argsort(np.concatenate(list(groups)), kind="stable")
+    probability = np.concatenate([one.probability for one in draws], axis=1)[:, order]
+    of_parts = [one.parts for one in draws if one.parts is not None]
+    parts = np.concatenate(of_parts, axis=1)[:, order] if of_parts else None
+    count = min(len(one.counts) for one in draws)
+    counts = np.sum([one.counts[np.arange(count) * len(one.counts) // count] for one in draws], axis=0)
+    cells = counts.sum(axis=1, keepdims=True)
+    low, high = np.quantile(generator.beta(counts + 0.5, cells - counts + 0.5), INTERVAL, axis=0)
+    found = Mixture(probability, low, high, parts)
     # of a clone with no cell or with all of them, Jeffreys' interval reaches to 0 or to 1
     return replace(found, low=np.minimum(low, found.prevalence), high=np.maximum(high, found.prevalence))
 
 
-def mixture_with_doublets(parents: NDArray[np.int32], weights: NDArray[np.float64], rate: float) -> Mixture:
+def mixture_with_doublets(
+    parents: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    rate: float,
+    groups: Sequence[NDArray[np.int64]] | None = None,
+) -> Mixture:
     """Return the posterior of cells that may be doublets, as `mixture_of` does without.
 
     A cell is a single cell of clone v with probability (1 - rate) pi_v, and a doublet of v and w with
@@ -123,25 +186,33 @@ def mixture_with_doublets(parents: NDArray[np.int32], weights: NDArray[np.float6
         weights: float64, shape (clones - 1, cells): what each clone's own mutations add to the score of a
             cell, natural log.
         rate: rate of doublets.
+        groups: numbers of the cells of each specimen; all cells by default.
     """
+    generator = np.random.Generator(np.random.PCG64(_SEED))
+    chosen = [np.arange(weights.shape[1])] if groups is None else groups
+    draws = [_draws_with_doublets(parents, weights[:, own], rate, generator) for own in chosen]
+    return _joined(draws, chosen, generator)
+
+
+def _draws_with_doublets(
+    parents: NDArray[np.int32], weights: NDArray[np.float64], rate: float, generator: np.random.Generator
+) -> _Draws:
+    """Return draws of cells with common prevalences that may be doublets."""
     forest, clones = Forest(parents[None]), len(parents)
     columns, kind = np.unique(weights / np.log(2.0), axis=1, return_inverse=True)
     column_of, of_all = kind.ravel(), forest.of_all(columns)
     count = min(_PAIR_DRAWS, max(_PAIR_DRAWS // 5, _PAIR_WORK // of_all.size))
-    generator = np.random.Generator(np.random.PCG64(_SEED))
     shares = np.full(clones, 1.0 / clones)
-    draws, totals = np.empty((count, clones)), np.empty((count, 1))
+    alike = equal_nodes(parents, np.append(~weights.any(axis=1), False))
+    draws = np.empty((count, clones))
     alone, parts = np.zeros(of_all.shape), np.zeros(of_all.shape)
     for number in range(-BURN_IN, count):
         kinds = kinds_of(forest, of_all, np.log2(shares)[:, None], rate)
         counts = draw_counts(forest, 0, kinds, column_of, generator.random((2, len(column_of))))
-        gammas = np.maximum(generator.standard_gamma(1.0 + counts), np.finfo(float).tiny)
-        shares = gammas / gammas.sum()
+        shares = _drawn_shares(counts, alike, generator)
         if number >= 0:
-            draws[number], totals[number] = counts, counts.sum()
+            draws[number] = counts
             single, pair = kinds.probabilities()
             alone += single
             parts += 2.0 * pair
-    low, high = np.quantile(generator.beta(draws + 0.5, totals - draws + 0.5), INTERVAL, axis=0)
-    found = Mixture((alone / count)[:, column_of], low, high, (parts / count)[:, column_of])
-    return replace(found, low=np.minimum(low, found.prevalence), high=np.maximum(high, found.prevalence))
+    return _Draws((alone / count)[:, column_of], (parts / count)[:, column_of], draws)
