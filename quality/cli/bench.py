@@ -96,9 +96,9 @@ def command(
     _check_options(suite, scaling, runs, scite, energy, single)
     if plot is not None:
         _check_plot(plot, scaling or suite == "thesis", force)
-    with energy_meter(energy) as (meter, told):
+    with energy_meter(energy) as (meter, note):
         if suite == "thesis":
-            report, text, figure = _thesis(device, encoding, runs, scite, seed, meter, told)
+            report, text, figure = _thesis(device, encoding, runs, scite, seed, meter, note)
         elif suite == "tails":
             report, text, figure = _tails(device, repeats)
         elif suite == "sizes":
@@ -106,7 +106,7 @@ def command(
         elif scaling:
             report, text, figure = _scaling(device, encoding, seconds, repeats)
         else:
-            report, text, figure = _single(device, encoding, seconds, repeats, seed, meter, told, single)
+            report, text, figure = _single(device, encoding, seconds, repeats, seed, meter, note, single)
     if as_json:
         click.echo(json.dumps(report, indent=2))
     else:

@@ -27,8 +27,8 @@ def energy_meter(wanted: bool) -> Iterator[tuple[EnergyMeter | None, str]]:
         try:
             meter = stack.enter_context(open_meter())
             names = ", ".join(meter.by_domain())
-            told = f"energy of everything that the machine did meanwhile, by RAPL: {names}"
+            note = f"energy of everything that the machine did meanwhile, by RAPL: {names}"
         except EnergyError as problem:
             click.echo(f"syclade: energy is not measured: {problem}", err=True)
-            told = f"energy is not measured: {problem.message}"
-        yield meter, told
+            note = f"energy is not measured: {problem.message}"
+        yield meter, note

@@ -152,9 +152,9 @@ class ModelsResult:
         return "\n".join(lines) + "\n"
 
 
-def _flat(told: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+def _flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
     """Yield names and texts of plain values, with the names of groups before those of their values."""
-    for name, value in told.items():
+    for name, value in values.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{before}{name}.")
         else:

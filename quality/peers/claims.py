@@ -91,10 +91,10 @@ def agreement(found: Claims, true: Claims, seen: Claims) -> dict[str, Agreement]
         seen: the claims of the true genotypes (`claims_of_cells`). Pairs of which they claim nothing do not
             count in the last two relations: no cell tells their order.
     """
-    told = seen.before | seen.before.T | seen.apart
-    everything = np.ones_like(told)
+    related = seen.before | seen.before.T | seen.apart
+    everything = np.ones_like(related)
     compared = {}
-    for prefix, counted in (("", everything), ("seen_", told)):
+    for prefix, counted in (("", everything), ("seen_", related)):
         compared[f"{prefix}ancestors"] = _agreement(found.before, true.before, counted)
         compared[f"{prefix}lineages"] = _agreement(found.apart, true.apart, np.triu(counted))
     return compared

@@ -81,17 +81,17 @@ class Found:
         }
 
 
-def found_of(told: Mapping[str, Any]) -> Found:
+def found_of(record: Mapping[str, Any]) -> Found:
     """Return an outcome from its plain values, as of `Found.to_dict`."""
-    pairs = told["pairs"]
+    pairs = record["pairs"]
     return Found(
-        told["seed"],
-        told["method"],
-        told["seconds"],
-        {name: Agreement(*(told[name][key] for key in ("shared", "found", "true"))) for name in RELATIONS},
+        record["seed"],
+        record["method"],
+        record["seconds"],
+        {name: Agreement(*(record[name][key] for key in ("shared", "found", "true"))) for name in RELATIONS},
         None if pairs is None else Reliability(*(np.array(pairs[name]) for name in _COUNTS)),
-        told["enough"],
-        told.get("inside"),
+        record["enough"],
+        record.get("inside"),
     )
 
 
@@ -153,8 +153,8 @@ class PeersStudy:
 
     def __repr__(self) -> str:
         """Return one line with the main numbers."""
-        told = ", ".join(f"{name} {self.ahead(name, RELATIONS[0]).mean:+.3f}" for name in self.rivals)
-        return f"<PeersStudy: F1 of the consensus above others: {told or 'none'}>"
+        listing = ", ".join(f"{name} {self.ahead(name, RELATIONS[0]).mean:+.3f}" for name in self.rivals)
+        return f"<PeersStudy: F1 of the consensus above others: {listing or 'none'}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in peers.json."""

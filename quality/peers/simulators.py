@@ -91,8 +91,8 @@ def scsim(python: Path, seconds: float) -> Simulator:
             raise OptionError(f"{SCSIM} has no shares of nodes", hint="leave out --shares")
         seed = 2 + given.seed % _MOST_SEED  # 0 and 1 are the same to scsim
         asked: dict[str, object] = {"cells": given.cells, "sites": given.mutations, "seed": seed}
-        told = ask(SCSIM, "scsim.py", python, seconds, asked, "simulated")
-        genotypes, reads = (_counts(given, name, told) for name in ("genotypes", "reads"))
+        answer = ask(SCSIM, "scsim.py", python, seconds, asked, "simulated")
+        genotypes, reads = (_counts(given, name, answer) for name in ("genotypes", "reads"))
         truth = genotypes[:, :, 1] > 0
         values = _called(reads)
         made = _with_rates(given, values, truth)
@@ -101,10 +101,10 @@ def scsim(python: Path, seconds: float) -> Simulator:
     return simulated
 
 
-def _counts(given: RaceInput, name: str, told: Any) -> NDArray[np.int64]:
+def _counts(given: RaceInput, name: str, answer: Any) -> NDArray[np.int64]:
     """Return pairs of whole numbers, wild type and mutation: int64, shape (n, m, 2)."""
     try:
-        found = np.array(told[name], dtype=np.int64)
+        found = np.array(answer[name], dtype=np.int64)
     except (KeyError, TypeError, ValueError):
         found = np.zeros(0, dtype=np.int64)
     if found.shape != (given.mutations, given.cells, 2):

@@ -32,9 +32,9 @@ def stored_or_new(
         return list(run())
     path = folder / name
     try:
-        told = json.loads(path.read_text())
-        if told["key"] == key:
-            return [found_of(one) for one in told["found"]]
+        record = json.loads(path.read_text())
+        if record["key"] == key:
+            return [found_of(one) for one in record["found"]]
     except (OSError, ValueError, KeyError, TypeError):
         pass
     found = list(run())

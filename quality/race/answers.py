@@ -25,12 +25,12 @@ class Found:
     Attributes:
         parents: parent vector of its tree, int32, shape (n + 1,).
         curve: (processor seconds, best log-likelihood by then), if the contestant reports them.
-        told: everything else that it reports, as plain values.
+        details: everything else that it reports, as plain values.
     """
 
     parents: NDArray[np.int32]
     curve: tuple[tuple[float, float], ...] = ()
-    told: dict[str, object] | None = None
+    details: dict[str, object] | None = None
 
 
 Contestant = Callable[[RaceInput, Simulation], Found]
@@ -45,7 +45,7 @@ class Answer:
         log_likelihood: natural log, float64, every cell at its best node; None without a result.
         seconds: processor time of all threads and child processes.
         ancestors, lineages: precision and recall of the pairs (`trees.distances`).
-        curve, told: as in `Found`.
+        curve, details: as in `Found`.
         problem: reason why there is no result, or None.
     """
 
@@ -55,7 +55,7 @@ class Answer:
     ancestors: tuple[float, float] | None = None
     lineages: tuple[float, float] | None = None
     curve: tuple[tuple[float, float], ...] = ()
-    told: dict[str, object] | None = None
+    details: dict[str, object] | None = None
     problem: str | None = None
 
 
@@ -81,5 +81,5 @@ def judge(name: str, contestant: Contestant, given: RaceInput, simulation: Simul
         (apart.ancestors.precision, apart.ancestors.recall),
         (apart.lineages.precision, apart.lineages.recall),
         found.curve,
-        found.told,
+        found.details,
     )

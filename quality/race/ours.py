@@ -39,13 +39,13 @@ def _inference(device: str, options: dict[str, object]) -> Contestant:
             progress=seen,
             **options,  # type: ignore[arg-type]
         )
-        told: dict[str, object] = {
+        details: dict[str, object] = {
             "work": work_dicts(result.work),
             "found_by": result.agreeing,
             "of": len(result.searches) or result.chains,
             "agree": result.converged,
             "steps": result.steps,
         }
-        return Found(result.parents, tuple(curve), told)
+        return Found(result.parents, tuple(curve), details)
 
     return run

@@ -185,9 +185,9 @@ def export_folder(
     sizes = {"cells": cells, "mutations": mutations}
     pairs = list(zip(kernels, modules, strict=True))
     values = symbol_values(plan, encoding, mutations)
-    told = make_manifest(pairs, sizes, values, describe_vector(vector, content, device), others)
+    manifest = make_manifest(pairs, sizes, values, describe_vector(vector, content, device), others)
     files: dict[str, str | bytes] = {kernel.file: module for kernel, module in pairs}
-    files |= {"problem.npz": content, **others, "manifest.json": json.dumps(told, indent=2) + "\n"}
+    files |= {"problem.npz": content, **others, "manifest.json": json.dumps(manifest, indent=2) + "\n"}
     write_files(directory, files, force)
     return list(files)
 

@@ -52,9 +52,9 @@ def main() -> int:
     parser.add_argument("--device", default="cpu", help="cpu, fpga-emu or a dpctl filter string")
     parser.add_argument("--kernels", default="chain_steps", choices=("chain_steps", "stages"))
     parser.add_argument("--folder", type=Path, default=Path(__file__).parent, help="the exported folder")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     try:
-        report = run(asked.folder, KINDS.get(asked.device, asked.device), asked.kernels)
+        report = run(options.folder, KINDS.get(options.device, options.device), options.kernels)
     except Exception as error:
         print(f"load_design: {type(error).__name__}: {error}", file=sys.stderr)
         return 2

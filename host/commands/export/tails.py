@@ -105,7 +105,7 @@ def export_tails(
     }
     pairs = list(zip(kernels, modules, strict=True))
     others = loaders | dict(_images(images, pairs))
-    told = common_parts(pairs, {}, others) | {
+    manifest = common_parts(pairs, {}, others) | {
         "symbols": _SYMBOLS,
         "parameters": list(PARAMETERS),
         "problem": {
@@ -118,7 +118,7 @@ def export_tails(
         },
     }
     files: dict[str, str | bytes] = {kernel.file: module for kernel, module in pairs}
-    files |= {"problem.npz": content, **others, "manifest.json": json.dumps(told, indent=2) + "\n"}
+    files |= {"problem.npz": content, **others, "manifest.json": json.dumps(manifest, indent=2) + "\n"}
     write_files(directory, files, force)
     return list(files)
 

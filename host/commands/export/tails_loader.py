@@ -25,9 +25,9 @@ def main() -> int:
     parser.add_argument("--device", default="cpu", help="cpu, fpga-emu or a dpctl filter string")
     parser.add_argument("--kernel", default="grouped", choices=("grouped", "tilted", "blocked"))
     parser.add_argument("--folder", type=Path, default=Path(__file__).parent, help="the exported folder")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     try:
-        report = run(asked.folder, KINDS.get(asked.device, asked.device), asked.kernel)
+        report = run(options.folder, KINDS.get(options.device, options.device), options.kernel)
     except Exception as error:
         print(f"load_tails: {type(error).__name__}: {error}", file=sys.stderr)
         return 2

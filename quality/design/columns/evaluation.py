@@ -133,28 +133,28 @@ def _i_s_8_best(found: Evaluation) -> Statement:
     others = {row.dataset: row for row in found.rows.values() if row.best_inner() != "I/S/8"}
     clear = {name for name, row in others.items() if row.saved(row.best_inner(), "I/S/8") > NOTABLE}
     text = "I/S/8 is the best I/S design on almost all sets (not L25, S2)"
-    told = ", ".join(f"{name}: {row.best_inner()}" for name, row in others.items()) or "on all"
-    told = f"others are best on {told}; by more than 3 % on {', '.join(sorted(clear)) or 'none'}"
-    return Statement("Fig. 8", text, len(clear) <= len(found.rows) // 8, told)
+    note = ", ".join(f"{name}: {row.best_inner()}" for name, row in others.items()) or "on all"
+    note = f"others are best on {note}; by more than 3 % on {', '.join(sorted(clear)) or 'none'}"
+    return Statement("Fig. 8", text, len(clear) <= len(found.rows) // 8, note)
 
 
 def _l25_tail(found: Evaluation) -> Statement:
     row = found.rows["L25"]
     minutes = row.runs["I/S/8"].tail_seconds / 60
     text = "L25: I/S/16 is faster than I/S/8, which has one chunk left for the last 7 minutes"
-    told = (
+    note = (
         f"I/S/16 {row.speedup('I/S/16'):.1f} x, I/S/8 {row.speedup('I/S/8'):.1f} x with one chunk left for "
         f"{minutes:.1f} min; that depends on which columns are neighbours"
     )
-    return Statement("Fig. 8(a)", text, row.speedup("I/S/16") > row.speedup("I/S/8"), told)
+    return Statement("Fig. 8(a)", text, row.speedup("I/S/16") > row.speedup("I/S/8"), note)
 
 
 def _l25_59(found: Evaluation) -> Statement:
     speedup = found.rows["L25"].speedup("I/S/16")
     text = "the largest speedup is 59 x, I/S/16 on L25 (the abstract says up to 51.7 x)"
     best = max(row.speedup(name) for row in found.rows.values() for name in INNER)
-    told = f"{speedup:.1f} x; the largest of all I/S is {best:.1f} x"
-    return Statement("Fig. 8(a)", text, abs(speedup - 59) < 6 and best < 1.1 * speedup, told)
+    note = f"{speedup:.1f} x; the largest of all I/S is {best:.1f} x"
+    return Statement("Fig. 8(a)", text, abs(speedup - 59) < 6 and best < 1.1 * speedup, note)
 
 
 def _outer_always_saves(found: Evaluation) -> Statement:
@@ -191,16 +191,16 @@ def _less_with_4(found: Evaluation) -> Statement:
 def _little_on_l25(found: Evaluation) -> Statement:
     saved = found.rows["L25"].saved("O/S/8", "I/S/8")
     text = "L25, where columns with K > 3000 dominate: O/S/8 saves less than 2 %"
-    told = f"{100 * saved:.1f} %; even at the mean K, 4766, inner pipelining has 13 % of bubbles"
-    return Statement("Fig. 9(a)", text, saved < 0.02, told)
+    note = f"{100 * saved:.1f} %; even at the mean K, 4766, inner pipelining has 13 % of bubbles"
+    return Statement("Fig. 9(a)", text, saved < 0.02, note)
 
 
 def _o_s_8_over_4(found: Evaluation) -> Statement:
     saved = [row.saved("O/S/8", "O/S/4") for row in found.rows.values()]
     text = "O/S/8 is always faster than O/S/4"
     wrong = found.rows["L25"].runs["O/S/4"].wrong_columns
-    told = f"saves {_percent(saved)}; O/S/4 holds 8192 entries, too few for {wrong} columns of L25"
-    return Statement("Fig. 10", text, min(saved) > 0, told)
+    note = f"saves {_percent(saved)}; O/S/4 holds 8192 entries, too few for {wrong} columns of L25"
+    return Statement("Fig. 10", text, min(saved) > 0, note)
 
 
 def _dram_slower(found: Evaluation) -> Statement:
@@ -212,16 +212,16 @@ def _dram_slower(found: Evaluation) -> Statement:
 def _dram_near(found: Evaluation) -> Statement:
     large, small = ([-row.saved("O/D/8", "O/S/8") for row in rows] for rows in (found.large(), found.small()))
     text = "the slowdown of O/D/8 is smaller on S, where K is mostly below 4096, than on L"
-    told = f"S {_percent(small)}; L {_percent(large)}"
-    return Statement("Fig. 11", text, float(np.mean(small)) < float(np.mean(large)), told)
+    note = f"S {_percent(small)}; L {_percent(large)}"
+    return Statement("Fig. 11", text, float(np.mean(small)) < float(np.mean(large)), note)
 
 
 def _dram_like_inner(found: Evaluation) -> Statement:
     rows = [row for row in found.rows.values() if row.dataset != "L25"]
     ratio = [row.runs["O/D/8"].seconds / row.runs["I/S/8"].seconds for row in rows]
     text = "O/D/8 is comparable to I/S/8, except on L25"
-    told = f"its time over that of I/S/8: {min(ratio):.2f} to {max(ratio):.2f}"
-    return Statement("Fig. 11", text, max(abs(one - 1) for one in ratio) < 0.15, told)
+    note = f"its time over that of I/S/8: {min(ratio):.2f} to {max(ratio):.2f}"
+    return Statement("Fig. 11", text, max(abs(one - 1) for one in ratio) < 0.15, note)
 
 
 def _dram_beats(found: Evaluation) -> Statement:
@@ -235,8 +235,8 @@ def _l8(found: Evaluation) -> Statement:
     row = found.rows["L8"]
     seconds, speedup = row.runs["O/S/8"].seconds, row.speedup("O/S/8")
     text = "L8: O/S/8 takes 630 s instead of 23,000 s, 36.5 x (here: within 10 %)"
-    told = f"{seconds:.0f} s instead of {row.cpu_seconds:.0f} s, {speedup:.1f} x"
-    return Statement("Section 6.5.2", text, abs(speedup / 36.5 - 1) < 0.1, told)
+    note = f"{seconds:.0f} s instead of {row.cpu_seconds:.0f} s, {speedup:.1f} x"
+    return Statement("Section 6.5.2", text, abs(speedup / 36.5 - 1) < 0.1, note)
 
 
 def _range(found: Evaluation) -> Statement:
@@ -251,8 +251,8 @@ def _energy(found: Evaluation) -> Statement:
     ratio = energy_ratio(row.cpu_seconds, row.runs["O/S/8"].seconds)
     published = energy_ratio(23_000, 630)
     text = "L8: the accelerator needs 22 x less energy"
-    told = f"{ratio:.1f} x with the model's times, {published:.1f} x with the article's"
-    return Statement("Section 6.5.2", text, abs(ratio / 22 - 1) < 0.1, told)
+    note = f"{ratio:.1f} x with the model's times, {published:.1f} x with the article's"
+    return Statement("Section 6.5.2", text, abs(ratio / 22 - 1) < 0.1, note)
 
 
 _STATEMENTS: tuple[Callable[[Evaluation], Statement], ...] = (

@@ -39,12 +39,12 @@ with tempfile.TemporaryDirectory() as folder:
     place.write_text(lineage)
     program = str(Path(scsim.__file__).parent / "bin" / "scsim")
     command = [program, str(place), *map(str, arguments.values())]
-    told = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
+    output = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def pairs(words: str) -> list[list[list[int]]]:
     """Return all pairs of numbers behind these words, site by site."""
-    found = re.findall(rf"Cell \d+: {words} = \((\d+), ?(\d+)\)", told)
+    found = re.findall(rf"Cell \d+: {words} = \((\d+), ?(\d+)\)", output)
     numbers = [[int(one), int(other)] for one, other in found]
     return [numbers[start : start + cells] for start in range(0, len(numbers), cells)]
 

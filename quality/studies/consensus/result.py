@@ -40,11 +40,11 @@ class Found:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        told = {
+        values = {
             name: {**asdict(one), "precision": one.precision, "recall": one.recall, "f1": f1_of(one)}
             for name, one in self.agreement.items()
         }
-        return {"seed": self.seed, "method": self.method, "clones": self.clones, "ess": self.ess, **told}
+        return {"seed": self.seed, "method": self.method, "clones": self.clones, "ess": self.ess, **values}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

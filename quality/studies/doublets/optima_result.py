@@ -84,10 +84,10 @@ class OptimaResult(Drawn):
             )
             for one in self.compared
         ]
-        told = ", ".join(f"{count} {name}" for name, count in counts(self.compared).items())
+        listing = ", ".join(f"{count} {name}" for name, count in counts(self.compared).items())
         return [
             text_table(_HEADS, rows),
-            f"the default against chains of {TIMES} times its steps, {len(rows)} inputs: {told}",
+            f"the default against chains of {TIMES} times its steps, {len(rows)} inputs: {listing}",
         ]
 
     def figure(self) -> Figure:

@@ -91,8 +91,8 @@ class ScalingResult(Drawn):
 
     def __repr__(self) -> str:
         """Return one line with the speedups on two cores."""
-        told = ", ".join(f"{each.case.name}: {each.two_slots:.2f}" for each in self.cases)
-        return f"<ScalingResult: speedup of slots on two cores, {told}>"
+        listing = ", ".join(f"{each.case.name}: {each.two_slots:.2f}" for each in self.cases)
+        return f"<ScalingResult: speedup of slots on two cores, {listing}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in scaling.json."""

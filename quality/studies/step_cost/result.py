@@ -68,8 +68,8 @@ class StepCosts(Drawn):
 
     def __repr__(self) -> str:
         """Return one line with the exponents."""
-        told = ", ".join(f"{name}^{value:.2f}" for name, value in self.exponents.items())
-        return f"<StepCosts: as {told}>"
+        listing = ", ".join(f"{name}^{value:.2f}" for name, value in self.exponents.items())
+        return f"<StepCosts: as {listing}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in step-cost.json."""
@@ -91,8 +91,8 @@ class StepCosts(Drawn):
             for cells in sorted({one.cells for one in self.costs})
         ]
         heads = ("cells; ns a step", *(f"{number} mutations" for number in numbers))
-        told = ", ".join(f"{name} to the power of {value:.2f}" for name, value in self.exponents.items())
-        return [text_table(heads, rows), f"the cost grows as {told}"]
+        listing = ", ".join(f"{name} to the power of {value:.2f}" for name, value in self.exponents.items())
+        return [text_table(heads, rows), f"the cost grows as {listing}"]
 
     def figure(self) -> Figure:
         """Draw the cost over the cells, one line per number of mutations, and over the mutations."""

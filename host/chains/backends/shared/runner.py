@@ -138,7 +138,7 @@ TOGETHER_SECONDS = 0.002
 """Time in which answers count as simultaneous, so that their places can exchange chains."""
 
 STUCK_SECONDS = 60.0
-"""Time after which, with four segments more, a segment is given to another place: its place may hang."""
+"""Time after which, with four segments more, a segment is given to another place: its place may be stuck."""
 
 
 _JobPool: TypeAlias = JobPool[dict[int, int], SegmentDone]

@@ -44,9 +44,9 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=3600.0, help="seconds after which a run has failed")
     parser.add_argument("--newick", type=Path, help="write the best tree of the last run to this file")
     parser.add_argument("--folder", type=Path, default=Path(__file__).parent, help="the exported folder")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     try:
-        report = run(asked)
+        report = run(options)
     except Exception as error:
         print(f"run_pipeline: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
@@ -54,23 +54,23 @@ def main() -> int:
     return 0 if report["as_expected"] else 1
 
 
-def run(asked: argparse.Namespace) -> dict[str, Any]:
+def run(options: argparse.Namespace) -> dict[str, Any]:
     """Run the golden inference for each number of states in flight, and return the report."""
-    if asked.trace and asked.binary:
+    if options.trace and options.binary:
         raise ValueError("--trace is for the emulator, which compiles pipeline.cl")
-    sizes = dict(re.findall(r"#define (\w+) (\d+)", (asked.folder / "parameters.h").read_text("utf-8")))
+    sizes = dict(re.findall(r"#define (\w+) (\d+)", (options.folder / "parameters.h").read_text("utf-8")))
     most = int(sizes["STATES"])
-    counts = asked.states or [1, most]
+    counts = options.states or [1, most]
     if not all(1 <= count <= most for count in counts):
         raise ValueError(f"STATES in parameters.h allows 1 to {most} states in flight")
-    vectors = read_vectors(asked.folder / "vectors.bin")
+    vectors = read_vectors(options.folder / "vectors.bin")
     chains, steps = vectors.pop("run").tolist()
     expected = {name[9:]: vectors.pop(name) for name in list(vectors) if name.startswith("expected_")}
-    device = Device(asked.platform, asked.folder, asked.binary, asked.trace)
+    device = Device(options.platform, options.folder, options.binary, options.trace)
     runs, found = [], vectors
     for count in counts:
         found = {name: array.copy() for name, array in vectors.items()}
-        seconds = device.run_io(chains, count, found, asked.timeout)
+        seconds = device.run_io(chains, count, found, options.timeout)
         wrong = [name for name, array in expected.items() if (found[name] != array).any()]
         runs.append(
             {
@@ -79,13 +79,13 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
                 "wrong": wrong,
                 "seconds": seconds,
                 "steps_per_second": chains * steps / seconds,
-                **(device.traced(count) if asked.trace else {}),
+                **(device.traced(count) if options.trace else {}),
             }
         )
-    if asked.newick:
-        asked.newick.write_text(best_tree(found, int(sizes["NODES"])), encoding="utf-8")
+    if options.newick:
+        options.newick.write_text(best_tree(found, int(sizes["NODES"])), encoding="utf-8")
     return {
-        "lines": lines_of_loops(asked.folder),
+        "lines": lines_of_loops(options.folder),
         **{name.lower(): int(sizes[name]) for name in ("NODES", "WORDS", "CELLS", "UNROLL")},
         "as_expected": all(one["as_expected"] for one in runs),
         "chains": chains,
