@@ -12,12 +12,12 @@ from scipy.special import betaln
 
 from syclade.host.chains.dropout import make_draw
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.shares import Draw
+from syclade.host.chains.shares import Draw, GibbsSteps
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.dropout import rates_in
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
-from tests.suites.rows.shares import DROPOUT_RATES, dropout_plan, dropout_start, renewed
+from tests.suites.rows.shares import DROPOUT_RATES, dropout_plan, dropout_start
 from tests.suites.test_shares import p_value
 from tests.support.backends import NUMPY
 from tests.support.dirichlet import log_probabilities
@@ -72,12 +72,12 @@ def test_chains_sample_the_posterior_with_rates() -> None:
     plan, draw = small()
     number = {tuple(tree): at for at, tree in enumerate(all_trees(MUTATIONS))}
     found, rates = np.zeros(len(number), dtype=np.int64), []
-    count = 100
+    count, renew = 100, GibbsSteps(plan, SEED, draw)
     with NUMPY.runner(plan, count, SEED) as runner:
         runner.put_all([dropout_start(plan, SEED, chain) for chain in range(count)])
         for read in range(36):
             runner.advance(np.full(count, 40 * (read + 1)))
-            states = [renewed(plan, runner.get(chain), SEED, draw) for chain in range(count)]
+            states = renew([state for state, _ in runner.get_all(count)])
             runner.put_all(states)
             if read >= 9 and read % 3 == 0:
                 for state in states:

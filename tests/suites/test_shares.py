@@ -89,12 +89,12 @@ def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.in
     """Return how often independent chains with shares are at each tree."""
     plan = small_plan(cells, mutations)
     number = {tuple(tree): at for at, tree in enumerate(all_trees(mutations))}
-    found = np.zeros(len(number), dtype=np.int64)
+    found, renew = np.zeros(len(number), dtype=np.int64), GibbsSteps(plan, SEED)
     with NUMPY.runner(plan, chains, SEED) as runner:
         runner.put_all([start_of(plan, SEED, chain) for chain in range(chains)])
         for read in range(reads):
             runner.advance(np.full(chains, 40 * (read + 1)))
-            states = [renewed(plan, runner.get(chain), SEED) for chain in range(chains)]
+            states = renew([state for state, _ in runner.get_all(chains)])
             runner.put_all(states)
             if read >= reads // 4 and read % 2:
                 for state in states:

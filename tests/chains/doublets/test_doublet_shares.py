@@ -133,7 +133,7 @@ def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.in
         runner.put_all(starts_of(plan, chains))
         for read in range(reads):
             runner.advance(np.full(chains, 40 * (read + 1)))
-            states = renew_doublet_shares(plan, [runner.get(chain) for chain in range(chains)], SEED)
+            states = renew_doublet_shares(plan, [state for state, _ in runner.get_all(chains)], SEED)
             runner.put_all(states)
             if read >= reads // 4 and read % 2:
                 for state in states:
