@@ -59,7 +59,7 @@ def learned_row(name: str, case: LeafCase, learn_fp: float | None, *, events: bo
     return Chains(
         title,
         partial(learned_plan, case, learn_fp, 7 if events else 0),
-        on_encodings("own", emulator=name == "usual", native=native, sycl=learn_fp is not None),
+        on_encodings("own", emulator=events, native=native, sycl=learn_fp is not None),
         seed=case.seed,
         stops=(1, 9, 80, 300) if large else (75, 150) if events else range(1, 151),
         define=rates_of_events if events else scores_are_defined,
@@ -86,7 +86,7 @@ def events_are_defined(plan: Plan, run: ChainRun) -> None:
 EVENTS = Chains(
     "cells, events",
     plan_with_events,
-    on_encodings("own", emulator=True),
+    on_encodings("own"),
     seed=5,
     stops=(100, 200),
     define=events_are_defined,

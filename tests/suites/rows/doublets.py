@@ -156,7 +156,7 @@ ROWS = [
         Chains(
             f"doublets, {name}",
             partial(plan_of, case),
-            on_own(name, ["small", "missing", "zygosity"], emulator=name == "small"),
+            on_own(name, ["small", "missing", "zygosity"]),
             stops=range(1, 60),
             goes_on=name == "small",
         )

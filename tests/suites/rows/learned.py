@@ -61,7 +61,7 @@ def by_name(name: str) -> Chains:
     """Return a case with both rates learned."""
     sycl = name not in ("one mutation", "missing")
     encodings = ("preorder", "ancestor") if name in OF_ANCESTORS else ("preorder",)
-    places = on_encodings(*encodings, sycl=sycl, emulator=name in ("small", "duplicates"), native=False)
+    places = on_encodings(*encodings, sycl=sycl, emulator=name == "small", native=False)
     return row(name, partial(learned_plan, CASES[name]), places, name in BY_STEP)
 
 

@@ -46,7 +46,9 @@ def row(name: str, doublets: float | None, score: str = "max") -> Chains:
 
     title = f"recurrent, {'doublets, ' if doublets else ''}{'sum, ' if score == 'sum' else ''}{name}"
     make = partial(plan_of, CASES[name], doublets, name=score)
-    places = on_own(name, ["small", "zygosity" if doublets else "missing"], emulator=name == "small")
+    places = on_own(
+        name, ["small", "zygosity" if doublets else "missing"], emulator=name == "small" and not doublets
+    )
     return Chains(title, make, places, stops=range(1, STEPS), define=allowed, goes_on=name == "small")
 
 
