@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any, NamedTuple, Unpack
 
 from syclade.host.answer.request.arguments import with_evidence_of
+from syclade.host.answer.request.inputs import with_homozygous_merged
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.assignment import place
@@ -125,6 +126,7 @@ def scored_by(matrix: Matrix, options: Options) -> tuple[Matrix, ObservationMode
     if matrix.evidence is not None:
         observed = weighed_as_given(matrix, options)
         return observed, levels_in(observed, options.floor)
+    options = with_homozygous_merged(matrix, options)
     rates = Rates(**{field.name: getattr(options, field.name) for field in fields(Rates)})
     check_zygosity(matrix, rates)
     return matrix, rates

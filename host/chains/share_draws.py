@@ -191,7 +191,16 @@ def log2_gamma(
     """
     from scipy.special import gammaincinv
 
-    return np.asarray(np.log2(gammaincinv(shape + 1.0, uniform)) + np.log2(other) / shape)
+    return _log2(gammaincinv(shape + 1.0, uniform)) + _log2(other) / shape
+
+
+def _log2(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return binary logarithms, with the same bits on every processor.
+
+    The last bit of `np.log2` depends on AVX-512. Divided by a small shape, it would change shares, and so
+    chains.
+    """
+    return np.array([math.log2(value) for value in values.ravel().tolist()]).reshape(values.shape)
 
 
 def concentration_of(

@@ -49,7 +49,6 @@ def test_score_reads_standard_input() -> None:
     ("given", "error"),
     [
         (b"0 1\r\n1 2\r\n", "<stdin>:2: row 2, cell 2 is 2, a homozygous mutation"),
-        (b"NAME,a,b\nm,3:0:0,0:3:1\nn,0:3:1,0:3:2\n", "<stdin>: mutation 'n', cell 'b' is 2, a homozygous"),
         (b"0 1\n\n0 1\n", "<stdin>:2: blank line between rows"),
         (b"0 1\n1\n", "<stdin>:2:2: row 2 has 1 values"),
         (b"", "<stdin>: the file is empty"),

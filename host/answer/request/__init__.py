@@ -13,7 +13,7 @@ from syclade.host.answer.request.arguments import (
     support_plan,
     with_evidence_of,
 )
-from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs
+from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs, with_homozygous_merged
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
@@ -123,6 +123,7 @@ def make_request(
         return weighed_by_estimate(read, options, where, stop, report)
 
     inputs = read_inputs(matrix, options, weigh)
+    options = with_homozygous_merged(inputs.as_read, options)
     rates, share, chained = _rates_of(inputs, options), options.doublets, options.method == "chain"
     share = None if chained and isinstance(share, str) and not rates.missing else share
     estimated = rates.estimate(inputs.as_read, where, options.seed, stop, report, doublets=share)

@@ -62,6 +62,8 @@ class Matrix:
         labels: labels of the cells that the source has, such as specimens, by column; texts, empty for none.
         annotated: the AnnData that the matrix is from, with what it has besides (`Result.to_anndata`); None
             for other sources, and for files, which are read again for that.
+        says_homozygous: whether the source, or `two`, says that a 2 is a homozygous genotype. A matrix
+            without names may have it for missing values.
     """
 
     values: NDArray[np.uint8]
@@ -75,6 +77,7 @@ class Matrix:
     evidence: Evidence | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     annotated: Any = None
+    says_homozygous: bool = False
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""

@@ -240,6 +240,7 @@ def _of_file(
         grid.cells,
         evidence=grid.evidence,
         labels=grid.labels,
+        says_homozygous=format != "scite" or options.two is not None,
     )
     if format != "scite" or source.path is None:
         return matrix, grid.marks

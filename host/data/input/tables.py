@@ -345,4 +345,12 @@ def _matrix(found: Called, mutations: list[str], cells: list[str], options: Read
     if options.two == "missing":
         values = np.where(values == 2, np.uint8(3), values)
     values = np.ascontiguousarray(values)
-    return Matrix(values, tuple(mutations), "array", None, tuple(cells), evidence=found.evidence)
+    return Matrix(
+        values,
+        tuple(mutations),
+        "array",
+        None,
+        tuple(cells),
+        evidence=found.evidence,
+        says_homozygous=True,
+    )

@@ -136,7 +136,9 @@ class Options(Values):
         "Probability of observing a mutation as homozygous (2), as SCITE's second -ad.")
     hom_rate: float | None = option(PROBABILITY, decides=True, metavar="RATE", default=None, help=
         "Probability of observing a homozygous mutation that is not there (SCITE's -cc).")
-    merge_homozygous: bool = option(FLAG, decides=True, default=False, help="Treat 2 (homozygous) as 1.")
+    merge_homozygous: bool = option(FLAG, decides=True, default=False, help=
+        "Treat 2 (homozygous) as 1. Without rates of homozygous observations, this is done for all sources "
+        "but SCITE's format and arrays, where a 2 may be another value.")
     names: Names = option(NAMES, metavar="FILE", default=None, help=
         "Names of the mutations, one per line, blanks included. Default: those of the matrix, which for "
         "SCITE's format are in x.geneNames beside x.csv; else numbers from 1.")

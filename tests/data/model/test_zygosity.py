@@ -187,3 +187,32 @@ def test_columns_are_sorted_once_a_matrix(monkeypatch: pytest.MonkeyPatch) -> No
     assert problems[0].multiplicity.tolist() == [1, 2, 1]
     assert not problems[0].multiplicity.flags.writeable
     assert (problems[0].classes, apart.classes) == (3, 4)
+
+
+@pytest.mark.parametrize("given", ["two", "format", "merged", "rates"])
+def test_sources_of_genotypes_have_them_merged(
+    given: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A 2 of SCITE's format may be another value; elsewhere it counts as mutated unless it has rates."""
+    rates: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "support": "none", "device": "numpy"}
+    with_two = "name,a,b,c,d\nm,1,0,2,2\nn,0,1,1,0\n"
+    more: dict[str, Any] = {"two": {"format": "csv", "rows": "mutations", "two": "homozygous"}}.get(given, {})
+    if given == "merged":
+        more = {"merge_homozygous": True}
+    if given == "rates":
+        more = {"fn_rate_hom": 0.1, "hom_rate": 0.001}
+    file = tmp_path / "matrix.csv"
+    file.write_text(with_two if given == "two" else "1 0 2 2\n0 1 1 0\n")
+    caplog.set_level("INFO", "syclade.input")
+    if given == "format":
+        with pytest.raises(MatrixError, match="is 2, a homozygous mutation"):
+            syclade.infer(file, **rates)
+        return
+    found = syclade.infer(file, **rates, **more)
+    assert found.options["merge_homozygous"] == (given != "rates")
+    assert ("2 homozygous entries count as mutated" in caplog.text) == (given == "two")
+    if given != "rates":
+        merged: dict[str, Any] = {} if given == "two" else {"merge_homozygous": True}
+        read = syclade.read_matrix(file, **more) if given == "two" else file
+        scored = syclade.score(read, found.parents, fp_rate=0.01, fn_rate=0.2, **merged)
+        assert found.log_likelihood == pytest.approx(scored)
