@@ -1,4 +1,7 @@
-"""Arguments of the kernels of Gibbs steps, and the numbers that both these kernels and numpy use."""
+"""Arguments of the kernels of Gibbs steps, and sizes of their tables.
+
+`fallback/shares/gibbs.py` has sizes of its own, which must be equal.
+"""
 
 from syclade.kernels.arguments import INFO, PROBLEM, SCRATCH, SETTING, Argument
 
