@@ -33,7 +33,7 @@ from syclade.host.ground.errors import (
     TableError,
     WorkersError,
 )
-from syclade.host.ground.files import check_output, is_folder, write_files
+from syclade.host.ground.files import check_output, is_file, is_folder, write_files
 from syclade.host.ground.lock import locked
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import ParsedJson, shown
@@ -100,6 +100,8 @@ def write_batch(batch: Batch, force: bool = False) -> None:
 def check_earlier(batch: Batch, force: bool = False) -> None:
     """Check that the folder has no other batch. One with fewer tasks, or for fewer files, is the same.
 
+    A batch of which all matrices failed, such as for want of an option, is replaced.
+
     Args:
         batch: the batch.
         force: whether another one may be replaced.
@@ -113,12 +115,19 @@ def check_earlier(batch: Batch, force: bool = False) -> None:
     if not os.path.lexists(batch.folder / TASKS):
         check_output(batch.folder, (*_TABLES, MATRICES) if batch.made else _TABLES)
         return
-    other = _difference(read_batch(batch.folder), batch)
-    if other is not None:
+    earlier = read_batch(batch.folder)
+    other = _difference(earlier, batch)
+    if other is not None and not _has_failed(earlier):
         raise OutputError(
             f"{batch.folder} has another batch: {other}",
             hint=f"choose another directory with {flag_of('out')}, or replace it with {flag_of('force')}",
         )
+
+
+def _has_failed(batch: Batch) -> bool:
+    """Return whether a batch has ended, as its table shows, and no matrix has a result."""
+    ended = any(is_file(batch.folder / name) for name in _TABLES)
+    return ended and not any(is_file(batch.folder / task.name / "summary.json") for task in batch.tasks)
 
 
 def _difference(earlier: Batch, batch: Batch) -> str | None:

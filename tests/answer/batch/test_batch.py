@@ -181,6 +181,17 @@ def test_another_batch_in_the_folder_is_refused(
     assert files_in(out)["results.tsv"] == before["results.tsv"]
 
 
+def test_a_batch_without_any_result_is_replaced(tmp_path: Path) -> None:
+    """All matrices need an option: with it, the same folder is taken; once there is a result, it is not."""
+    paths = write_cohort(tmp_path / "in", 2)
+    for path in paths:
+        path.write_text(path.read_text().replace("1", "2", 1))
+    out = tmp_path / "out"
+    assert batch(*paths, "--out", out).status == 1
+    assert batch(*paths, "--out", out, "--merge-homozygous").status == 0
+    assert batch(*paths, "--out", out, "--merge-homozygous", "--seed", 3).status == 2
+
+
 def test_a_cohort_may_grow_and_move(tmp_path: Path) -> None:
     """More matrices, other devices and more files are the same batch; so are matrices at other paths."""
     paths, out = write_cohort(tmp_path / "in", 3), tmp_path / "out"
