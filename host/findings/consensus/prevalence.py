@@ -39,6 +39,10 @@ fifth of the draws."""
 _SAME_DIGITS = 9
 """Digits by which relative likelihoods of clones are equal."""
 
+_EXACT_DIGITS = 12
+"""Digits of relative likelihoods that draws use: the last ones differ between processors, and would make
+other groups of equal cells, and so other draws."""
+
 _SEED = 34
 
 
@@ -112,7 +116,10 @@ def _draws_of(likelihood: NDArray[np.float64], generator: np.random.Generator) -
     """Return draws of cells with common prevalences."""
     clones = len(likelihood)
     relative, kind, sizes = np.unique(  # cells with equal likelihoods are drawn together
-        likelihood / likelihood.max(axis=0), axis=1, return_inverse=True, return_counts=True
+        (likelihood / likelihood.max(axis=0)).round(_EXACT_DIGITS),
+        axis=1,
+        return_inverse=True,
+        return_counts=True,
     )
     most = int((relative > NEGLIGIBLE).sum(axis=0).max())
     places = np.argsort(-relative, axis=0, kind="stable")[:most].T  # (kinds, most): the best clones
