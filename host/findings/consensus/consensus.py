@@ -146,6 +146,19 @@ class CloneConsensus:
         return self.cells.mixture.prevalence
 
     @property
+    def open_mutations(self) -> list[list[int]]:
+        """For each clone, its mutations between which a claim is kept back: its cells need not have all."""
+        found: list[set[int]] = [set() for _ in range(self.tree.clones)]
+        for one in self.kept_back:
+            if (clone := int(self.tree.clone_of[one.first])) == self.tree.clone_of[one.second]:
+                found[clone] |= {one.first, one.second}
+        return [sorted(one) for one in found]
+
+    def seen_words(self, mutations: Iterable[int]) -> list[str]:
+        """Return the names of mutations, each with the part of the cells with a value in which it is seen."""
+        return [f"{self.mutations[one]} {self.pair_counts.seen[one]:.1%}" for one in mutations]
+
+    @property
     def descent(self) -> NDArray[np.float64]:
         """float64, shape (clones,): least probability that the parent's mutations are before the clone's.
 
@@ -180,6 +193,13 @@ class CloneConsensus:
                 f"cells support: {listed(claims)}; these pairs are open in relations.tsv, and not each cell "
                 "of a clone with such a pair has both"
             )
+            found += [
+                f"the cells of clone {clone} ({self.prevalence[clone]:.1%} of all) need not have all of its "
+                "mutations, since a claim on them is kept back; part of the cells with a value that have "
+                f"each: {listed(self.seen_words(self.tree.members[clone]))}"
+                for clone, mutations in enumerate(self.open_mutations)
+                if mutations
+            ]
         if self.contradictions:
             claims = [one.words(self.mutations, self.pair_counts) for one in self.contradictions]
             found.append(
@@ -283,6 +303,8 @@ class CloneConsensus:
             self.cells.mixture,
             self.unplaced_mutations,
             len(self.unplaced.cells),
+            self.pair_counts.seen,
+            self.open_mutations,
         )
 
     def to_relations(self) -> str:

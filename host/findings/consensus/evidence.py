@@ -47,6 +47,10 @@ _BY_CHANCE = 0.05
 pair makes one clone of everything between the two mutations."""
 
 
+_DEVIATIONS = 4.0
+"""Standard deviations of the interval of a rate of errors in some cells."""
+
+
 @dataclass(frozen=True, eq=False)
 class PairCounts:
     """Numbers of cells for all pairs of mutations, of those in which both are observed: int64, shape (n, n).
@@ -60,6 +64,12 @@ class PairCounts:
     both: NDArray[np.int64]
     only: NDArray[np.int64]
     neither: NDArray[np.int64]
+
+    @property
+    def seen(self) -> NDArray[np.float64]:
+        """float64, shape (n,): part of the cells with a value in which each mutation is seen; 0 for none."""
+        seen, absent = self.both.diagonal(), self.neither.diagonal()
+        return np.asarray(seen / np.maximum(seen + absent, 1))
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -195,7 +205,8 @@ def unsupported_in(
 
     A consensus keeps them back. Of "A before B", the cells with B tell, by A; of "A apart from B", the cells
     with the rarer one, by the other one. Of thousands of pairs with few cells each, some have so many errors
-    by chance: claims are left out if errors at these rates would give one such claim in 20 matrices or more.
+    by chance: claims are left out if errors would give one such claim in 20 matrices or more, at these rates,
+    or at the highest that other cells allow for the mutations of the claim, where those are lower.
 
     Args:
         relations: relations of the mutations in the samples.
@@ -204,7 +215,7 @@ def unsupported_in(
     """
     found = _claims(relations.before, "before", counts.both, counts.only.T, _KEPT_BACK)
     found += _claims(np.triu(relations.apart), "apart", _one_only(counts), counts.both, _KEPT_BACK)
-    expected = _expected_errors(counts, rates, fn_rates)
+    expected = _most_errors(counts, rates, fn_rates)
     claims = int((relations.before > CLAIMED).sum() + (np.triu(relations.apart) > CLAIMED).sum())
 
     def is_no_chance(one: Contradiction) -> bool:
@@ -243,6 +254,49 @@ def _expected_errors(
     with_second = counts.both + counts.only.T
     missed: float | NDArray[np.float64] = rates.fn_rate if fn_rates is None else fn_rates[:, np.newaxis]
     return {"before": missed * with_second + rates.fp_rate * cells, "apart": rates.fp_rate * cells}
+
+
+def _most_errors(
+    counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None
+) -> dict[str, NDArray[np.float64]]:
+    """Return the same as `_expected_errors`, with the rates that the cells of each mutation allow.
+
+    Where two mutations are apart, the cells with one of them have false positives of the other.
+    """
+    count = len(counts.both)
+    given = np.full(count, rates.fn_rate) if fn_rates is None else fn_rates
+    only, unlike = counts.only, counts.only.T
+    false = np.minimum(_highest_part((counts.both, unlike), (only, counts.neither)), rates.fp_rate)
+    missed = np.minimum(_highest_part((unlike, counts.both), (counts.neither, only)), given)
+    cells = counts.both + only + unlike + counts.neither
+    of_second = false[:, np.newaxis] * (counts.both + unlike)
+    return {
+        "before": missed[:, np.newaxis] * (counts.both + unlike) + false * cells,
+        "apart": of_second + of_second.T,
+    }
+
+
+def _highest_part(*groups: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.float64]:
+    """Return the highest rate of an error of each mutation that all groups of cells allow: shape (n,).
+
+    Errors do not depend on other mutations. So the part of any cells in which a mutation is seen is at least
+    its rate of false positives, and the part in which it is not at least that of false negatives. The
+    upper end of Wilson's interval of such a part is a bound of the rate.
+
+    Args:
+        groups: numbers of cells with the error, or what looks like it, and of others, both of shape (n, n):
+            of the row's mutation, among the cells that have, or that lack, the column's.
+
+    Source: Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
+    """
+    lowest = np.ones(len(groups[0][0]))
+    for wrong, right in groups:
+        cells = np.maximum(wrong + right, 1)
+        part, square = wrong / cells, _DEVIATIONS**2 / cells
+        end = (part + square / 2 + np.sqrt(square * (part * (1.0 - part) + square / 4))) / (1.0 + square)
+        end[(wrong + right == 0) | np.eye(len(end), dtype=np.bool_)] = 1.0
+        lowest = np.minimum(lowest, end.min(axis=1, initial=1.0))
+    return lowest
 
 
 def _one_only(counts: PairCounts) -> NDArray[np.int64]:

@@ -65,7 +65,7 @@ class ConsensusFinding(Finding):
         rows += [
             (
                 str(clone),
-                ", ".join(found.mutations[one] for one in found.tree.members[clone]),
+                _mutations_of(found, clone),
                 f"{found.support[clone]:.2f}",
                 f"{found.prevalence[clone]:.1%}",
             )
@@ -99,6 +99,14 @@ class ConsensusFinding(Finding):
         for cell, value in zip(self.consensus.placed_cells.tolist(), values, strict=True):
             found[cell] = value
         return found
+
+
+def _mutations_of(found: CloneConsensus, clone: int) -> str:
+    """Return the mutations of a clone; if a claim on them is kept back, how many cells have each."""
+    members = found.tree.members[clone]
+    if not found.open_mutations[clone]:
+        return ", ".join(found.mutations[one] for one in members)
+    return f"open, not all in each cell: {', '.join(found.seen_words(members))} of the cells with a value"
 
 
 def _names(question: Question) -> Iterable[str]:

@@ -108,14 +108,17 @@ def clone_tree_from_newick(
 
 
 CLONES = (
-    "clone", "parent", "support", "descent", "cells", "prevalence", "low", "high", "below", "mutations",
+    "clone", "parent", "support", "descent", "cells", "prevalence", "low", "high", "below", "seen", "open",
+    "mutations",
 )  # fmt: skip
 """Columns of clones.tsv: number of the clone, 0 for the root, and of its parent; share of the samples that
 have it; least probability that a mutation of the parent is before one of the clone; expected number of its
 own cells (a doublet is two cells, each of its own clone); its prevalence, which is that number divided by the
-number of placed cells, with doublets by the sum of these numbers; the ends of the
-central 90 % of its share of the tissue; expected number of cells of the clone and all below it; names of its
-mutations. The last line has the unplaced mutations, and the number of unplaced cells, if there are any."""
+number of placed cells, with doublets by the sum of these numbers; the ends of the central 90 % of its share
+of the tissue; expected number of cells of the clone and all below it; for each of its mutations the part of
+all cells with a value in which it is seen; names of those of its mutations between which a claim is kept
+back, so that its cells need not have all of them; names of its mutations. The last line has the unplaced
+mutations, and the number of unplaced cells, if there are any."""
 
 RELATIONS = (
     "first", "second", "before", "after", "apart", "consensus", "both", "first_only", "second_only",
@@ -146,6 +149,8 @@ def clones_table(
     cells: Mixture | None,
     unplaced: Sequence[str] = (),
     unplaced_cells: int = 0,
+    seen: NDArray[np.float64] | None = None,
+    open_mutations: Sequence[Sequence[int]] = (),
 ) -> str:
     """Return the text of ``clones.tsv``: a line with `CLONES`, then the clones in preorder.
 
@@ -157,6 +162,8 @@ def clones_table(
         cells: the placed cells as a mixture of the clones; None if there are no cells.
         unplaced: names of the unplaced mutations.
         unplaced_cells: number of unplaced cells.
+        seen: float64, shape (n,): part of the cells in which each mutation is seen; None without cells.
+        open_mutations: for each clone, its mutations between which a claim is kept back; empty for none.
     """
     bar = separator_of((*mutations, *unplaced))
     numbers: Sequence[NDArray[np.float64]] = ()
@@ -170,13 +177,15 @@ def clones_table(
             f"{support[clone]:.3g}" if clone else "",
             f"{descent_of(tree, relations, clone):.3g}" if parent else "",
             *([f"{of[clone]:.4g}" for of in numbers] or [""] * 5),
+            "" if seen is None else "|".join(f"{seen[one]:.3g}" for one in tree.members[clone]),
+            bar.join(mutations[one] for one in open_mutations[clone]) if open_mutations else "",
             bar.join(mutations[one] for one in tree.members[clone]),
         )
         for clone, parent in enumerate(tree.parents.tolist())
     ]
     if unplaced or unplaced_cells:
         of_cells = "" if cells is None else unplaced_cells
-        rows.append((UNPLACED_MARK, "", "", "", of_cells, "", "", "", "", bar.join(unplaced)))
+        rows.append((UNPLACED_MARK, "", "", "", of_cells, *[""] * 6, bar.join(unplaced)))
     return tsv_text(CLONES, rows)
 
 

@@ -108,6 +108,16 @@ def test_errors_of_some_of_many_claims_do_not_keep_them_back(
     assert [(one.first, one.second) for one in found] == ([(0, mutations - 1)] if kept_back else [])
 
 
+@pytest.mark.parametrize(("with_third", "kept_back"), [(20, True), (600, False)])
+def test_rates_that_other_cells_exclude_explain_nothing(with_third: int, kept_back: bool) -> None:
+    """Of 90 cells with B, 72 have A. False positives of 0.05 would explain them; few cells with C have B."""
+    columns = [(1, 1, 0)] * 72 + [(1, 0, 0)] * 1800 + [(0, 1, 0)] * 18 + [(0, 0, 0)] * 700
+    columns += [(3, 1, 1)] * with_third + [(3, 0, 1)] * (4400 - with_third)
+    counts = count_pairs(matrix_from_array(np.array(columns, dtype=np.uint8).T, ("A", "B", "C")))
+    found = unsupported_in(Relations(1000, np.zeros((3, 3), dtype=np.int64)), counts, Rates(0.05, 0.1))
+    assert ((0, 1) in [(one.first, one.second) for one in found]) is kept_back
+
+
 def test_the_consensus_leaves_such_pairs_open() -> None:
     """Two of twelve cells with B have A: trees with A above B are not believed. C is below B in all."""
     columns = [(1, 1, 1)] * 2 + [(1, 0, 0)] * 40 + [(0, 1, 1)] * 8 + [(0, 1, 0)] * 2 + [(0, 0, 0)] * 20
@@ -120,6 +130,11 @@ def test_the_consensus_leaves_such_pairs_open() -> None:
     assert not found.tree.apart.any()
     assert found.contradictions == []
     assert "A before B (40 cells have A alone, 10 B alone, 2 both)" in found.warnings[0]
+    assert found.open_mutations == [[], [0, 1, 2]]
+    assert "clone 1" in found.warnings[1]
+    assert "A 58.3%, B 16.7%, C 13.9%" in found.warnings[1]
+    clone = dict(zip(*(line.split("\t") for line in found.to_clones().splitlines()[::2]), strict=True))
+    assert (clone["seen"], clone["open"], clone["mutations"]) == ("0.583|0.167|0.139", "A|B|C", "A|B|C")
     assert [one["second"] for one in json.loads(json.dumps(found.to_dict()))["kept_back"]] == ["B", "C"]
     rows = [line.split("\t") for line in found.to_relations().splitlines()[1:]]
     assert [(row[:3], row[5]) for row in rows[:2]] == [(["A", "B", "1"], "open"), (["A", "C", "1"], "open")]
