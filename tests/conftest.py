@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib
 import os
 import platform
 import shutil
@@ -56,23 +55,6 @@ def pytest_xdist_auto_num_workers() -> int:
     Each worker and its compiler may need 2 GB.
     """
     return max(1, min(cores_of_process() + 1, available_memory() // 2**31))
-
-
-def pytest_collectstart(collector: pytest.Collector) -> None:
-    """Let each worker first import the tests, from another one on.
-
-    In a new clone tests and sources have to be compiled: workers that are not at the same one find most of
-    them done by another.
-    """
-    worker = os.environ.get("PYTEST_XDIST_WORKER")
-    if worker is None or not isinstance(collector, pytest.Session):
-        return
-    given = [ROOT / one.partition("::")[0] for one in collector.config.args]
-    files = [file for one in given for file in (sorted(one.rglob("test_*.py")) if one.is_dir() else [one])]
-    first = int(worker[2:]) * len(files) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-    for file in (*files[first:], *files[:first]):
-        with contextlib.suppress(Exception, pytest.skip.Exception):  # the collection says what is wrong
-            importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
 
 
 @pytest.hookimpl(trylast=True)  # after the tests that -m and -k leave out
