@@ -109,11 +109,19 @@ def mixture_of(likelihood: NDArray[np.float64], groups: Sequence[NDArray[np.int6
     """
     generator = np.random.Generator(np.random.PCG64(_SEED))
     chosen = [np.arange(likelihood.shape[1])] if groups is None else groups
-    return _joined([_draws_of(likelihood[:, own], generator) for own in chosen], chosen, generator)
+    parts = [np.ascontiguousarray(likelihood[:, own]) for own in chosen]
+    draws = [_draws_of(part, generator, groups is not None) for part in parts]
+    return _joined(draws, chosen, generator)
 
 
-def _draws_of(likelihood: NDArray[np.float64], generator: np.random.Generator) -> _Draws:
-    """Return draws of cells with common prevalences."""
+def _draws_of(likelihood: NDArray[np.float64], generator: np.random.Generator, of_specimen: bool) -> _Draws:
+    """Return draws of cells with common prevalences.
+
+    Args:
+        likelihood: that of the cells.
+        generator: source of the draws.
+        of_specimen: whether no cell may tell some clones apart.
+    """
     clones = len(likelihood)
     relative, kind, sizes = np.unique(  # cells with equal likelihoods are drawn together
         (likelihood / likelihood.max(axis=0)).round(_EXACT_DIGITS),
@@ -124,7 +132,7 @@ def _draws_of(likelihood: NDArray[np.float64], generator: np.random.Generator) -
     most = int((relative > NEGLIGIBLE).sum(axis=0).max())
     places = np.argsort(-relative, axis=0, kind="stable")[:most].T  # (kinds, most): the best clones
     likely = np.take_along_axis(relative.T, places, axis=1)
-    shares, alike = np.full(clones, 1.0 / clones), _alike(relative)
+    shares, alike = np.full(clones, 1.0 / clones), _alike(relative) if of_specimen else []
     draws = np.empty((min(DRAWS, max(LEAST_DRAWS, _WORK // likely.size)), clones))
     total = np.zeros(likely.shape)
     for number in range(-BURN_IN, len(draws)):
@@ -165,7 +173,7 @@ def _joined(
 ) -> Mixture:
     """Return the mixture of all cells, of the draws of each group of them."""
     order = np.argsort(np.concatenate(list(groups)), kind="stable")
-    probability = np.concatenate([one.probability for one in draws], axis=1)[:, order]
+    probability = np.concatenate([one.probability for one in draws], axis=1).take(order, axis=1)
     of_parts = [one.parts for one in draws if one.parts is not None]
     parts = np.concatenate(of_parts, axis=1)[:, order] if of_parts else None
     count = min(len(one.counts) for one in draws)
@@ -197,7 +205,8 @@ def mixture_with_doublets(
     """
     generator = np.random.Generator(np.random.PCG64(_SEED))
     chosen = [np.arange(weights.shape[1])] if groups is None else groups
-    draws = [_draws_with_doublets(parents, weights[:, own], rate, generator) for own in chosen]
+    parts = [np.ascontiguousarray(weights[:, own]) for own in chosen]
+    draws = [_draws_with_doublets(parents, part, rate, generator) for part in parts]
     return _joined(draws, chosen, generator)
 
 
