@@ -452,6 +452,16 @@ def test_frequent_variants_of_compass_are_named(tmp_path: Path, caplog: pytest.L
     assert syclade.read_matrix(path, format="compass").values.tolist() == [[1, 1], [0, 1], [0, 1]]
     (record,) = [one for one in caplog.records if one.levelname == "WARNING"]
     assert record.getMessage().startswith("1 mutation is frequent in the population by FREQ (FLT3): ")
+    cells = [*["9:9:1"] * 37, *["0:9:2"], *["9:0:0"] * 2]
+    table = [["NAME", "FREQ", *map(str, range(40))], ["A", "0.002", *cells], ["B", "0", *cells[::-1]]]
+    table.append(["C", "0", "9:0:0", *cells[1:]])
+    path.write_text("\n".join(map(",".join, table)))
+    syclade.read_matrix(path, format="compass")
+    message = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"][-1]
+    assert message.startswith(
+        "1 mutation is frequent in the population by FREQ (A) and 2 mutations are seen "
+    )
+    assert "in at least 95% of the cells with a value (A 95.0%, B 95.0%): germline variants" in message
 
 
 @pytest.mark.usefixtures("here")
