@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from dataclasses import dataclass
 
@@ -16,6 +17,10 @@ DEVICES = ("native", "cpu", "fpga-emu", "cuda", "numpy")
 ALL = ("cpu", "fpga-emu", "numpy")
 SYCL = ("cpu", "fpga-emu")
 CPU = ("cpu",)
+
+
+_OF_CHAINS = re.compile(r"--(method (chain|anneal)|chains|steps|samples|learn-\w+|tree leaf|stages)\b")
+"""Options of `infer` without which it searches."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,16 @@ class Run:
         if not any("{device}" in command for command in self.commands):
             return ("native",)
         calls = any(command.startswith("call") for command in self.commands)
-        never = (*self.never, "cuda") if calls else self.never
+        never = (*self.never, "cuda") if calls or self.searches else self.never
         return tuple(device for device in DEVICES if device not in never)
+
+    @property
+    def searches(self) -> bool:
+        """Whether it searches for trees, which no run does on a GPU (`host/chains/backends/placement.py`)."""
+        return any(
+            command.startswith("infer") and ("--start search" in command or not _OF_CHAINS.search(command))
+            for command in self.commands
+        )
 
     @property
     def usual(self) -> str:
