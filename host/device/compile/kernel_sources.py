@@ -10,6 +10,7 @@ import ast
 import hashlib
 import importlib.util
 import json
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -146,7 +147,7 @@ def _parsed(path: Path) -> _Parsed:
 @cache
 def _parse(content: bytes) -> _Parsed:
     try:
-        tree = ast.parse(content)
+        tree = _tree_of(content)
     except (SyntaxError, ValueError):  # an extension module: use its bytes
         return _Parsed(hashlib.sha256(content).hexdigest(), ())
     return _Parsed(hashlib.sha256(_text_of(tree).encode()).hexdigest(), tuple(_imports(tree)))
@@ -161,7 +162,20 @@ def code_of(source: str | bytes) -> str:
     Raises:
         SyntaxError: the source is not valid Python.
     """
-    return _text_of(ast.parse(source))
+    return _text_of(_tree_of(source))
+
+
+_parsing = threading.Lock()
+
+
+def _tree_of(source: str | bytes) -> ast.Module:
+    """Return a syntax tree; one at a time.
+
+    CPython 3.11 counts the depth of all trees together, so that a collection of garbage in one thread's parse
+    can end that of another with a SystemError.
+    """
+    with _parsing:
+        return ast.parse(source)
 
 
 def _text_of(tree: ast.AST) -> str:

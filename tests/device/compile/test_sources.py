@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -263,3 +266,22 @@ def test_a_remembered_digest_is_that_of_the_files(tmp_path: Path, monkeypatch: p
         cache_folder.cache_clear()
         digest_of.cache_clear()
         module._file_of.cache_clear()
+
+
+def test_threads_parse_at_the_same_time() -> None:
+    """Garbage is collected in the middle of each parse, and its callback lets another thread go on."""
+
+    def let_others_go_on(_phase: str, _info: dict[str, int]) -> None:
+        time.sleep(0.0002)
+
+    text = Path(module.__file__).read_text(encoding="utf-8")
+    before = gc.get_threshold()
+    gc.callbacks.append(let_others_go_on)
+    gc.set_threshold(50)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = set(pool.map(code_of, [text] * 12))
+    finally:
+        gc.callbacks.remove(let_others_go_on)
+        gc.set_threshold(*before)
+    assert len(found) == 1
