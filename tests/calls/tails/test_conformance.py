@@ -89,7 +89,8 @@ def test_kernels_agree() -> None:
 
 @pytest.mark.parametrize("name", ["log", "log1p"])
 def test_another_logarithm_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tilt, name, getattr(np, name))
+    of_numpy = getattr(np, name)  # on some processors it has our last bit, too
+    monkeypatch.setattr(tilt, name, lambda values: np.nextafter(of_numpy(values), np.inf))
     with pytest.raises(AssertionError, match="not equal"):
         assert_conforms("grouped", "native")
 
