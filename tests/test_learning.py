@@ -101,7 +101,6 @@ def test_trees_as_likely_are_so_by_the_learned_rates() -> None:
         ({"method": "search"}, "does not go with --method search"),
         ({"learn_fn": None, "fn_sd": 0.1}, "--fn-sd without --learn-fn"),
         ({"learn_fn": "x"}, "--learn-fn"),
-        ({"encoding": "ancestor", "device": "native"}, "rates shall be learned"),
     ],
 )
 def test_what_does_not_go_together_is_said(options: dict[str, Any], words: str) -> None:
