@@ -220,7 +220,7 @@ def test_the_tree_is_a_graph(result: syclade.Result) -> None:
 def test_writers(result: syclade.Result, tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     result.write(folder)
-    files = {"tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json"}
+    files = {"tree.newick", "tree.gv", "attachments.tsv", "cells.tsv", "summary.json", "run.json"}
     assert {path.name for path in folder.iterdir()} == files
     assert (folder / "attachments.tsv").read_text() == result.to_attachments()
     for name in ("tree.newick", "tree.gv"):

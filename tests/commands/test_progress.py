@@ -198,7 +198,7 @@ def test_log_and_bar_have_lines_of_their_own() -> None:
     lines = on_a_terminal("--device", "auto", "--chains", "2", "--steps", "3000000")
     logged = [line for line in lines if "syclade:" in line]
     assert any("the best usable kind is cpu" in line for line in logged)
-    known = rf"syclade: (device|compiling|names of|the driver|the kernel)[^━]*|{UNPLACED}|{DOUBT}"
+    known = rf"syclade: (device|compiling|names of|the driver|the kernel|[\d.]+ s: )[^━]*|{UNPLACED}|{DOUBT}"
     assert all(re.fullmatch(known, line.rstrip()) for line in logged)
     assert any(re.search(r"━.*Msteps, \d+ ksteps/s, best -[\d.]+, \d+:\d\d left", line) for line in lines)
 
