@@ -158,7 +158,15 @@ def test_a_report_that_cannot_be_made_does_not_withhold_the_other_files(tmp_path
     assert done.returncode == 2
     assert b"error: report.html cannot be made: ValueError: no such font" in done.stderr
     found = {path.name for path in (tmp_path / "out").iterdir()}
-    names = {"tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json", "syclade_mqc.json"}
+    names = {
+        "tree.newick",
+        "tree.gv",
+        "attachments.tsv",
+        "cells.tsv",
+        "summary.json",
+        "run.json",
+        "syclade_mqc.json",
+    }
     assert found == names
     assert {*json.loads((tmp_path / "out" / "run.json").read_text())["files"]} == found
 
