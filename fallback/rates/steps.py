@@ -32,14 +32,18 @@ class Rates(NamedTuple):
     doublet_shares: NDArray[np.int64]
 
     def weights(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the weights of all classes, (slots, classes), at grid points (slots, 3)."""
+        """Return the weights of all classes, (slots, classes), at grid points (slots, 2 or 3)."""
         both: NDArray[np.int64] = self.fn_weights[places[:, FN]] + self.fp_weights[places[:, FP]]
         return both
 
+    def worth_of_errors(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what scores get for the error rates, (slots,), at grid points (slots, 2 or 3)."""
+        worth: NDArray[np.int64] = self.fn_worth[places[:, FN]] + self.fp_worth[places[:, FP]]
+        return worth
+
     def worth(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what scores get in addition, (slots,), at grid points (slots, 3)."""
-        of_errors = self.fn_worth[places[:, FN]] + self.fp_worth[places[:, FP]]
-        worth: NDArray[np.int64] = of_errors + self.doublet_worth[places[:, DOUBLETS]]
+        worth: NDArray[np.int64] = self.worth_of_errors(places) + self.doublet_worth[places[:, DOUBLETS]]
         return worth
 
     def settings(self, places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
@@ -48,16 +52,22 @@ class Rates(NamedTuple):
             return {}
         return dict(zip(SHARES, self.doublet_shares[places[:, DOUBLETS]].T, strict=True))
 
-    def after(self, places: NDArray[np.int64], proposals: Proposals) -> NDArray[np.int64]:
-        """Return the grid points after jumps, (slots, 3)."""
-        rate, slot = proposals.w, np.arange(len(places))
-        length = self.jumps[rate, proposals.v >> 1]
+    def after(
+        self, places: NDArray[np.int64], rate: NDArray[np.int64], drawn: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the grid points after jumps, in the shape of `places`.
+
+        Args:
+            places: (slots, 2 or 3): the grid points before.
+            rate: (slots,): the rate that jumps.
+            drawn: (slots,): twice the index of the jump's length, plus 1 if it goes down.
+        """
+        slot = np.arange(len(places))
+        length = self.jumps[rate, drawn >> 1]
         worths = (self.fn_worth, self.fp_worth, self.doublet_worth)
         points = np.array([len(worth) for worth in worths])[rate]
         jumped = places.copy()
-        jumped[slot, rate] = reflected(
-            places[slot, rate] + np.where(proposals.v & 1, -length, length), points
-        )
+        jumped[slot, rate] = reflected(places[slot, rate] + np.where(drawn & 1, -length, length), points)
         return jumped
 
 
@@ -92,7 +102,7 @@ class LearnedChainSteps(ChainSteps):
             score[edits] = after + self._rates.worth(state["rate_at"][slots])
         if jumps.size:
             slots = lane_slots[jumps]
-            places = self._rates.after(state["rate_at"][slots], proposals.of(jumps))
+            places = self._rates.after(state["rate_at"][slots], proposals.w[jumps], proposals.v[jumps])
             anew = self._new_tables(tables.parents(lanes.of(jumps).slots), self._rates.weights(places))
             own = anew.lanes(np.arange(len(jumps)))
             still = anew.prepare(own, _still(proposals.of(jumps), is_jump[jumps]))
@@ -115,7 +125,8 @@ class LearnedChainSteps(ChainSteps):
         (jumps,) = (proposals.edit == JUMP_RATE).nonzero()
         if jumps.size:
             at = slots[jumps]
-            state["rate_at"][at] = self._rates.after(state["rate_at"][at], proposals.of(jumps))
+            places = state["rate_at"][at]
+            state["rate_at"][at] = self._rates.after(places, proposals.w[jumps], proposals.v[jumps])
             state["weights"][at] = self._rates.weights(state["rate_at"][at])
             for name, values in self._rates.settings(state["rate_at"][at]).items():
                 state[name][at] = values

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, NamedTuple, Unpack
 
-from syclade.host.answer.request.arguments import with_evidence_of
-from syclade.host.answer.request.inputs import with_homozygous_merged
+from syclade.host.answer.request.arguments import with_evidence_of, with_homozygous_merged
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.assignment import place

@@ -49,7 +49,8 @@ def add_findings(request: Request, draft: Draft, context: RunContext) -> None:
         names = draft.best.mutations, draft.best.cells
         samples = request.kind.judge(draft.found.samples, request.sampling, request.plan.problem, *names)
         draft.add(SamplesFinding(samples))
-        _add_consensus(draft, samples, rates, request.labels)
+        with draft.timed("consensus"):
+            _add_consensus(draft, samples, rates, request.labels)
     if request.support is not None:
         _add_support(request.support, request, draft, context)
     specimens = None
@@ -83,17 +84,6 @@ def _add_consensus(
         labels: labels of the cells; None for none.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
-    with draft.timed("consensus"):
-        _add_consensus_of(draft, samples, rates, labels, fn_rates)
-
-
-def _add_consensus_of(
-    draft: Draft,
-    samples: Sampled,
-    rates: ObservationModel,
-    labels: CellLabels | None,
-    fn_rates: NDArray[np.float64] | None,
-) -> None:
     best = draft.best
     consensus = best.kind.consensus(
         samples, best.parents, best.observed, rates, draft.true_tree, draft.unplaced, fn_rates
@@ -139,7 +129,8 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     draft.add(replace(found, support=support))
     rates = draft.best.rates if support.rates is None else support.rates.sampled_under
     fn_rates = None if support.dropout is None else support.dropout.fn_rates
-    _add_consensus(draft, support.sampled, rates, request.labels, fn_rates)
+    with draft.timed("consensus"):
+        _add_consensus(draft, support.sampled, rates, request.labels, fn_rates)
 
 
 def _add_genotypes(draft: Draft, specimens: OfSpecimens | None) -> None:

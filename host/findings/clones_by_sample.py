@@ -296,7 +296,7 @@ def _silent(gains: NDArray[np.float64], specimen_of: NDArray[np.int64], specimen
 
 
 def _told(tree: CloneTree, silent: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which clones are told from all others where some mutations, bool (n,), were not measured."""
+    """Return which clones differ from all others where some mutations, bool (n,), were not measured."""
     from syclade.host.findings.silent import equal_nodes
 
     all_silent = np.array([bool(own) and bool(silent[own].all()) for own in tree.members])

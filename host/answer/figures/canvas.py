@@ -38,7 +38,16 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import matplotlib.figure
 
-__all__ = ["MILLIMETRES", "POINTS", "check_figure_file", "figure_of", "fitted", "room_of", "write_figure"]
+__all__ = [
+    "MILLIMETRES",
+    "POINTS",
+    "check_figure_file",
+    "figure_of",
+    "fitted",
+    "room_of",
+    "write_figure",
+    "written_figure",
+]
 
 logger = logging.getLogger("syclade.figures")
 
@@ -249,6 +258,33 @@ def write_figure(
         _report_letters([str(one.message) for one in found])
 
     write_file(path, save, force, inputs)
+
+
+def written_figure(
+    scene: Scene,
+    path: Path | None,
+    force: bool,
+    inputs: Mapping[str, object],
+    width: float | None,
+    font_size: float,
+    font: str,
+) -> matplotlib.figure.Figure:
+    """Return a scene as a figure, and write it if there is a path.
+
+    Args:
+        scene: the scene.
+        path: the file; None to write none.
+        force, inputs: as for `write_figure`.
+        width, font_size: as for `fitted`.
+        font: as for `figure_of`.
+
+    Raises:
+        OptionError, OutputError: as for these functions.
+    """
+    scale, _ = fitted(scene, width, font_size)
+    if path is not None:
+        write_figure(scene, path, force, inputs, scale=scale, font=font)
+    return figure_of(scene, scale=scale, font=font)
 
 
 def _report_letters(messages: list[str]) -> None:

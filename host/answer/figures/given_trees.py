@@ -77,9 +77,14 @@ def files_of_folder(folder: Path, matrix: Path | None = None, moved: str = MOVED
     Raises:
         OptionError: this is no such folder.
     """
-    if is_file(folder / "clones.tsv") and not is_file(folder / "summary.json"):
+    if _is_consensus(folder):
         return _of_consensus(folder)
     return files_in(folder, matrix, moved)
+
+
+def _is_consensus(folder: Path) -> bool:
+    """Return whether a folder is of `syclade consensus`, which writes no summary."""
+    return is_file(folder / "clones.tsv") and not is_file(folder / "summary.json")
 
 
 def _of_consensus(folder: Path) -> ResultFiles:
@@ -111,7 +116,7 @@ def check_kind(source: Path, kind: str) -> None:
     """Check that a source has a figure of a kind; raise an OptionError if it is only a tree."""
     if is_file(source):
         kinds, what = OF_TREES, "the file of a tree"
-    elif is_file(source / "clones.tsv") and not is_file(source / "summary.json"):
+    elif _is_consensus(source):
         kinds, what = OF_CONSENSUS, "a consensus of given trees"
     else:
         return
@@ -148,15 +153,12 @@ def plot_tree(
         OptionError: matplotlib is not installed (the extra `report`), or it does not know the extension.
         OutputError: the file exists and `force` is not given, or it cannot be written.
     """
-    from syclade.host.answer.figures.canvas import figure_of, fitted, room_of, write_figure
+    from syclade.host.answer.figures.canvas import room_of, written_figure
     from syclade.host.answer.figures.kinds import draw_figure
     from syclade.host.answer.figures.style import Style
 
     place = path_of("the tree", source, OptionError)
     style = Style(title, highlight=tuple(highlight), colours=colours, room=room_of(width, font_size))
     scene = draw_figure(files_of_source(place), "tree", style, names=names)
-    scale, _ = fitted(scene, width, font_size)
-    if path is not None:
-        target = path_of("the figure", path, OutputError)
-        write_figure(scene, target, force, {"the tree": place}, scale=scale, font=font)
-    return figure_of(scene, scale=scale, font=font)
+    target = None if path is None else path_of("the figure", path, OutputError)
+    return written_figure(scene, target, force, {"the tree": place}, width, font_size, font)

@@ -267,7 +267,7 @@ class Result(AssignedTree, WithWork):
                 the result lacks what the figure shows.
             OutputError: the file exists and `force` is not given, or it cannot be written.
         """
-        from syclade.host.answer.figures.canvas import figure_of, fitted, room_of, write_figure
+        from syclade.host.answer.figures.canvas import room_of, written_figure
         from syclade.host.answer.figures.kinds import KINDS, draw_figure
         from syclade.host.answer.figures.source import files_in_memory
         from syclade.host.answer.figures.style import Style
@@ -277,11 +277,8 @@ class Result(AssignedTree, WithWork):
             kind, path = "tree", kind
         style = Style(title, highlight=tuple(highlight), colours=colours, room=room_of(width, font_size))
         scene = draw_figure(files_in_memory(self), str(kind), style, names=names, tree=tree)
-        scale, _ = fitted(scene, width, font_size)
-        if path is not None:
-            place = path_of("the figure", path, OutputError)
-            write_figure(scene, place, force, inputs_of(self), scale=scale, font=font)
-        return figure_of(scene, scale=scale, font=font)
+        place = None if path is None else path_of("the figure", path, OutputError)
+        return written_figure(scene, place, force, inputs_of(self), width, font_size, font)
 
     def export_clones(
         self,

@@ -12,8 +12,9 @@ from syclade.host.answer.request.arguments import (
     settled,
     support_plan,
     with_evidence_of,
+    with_homozygous_merged,
 )
-from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs, with_homozygous_merged
+from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import ObservationModel, Rates
+from syclade.host.data.model.rates import HOMOZYGOUS, ObservationModel, Rates
 from syclade.host.device.choice import choose_device, first_of, split_devices
 from syclade.host.findings.estimated_rates import RequestedRates
 from syclade.host.findings.kinds import kind_named
@@ -29,9 +29,10 @@ __all__ = [
     "support_level",
     "support_plan",
     "with_evidence_of",
+    "with_homozygous_merged",
 ]
 
-logger = logging.getLogger("syclade.support")
+logger, input_logger = logging.getLogger("syclade.support"), logging.getLogger("syclade.input")
 
 
 _CHOICES = ("tree", "score", "doublets", "method", "start", "stages", "support", "dropout")
@@ -97,6 +98,29 @@ def with_evidence_of(matrix: object, options: Options) -> Options:
         return options
     kind = "likelihoods" if isinstance(matrix.evidence, Likelihoods) else "reads"
     return options.replace(evidence=kind)
+
+
+def with_homozygous_merged(matrix: Matrix, options: Options) -> Options:
+    """Return options that take a 2 as 1, if the source has genotypes and no option is of homozygous ones."""
+    if (
+        not matrix.says_homozygous
+        or matrix.evidence is not None
+        or options.merge_homozygous
+        or options.fn_rate_hom is not None
+        or options.hom_rate is not None
+    ):
+        return options
+    count = int((matrix.values == HOMOZYGOUS).sum())
+    if not count:
+        return options
+    input_logger.info(
+        "%d homozygous %s as mutated (%s and %s tell them apart)",
+        count,
+        "entry counts" if count == 1 else "entries count",
+        flag_of("fn_rate_hom"),
+        flag_of("hom_rate"),
+    )
+    return options.replace(merge_homozygous=True)
 
 
 def requested_rates(options: Options) -> RequestedRates:

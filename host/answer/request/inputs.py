@@ -17,7 +17,7 @@ from syclade.host.data.model.rate_model import (
     RateModel,
     make_rate_model,
 )
-from syclade.host.data.model.rates import HOMOZYGOUS, ObservationModel
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
 from syclade.host.data.trees.clones import check_cell_names, default_cell_names
 from syclade.host.data.trees.treefile import tree_of
@@ -37,7 +37,6 @@ __all__ = [
     "Inputs",
     "Learning",
     "read_inputs",
-    "with_homozygous_merged",
 ]
 
 
@@ -105,29 +104,6 @@ def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matr
     if options.true_tree is not None:
         true = tree_of(options.true_tree, observed.mutations, observed.cells or ())
     return Inputs(kind, observed, as_read, recurrent, true, names, cell_names, unplaced, labels)
-
-
-def with_homozygous_merged(matrix: Matrix, options: Options) -> Options:
-    """Return options that take a 2 as 1, if the source has genotypes and no option is of homozygous ones."""
-    if (
-        not matrix.says_homozygous
-        or matrix.evidence is not None
-        or options.merge_homozygous
-        or options.fn_rate_hom is not None
-        or options.hom_rate is not None
-    ):
-        return options
-    count = int((matrix.values == HOMOZYGOUS).sum())
-    if not count:
-        return options
-    logger.info(
-        "%d homozygous %s as mutated (%s and %s tell them apart)",
-        count,
-        "entry counts" if count == 1 else "entries count",
-        flag_of("fn_rate_hom"),
-        flag_of("hom_rate"),
-    )
-    return options.replace(merge_homozygous=True)
 
 
 def _labels(matrix: Matrix, options: Options) -> CellLabels | None:

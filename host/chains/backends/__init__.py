@@ -90,10 +90,7 @@ def _slots_of_gpu(device: Device, plan: Plan, encoding: Encoding, chains: int) -
 
     wanted = min(chains, device.units * GPU_SLOTS_A_UNIT)
     free = open_gpu(device).free_bytes() - _SPARE_BYTES
-    arguments = chain_kernel(plan, encoding).arguments
-    sizes = chain_sizes(plan, encoding, 1)
-    shared = sum(one.nbytes(sizes) for one in arguments if "slots" not in one.shape)
-    fitting = max(1, (free - shared) // slot_bytes(plan, encoding))
+    fitting = max(1, (free - _bytes_of(plan, encoding, per_slot=False)) // slot_bytes(plan, encoding))
     if fitting < wanted:
         logger.info("%s has room for %d chains at once: chains take turns", device.name, fitting)
     return min(wanted, fitting)
@@ -101,6 +98,11 @@ def _slots_of_gpu(device: Device, plan: Plan, encoding: Encoding, chains: int) -
 
 def slot_bytes(plan: Plan, encoding: Encoding) -> int:
     """Return the device memory of one slot, in bytes."""
+    return _bytes_of(plan, encoding, per_slot=True)
+
+
+def _bytes_of(plan: Plan, encoding: Encoding, *, per_slot: bool) -> int:
+    """Return the device memory of a slot's arguments, or of those that all slots share, in bytes."""
     sizes = chain_sizes(plan, encoding, 1)
-    kernel = chain_kernel(plan, encoding)
-    return sum(argument.nbytes(sizes) for argument in kernel.arguments if "slots" in argument.shape)
+    arguments = chain_kernel(plan, encoding).arguments
+    return sum(one.nbytes(sizes) for one in arguments if ("slots" in one.shape) == per_slot)

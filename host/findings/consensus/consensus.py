@@ -145,7 +145,7 @@ class CloneConsensus:
         """float64, shape (clones,): expected part of the placed cells that are of each clone itself."""
         return self.cells.mixture.prevalence
 
-    @property
+    @cached_property
     def open_mutations(self) -> list[list[int]]:
         """For each clone, its mutations between which a claim is kept back: its cells need not have all."""
         found: list[set[int]] = [set() for _ in range(self.tree.clones)]

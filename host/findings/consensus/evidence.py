@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ class PairCounts:
     only: NDArray[np.int64]
     neither: NDArray[np.int64]
 
-    @property
+    @cached_property
     def seen(self) -> NDArray[np.float64]:
         """float64, shape (n,): part of the cells with a value in which each mutation is seen; 0 for none."""
         seen, absent = self.both.diagonal(), self.neither.diagonal()
