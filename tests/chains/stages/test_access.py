@@ -119,11 +119,7 @@ def check_example(done: subprocess.CompletedProcess[str]) -> None:
 @pytest.mark.compiler
 def test_the_stack_is_ready_after_one_call() -> None:
     done = run("-c", PLAIN)
-    few_steps = (
-        "the chains do not agree on the best tree: more --chains, or more --steps where they were given, "
-    )
-    said = without_complaints(done.stderr)
-    assert (done.returncode, said) == (0, f"{few_steps}may find a better one\n")
+    assert (done.returncode, without_complaints(done.stderr)) == (0, "")
     assert done.stdout == "True True\n6\nset()\n"
 
 
@@ -132,11 +128,7 @@ def test_the_stack_is_ready_after_one_call() -> None:
 def test_dpctl_imports_after_devices_were_listed() -> None:
     """In a plain environment it does not before: its wheel does not find libintlc."""
     done = run("-c", LISTED)
-    few_steps = (
-        "the chains do not agree on the best tree: more --chains, or more --steps where they were given, "
-    )
-    said = without_complaints(done.stderr)
-    assert (done.returncode, said) == (0, f"{few_steps}may find a better one\n")
+    assert (done.returncode, without_complaints(done.stderr)) == (0, "")
     before, after = done.stdout.splitlines()
     assert before == "it imports" or "libintlc" in before
     assert after == "True opencl:cpu:0"
@@ -183,11 +175,7 @@ def test_no_such_stage(name: str, sizes: dict[str, int], message: str) -> None:
 def test_devices_queues_and_arrays_of_the_stack() -> None:
     """A device or a queue counts as its name; a tree may be in its memory. dpctl may be imported first."""
     done = run("-c", DEVICES)
-    few_steps = (
-        "the chains do not agree on the best tree: more --chains, or more --steps where they were given, "
-    )
-    said = without_complaints(done.stderr)
-    assert (done.returncode, said) == (0, f"{few_steps}may find a better one\n")
+    assert (done.returncode, without_complaints(done.stderr)) == (0, "")
     *runs, scores, part, mixed = done.stdout.splitlines()
     assert len(runs) == 3
     assert len(set(runs)) == 1
