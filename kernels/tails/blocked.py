@@ -7,7 +7,7 @@ import numpy as np
 from syclade.kernels.tails.arguments import ROWS
 from syclade.kernels.tails.stages.logarithm import logarithms
 from syclade.kernels.tails.stages.prefetch import prefetch_boundary, prefetch_error, store_boundary
-from syclade.kernels.tails.stages.processing_element import LOG_0, clear_block, process_tail, process_trial
+from syclade.kernels.tails.stages.processing_element import LOG_0, clear_block, process_block, tail_of
 from syclade.kernels.target import address, control, device_function
 
 _ZERO, _ONE, _TWO = control(0), control(1), control(2)
@@ -28,9 +28,7 @@ def do_block(
 ):
     """Process all trials for the entries of one block."""
     rows = given.rows
-    clear_block(rows, row, low_row, entries)
-    if low == _ZERO:
-        rows[row] = _NONE
+    clear_block(rows, row, rows, low_row, entries, _NONE if low == _ZERO else LOG_0)
     start = low - _ONE if low > _ZERO else _ZERO  # no entry differs from ln 0 before
     end = address(entries - _ONE)
     hit, hit_low, miss = logarithms(prefetch_error(given, first, trials, start))
@@ -51,17 +49,9 @@ def do_block(
         store_boundary(given, first, n - _ONE if n > start else -_ONE, edge, edge_low)
         edge = rows[row + end]
         edge_low = rows[low_row + end]
-        reached = n + _TWO - low
-        if last == _ONE:
-            if reached >= entries:
-                reached = entries - _ONE
-            old, old_low = process_trial(rows, row, low_row, reached, before, before_low, hit, hit_low, miss)
-            if reached == entries - _ONE:
-                process_tail(rows, row + end, low_row + end, old, old_low, hit, hit_low)
-        else:
-            if reached > entries:
-                reached = entries
-            process_trial(rows, row, low_row, reached, before, before_low, hit, hit_low, miss)
+        process_block(
+            rows, row, rows, low_row, entries, last, n - low, before, before_low, hit, hit_low, miss
+        )
         p = next_p
         hit = next_hit
         hit_low = next_hit_low
@@ -96,8 +86,7 @@ def make_blocked() -> Any:
                 do_block(given, first, trials, row, low_row, low, entries, last)
                 low = low + entries
             end = address(entries - _ONE)
-            tail = given.rows[row + end] + given.rows[low_row + end]
-            given.log_tail[number] = tail if tail < _NONE else _NONE
+            given.log_tail[number] = tail_of(given.rows[row + end], given.rows[low_row + end])
             given.done[number] = given.done[number] + _ONE
 
     return blocked

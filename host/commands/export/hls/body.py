@@ -140,6 +140,8 @@ class Body(Expressions):
                 self._return(None if value is None else self.value(value))
             case ast.For(iter=ast.Call(func=ast.Name(id="range")), orelse=[]):
                 self._loop(node)
+            case ast.While(orelse=[]):
+                self._repeat(node)
             case ast.If():
                 self._branch(node)
             case _:
@@ -160,7 +162,7 @@ class Body(Expressions):
         if not isinstance(node.target, ast.Name) or len(node.iter.args) != 1:
             raise UntypedError("a loop has one variable, and its range one bound")
         trips = self.number(node.iter.args[0])
-        if trips.value is None:
+        if trips.value is None and self.program.fixed_trips:
             raise UntypedError("the number of trips of a loop depends on data")
         name = self.local_name(node.target.id.strip("_") or "trip")
         rows, pipelined, start = self._row_loops, self.pipelined, len(self.lines)
@@ -182,6 +184,16 @@ class Body(Expressions):
         inner = [*self.program.in_loop(described), "TRIP();", *counted]
         self.lines[start + 1 : start + 2] = [f"{indent}    {line}" for line in inner]
         self.lines[start:start] = [indent + line for line in self.program.before_loop(described)]
+
+    def _repeat(self, node: ast.While) -> None:
+        """Translate a loop that ends by a condition, which is computed anew before each trip."""
+        if self.program.fixed_trips:
+            raise UntypedError("the number of trips of a loop depends on data")
+        self.emit(f"while ({self.number(node.test).text}) {{")
+        with self._inside():
+            self.emit("TRIP();")
+            self.block(node.body)
+        self.emit("}")
 
     def _branch(self, node: ast.If) -> None:
         """Translate an if statement."""

@@ -3,8 +3,7 @@
     python run_pipeline.py [--states C]... [--trace] [--binary FILE.aocx] [--platform NAME] [--timeout S]
                            [--newick FILE]
 
-Needs numpy, an OpenCL loader (libOpenCL.so.1) and the emulator or the card's driver. Drivers that came as
-Python packages (intel-opencl-fpga-emu-rt) are found; others as OpenCL finds them. Prints a report as JSON.
+Needs what opencl_device.py needs, which lies beside it. Prints a report as JSON.
 Exit status: 0 if all states are as expected, 1 if one differs, 2 for an error, also if a run does not end.
 """
 
@@ -15,21 +14,21 @@ import ctypes
 import json
 import os
 import re
-import struct
 import sys
-import threading
-import time
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from syclade.host.commands.export.hls.opencl_device import (
+    DEVICE_NAME,
+    DRIVER_VERSION,
+    Device,
+    lines_of_loops,
+    read_vectors,
+)
+
 STAGES = ("propose", "find_parent", "tree_update", "score_mapping", "reduction")
 KERNELS = 1 + len(STAGES)
-MOST_THREADS = "DPCPP_CPU_NUM_CUS"
-TBB_CREATE = "_ZN3tbb6detail2r16createERNS0_2d114global_controlE"
 MOST_EVENTS, MOST_LOOPS = 1 << 16, 64
-ACCELERATOR, COPY_IN = 1 << 3, 1 << 0 | 1 << 5
-PLATFORM_NAME, DEVICE_NAME, DRIVER_VERSION, BUILD_LOG = 0x0902, 0x102B, 0x102D, 0x1183
 
 
 def main() -> int:
@@ -66,7 +65,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     vectors = read_vectors(options.folder / "vectors.bin")
     chains, steps = vectors.pop("run").tolist()
     expected = {name[9:]: vectors.pop(name) for name in list(vectors) if name.startswith("expected_")}
-    device = Device(options.platform, options.folder, options.binary, options.trace)
+    device = Pipeline(options.platform, options.folder, options.binary, options.trace)
     runs, found = [], vectors
     for count in counts:
         found = {name: array.copy() for name, array in vectors.items()}
@@ -96,19 +95,6 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def read_vectors(path: Path) -> dict[str, Any]:
-    """Return the blocks of a file by name, in order: int64, or uint64 for bits."""
-    import numpy as np
-
-    content, blocks, at = path.read_bytes(), {}, 0
-    while at < len(content):
-        name, count = struct.unpack_from("<32sQ", content, at)
-        at += 40
-        blocks[name.rstrip(b"\0").decode()] = np.frombuffer(content, "<i8", count, at).copy()
-        at += 8 * count
-    return blocks
-
-
 def best_tree(states: dict[str, Any], nodes: int) -> str:
     """Return the best tree of all chains in Newick format; mutations are 1, 2, … in the order of the matrix.
 
@@ -134,90 +120,24 @@ def best_tree(states: dict[str, Any], nodes: int) -> str:
     return texts[root] + ";\n"
 
 
-def lines_of_loops(folder: Path) -> dict[str, int]:
-    """Return the names of the loops that a compiler pipelines, with the line of stages.h that counts each."""
-    lines = (folder / "stages.h").read_text(encoding="utf-8").splitlines()
-    found = {at: re.match(r"\s+ITERATION\((\w+),", line) for at, line in enumerate(lines, 1)}
-    return {match[1]: at for at, match in found.items() if match}
-
-
-class Device:
-    """The pipeline, built for the first accelerator of a platform.
-
-    Args:
-        platform: part of the platform's name.
-        folder: has pipeline.cl.
-        binary: image to load instead of compiling; None to compile.
-        trace: whether stages count and note what they do.
-    """
+class Pipeline(Device):
+    """The pipeline on a device; arguments as for `Device`, with the folder in place of the source."""
 
     def __init__(self, platform: str, folder: Path, binary: Path | None, trace: bool) -> None:
-        self.cl = load_opencl()
-        self.code = ctypes.c_int(0)
+        super().__init__(platform, folder / "pipeline.cl", KERNELS, binary, trace)
         self.loops = list(lines_of_loops(folder))
-        self.device = self._find(platform)
-        self.context = self._made("clCreateContext", None, 1, self._ref(self.device), None, None)
-        self.program = self._load(binary) if binary else self._compile(folder, trace)
-        self.queue = self._made("clCreateCommandQueue", self.context, self.device, ctypes.c_ulong(0))
-
-    def _find(self, wanted: str) -> ctypes.c_void_p:
-        """Return the accelerator of the first platform whose name has this part."""
-        count = ctypes.c_uint(0)
-        self.cl.clGetPlatformIDs(0, None, ctypes.byref(count))
-        platforms = (ctypes.c_void_p * count.value)()
-        self.cl.clGetPlatformIDs(count, platforms, None)
-        names = []
-        for platform in map(ctypes.c_void_p, platforms):
-            name = ctypes.create_string_buffer(1000)
-            self.cl.clGetPlatformInfo(platform, PLATFORM_NAME, ctypes.c_size_t(1000), name, None)
-            names.append(name.value.decode())
-            device = ctypes.c_void_p()
-            kind = ctypes.c_ulong(ACCELERATOR)
-            if (
-                wanted in names[-1]
-                and self.cl.clGetDeviceIDs(platform, kind, 1, ctypes.byref(device), None) == 0
-            ):
-                return device
-        raise RuntimeError(
-            f"no platform named {wanted} has an accelerator; there are: {', '.join(names) or 'none'}"
-        )
-
-    def _compile(self, folder: Path, trace: bool) -> ctypes.c_void_p:
-        """Compile pipeline.cl, which the emulator does and a card cannot."""
-        source = inlined(folder, "pipeline.cl").encode()
-        text, length = ctypes.c_char_p(source), ctypes.c_size_t(len(source))
-        program = self._made("clCreateProgramWithSource", self.context, 1, self._ref(text), self._ref(length))
-        return self._built(program, b"-DEMULATOR" + (b" -DTRACE -cl-std=CL2.0" if trace else b""))
-
-    def _load(self, binary: Path) -> ctypes.c_void_p:
-        """Load an image that was compiled offline."""
-        content = binary.read_bytes()
-        text, length = ctypes.c_char_p(content), ctypes.c_size_t(len(content))
-        given = (1, self._ref(self.device), self._ref(length), self._ref(text), None)
-        return self._built(self._made("clCreateProgramWithBinary", self.context, *given), b"")
-
-    def _built(self, program: ctypes.c_void_p, options: bytes) -> ctypes.c_void_p:
-        if self.cl.clBuildProgram(program, 1, self._ref(self.device), options, None, None):
-            log = ctypes.create_string_buffer(1 << 16)
-            self.cl.clGetProgramBuildInfo(
-                program, self.device, BUILD_LOG, ctypes.c_size_t(1 << 16), log, None
-            )
-            raise RuntimeError(f"the program does not compile: {log.value.decode()[:2000]}")
-        return program
 
     def run_io(self, chains: int, states: int, arrays: dict[str, Any], timeout: float) -> float:
         """Run all chains, copy the arrays back, and return the seconds of the run."""
         numbers = [ctypes.c_ulong(chains), ctypes.c_ulong(states)]
-        started = time.perf_counter()
-        self._run("io_process", [*numbers, *arrays.values()], timeout)
-        return time.perf_counter() - started
+        return self.run({"io_process": [*numbers, *arrays.values()]}, timeout)
 
     def traced(self, states: int) -> dict[str, Any]:
         """Return trips and iterations in a step (for one state in flight), and stages at once."""
         import numpy as np
 
         out = np.zeros(9 + MOST_EVENTS + 8 * (MOST_LOOPS + 4), dtype=np.uint64)
-        self._run("report", [out], 60.0)
+        self.run({"report": [out]}, 60.0)
         events = out[9 : 9 + int(out[0])].tolist()
         at_once, seen = 0, []
         for event in events:
@@ -238,106 +158,6 @@ class Device:
             loops[process] = {"receive": received, **of_stage, "send": sent}
             longest[process] = dict(zip(("receive", "send"), most, strict=True))
         return {"loops": loops, "longest_transfer": longest}
-
-    def _run(self, name: str, arguments: list[Any], timeout: float) -> None:
-        """Run a kernel on numbers and arrays, and copy the arrays back."""
-        kernel = self._made("clCreateKernel", self.program, name.encode())
-        buffers = []
-        for index, given in enumerate(arguments):
-            value = given
-            if not isinstance(given, ctypes.c_ulong):
-                address, size = ctypes.c_void_p(given.ctypes.data), ctypes.c_size_t(given.nbytes)
-                value = self._made("clCreateBuffer", self.context, ctypes.c_ulong(COPY_IN), size, address)
-                buffers.append((value, size, address))
-            size_of = ctypes.c_size_t(ctypes.sizeof(value))
-            self._checked("clSetKernelArg", kernel, index, size_of, self._ref(value))
-        one = ctypes.c_size_t(1)
-        sizes = (self._ref(one), self._ref(one))
-        self._checked("clEnqueueNDRangeKernel", self.queue, kernel, 1, None, *sizes, 0, None, None)
-        waiting = threading.Thread(target=self._checked, args=("clFinish", self.queue), daemon=True)
-        waiting.start()
-        waiting.join(timeout)
-        if waiting.is_alive():
-            raise TimeoutError(
-                f"{name} has not ended after {timeout:g} s: the pipeline stands still, or is slow"
-            )
-        for buffer, size, address in buffers:
-            given = (buffer, 1, ctypes.c_size_t(0), size, address, 0, None, None)
-            self._checked("clEnqueueReadBuffer", self.queue, *given)
-
-    def text(self, what: int) -> str:
-        """Return what the driver says of the device."""
-        found = ctypes.create_string_buffer(1000)
-        self.cl.clGetDeviceInfo(self.device, what, ctypes.c_size_t(1000), found, None)
-        return found.value.decode().strip()
-
-    def _ref(self, value: Any) -> Any:
-        return ctypes.byref(value)
-
-    def _made(self, function: str, *arguments: Any) -> ctypes.c_void_p:
-        """Call a function that returns an object, and reports its error in the last argument."""
-        called = getattr(self.cl, function)
-        called.restype = ctypes.c_void_p
-        made = called(*arguments, ctypes.byref(self.code))
-        if self.code.value or not made:
-            raise RuntimeError(f"{function} failed with {self.code.value}")
-        return ctypes.c_void_p(made)
-
-    def _checked(self, function: str, *arguments: Any) -> None:
-        code = getattr(self.cl, function)(*arguments)
-        if code:
-            raise RuntimeError(f"{function} failed with {code}")
-
-
-def inlined(folder: Path, name: str) -> str:
-    """Return a source with the files of the folder that it includes."""
-
-    def content(found: re.Match[str]) -> str:
-        return inlined(folder, found[1])
-
-    text = (folder / name).read_text(encoding="utf-8")
-    return re.sub(r'^#include "(.+)"$', content, text, flags=re.MULTILINE)
-
-
-def load_opencl() -> Any:
-    """Return the OpenCL loader; one that came as a Python package needs to be told where drivers are."""
-    os.environ.setdefault("CL_CONFIG_CHANNEL_DEPTH_EMULATION_MODE", "strict")
-    os.environ.pop(MOST_THREADS, None)  # with fewer threads than kernels, the pipeline stands still
-    files: dict[str, str] = {}
-    for package in ("intel-cmplr-lib-rt", "intel-opencl-rt", "intel-opencl-fpga-emu-rt", "tbb"):
-        try:
-            found = metadata.files(package) or []
-        except metadata.PackageNotFoundError:
-            continue
-        files |= {file.name: str(Path(str(file.locate())).resolve()) for file in found}
-    allow_threads(files.get("libtbb.so.12"))
-    for name in ("libintlc.so.5", "libimf.so", "libsvml.so", "libirng.so"):
-        if name in files:
-            ctypes.CDLL(files[name], ctypes.RTLD_GLOBAL)
-    if "libintelocl_emu.so" in files:
-        os.environ.setdefault("OCL_ICD_FILENAMES", files["libintelocl_emu.so"])
-    return ctypes.CDLL(files.get("libOpenCL.so.1", "libOpenCL.so.1"))
-
-
-def allow_threads(library: str | None) -> None:
-    """Let the emulator run a thread for every kernel, also where there are fewer cores.
-
-    The emulator takes its threads from TBB, which by default has as many as there are cores. This is
-    `tbb::global_control(max_allowed_parallelism, 2 * KERNELS)`, kept until the process ends.
-    """
-    if library is None or len(os.sched_getaffinity(0)) > KERNELS:
-        return
-    create = getattr(ctypes.CDLL(library, ctypes.RTLD_GLOBAL), TBB_CREATE)
-    create(ctypes.byref(_control))
-
-
-class _Control(ctypes.Structure):
-    """A `tbb::global_control`."""
-
-    _fields_ = (("value", ctypes.c_size_t), ("reserved", ctypes.c_ssize_t), ("parameter", ctypes.c_int))
-
-
-_control = _Control(2 * KERNELS, 0, 0)
 
 
 if __name__ == "__main__":

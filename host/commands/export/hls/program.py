@@ -156,6 +156,7 @@ class Program:
         sizes: class of the record whose fields are sizes of a project: they keep their names, in capitals.
         before_loop, in_loop: pragmas of a loop: lines before it, and at the start of its body.
         unrolled: by how much a loop is unrolled: "" for all trips, a number of trips, or None for not at all.
+        fixed_trips: whether a loop whose trips depend on data is refused.
         remarks: comments on arrays, by name.
         functions: translated so far, callees first, by function and shape of the arguments.
         loops: labels of the innermost loops that are not unrolled completely.
@@ -168,9 +169,10 @@ class Program:
     functions: dict[Any, Function] = field(default_factory=dict)
     unrolled: Callable[[Loop], str | None] = lambda _loop: ""
     loops: list[str] = field(default_factory=list)
+    fixed_trips: bool = True
     _names: set[str] = field(default_factory=set)
     _structs: dict[str, str] = field(default_factory=dict)
-    _defined: dict[str, int] = field(default_factory=dict)
+    _defined: dict[str, int | float] = field(default_factory=dict)
 
     def unique_name(self, device: DeviceFunction, wanted: str) -> str:
         """Return a name in C that no other function has."""
@@ -210,11 +212,11 @@ class Program:
             if isinstance(value, self.sizes):
                 return Record(type(value), tuple(_size(field_name, one) for field_name, one in items))
             return Record(type(value), tuple(self.value_of(field_name, one) for field_name, one in items))
-        if not isinstance(value, (int, np.integer, np.bool_)):
+        if not isinstance(value, (int, np.integer, np.bool_, np.float64)):
             raise UntypedError(f"{name} is a {type(value).__name__}")
         made = constant(value)
         named = name.isupper() and not name.startswith("_") and len(name) > 1
-        if named and self._defined.setdefault(name, int(value)) == int(value):
+        if named and made.value is not None and self._defined.setdefault(name, made.value) == made.value:
             return Number(name, made.dtype, made.value, stable=True)
         return made
 
@@ -223,11 +225,18 @@ class Program:
         functions = [one.text for one in self.functions.values() if one.text]
         used = set(re.findall(r"\w+", "".join(functions)))
         defined = [
-            f"#define {name} {constant(np.uint64(value) if value > 0 else value).text}\n"
+            f"#define {name} {_defined_text(value)}\n"
             for name, value in self._defined.items()
             if name in used
         ]
         return "\n".join(["".join(defined), *self._structs.values(), *functions])
+
+
+def _defined_text(value: int | float) -> str:
+    """Return the literal of a constant; a negative one in parentheses."""
+    if isinstance(value, float):
+        return f"({value!r})" if value < 0 else repr(value)
+    return constant(np.uint64(value) if value > 0 else value).text
 
 
 def _size(name: str, value: Any) -> Number:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,7 +27,7 @@ __all__ = [
     "unary",
 ]
 
-C_TYPES = {"int32": "i32", "int64": "i64", "uint64": "u64", "bool": "bool"}
+C_TYPES = {"int32": "i32", "int64": "i64", "uint64": "u64", "float64": "f64", "bool": "bool"}
 """Names in C of the types of numbers; the projects define them."""
 
 
@@ -51,7 +52,7 @@ class Number:
 
     text: str
     dtype: str
-    value: int | None = None
+    value: int | float | None = None
     symbol: bool = False
     operator: str = ""
     stable: bool = False
@@ -59,8 +60,13 @@ class Number:
 
     @property
     def plain(self) -> int | None:
-        """The number where it is known, and no size."""
-        return None if self.symbol else self.value
+        """The integer where it is known, and no size."""
+        return None if self.symbol or self.dtype == "float64" else self.integer
+
+    @property
+    def integer(self) -> int | None:
+        """The number where it is known, as an integer; None for a number with a fraction."""
+        return None if self.value is None or self.dtype == "float64" else int(self.value)
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,16 @@ def constant(value: Any) -> Number:
     dtype = "bool" if isinstance(value, (bool, np.bool_)) else getattr(value, "dtype", np.dtype("int64")).name
     if dtype not in C_TYPES:
         raise UntypedError(f"{dtype} is no type of these stages")
+    if dtype == "float64":
+        return _real(float(value))
     return _literal(int(value), dtype)
+
+
+def _real(value: float) -> Number:
+    """Return a real number as the shortest decimal that means it."""
+    if not math.isfinite(value):
+        raise UntypedError(f"{value} has no literal")
+    return Number(repr(value), "float64", value, stable=True, operator="-" if value < 0 else "")
 
 
 def _literal(value: int, dtype: str) -> Number:
@@ -130,7 +145,8 @@ def _literal(value: int, dtype: str) -> Number:
     return Number(text, dtype, value, stable=True, operator="-" if value < 0 else "")
 
 
-_STRENGTH = ("*", "+", "-", "<<", ">>", "&", "^", "|")
+_STRENGTH = ("*", "/", "+", "-", "<<", ">>", "&", "^", "|")
+_OF_REALS = ("*", "/", "+", "-")
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _FOLD = {
     "*": lambda a, b: a * b,
@@ -153,22 +169,35 @@ def binary(operator: str, a: Number, b: Number) -> Number:
     if operator not in _STRENGTH:
         raise UntypedError(f"the operator {operator} is not translated")
     dtype = _common(operator, a, b)
+    if dtype == "float64":
+        return _binary_of_reals(operator, a, b)
     known = _simplified(operator, a, b)
     if known is not None:
         return replace(known, dtype=dtype)
     value = None
-    if a.value is not None and b.value is not None:
-        folded = _literal(_FOLD[operator](a.value, b.value), dtype)
+    if a.integer is not None and b.integer is not None:
+        folded = _literal(_FOLD[operator](a.integer, b.integer), dtype)
         if not a.symbol and not b.symbol:
             return folded
-        value = folded.value
+        value = folded.integer
     text = f"{operand(_widened(operator, a, dtype), operator)} {operator} {operand(b, operator, right=True)}"
     stable = a.stable and b.stable
     return Number(text, dtype, value, value is not None, operator, stable)
 
 
+def _binary_of_reals(operator: str, a: Number, b: Number) -> Number:
+    """Return an operation as it stands, since each one is rounded; its order is that of the source."""
+    left = operand(a, operator)
+    right = f"({b.text})" if b.operator in _STRENGTH and b.value is None else operand(b, operator, right=True)
+    return Number(f"{left} {operator} {right}", "float64", operator=operator, stable=a.stable and b.stable)
+
+
 def _common(operator: str, a: Number, b: Number) -> str:
     kinds = {a.dtype, b.dtype}
+    if kinds == {"float64"} and operator in _OF_REALS:
+        return "float64"
+    if "float64" in kinds or operator == "/":
+        raise UntypedError(f"{a.dtype} {operator} {b.dtype} is not translated")
     if kinds == {"bool"} and operator in "&|^":
         return "bool"
     if "bool" in kinds:
@@ -212,11 +241,11 @@ def operand(number: Number, operator: str, *, right: bool = False) -> str:
         return number.text
     if operator in _STRENGTH and inner in _STRENGTH:
         same = inner == operator and (not right or operator in "+*&|^") and operator not in ("<<", ">>")
-        arithmetic = operator in ("+", "-") and inner == "*"
+        arithmetic = operator in ("+", "-") and inner in ("*", "/")
         chain = operator in ("+", "-") and inner in ("+", "-") and not right
         if same or arithmetic or chain:
             return number.text
-    if operator in _COMPARISONS and inner in ("+", "-", "*"):
+    if operator in _COMPARISONS and inner in ("+", "-", "*", "/"):
         return number.text
     if operator in ("&&", "||", "?") and inner in _COMPARISONS:
         return number.text
@@ -227,9 +256,9 @@ def compare(operator: str, a: Number, b: Number) -> Number:
     """Return a comparison.
 
     Raises:
-        UntypedError: a signed and an unsigned number are compared.
+        UntypedError: a signed and an unsigned number are compared, or an integer and a real one.
     """
-    if a.dtype != b.dtype and "uint64" in (a.dtype, b.dtype):
+    if a.dtype != b.dtype and {"uint64", "float64"} & {a.dtype, b.dtype}:
         raise UntypedError(f"comparison of {a.dtype} and {b.dtype}: convert one of them")
     text = f"{operand(a, operator)} {operator} {operand(b, operator)}"
     return Number(text, "bool", operator=operator, stable=a.stable and b.stable)
@@ -239,7 +268,9 @@ def unary(operator: str, a: Number) -> Number:
     """Return -a or ~a."""
     if a.dtype == "bool":
         raise UntypedError(f"{operator} of a comparison: make a number of it first")
-    dtype = "uint64" if a.dtype == "uint64" else "int64"
+    if a.dtype == "float64" and operator == "~":
+        raise UntypedError("~ of a real number")
+    dtype = a.dtype if a.dtype in ("uint64", "float64") else "int64"
     if a.plain is not None:
         return _literal(-a.plain if operator == "-" else ~a.plain, dtype)
     text = _widened("", a, dtype) if a.dtype == "int32" else a
@@ -251,8 +282,8 @@ def cast(dtype: str, a: Number) -> Number:
     """Return the number as another type; sizes stay as they are, for they fit in each."""
     if a.dtype == dtype:
         return a
-    if a.plain is not None:
+    if a.plain is not None and dtype != "float64":
         return replace(_literal(a.plain, dtype), absent=a.absent)
-    if a.symbol:
+    if a.symbol and dtype != "float64":
         return replace(a, dtype=dtype)
     return Number(f"({C_TYPES[dtype]}){operand(a, 'cast')}", dtype, operator="cast", stable=a.stable)
