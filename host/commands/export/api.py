@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from syclade.host.calls.tails.columns import KERNELS
+from syclade.host.calls.tails.columns import BLOCK, KERNELS
 from syclade.host.commands.export.folder import (
     SPIRV_VERSIONS,
     Chains,
@@ -13,10 +13,18 @@ from syclade.host.commands.export.folder import (
     export_folder,
     image_name,
 )
+from syclade.host.commands.export.hls.column_flavours import COLUMN_FLAVOURS
+from syclade.host.commands.export.hls.column_project import COLUMN_FILES, ColumnUnit, export_column_unit
 from syclade.host.commands.export.hls.flavours import FLAVOURS
 from syclade.host.commands.export.hls.project import Design, export_project
 from syclade.host.commands.export.hls.vectors import Vectors
-from syclade.host.commands.export.tails import TAIL_FILES, export_tails, tail_image_name
+from syclade.host.commands.export.tails import (
+    TAIL_FILES,
+    export_tails,
+    random_columns,
+    require_columns,
+    tail_image_name,
+)
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.rates import Rates
@@ -59,6 +67,7 @@ def export(
     hls: str | None = None,
     states: int = 6,
     unroll: int = 8,
+    block: int = BLOCK,
     force: bool = False,
 ) -> list[Path]:
     """Write the kernels, or a project for high-level synthesis, to a folder, as `syclade export` does.
@@ -78,8 +87,11 @@ def export(
         spirv_version: version of the SPIR-V modules: 1.0, 1.1, 1.2, 1.3 or 1.4.
         tails: whether to export the kernels of tails of columns instead (docs/tails.md).
         columns: columns of their test vector.
-        hls: opencl, vitis or oneapi, to export a project in C for this compiler instead.
-        states, unroll: its chain states in flight, and the rows that its loops do at once.
+        hls: opencl, vitis or oneapi, to export a project in C for this compiler instead; with `tails` that of
+            a column unit.
+        states, unroll: its chain states in flight, and the rows that its loops do at once; with `tails` the
+            processing elements.
+        block: entries that a column unit has on the chip.
         force: whether existing files may be replaced.
 
     Returns:
@@ -91,8 +103,10 @@ def export(
     folder = path_of("the directory", directory, OptionError)
     if spirv_version not in SPIRV_VERSIONS:
         raise OptionError(f"there is no SPIR-V {spirv_version!r}", hint=f"use {', '.join(SPIRV_VERSIONS)}")
+    if hls is not None and hls not in FLAVOURS:
+        raise OptionError(f"there is no flavour {hls!r}", hint=f"use {', '.join(FLAVOURS)}")
     if tails and hls is not None:
-        raise OptionError("tails and hls are two exports", hint="ask for one at a time")
+        return _paths(folder, _column_unit(folder, hls, ColumnUnit(block, unroll), columns, seed, force))
     if tails:
         return _paths(folder, _tails(folder, columns, seed, images, spirv_version, force))
     if matrix is None and (cells is None or mutations is None):
@@ -142,6 +156,16 @@ def _tails(
     )
 
 
+def _column_unit(
+    folder: Path, name: str, unit: ColumnUnit, columns: int, seed: int, force: bool
+) -> list[str]:
+    """Export a column unit for high-level synthesis; return the names of the files."""
+    flavour = COLUMN_FLAVOURS[name]
+    check_output(folder, (*COLUMN_FILES, *flavour.files), force)
+    require_columns(columns)
+    return export_column_unit(folder, flavour, unit, random_columns(columns, seed), force)
+
+
 def _project(
     folder: Path,
     name: str,
@@ -153,8 +177,6 @@ def _project(
     force: bool,
 ) -> list[str]:
     """Export a project for high-level synthesis; return the names of the files."""
-    if name not in FLAVOURS:
-        raise OptionError(f"there is no flavour {name!r}", hint=f"use {', '.join(FLAVOURS)}")
     flavour, vectors = FLAVOURS[name], Vectors(*inference)
     refuse_same([folder / file for file in flavour.all_files], {"MATRIX": matrix})
     check_output(folder, flavour.all_files, force)

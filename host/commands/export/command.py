@@ -62,9 +62,27 @@ SPIRV = ("1.0", "1.1", "1.2", "1.3", "1.4")  # versions; those of export/folder.
 )
 @click.option("--tails", is_flag=True, help="Export the kernels of tails of columns instead (syclade call).")
 @click.option("--columns", type=POSITIVE, default=64, show_default=True, help="Columns of their test vector.")
-@click.option("--hls", type=click.Choice(HLS), help="Export a project in C for this compiler instead.")
+@click.option(
+    "--hls",
+    type=click.Choice(HLS),
+    help="Export a project in C for this compiler instead; with --tails a column unit.",
+)
 @click.option("--states", type=POSITIVE, default=6, show_default=True, help="Its chain states in flight.")
-@click.option("--unroll", type=POSITIVE, default=8, show_default=True, help="Rows its loops do at once.")
+@click.option(
+    "--unroll",
+    type=POSITIVE,
+    default=8,
+    show_default=True,
+    help="Rows that its loops do at once; processing elements of a column unit.",
+)
+@click.option(
+    "--block",
+    type=POSITIVE,
+    default=4096,
+    show_default=True,
+    metavar="W",
+    help="Entries that a column unit has on the chip.",
+)
 @options.take("force", "json")
 def command(
     directory: Path,
@@ -81,6 +99,7 @@ def command(
     hls: str | None,
     states: int,
     unroll: int,
+    block: int,
     force: bool,
     as_json: bool,
     **given: Any,
@@ -92,7 +111,7 @@ def command(
     argument; problem.npz, a prepared inference with its expected results; and load_design.py, which runs it
     with dpctl alone. With --tails, it gets the three kernels of tails of columns, with load_tails.py. With
     --hls, it gets the pipeline of the five stages as a project for high-level synthesis: sources in C, a
-    testbench and golden vectors.
+    testbench and golden vectors; with both, the column unit of variant calling.
     """
     _refuse_together(tails, hls)
     if not tails and matrix is None and (cells is None or mutations is None):
@@ -115,6 +134,7 @@ def command(
         hls=hls,
         states=states,
         unroll=unroll,
+        block=block,
         force=force,
         **given,
     )
@@ -124,8 +144,10 @@ def command(
         click.echo(f"wrote {', '.join(map(str, paths))}")
 
 
-_OF_TAILS = ("directory", "tails", "columns", "seed", "images", "spirv_version", "force", "as_json")
-_OF_HLS = ("hls", "states", "unroll")
+_OF_TAILS = ("directory", "tails", "columns", "seed", "force", "as_json")
+_OF_MODULES = ("images", "spirv_version")
+_OF_UNIT = ("hls", "unroll", "block")
+_OF_HLS = ("hls", "states", "unroll", "block")
 
 
 def _refuse_together(tails: bool, hls: str | None) -> None:
@@ -135,11 +157,11 @@ def _refuse_together(tails: bool, hls: str | None) -> None:
         name = str(parameter.name)
         if context.get_parameter_source(name) != ParameterSource.COMMANDLINE:
             continue
-        if tails and name not in _OF_TAILS:
-            raise click.UsageError(f"{parameter.opts[0]} does not go with --tails.")
-        if not tails and name == "columns":
-            raise click.UsageError("--columns goes with --tails only.")
         if hls is None and name in _OF_HLS:
             raise click.UsageError(f"{parameter.opts[0]} goes with --hls only.")
+        if tails and name not in (*_OF_TAILS, *(_OF_MODULES if hls is None else _OF_UNIT)):
+            raise click.UsageError(f"{parameter.opts[0]} does not go with --tails.")
+        if not tails and name in ("columns", "block"):
+            raise click.UsageError(f"{parameter.opts[0]} goes with --tails only.")
         if hls is not None and name in ("images", "spirv_version", "score", "learn_fn", "learn_fp"):
             raise click.UsageError(f"{parameter.opts[0]} does not go with --hls.")

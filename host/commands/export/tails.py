@@ -39,7 +39,7 @@ from syclade.kernels.ancestor.stage_arguments import IN, INOUT, OUT, StageArgume
 from syclade.kernels.arguments import PROBLEM, SCRATCH, SETTING
 from syclade.kernels.tails.arguments import PARAMETERS
 
-__all__ = ["TAIL_FILES", "export_tails", "random_columns", "tail_image_name"]
+__all__ = ["TAIL_FILES", "export_tails", "random_columns", "require_columns", "tail_image_name"]
 
 LOADER = "load_tails.py"
 TAIL_FILES = (
@@ -92,7 +92,7 @@ def export_tails(
         OutputError: the files cannot be written.
     """
     check_image_kinds(images)
-    require_memory(_BYTES * columns, f"{columns} columns", "use fewer columns")
+    require_columns(columns)
     queue = open_queue(compiling_device("cpu").filter)
     kernels = [_exported(name) for name in KERNELS]
     modules = [exported_module(queue, kernel, spirv_version) for kernel in kernels]
@@ -121,6 +121,11 @@ def export_tails(
     files |= {"problem.npz": content, **others, "manifest.json": json.dumps(manifest, indent=2) + "\n"}
     write_files(directory, files, force)
     return list(files)
+
+
+def require_columns(number: int) -> None:
+    """Raise an `OptionError` if so many random columns do not fit in memory."""
+    require_memory(_BYTES * number, f"{number} columns", "use fewer columns")
 
 
 def random_columns(number: int, seed: int) -> Columns:

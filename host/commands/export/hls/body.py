@@ -188,8 +188,12 @@ class Body(Expressions):
     def _repeat(self, node: ast.While) -> None:
         """Translate a loop that ends by a condition, which is computed anew before each trip."""
         if self.program.fixed_trips:
-            raise UntypedError("the number of trips of a loop depends on data")
-        self.emit(f"while ({self.number(node.test).text}) {{")
+            raise UntypedError("the number of trips of a loop by while depends on data")
+        before = len(self.lines)
+        test = self.number(node.test).text
+        if len(self.lines) > before:
+            raise UntypedError("the condition of a loop calls a function that returns several values")
+        self.emit(f"while ({test}) {{")
         with self._inside():
             self.emit("TRIP();")
             self.block(node.body)
@@ -217,7 +221,7 @@ class Body(Expressions):
             raise UntypedError("a function returns an array")
         elif isinstance(made, Number):
             self.emit(f"return {made.text};")
-        elif made.struct:
+        elif made.struct and made.type is not tuple:
             self.emit(f"return {made.struct};")
         elif not self.known:
             kind = self.program.struct(made, self.name)

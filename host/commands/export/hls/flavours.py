@@ -8,9 +8,8 @@ in SYCL, for Intel's oneAPI with FPGA support (up to 2025.0).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from syclade.host.commands.export.hls import opencl_testbench
+from syclade.host.commands.export.hls import opencl_device, opencl_testbench
 from syclade.host.commands.export.hls.layout import IO, Hop, circulating, hops
 from syclade.host.commands.export.hls.processes import (
     PROCESSES,
@@ -20,10 +19,13 @@ from syclade.host.commands.export.hls.processes import (
     streams_of,
 )
 from syclade.host.commands.export.hls.program import Loop
-from syclade.host.commands.export.hls.project import Flavour, filled, no_lines, unrolled
+from syclade.host.commands.export.hls.project import Flavour, filled, no_lines, script, unrolled
 from syclade.kernels.ancestor.stage_arguments import STAGES
 
 __all__ = ["FLAVOURS"]
+
+
+NAMES = {"NAME": "pipeline"}
 
 
 def _unroll_pragmas(loop: Loop) -> Sequence[str]:
@@ -44,12 +46,20 @@ def _opencl_files() -> Mapping[str, str]:
     head = f"TASK\n__kernel void io_process(\n    u64 chains,\n    u64 states,\n    {pointers})\n"
     io = f"{head}{{\n{io_body()}}}\n"
     text = filled("pipeline.cl", {"CHANNELS": channels, "STAGES": stages, "IO": io})
-    script = Path(str(opencl_testbench.__file__)).read_text(encoding="utf-8")
-    return {"pipeline.cl": text, "run_pipeline.py": script, "README.md": filled("opencl.md")}
+    return {
+        "pipeline.cl": text,
+        "run_pipeline.py": script(opencl_testbench),
+        "opencl_device.py": script(opencl_device),
+        "README.md": filled("opencl.md"),
+    }
 
 
 OPENCL = Flavour(
-    "opencl", ("pipeline.cl", "run_pipeline.py", "README.md"), _opencl_files, _unroll_pragmas, no_lines
+    "opencl",
+    ("pipeline.cl", "run_pipeline.py", "opencl_device.py", "README.md"),
+    _opencl_files,
+    _unroll_pragmas,
+    no_lines,
 )
 
 
@@ -121,9 +131,9 @@ def _vitis_files() -> Mapping[str, str]:
     return {
         "pipeline.cpp": filled("vitis_pipeline.cpp", parts),
         "pipeline.h": filled("vitis_pipeline.h", {"POINTERS": pointers}),
-        "testbench.h": filled("testbench.h"),
-        "project.tcl": filled("vitis_project.tcl"),
-        "Makefile": filled("vitis_Makefile"),
+        "testbench.h": filled("testbench.h", {"VECTORS": filled("read_vectors.h")}),
+        "project.tcl": filled("vitis_project.tcl", NAMES),
+        "Makefile": filled("vitis_Makefile", NAMES | {"FUNCTIONS": "stages.h"}),
         "README.md": filled("vitis.md"),
     }
 
@@ -175,11 +185,12 @@ def _oneapi_files() -> Mapping[str, str]:
         "KERNELS": "\n".join(map(_oneapi_kernel, PROCESSES)),
         "ON_DEVICE": "".join(memories),
         "START": _oneapi_start(),
+        "ON_DEVICE_TYPE": filled("oneapi_on_device.h"),
     }
     return {
         "pipeline.cpp": filled("oneapi_pipeline.cpp", parts),
-        "testbench.h": filled("testbench.h"),
-        "CMakeLists.txt": filled("oneapi_CMakeLists.txt"),
+        "testbench.h": filled("testbench.h", {"VECTORS": filled("read_vectors.h")}),
+        "CMakeLists.txt": filled("oneapi_CMakeLists.txt", NAMES | {"FLAGS": ""}),
         "README.md": filled("oneapi.md"),
     }
 

@@ -126,7 +126,7 @@ class Device:
             waiting.join(timeout)
             if waiting.is_alive():
                 raise TimeoutError(
-                    f"{', '.join(kernels)} did not end within {timeout:g} s: the kernels stand still, or are slow"
+                    f"{', '.join(kernels)} did not end within {timeout:g} s: kernels stand still, or are slow"
                 )
         seconds = time.perf_counter() - started
         for buffer, size, address in buffers.values():

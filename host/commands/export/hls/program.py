@@ -29,9 +29,10 @@ from syclade.kernels.target.device_function import DeviceFunction
 __all__ = ["Function", "Loop", "Program", "Source", "numbers_and_arrays", "read_source"]
 
 _RESERVED = frozenset((
-    "abs", "channel", "char", "class", "constant", "delete", "dot", "double", "float", "global", "half",
-    "int", "kernel", "length", "local", "long", "max", "min", "mix", "new", "pipe", "popcount", "private",
-    "select", "short", "sign", "signed", "step", "template", "this", "union", "unsigned",
+    "abs", "channel", "char", "class", "constant", "delete", "dot", "double", "exp", "float", "global",
+    "half", "int", "kernel", "length", "local", "log", "log1p", "long", "max", "min", "mix", "new", "pipe",
+    "popcount", "private", "select", "short", "sign", "signed", "step", "template", "this", "union",
+    "unsigned",
 ))  # fmt: skip
 """Names that C, C++ or OpenCL C have."""
 

@@ -9,7 +9,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from types import MappingProxyType
+from pathlib import Path
+from types import MappingProxyType, ModuleType
 
 import syclade
 from syclade.host.chains.backends.stages.kernels import stage_kernels
@@ -38,6 +39,7 @@ __all__ = [
     "filled",
     "no_lines",
     "of_state",
+    "script",
     "stage_program",
     "unrolled",
 ]
@@ -90,6 +92,12 @@ def filled(name: str, parts: Mapping[str, str] = MappingProxyType({})) -> str:
         assert f"@{part}@" in text, part
         text = text.replace(f"@{part}@", content)
     return text
+
+
+def script(module: ModuleType) -> str:
+    """Return the text of a script of this folder, as it is where the modules that it needs lie beside it."""
+    text = Path(str(module.__file__)).read_text(encoding="utf-8")
+    return text.replace(f"from {__package__}.", "from ")
 
 
 def unrolled(loop: Loop) -> str | None:

@@ -188,7 +188,10 @@ def binary(operator: str, a: Number, b: Number) -> Number:
 def _binary_of_reals(operator: str, a: Number, b: Number) -> Number:
     """Return an operation as it stands, since each one is rounded; its order is that of the source."""
     left = operand(a, operator)
-    right = f"({b.text})" if b.operator in _STRENGTH and b.value is None else operand(b, operator, right=True)
+    first = operator in ("+", "-") and b.operator in ("*", "/")
+    right = (
+        b.text if first else f"({b.text})" if b.operator in _STRENGTH else operand(b, operator, right=True)
+    )
     return Number(f"{left} {operator} {right}", "float64", operator=operator, stable=a.stable and b.stable)
 
 
@@ -248,6 +251,8 @@ def operand(number: Number, operator: str, *, right: bool = False) -> str:
     if operator in _COMPARISONS and inner in ("+", "-", "*", "/"):
         return number.text
     if operator in ("&&", "||", "?") and inner in _COMPARISONS:
+        return number.text
+    if operator == "?" and inner == "unary":
         return number.text
     return f"({number.text})"
 

@@ -26,7 +26,7 @@ from syclade.host.device.choice import choose_device
 from syclade.host.device.device import NUMPY
 from syclade.host.ground.values import Array
 
-__all__ = ["VECTORS", "Vectors", "vectors_file"]
+__all__ = ["VECTORS", "Vectors", "block", "vectors_file"]
 
 VECTORS = "vectors.bin"
 
@@ -59,21 +59,22 @@ def vectors_file(plan: Plan, encoding: AncestorEncoding, vectors: Vectors, mutat
     starts = [initial_state(plan, vectors.seed, chain) for chain in range(vectors.chains)]
     Runner(plan, encoding, vectors.seed, engine).put_all(starts)
     engine.named["last_step"][:] = vectors.steps
-    blocks = [_block("run", np.array([vectors.chains, vectors.steps]))]
+    blocks = [block("run", np.array([vectors.chains, vectors.steps]))]
     for memory in tables():
         array = engine.named[memory.name]
         own = array if memory.name in _WHOLE else array[0]
         blocks.append(
-            _block(
+            block(
                 memory.name, np.pad(own, (0, mutations + 2 - len(own))) if memory.name == "log_sizes" else own
             )
         )
-    blocks += [_block(memory.name, engine.named[memory.name]) for memory in circulating()]
-    blocks += [_block(f"expected_{name}", array) for name, array in _expected(plan, encoding, vectors)]
+    blocks += [block(memory.name, engine.named[memory.name]) for memory in circulating()]
+    blocks += [block(f"expected_{name}", array) for name, array in _expected(plan, encoding, vectors)]
     return b"".join(blocks)
 
 
-def _block(name: str, array: Array) -> bytes:
+def block(name: str, array: Array) -> bytes:
+    """Return a block of the file; the array's numbers have 64 bits."""
     assert array.dtype.itemsize == 8
     return (
         struct.pack("<32sQ", name.encode(), array.size)

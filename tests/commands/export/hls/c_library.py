@@ -15,13 +15,20 @@ import pytest
 from syclade.host.commands.export.hls.program import Function, Program
 from syclade.host.commands.export.hls.values import Number, Record
 
-TYPES = {"int32": ctypes.c_int32, "int64": ctypes.c_int64, "uint64": ctypes.c_uint64, "bool": ctypes.c_bool}
+TYPES = {
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "uint64": ctypes.c_uint64,
+    "float64": ctypes.c_double,
+    "bool": ctypes.c_bool,
+}
 HEAD = """
 #include <stdbool.h>
 #include <stdint.h>
 typedef int32_t i32;
 typedef int64_t i64;
 typedef uint64_t u64;
+typedef double f64;
 #define TRIP() (trips++)
 #define ITERATION(loop, variable, unrolled)
 static u64 trips;
@@ -43,6 +50,7 @@ class Library:
         defines = "".join(f"#define {name} {value}\n" for name, value in sizes.items())
         text = program.text().replace("\nstatic ", "\n")
         (folder / "program.c").write_text(HEAD + defines + text, encoding="utf-8")
+        self.program = program
         flags = ["-std=c99", "-O1", "-Wall", "-Werror", "-Wno-unused", "-shared", "-fPIC", "-o", "program.so"]
         made = subprocess.run(
             ["gcc", *flags, "program.c"], cwd=folder, capture_output=True, text=True, check=False
@@ -64,7 +72,7 @@ class Library:
 def _as_c(leaf: Any) -> Any:
     if isinstance(leaf, np.ndarray):
         return leaf.ctypes.data_as(ctypes.c_void_p)
-    return TYPES[leaf.dtype.name](int(leaf))
+    return TYPES[leaf.dtype.name](leaf.item())
 
 
 def _type_of(function: Function) -> Any:

@@ -309,7 +309,7 @@ def adds_a_comparison(a: Any) -> Any:
 
 
 REFUSED = {
-    loops_while: "While",
+    loops_while: "by while",
     loops_over_data: "depends on data",
     mixes: "int64 and uint64|uint64 and int64",
     calls_python: "math.floor",

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.starts import initial_state
-from syclade.host.commands.export.hls.opencl_testbench import read_vectors
+from syclade.host.commands.export.hls.opencl_device import read_vectors
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
@@ -117,11 +117,10 @@ def test_the_refusals_of_the_command(tmp_path: Path) -> None:
         ("--states", "3"): "--states goes with --hls only",
         ("--unroll", "3"): "--unroll goes with --hls only",
         ("--hls", "opencl", "--with-image", "cpu"): "--with-image does not go with --hls",
-        ("--hls", "opencl", "--tails"): "--hls does not go with --tails",
         ("--hls", "verilog"): "Invalid value for '--hls'",
         ("--hls", "opencl", "--states", "1000000000"): "the limit is",
     }.items():
-        result = runner.invoke(cli, ["export", folder, *([] if "--tails" in given else sizes), *given])
+        result = runner.invoke(cli, ["export", folder, *sizes, *given])
         assert part in result.output + str(result.exception), given
         assert not list(Path(folder).glob("*"))
     assert runner.invoke(cli, ["export", folder, "--hls", "opencl", *sizes, "--steps", "3"]).exit_code == 0
@@ -142,7 +141,6 @@ def test_a_project_from_python(tmp_path: Path) -> None:
     }
     for given, words in (
         ({"hls": "verilog", **sizes}, "no flavour 'verilog'"),
-        ({"hls": "opencl", "tails": True}, "tails and hls"),
         ({"spirv_version": "2.0", **sizes}, "no SPIR-V '2.0'"),
         ({"cells": 6}, "no size is given"),
     ):

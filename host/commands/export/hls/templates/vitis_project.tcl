@@ -4,14 +4,14 @@ set part [expr {[info exists ::env(PART)] ? $::env(PART) : "xcu280-fsvh2892-2L-e
 set period [expr {[info exists ::env(PERIOD)] ? $::env(PERIOD) : 3.33}]
 
 open_project -reset project
-set_top pipeline
-add_files pipeline.cpp
-add_files -tb pipeline.cpp -cflags "-pthread"
+set_top @NAME@
+add_files @NAME@.cpp
+add_files -tb @NAME@.cpp -cflags "-pthread"
 add_files -tb vectors.bin
 open_solution -reset -flow_target vitis solution
 set_part $part
 create_clock -period $period
 csim_design -ldflags "-pthread"
 csynth_design
-export_design -format xo -output pipeline.xo
+export_design -format xo -output @NAME@.xo
 exit

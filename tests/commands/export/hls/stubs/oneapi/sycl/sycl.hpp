@@ -1,5 +1,6 @@
 // Stand-in for SYCL: a queue whose kernels are threads, and memory of the host.
 #pragma once
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -19,6 +20,10 @@ struct event {
 };
 
 struct selector {};
+
+enum class memory_order { seq_cst };
+enum class memory_scope { device };
+inline void atomic_fence(memory_order, memory_scope) { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 class queue {
     std::vector<event> kernels;
