@@ -35,10 +35,17 @@ class ColumnUnit:
     Attributes:
         entries: entries of a block, which are on the chip (W of the article).
         elements: processing elements: entries that are updated at once (P).
+
+    Raises:
+        OptionError: a block has too many entries, or fewer than two.
     """
 
     entries: int
     elements: int
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.entries <= MOST_ENTRIES:
+            raise OptionError(f"a block has {self.entries} entries, and 2 to {MOST_ENTRIES} are possible")
 
 
 def export_column_unit(
@@ -61,11 +68,8 @@ def export_column_unit(
         The names of the files.
 
     Raises:
-        OptionError: a block has too many entries, or fewer than two.
         OutputError: the files cannot be written.
     """
-    if not 2 <= unit.entries <= MOST_ENTRIES:
-        raise OptionError(f"a block has {unit.entries} entries, and 2 to {MOST_ENTRIES} are possible")
     rows = (
         ("BLOCK", unit.entries, "entries of a block, on the chip"),
         ("ELEMENTS", unit.elements, "processing elements: entries that are updated at once"),
