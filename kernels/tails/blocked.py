@@ -7,7 +7,7 @@ import numpy as np
 from syclade.kernels.tails.arguments import ROWS
 from syclade.kernels.tails.stages.logarithm import logarithms
 from syclade.kernels.tails.stages.prefetch import prefetch_boundary, prefetch_error, store_boundary
-from syclade.kernels.tails.stages.processing_element import LOG_0, clear_block, process_block, tail_of
+from syclade.kernels.tails.stages.processing_element import LOG_0, clear_block, process_trial, tail_of
 from syclade.kernels.target import address, control, device_function
 
 _ZERO, _ONE, _TWO = control(0), control(1), control(2)
@@ -49,7 +49,7 @@ def do_block(
         store_boundary(given, first, n - _ONE if n > start else -_ONE, edge, edge_low)
         edge = rows[row + end]
         edge_low = rows[low_row + end]
-        process_block(
+        process_trial(
             rows, row, rows, low_row, entries, last, n - low, before, before_low, hit, hit_low, miss
         )
         p = next_p

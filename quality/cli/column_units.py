@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.ground.errors import OptionError
@@ -37,12 +38,12 @@ def report(name: str, as_json: bool, given: dict[str, Any]) -> None:
     """
     from syclade.quality.design.columns.reader import column_designs
 
-    taken = {"sweep", "simulate", "settings", "steps", "card", "plot"}
+    taken = {"sweep", "simulate", "settings", "steps", "card", "plot", "measured"}
     others = [key for key, value in given.items() if key not in taken and value not in (None, False, ())]
     if others:
         raise OptionError(
             f"--{others[0].replace('_', '-')} is not for column units",
-            hint="--set, --device, --sweep, --simulate, --plot and --json are",
+            hint="--set, --device, --measured, --sweep, --simulate, --plot and --json are",
         )
     designs = column_designs()
     if name != NAME and name not in designs:
@@ -60,7 +61,9 @@ def report(name: str, as_json: bool, given: dict[str, Any]) -> None:
     found: dict[str, Any] = {"designs": [_design(design) for design in chosen]}
     if given["simulate"]:
         found["simulated"] = [_simulated(design) for design in chosen]
-    if name == NAME and not given["settings"] and given["card"] is None:
+    if given["measured"]:
+        found["measured"] = _measured(name, chosen, given["measured"])
+    elif name == NAME and not given["settings"] and given["card"] is None:
         found |= _whole(given["sweep"])
     if as_json:
         print(json.dumps(found, indent=2))
@@ -123,6 +126,15 @@ def _simulated(design: ColumnDesign) -> dict[str, Any]:
     }
 
 
+def _measured(name: str, chosen: Sequence[ColumnDesign], files: Sequence[Path]) -> list[dict[str, Any]]:
+    """Return what testbenches of exported units counted, beside the model of one design."""
+    from syclade.quality.design.columns.measured import count_of, read_unit_report
+
+    if name == NAME:
+        raise OptionError("--measured needs one design", hint="for example I/S/8")
+    return [{"file": str(file)} | count_of(chosen[0], read_unit_report(file)).to_dict() for file in files]
+
+
 def _whole(sweep: bool) -> dict[str, Any]:
     """Return Figure 7 and the statements; with a sweep, all data sets as well."""
     from syclade.quality.design.columns.units import figure_7, unit_statements
@@ -162,6 +174,8 @@ def _print(found: dict[str, Any]) -> None:
     for one in found.get("simulated", []):
         print(_simulation(one))
         print("\n".join(f"  {line}" for line in one["timeline"]))
+    for one in found.get("measured", []):
+        print(_counted(one))
     for one in found.get("figure_7", []):
         place, deviation = f"{one['design']} at K = {one['at_least']}", f"{100 * one['deviation']:+.1f} %"
         print(f"Fig. 7, {place}: {one['modelled']:.1f} x, published {one['published']:g} x ({deviation})")
@@ -184,6 +198,15 @@ def _row(row: dict[str, Any]) -> str:
     cycles = f"{row['cycles_per_base']:5} cycles a base, {row['bubbles_per_base']:3} of them bubbles"
     rates = f"{row['speedup']:6.1f} x, {row['dram_mb_per_s']:6.1f} MB/s"
     return f"  K {row['k']:6}: {cycles}; {rates}{'' if row['fits'] else '; does not fit'}"
+
+
+def _counted(one: dict[str, Any]) -> str:
+    unit = f"{one['pes']} processing elements, blocks of {one['block']}"
+    lines = [f"{one['file']}: {one['columns']} columns, {one['bases']} bases; {unit}"]
+    for what in ("passes", "iterations", "cycles"):
+        counted, modelled = one[what], one[f"modelled_{what}"]
+        lines.append(f"  {what}: {counted} counted, {modelled} modelled, ratio {counted / modelled:.2f}")
+    return "\n".join(lines)
 
 
 def _simulation(one: dict[str, Any]) -> str:

@@ -27,7 +27,7 @@ def clear_block(
 
 
 @device_function
-def process_block(
+def process_trial(
     high,  # IN OUT float64, flat
     row,  # IN address: where the high parts start
     low,  # IN OUT float64, flat
@@ -41,59 +41,25 @@ def process_block(
     hit_low,  # IN float64
     miss,  # IN float64: ln(1 − p)
 ):
-    """Update all entries of a block for one trial; n + 2 of them can be other than ln 0."""
-    most = entries - last
-    reached = n + _TWO if n + _TWO < most else most
-    old, old_low = process_trial(high, row, low, low_row, reached, before, before_low, hit, hit_low, miss)
-    if last == _ONE and reached == most:
-        process_tail(high, row + address(most), low, low_row + address(most), old, old_low, hit, hit_low)
+    """Compute PL(k) = log_sum_exp(PL(k) + ln(1 − p), PL(k − 1) + ln p) (Eq. 3) for all entries of a block.
 
-
-@device_function
-def process_trial(
-    high,  # IN OUT float64, flat
-    row,  # IN address: where the high parts start
-    low,  # IN OUT float64, flat
-    low_row,  # IN address: where the low parts start
-    entries,  # IN control: entries that can be other than ln 0
-    before,  # IN float64: the entry before the block, without this trial
-    before_low,  # IN float64
-    hit,  # IN float64: ln p
-    hit_low,  # IN float64
-    miss,  # IN float64: ln(1 − p)
-):
-    """Compute PL(k) = log_sum_exp(PL(k) + ln(1 − p), PL(k − 1) + ln p) (Eq. 3); return the last old entry."""
-    for k in range(entries):
+    Without ln(1 − p) for K or more successes, which stay as many (Eq. 5). After trial n, n + 2 entries can be
+    other than ln 0.
+    """
+    reached = n + _TWO if n + _TWO < entries else entries
+    stays = entries - _ONE if last == _ONE else entries
+    for k in range(reached):
         at = row + address(k)
         low_at = low_row + address(k)
         here = high[at]
         here_low = low[low_at]
-        stay, stay_low = add_to_pair(here, here_low, miss, _NONE)
+        stay, stay_low = add_to_pair(here, here_low, _NONE if k == stays else miss, _NONE)
         come, come_low = add_to_pair(before, before_low, hit, hit_low)
         total, total_low = log_sum_exp(stay, stay_low, come, come_low)
         high[at] = total
         low[low_at] = total_low
         before = here
         before_low = here_low
-    return before, before_low
-
-
-@device_function
-def process_tail(
-    high,  # IN OUT float64, flat
-    at,  # IN address: the high part of the entry of K or more successes
-    low,  # IN OUT float64, flat
-    low_at,  # IN address: its low part
-    before,  # IN float64: the entry of K − 1, without this trial
-    before_low,  # IN float64
-    hit,  # IN float64: ln p
-    hit_low,  # IN float64
-):
-    """Compute SL = log_sum_exp(SL, PL(K − 1) + ln p) (Eq. 5): K or more stay K or more."""
-    come, come_low = add_to_pair(before, before_low, hit, hit_low)
-    total, total_low = log_sum_exp(high[at], low[low_at], come, come_low)
-    high[at] = total
-    low[low_at] = total_low
 
 
 @device_function

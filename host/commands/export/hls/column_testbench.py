@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     return {
         **{name.lower(): int(sizes[name]) for name in ("BLOCK", "ELEMENTS")},
         "columns": columns,
-        "trials": int(arrays["sizes"].sum()),
-        "entries": int((arrays["sizes"] * (arrays["at_least"] + 1)).sum()),
+        "sizes": arrays["sizes"].tolist(),
+        "at_least": arrays["at_least"].tolist(),
         **(counted(device, options.folder) if options.trace else {}),
         "seconds": seconds,
         "wrong": wrong,

@@ -14,7 +14,7 @@ from syclade.host.commands.export.hls.body import translated
 from syclade.host.commands.export.hls.program import Loop, Program
 from syclade.host.commands.export.hls.values import Array, Number
 from syclade.kernels.tails.stages.logarithm import logarithms
-from syclade.kernels.tails.stages.processing_element import clear_block, process_block, tail_of
+from syclade.kernels.tails.stages.processing_element import clear_block, process_trial, tail_of
 
 __all__ = ["PROCESSES", "STREAMS", "Process", "Stream", "column_functions", "elements_at_once", "streams_of"]
 
@@ -121,7 +121,7 @@ FOR_EACH_BLOCK(own) {
             WRITE(edges, edge)
         }
         COUNT_PASS();
-        process_block(high, low_part, entries, last, n - low, before.high, before.low,
+        process_trial(high, low_part, entries, last, n - low, before.high, before.low,
             both.item_0, both.item_1, both.item_2);
     }
 }
@@ -191,7 +191,7 @@ def streams_of(process: Process) -> tuple[Stream, ...]:
 
 def elements_at_once(loop: Loop) -> str:
     """Return by how much a loop over entries is unrolled: one processing element does one of them."""
-    return "ELEMENTS" if loop.trips == "entries" else ""
+    return "ELEMENTS" if loop.variable == "k" else ""
 
 
 class _NoSizes(tuple[()]):
@@ -219,6 +219,6 @@ def column_functions(
     whole, real = Number("number", "int64"), Number("number", "float64")
     translated(program, logarithms, [real])
     translated(program, clear_block, [*entries, whole, real])
-    translated(program, process_block, [*entries, whole, whole, whole, *[real] * 5])
+    translated(program, process_trial, [*entries, whole, whole, whole, *[real] * 5])
     translated(program, tail_of, [real, real])
     return program

@@ -47,11 +47,10 @@ def counts(folder: Path, block: int, elements: int) -> dict[str, Any]:
     for trials, at_least in zip(vectors["sizes"].tolist(), vectors["at_least"].tolist(), strict=True):
         for low in range(0, at_least + 1, block):
             entries = min(block, at_least + 1 - low)
-            most = entries - (low + entries == at_least + 1)
             cleared += math.ceil(entries / elements)
             for n in range(max(0, low - 1), trials):
                 passes += 1
-                updated += math.ceil(min(n - low + 2, most) / elements)
+                updated += math.ceil(min(n - low + 2, entries) / elements)
     return {"passes": passes, "iterations": {"clear_block_k": cleared, "process_trial_k": updated}}
 
 
@@ -64,6 +63,33 @@ def test_vitis(block: int, elements: int, tmp_path: Path) -> None:
     counted = counts(folder, block, elements)
     assert {name: report[name] for name in counted} == counted
     assert (report["block"], report["elements"], report["columns"]) == (block, elements, COLUMNS)
+
+
+@needs_compiler
+def test_counts_beside_the_model(tmp_path: Path) -> None:
+    folder = unit(tmp_path, "vitis", 9, 4)
+    Simulation(folder, "columns.cpp", STUBS / "vitis").run()
+    report = json.loads(subprocess.run("./simulation", cwd=folder, capture_output=True, check=True).stdout)
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(report), "utf-8")
+    ran = CliRunner().invoke(cli, ["design", "I/S/8", "--measured", str(path), "--json"])
+    (found,) = json.loads(ran.output)["measured"]
+    bases = list(zip(report["sizes"], report["at_least"], strict=True))
+    assert (found["bases"], found["pes"], found["block"]) == (sum(report["sizes"]), 4, 9)
+    assert found["modelled_passes"] == sum(n * math.ceil((k + 1) / 9) for n, k in bases)
+    of_block = [(n, min(9, k + 1 - low)) for n, k in bases for low in range(0, k + 1, 9)]
+    assert found["modelled_iterations"] == sum(n * math.ceil(entries / 4) for n, entries in of_block)
+    assert found["cycles"] == found["iterations"] + (90 - 1) * found["passes"]
+    assert found["passes"] < found["modelled_passes"]
+    for design, content, part in (
+        ("O/D/8", json.dumps(report), "inner"),
+        ("column-units", json.dumps(report), "one design"),
+        ("I/S/8", "{}", "no block"),
+        ("I/S/8", "no JSON", "cannot read"),
+    ):
+        path.write_text(content, "utf-8")
+        refused = CliRunner().invoke(cli, ["design", design, "--measured", str(path)])
+        assert part in str(refused.exception), design
 
 
 @needs_compiler

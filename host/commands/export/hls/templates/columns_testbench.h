@@ -44,22 +44,25 @@ static int run_all(const std::function<void(u64, Arrays &)> &run)
     const auto started = std::chrono::steady_clock::now();
     run(columns, arrays);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
-    u64 trials = 0, entries = 0;
-    std::string wrong;
+    std::string wrong, sizes, at_least;
     for (u64 number = 0; number < columns; number++) {
-        trials += arrays.at("sizes")[number];
-        entries += arrays.at("sizes")[number] * (arrays.at("at_least")[number] + 1);
+        const std::string between = number ? ", " : "";
+        sizes += between + std::to_string(arrays.at("sizes")[number]);
+        at_least += between + std::to_string(arrays.at("at_least")[number]);
         if (arrays.at("log_tail")[number] != arrays.at("expected_log_tail")[number]) {
             wrong += (wrong.empty() ? "" : ", ") + std::to_string(number);
         }
     }
-    std::printf("{\"block\": %d, \"elements\": %d, \"columns\": %lu, \"trials\": %lu, \"entries\": %lu, \"passes\": %lu, "
-        "\"iterations\": {", BLOCK, ELEMENTS, (unsigned long)columns, (unsigned long)trials, (unsigned long)entries,
-        (unsigned long)passes);
+    std::printf("{\"block\": %d, \"elements\": %d, \"columns\": %lu, \"sizes\": [%s], \"at_least\": [%s]", BLOCK, ELEMENTS,
+        (unsigned long)columns, sizes.c_str(), at_least.c_str());
+#ifdef COUNT
+    std::printf(", \"passes\": %lu, \"iterations\": {", (unsigned long)passes);
     for (int loop = 0; loop < LOOP_COUNT; loop++) {
         std::printf("%s\"%s\": %lu", loop ? ", " : "", loop_names[loop], (unsigned long)iterations[loop]);
     }
-    std::printf("}, \"seconds\": %g, \"wrong\": [%s], \"as_expected\": %s}\n", seconds.count(), wrong.c_str(),
+    std::printf("}");
+#endif
+    std::printf(", \"seconds\": %g, \"wrong\": [%s], \"as_expected\": %s}\n", seconds.count(), wrong.c_str(),
         wrong.empty() ? "true" : "false");
     return wrong.empty() ? 0 : 1;
 }
