@@ -16,9 +16,9 @@ from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
 from syclade.host.findings.consensus.clades import clone_support, spaced_trees
+from syclade.host.findings.consensus.claims import claim_warnings
 from syclade.host.findings.consensus.clone_tree import CloneTree, agreement_with, clone_tree_of
 from syclade.host.findings.consensus.evidence import (
-    CLAIMED,
     Conflict,
     Contradiction,
     PairCounts,
@@ -47,8 +47,7 @@ from syclade.host.findings.consensus.tables import (
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
-from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import JsonObject, counted, listed, part_of, short_repr
+from syclade.host.ground.values import JsonObject, counted, part_of, short_repr
 
 __all__ = ["FILES", "CloneConsensus", "consensus_tree", "find_consensus"]
 
@@ -57,12 +56,6 @@ FILES = ("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv")
 
 SEEDING_TREES = 1000
 """Most sampled trees, evenly spaced, of which probabilities of seeding are means."""
-
-_AGAINST = (
-    "more cells are against the consensus there than for it, and only errors at these rates explain them: "
-    "do not publish such a claim before the rates, and mutations that all cells have, were checked"
-)
-"""Advice on a claim that the samples make against most of its cells."""
 
 CANDIDATES = 64
 """Number of sampled trees, evenly spaced, among which the search looks for its starts."""
@@ -76,7 +69,7 @@ class CloneConsensus:
         tree: the clone tree, of the placed mutations (`mutations`).
         relations: relations of all pairs of placed mutations in the samples.
         pair_counts: numbers of cells that support or contradict them.
-        kept_back: probable claims that few of their own cells support; the tree leaves these pairs open.
+        kept_back: probable claims that most telling cells contradict; the tree leaves these pairs open.
         thresholds: the least probabilities of claims that pay.
         gain: gain of the tree (`gains`): the sum over its claims of probability minus threshold.
         support: float64, shape (clones,): share of the samples with each clone (`clone_support`).
@@ -185,43 +178,7 @@ class CloneConsensus:
     @property
     def warnings(self) -> list[str]:
         """Messages: claims that are kept back or that the cells or the most likely tree contradict."""
-        found = []
-        if self.kept_back:
-            claims = [one.words(self.mutations, self.pair_counts) for one in self.kept_back]
-            found.append(
-                f"the consensus keeps back {counted(len(claims), 'claim', 'claims')} that few of their own "
-                f"cells support: {listed(claims)}; these pairs are open in relations.tsv, and not each cell "
-                "of a clone with such a pair has both"
-            )
-            found += [
-                f"the cells of clone {clone} ({self.prevalence[clone]:.1%} of all) need not have all of its "
-                "mutations, since a claim on them is kept back; part of the cells with a value that have "
-                f"each: {listed(self.seen_words(self.tree.members[clone]))}"
-                for clone, mutations in enumerate(self.open_mutations)
-                if mutations
-            ]
-        if self.contradictions:
-            claims = [one.words(self.mutations, self.pair_counts) for one in self.contradictions]
-            found.append(
-                f"{counted(len(claims), 'claim is', 'claims are')} contradicted by the cells: "
-                f"{listed(claims)}; the model does not fit them: look for recurrent or lost "
-                f"mutations ({flag_of('recurrent', 'all')}), for doublets ({flag_of('doublets', 'learn')}), "
-                "or leave the mutation out (see relations.tsv)"
-            )
-        doubtful = [len(one.contradicting) > len(one.supporting) for one in self.conflicts]
-        for doubt in (False, True):
-            claims = [
-                one.words(self.mutations, self.pair_counts)
-                for one, is_doubtful in zip(self.conflicts, doubtful, strict=True)
-                if is_doubtful == doubt
-            ]
-            if claims:
-                found.append(
-                    f"the most likely tree contradicts {counted(len(claims), 'claim', 'claims')} of the "
-                    f"consensus with a probability above {CLAIMED}: {listed(claims, 3)}; "
-                    f"{_AGAINST if doubt else 'publish the consensus'}"
-                )
-        return found
+        return claim_warnings(self)
 
     @property
     def misfits(self) -> list[str]:

@@ -34,11 +34,11 @@ __all__ = [
 CLAIMED = 0.95
 """Probability from which a relation is a claim."""
 
-_SUPPORTED = 0.5
-"""Least share of the informative cells that support a claim, unless chance explains the others."""
+_AGAINST = 0.2
+"""Part of the cells that no error explains, and that contradict a claim, from which on a warning names it."""
 
-_KEPT_BACK = 0.3
-"""Share of the cells that tell below which a claim is kept back, whatever the samples say."""
+_KEPT_BACK = 0.5
+"""The same part, above which a claim is kept back, whatever the samples say."""
 
 _FEWEST = 5
 """Fewest telling cells of a claim that is kept back: single cells are errors more often."""
@@ -110,8 +110,7 @@ class Conflict(NamedTuple):
         first, second: rows of the mutations.
         relation: relation in the consensus: `before` (the first before the second) or `apart`.
         probability: probability of this relation in the samples.
-        supporting: columns of the cells that support it: with both where one is before the other, and with
-            one of them only where they are apart.
+        supporting: columns of the cells on its side: those that contradict the most likely tree.
         contradicting: columns of the cells that contradict it: with the second only, or with both.
     """
 
@@ -121,6 +120,11 @@ class Conflict(NamedTuple):
     probability: float
     supporting: tuple[int, ...]
     contradicting: tuple[int, ...]
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether more cells contradict it than the relation in the most likely tree."""
+        return len(self.contradicting) > len(self.supporting)
 
     def words(self, mutations: tuple[str, ...], counts: PairCounts) -> str:
         """Return the relation in the consensus, and the cells of both mutations, as text."""
@@ -160,29 +164,26 @@ def conflicts_in(
         matrix: the observed values of these mutations.
     """
     seen, absent = (matrix.values == 1) | (matrix.values == 2), matrix.values == 0
+
+    def against(one: int, two: int, before: bool) -> tuple[int, ...]:
+        """Return the columns of the cells that contradict one mutation before, or apart from, another."""
+        return tuple(np.flatnonzero((absent if before else seen)[one] & seen[two]).tolist())
+
     sure = consensus.before & (relations.before > CLAIMED)
     before = np.argwhere(sure & ~likely.before & (likely.before.T | likely.apart))
     found = [
         Conflict(
             one, two, "before", float(relations.before[one, two]),
-            _cells(seen[one] & seen[two]), _cells(absent[one] & seen[two]),
+            against(two, one, bool(likely.before[two, one])), against(one, two, True),
         )
         for one, two in before.tolist()
     ]  # fmt: skip
     apart = np.argwhere(np.triu(consensus.apart & (relations.apart > CLAIMED) & ~likely.apart, 1))
-    found += [
-        Conflict(
-            one, two, "apart", float(relations.apart[one, two]),
-            _cells((seen[one] & absent[two]) | (absent[one] & seen[two])), _cells(seen[one] & seen[two]),
-        )
-        for one, two in apart.tolist()
-    ]  # fmt: skip
+    for one, two in apart.tolist():
+        upper, lower = (one, two) if likely.before[one, two] else (two, one)
+        sides = against(upper, lower, True), against(one, two, False)
+        found.append(Conflict(one, two, "apart", float(relations.apart[one, two]), *sides))
     return sorted(found, key=lambda one: (-one.probability, one))
-
-
-def _cells(chosen: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Return the columns of the chosen cells."""
-    return tuple(np.flatnonzero(chosen).tolist())
 
 
 def count_pairs(matrix: Matrix) -> PairCounts:
@@ -202,20 +203,18 @@ def count_pairs(matrix: Matrix) -> PairCounts:
 def unsupported_in(
     relations: Relations, counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None = None
 ) -> list[Contradiction]:
-    """Return the claims that fewer than 30 % of their own telling cells support, of five or more.
+    """Return the claims that most of their own telling cells contradict, of five or more.
 
     A consensus keeps them back. Of "A before B", the cells with B tell, by A; of "A apart from B", the cells
-    with the rarer one, by the other one. Of thousands of pairs with few cells each, some have so many errors
-    by chance: claims are left out if errors would give one such claim in 20 matrices or more, at these rates,
-    or at the highest that other cells allow for the mutations of the claim, where those are lower.
+    with the rarer one, by the other one. Those that errors explain do not count. Of thousands of pairs with
+    few cells each, some have so many errors by chance: claims are left out if errors would give one such
+    claim in 20 matrices or more.
 
     Args:
         relations: relations of the mutations in the samples.
         counts: of the same mutations.
         rates, fn_rates: as for `contradictions_in`.
     """
-    found = _claims(relations.before, "before", counts.both, counts.only.T, _KEPT_BACK)
-    found += _claims(np.triu(relations.apart), "apart", _one_only(counts), counts.both, _KEPT_BACK)
     expected = _most_errors(counts, rates, fn_rates)
     claims = int((relations.before > CLAIMED).sum() + (np.triu(relations.apart) > CLAIMED).sum())
 
@@ -226,6 +225,7 @@ def unsupported_in(
             seen >= _FEWEST and claims * _chance_of_part(one.contradicting / seen, error, seen) < _BY_CHANCE
         )
 
+    found = _claims(relations, counts, expected, _KEPT_BACK)
     return sorted(filter(is_no_chance, found), key=lambda one: (-one.contradicting, one))
 
 
@@ -247,32 +247,24 @@ def _chance_of_part(part: float, error: float, count: int) -> float:
     return math.exp(-count * distance)
 
 
-def _expected_errors(
-    counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None
-) -> dict[str, NDArray[np.float64]]:
-    """Return the expected number of cells that contradict a true claim, by relation: shape (n, n)."""
-    cells = counts.both + counts.only + counts.only.T + counts.neither
-    with_second = counts.both + counts.only.T
-    missed: float | NDArray[np.float64] = rates.fn_rate if fn_rates is None else fn_rates[:, np.newaxis]
-    return {"before": missed * with_second + rates.fp_rate * cells, "apart": rates.fp_rate * cells}
-
-
 def _most_errors(
     counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the same as `_expected_errors`, with the rates that the cells of each mutation allow.
+    """Return how many cells contradict a true claim by errors, at most: by relation, shape (n, n).
 
-    Where two mutations are apart, the cells with one of them have false positives of the other.
+    Where one mutation is before another, a cell with the second lacks the first only by an error: a false
+    negative of the first, or a false positive of the second. Where they are apart, a cell with one of them
+    has a false positive of the other. Rates are those of the run, or the highest that the cells of each
+    mutation allow, where these are lower.
     """
     count = len(counts.both)
     given = np.full(count, rates.fn_rate) if fn_rates is None else fn_rates
     only, unlike = counts.only, counts.only.T
     false = np.minimum(_highest_part((counts.both, unlike), (only, counts.neither)), rates.fp_rate)
     missed = np.minimum(_highest_part((unlike, counts.both), (counts.neither, only)), given)
-    cells = counts.both + only + unlike + counts.neither
     of_second = false[:, np.newaxis] * (counts.both + unlike)
     return {
-        "before": missed[:, np.newaxis] * (counts.both + unlike) + false * cells,
+        "before": missed[:, np.newaxis] * (counts.both + unlike) + false * (unlike + counts.neither),
         "apart": of_second + of_second.T,
     }
 
@@ -309,11 +301,9 @@ def _one_only(counts: PairCounts) -> NDArray[np.int64]:
 def contradictions_in(
     relations: Relations, counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None = None
 ) -> list[Contradiction]:
-    """Return the claims that fewer than half of the telling cells support, if that is no chance.
+    """Return the claims that a fifth or more of the telling cells contradict, beyond what errors explain.
 
-    Where one mutation is before another, a cell with the second lacks the first only by an error: a false
-    negative of the first, or a false positive of the second. Where they are apart, a cell with both has a
-    false positive. A bound on the Poisson probability of so many errors has to be below 0.001 over all pairs.
+    A bound on the Poisson probability of so many errors has to be below 0.001 over all pairs.
 
     Args:
         relations: relations of the mutations in the samples.
@@ -322,29 +312,37 @@ def contradictions_in(
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
     pairs = max(1, len(counts.both) * (len(counts.both) - 1) // 2)
-    expected = _expected_errors(counts, rates, fn_rates)
-    found = _claims(relations.before, "before", counts.both, counts.only.T, _SUPPORTED)
-    upper = np.triu(relations.apart)  # one of each two entries
-    found += _claims(upper, "apart", _one_only(counts), counts.both, _SUPPORTED)
+    expected = _most_errors(counts, rates, fn_rates)
     against = [
         one
-        for one in found
+        for one in _claims(relations, counts, expected, _AGAINST)
         if chance_of(one.contradicting, float(expected[one.relation][one.first, one.second])) < CHANCE / pairs
-        and one.contradicting > expected[one.relation][one.first, one.second]
     ]
     return sorted(against, key=lambda one: (-one.contradicting, one))
 
 
 def _claims(
+    relations: Relations, counts: PairCounts, expected: dict[str, NDArray[np.float64]], least: float
+) -> list[Contradiction]:
+    """Return the claims that more than a part of their telling cells contradict, without expected errors."""
+    upper = np.triu(relations.apart)  # one of each two entries
+    return [
+        *_against(relations.before, "before", counts.both, counts.only.T, expected["before"], least),
+        *_against(upper, "apart", _one_only(counts), counts.both, expected["apart"], least),
+    ]
+
+
+def _against(
     probability: NDArray[np.float64],
     relation: str,
     supporting: NDArray[np.int64],
     contradicting: NDArray[np.int64],
+    expected: NDArray[np.float64],
     least: float,
 ) -> list[Contradiction]:
-    """Return the claims that less than a share of the cells support; all arrays have the shape (n, n)."""
-    few = supporting < least * (supporting + contradicting)
-    claimed = np.argwhere((probability > CLAIMED) & few)
+    """Return the claims of one relation; all arrays have the shape (n, n)."""
+    beyond = contradicting - expected
+    claimed = np.argwhere((probability > CLAIMED) & (beyond > least * np.maximum(beyond + supporting, 0)))
     return [
         Contradiction(
             first,

@@ -48,6 +48,9 @@ def test_counts_are_those_of_the_cells() -> None:
         ((0, 60, 10, 20), (0.9, 0.0), None),  # no claim
         ((0, 60, 10, 20), (0.0, 0.0), None),  # apart, as the cells say
         ((40, 60, 12, 20), (1.0, 0.0), None),  # most cells support it
+        ((30, 60, 25, 20), (1.0, 0.0), "A before B (60 cells have A alone, 25 B alone, 30 both)"),
+        ((66, 71, 2692, 3500), (0.0, 0.0), "A apart from B (71 cells have A alone, 2692 B alone, 66 both)"),
+        ((20, 117, 2738, 3500), (0.0, 0.0), None),  # B's cells have false positives of A
         ((1, 60, 2, 20), (1.0, 0.0), None),  # may be chance
         ((40, 0, 3, 2000), (0.0, 1.0), None),  # by errors: B before A, and all cells with A have B
     ],
@@ -79,7 +82,9 @@ def test_true_relations_are_not_contradicted() -> None:
     [
         ((2, 60, 8, 20), (0.96, 0.0), "A before B (60 cells have A alone, 8 B alone, 2 both)"),
         ((9, 60, 3, 20), (0.0, 0.0), "A apart from B (60 cells have A alone, 3 B alone, 9 both)"),
-        ((3, 60, 7, 20), (1.0, 0.0), None),  # 30 %
+        ((3, 60, 7, 20), (1.0, 0.0), "A before B (60 cells have A alone, 7 B alone, 3 both)"),
+        ((87, 49, 1433, 4000), (0.0, 0.0), "A apart from B (49 cells have A alone, 1433 B alone, 87 both)"),
+        ((6, 60, 7, 20), (1.0, 0.0), None),  # half, without errors
         ((0, 60, 4, 20), (1.0, 0.0), None),  # few cells
         ((2, 60, 8, 20), (0.95, 0.0), None),  # no claim
     ],

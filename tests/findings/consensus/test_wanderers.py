@@ -152,9 +152,11 @@ def test_conflicts_count_the_cells_that_decide() -> None:
     consensus, likely = clone_tree_of(np.array([3, 0, 0, 3])), clone_tree_of(np.array([1, 3, 1, 3]))
     found = conflicts_in(consensus, likely, Relations(100, above), matrix)
     assert [(one.first, one.second, one.relation, one.supporting, one.contradicting) for one in found] == [
-        (0, 1, "before", (0, 1), (2,)),
-        (1, 2, "apart", (0, 2, 3), (1, 4)),
+        (0, 1, "before", (), (2,)),
+        (1, 2, "apart", (3,), (1, 4)),
     ]
+    assert [one.doubtful for one in found] == [True, True]
+    assert not found[0]._replace(supporting=(0, 1, 3)).doubtful
     words = found[0].words(matrix.mutations, count_pairs(matrix))
     assert words == "A before B (0 cells have A alone, 1 B alone, 2 both)"
     assert conflicts_in(consensus, consensus, Relations(100, above), matrix) == []
