@@ -49,8 +49,8 @@ def _kept_back(found: CloneConsensus) -> list[str]:
     return [
         f"the consensus keeps back {counted(len(claims), 'claim', 'claims')} that most of the cells that "
         f"tell contradict: {listed(claims)}; mutations that recur or are lost "
-        f"({flag_of('recurrent', 'all')}), or doublets ({flag_of('doublets', 'learn')}), look like this; these pairs are open in "
-        "relations.tsv, and not each cell of a clone with such a pair has both",
+        f"({flag_of('recurrent', 'all')}), or doublets ({flag_of('doublets', 'learn')}), look like this; "
+        "these pairs are open in relations.tsv, and not each cell of a clone with such a pair has both",
         *unions,
     ]
 
