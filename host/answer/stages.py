@@ -131,6 +131,8 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     fn_rates = None if support.dropout is None else support.dropout.fn_rates
     with draft.timed("consensus"):
         _add_consensus(draft, support.sampled, rates, request.labels, fn_rates)
+    if (tree := draft.get(ConsensusFinding)) is not None and (doubtful := tree.consensus.kept_back_mutations):
+        draft.add(replace(found, support=replace(support, kept_back=doubtful)))
 
 
 def _add_genotypes(draft: Draft, specimens: OfSpecimens | None) -> None:

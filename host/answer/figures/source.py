@@ -257,10 +257,11 @@ def _consensus(files: ResultFiles) -> DrawnTree:
                 f"clone {parents[at]} is not above clone {number}", path=f"{files.place}/{name}", line=at + 2
             )
         cells, share, low, high, support = (shares[column][at] for column in shares)
+        ends: tuple[float | None, float | None] = (None, None) if math.isnan(low) else (low, high)
         depth = clones[parent].depth + 1 if at else 0
         clones.append(
             DrawnClone(
-                int(number), parent, depth, tuple(names[at]), cells, share, low, high, support if at else None
+                int(number), parent, depth, tuple(names[at]), cells, share, *ends, support if at else None
             )
         )
     unplaced = [

@@ -236,8 +236,11 @@ def _columns(tree: DrawnTree) -> list[tuple[str, list[str]]]:
         return columns
     form = "{:.1f}" if tree.published else "{:.0f}"
     columns.append(("cells", [form.format(clone.cells) for clone in tree.clones]))
-    if all(clone.low is not None for clone in tree.clones):
-        shares = [f"{one.share:.1%} ({one.low:.1%}–{one.high:.1%})" for one in tree.clones]
+    if any(clone.low is not None for clone in tree.clones):
+        shares = [
+            f"{one.share:.1%} ({'open' if one.low is None else f'{one.low:.1%}–{one.high:.1%}'})"
+            for one in tree.clones
+        ]
         columns.append(("share (90 % interval)", shares))
     else:
         columns.append(("share", [f"{clone.share:.1%}" for clone in tree.clones]))

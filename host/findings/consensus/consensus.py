@@ -147,6 +147,12 @@ class CloneConsensus:
                 found[clone] |= {one.first, one.second}
         return [sorted(one) for one in found]
 
+    @property
+    def kept_back_mutations(self) -> tuple[int, ...]:
+        """Rows in the matrix of the mutations in claims that are kept back, ascending."""
+        rows = self.unplaced.placed_mutations(self.matrix.n_mutations)
+        return tuple(sorted({int(rows[at]) for one in self.kept_back for at in (one.first, one.second)}))
+
     def seen_words(self, mutations: Iterable[int]) -> list[str]:
         """Return the names of mutations, each with the part of the cells with a value in which it is seen."""
         return [f"{self.mutations[one]} {self.pair_counts.seen[one]:.1%}" for one in mutations]

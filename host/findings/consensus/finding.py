@@ -67,7 +67,7 @@ class ConsensusFinding(Finding):
                 str(clone),
                 _mutations_of(found, clone),
                 f"{found.support[clone]:.2f}",
-                f"{found.prevalence[clone]:.1%}",
+                f"{found.prevalence[clone]:.1%}{' (of a union)' if found.open_mutations[clone] else ''}",
             )
             for clone in range(1, found.tree.clones)
         ]

@@ -113,12 +113,12 @@ CLONES = (
 )  # fmt: skip
 """Columns of clones.tsv: number of the clone, 0 for the root, and of its parent; share of the samples that
 have it; least probability that a mutation of the parent is before one of the clone; expected number of its
-own cells (a doublet is two cells, each of its own clone); its prevalence, which is that number divided by the
-number of placed cells, with doublets by the sum of these numbers; the ends of the central 90 % of its share
-of the tissue; expected number of cells of the clone and all below it; for each of its mutations the part of
-all cells with a value in which it is seen; names of those of its mutations between which a claim is kept
-back, so that its cells need not have all of them; names of its mutations. The last line has the unplaced
-mutations, and the number of unplaced cells, if there are any."""
+own cells (a doublet is two cells, each of its own clone); its prevalence, which is that number divided by
+the number of placed cells, with doublets by the sum of these numbers; the ends of the central 90 % of its
+share of the tissue, which a clone with `open` lacks; expected number of cells of the clone and all below
+it; for each of its mutations the part of all cells with a value in which it is seen; names of those of its
+mutations between which a claim is kept back, so that its cells need not have all of them; names of its
+mutations. The last line has the unplaced mutations, and the number of unplaced cells, if there are any."""
 
 RELATIONS = (
     "first", "second", "before", "after", "apart", "consensus", "both", "first_only", "second_only",
@@ -170,15 +170,22 @@ def clones_table(
     if cells is not None:
         below = tree.within @ cells.expected
         numbers = (cells.expected, cells.prevalence, cells.low, cells.high, below)
+    open_of = open_mutations or [()] * tree.clones
+
+    def number(of: NDArray[np.float64], clone: int) -> str:
+        """Return a number of a clone; of a union of mutations whose claim is kept back, no interval."""
+        is_end = cells is not None and (of is cells.low or of is cells.high)
+        return "" if is_end and open_of[clone] else f"{of[clone]:.4g}"
+
     rows: list[Sequence[object]] = [
         (
             clone,
             parent if clone else "",
             f"{support[clone]:.3g}" if clone else "",
             f"{descent_of(tree, relations, clone):.3g}" if parent else "",
-            *([f"{of[clone]:.4g}" for of in numbers] or [""] * 5),
+            *([number(of, clone) for of in numbers] or [""] * 5),
             "" if seen is None else "|".join(f"{seen[one]:.3g}" for one in tree.members[clone]),
-            bar.join(mutations[one] for one in open_mutations[clone]) if open_mutations else "",
+            bar.join(mutations[one] for one in open_of[clone]),
             bar.join(mutations[one] for one in tree.members[clone]),
         )
         for clone, parent in enumerate(tree.parents.tolist())

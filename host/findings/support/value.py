@@ -21,7 +21,7 @@ from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import JsonObject, freeze_arrays, part_of, short_repr
+from syclade.host.ground.values import JsonObject, counted, freeze_arrays, part_of, short_repr
 
 __all__ = ["COLUMNS", "FILES", "SURE", "UNSURE", "Support"]
 
@@ -30,6 +30,10 @@ COLUMNS = ("mutation", "parent", "p_parent", "p_clade", "transfer", "p_place")
 probability of that edge; probability that a node has the same mutations below it as this one; transfer
 support of this clade, which a single mutation elsewhere lowers little. An unplaced mutation has none of
 these, and `unplaced` for a parent; the last column is the probability of its best place, if it is known."""
+
+KEPT_BACK = "kept_back"
+"""Column of support.tsv, if there are such claims: yes for mutations in a claim that the consensus keeps
+back, whose edge and clade are not counted as sure."""
 
 FILES = ("support.tsv", "support.nhx")
 """Names of the files."""
@@ -70,6 +74,7 @@ class Support:
             rates are not compared.
         doublets: calls of doublets: probabilities over sampled trees and shares, and the most likely pair of
             nodes of the tree, at the shares that fit it; None without doublets.
+        kept_back: mutations in claims that the consensus keeps back: their edges and clades are not sure.
     """
 
     level: str
@@ -90,6 +95,7 @@ class Support:
     dropout: Dropout | None = None
     missed: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None
     doublets: Doublets | None = None
+    kept_back: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -118,7 +124,13 @@ class Support:
     @property
     def sure(self) -> int:
         """Number of edges with a probability of at least `SURE`."""
-        return int((self.edges >= SURE).sum())
+        return int((self._believed(self.edges) >= SURE).sum())
+
+    def _believed(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return probabilities of edges or clades, with NaN where most cells contradict what is sampled."""
+        found = shares.copy()
+        found[list(self.kept_back)] = np.nan
+        return found
 
     @property
     def unsure(self) -> int:
@@ -128,13 +140,21 @@ class Support:
     @property
     def words(self) -> str:
         """The support as a line of text."""
-        clades, cells = int((self.clades >= SURE).sum()), int((self.cells >= SURE).sum())
+        clades, cells = int((self._believed(self.clades) >= SURE).sum()), int((self.cells >= SURE).sum())
         placed_cells = len(self.cells) - len(self.unplaced.cells)
         return (
             f"support of at least {SURE}: {part_of(self.sure, self.placed, 'edge', 'edges')}, "
             f"{part_of(clades, self.placed, 'clade', 'clades')}, "
-            f"{part_of(cells, placed_cells, 'cell', 'cells')}"
+            f"{part_of(cells, placed_cells, 'cell', 'cells')}{self._kept_back_words}"
         )
+
+    @property
+    def _kept_back_words(self) -> str:
+        """Number of mutations that are not counted, after a semicolon; empty for none."""
+        count = len(self.kept_back)
+        if not count:
+            return ""
+        return f"; {counted(count, 'mutation', 'mutations')} of claims that are kept back are not counted"
 
     @property
     def warnings(self) -> list[str]:
@@ -206,7 +226,7 @@ class Support:
             "pairs": self.pairs.to_dict(),
             "edges_sure": self.sure,
             "edges_unsure": self.unsure,
-            "clades_sure": int((self.clades >= SURE).sum()),
+            "clades_sure": int((self._believed(self.clades) >= SURE).sum()),
             "transfer_sure": int((self.transfer >= SURE).sum()),
             **({} if self.rates is None else {"rates": self.rates.to_dict()}),
             **({} if self.dropout is None else {"dropout": self.dropout.to_dict()}),
@@ -231,7 +251,7 @@ class Support:
             mutations: the n names.
         """
         labels, above = node_labels(mutations), self.unplaced.parents_of(parents)
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for node, shares in enumerate(self._shares):
             if node in self.unplaced.mutations:
                 place = self.unplaced.best_place.get(node)
@@ -239,7 +259,10 @@ class Support:
                 rows.append((labels[node], UNPLACED_MARK, "", "", "", of_place))
             else:
                 rows.append((labels[node], labels[above[node]], *(f"{one:.6g}" for one in shares), ""))
-        return tsv_text(COLUMNS, rows)
+        if not self.kept_back:
+            return tsv_text(COLUMNS, rows)
+        marks = ["yes" if node in self.kept_back else "" for node in range(len(rows))]
+        return tsv_text((*COLUMNS, KEPT_BACK), [(*row, mark) for row, mark in zip(rows, marks, strict=True)])
 
     def to_newick(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
         """Return the tree in Newick format, with the probabilities as NHX comments behind the names.

@@ -140,6 +140,8 @@ def test_the_consensus_leaves_such_pairs_open() -> None:
     assert "A 58.3%, B 16.7%, C 13.9%" in found.warnings[1]
     clone = dict(zip(*(line.split("\t") for line in found.to_clones().splitlines()[::2]), strict=True))
     assert (clone["seen"], clone["open"], clone["mutations"]) == ("0.583|0.167|0.139", "A|B|C", "A|B|C")
+    assert (clone["low"], clone["high"]) == ("", "")
+    assert found.kept_back_mutations == (0, 1, 2)
     assert [one["second"] for one in json.loads(json.dumps(found.to_dict()))["kept_back"]] == ["B", "C"]
     rows = [line.split("\t") for line in found.to_relations().splitlines()[1:]]
     assert [(row[:3], row[5]) for row in rows[:2]] == [(["A", "B", "1"], "open"), (["A", "C", "1"], "open")]
@@ -147,4 +149,5 @@ def test_the_consensus_leaves_such_pairs_open() -> None:
     control = find_consensus(lambda: [trees], trees[0], fine, RATES)
     assert control is not None
     assert not control.kept_back
+    assert control.to_clones().splitlines()[2].split("\t")[6]
     assert control.tree.before[0, 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from syclade.host.answer.request import arguments
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.scores import all_attachments
 from syclade.host.commands.main import cli
+from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.graphviz import from_graphviz
 from syclade.host.data.trees.newick import from_newick
@@ -365,3 +367,22 @@ def test_the_command_reports_support(tmp_path: Path) -> None:
         (out / name).unlink()
     with pytest.raises(OutputError, match=r"support\.tsv"):  # before the run, not after it
         CliRunner().invoke(cli, words, catch_exceptions=False)
+
+
+def test_edges_of_claims_that_are_kept_back_are_not_sure() -> None:
+    """A is before B and C in the samples, and lost in all cells with C."""
+    columns = [(1, 0, 0)] * 60 + [(1, 1, 0)] * 60 + [(0, 1, 1)] * 30 + [(0, 0, 0)] * 10
+    matrix = matrix_from_array(np.array(columns, dtype=np.uint8).T, ("A", "B", "C"))
+    result = syclade.infer(matrix, fp_rate=0.01, fn_rate=0.3, seed=1, device="native")
+    assert result.support is not None
+    assert result.consensus is not None
+    assert [(one.first, one.second) for one in result.consensus.kept_back] == [(0, 2)]
+    assert result.support.kept_back == (0, 2)
+    assert (result.support.edges >= 0.8).sum() == 3
+    assert "1 of 3 edges, 1 of 3 clades" in result.support.words
+    assert "2 mutations of claims that are kept back are not counted" in result.support.words
+    rows = [
+        line.split("\t") for line in result.support.table(result.tree.parents, result.mutations).splitlines()
+    ]
+    assert [row[-1] for row in rows] == ["kept_back", "yes", "", "yes"]
+    assert replace(result.support, kept_back=()).sure == 3
