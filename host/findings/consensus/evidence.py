@@ -123,7 +123,7 @@ class Conflict(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether more cells contradict it than the relation in the most likely tree."""
+        """Return whether more cells contradict it than the relation in the most likely tree."""
         return len(self.contradicting) > len(self.supporting)
 
     def words(self, mutations: tuple[str, ...], counts: PairCounts) -> str:

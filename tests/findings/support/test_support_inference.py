@@ -30,7 +30,7 @@ from syclade.host.findings.support.value import COLUMNS, Support
 from syclade.host.ground.errors import DeviceMemoryError, MatrixError, OptionError, OutputError
 from syclade.host.ground.signals import Stop
 from tests.support.did_all import assert_did_all
-from tests.support.searches import shorten_chains
+from tests.support.searches import shorten_chains, shorten_support
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
 MADE = simulate(12, 6, 0.01, 0.2, 0.1, 4).matrix
@@ -369,8 +369,9 @@ def test_the_command_reports_support(tmp_path: Path) -> None:
         CliRunner().invoke(cli, words, catch_exceptions=False)
 
 
-def test_edges_of_claims_that_are_kept_back_are_not_sure() -> None:
+def test_edges_of_claims_that_are_kept_back_are_not_sure(monkeypatch: pytest.MonkeyPatch) -> None:
     """A is before B and C in the samples, and lost in all cells with C."""
+    shorten_support(monkeypatch)
     columns = [(1, 0, 0)] * 60 + [(1, 1, 0)] * 60 + [(0, 1, 1)] * 30 + [(0, 0, 0)] * 10
     matrix = matrix_from_array(np.array(columns, dtype=np.uint8).T, ("A", "B", "C"))
     result = syclade.infer(matrix, fp_rate=0.01, fn_rate=0.3, seed=1, device="native")
