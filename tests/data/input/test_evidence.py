@@ -201,6 +201,30 @@ def test_reads_of_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert found.values.tolist() == [[0, 1], [1, 1], [0, 1], [1, 3], [0, 2]]
 
 
+def test_reads_of_other_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fields RO and AO of freebayes, and the bases of Strelka, of which the first tier counts."""
+    counts = [
+        ("AU", 2, "Integer"), ("CU", 2, "Integer"), ("GU", 2, "Integer"), ("TU", 2, "Integer"),
+        ("RO", 1, "Integer"), ("AO", "A", "Integer"),
+    ]  # fmt: skip
+    described = "".join(
+        f'##FORMAT=<ID={name},Number={number},Type={kind},Description="x">\n' for name, number, kind in counts
+    )
+    path = vcf(
+        tmp_path,
+        "C GT:RO:AO 0/0:9:1 0/1:.:.",
+        "C,G GT:RO:AO 0/1:5:3,1 1/2:0:4,6",
+        "G AU:CU:GU:TU 8,9:1,1:3,4:0,0 0,0:0,0:7,7:0,0",
+        head=HEAD + described,
+    )
+    for file in with_bcf(path, monkeypatch):
+        found = syclade.read_matrix(file, evidence="reads")
+        alternate = [[1, 0], [3, 4], [1, 6], [3, 7]]
+        total = [[10, 0], [9, 10], [9, 10], [11, 7]]
+        assert reads(found) == (alternate, total)
+        assert found.values.tolist() == [[0, 1], [1, 1], [0, 1], [1, 2]]
+
+
 @pytest.mark.parametrize(
     ("record", "words"),
     [

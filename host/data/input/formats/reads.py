@@ -254,8 +254,8 @@ class Numbers:
     Attributes:
         depth: DP, shape (cells,); None if the record has none.
         quality: GQ, the same.
-        reads: AD, shape (cells, alleles with the reference), or (cells, 1) for alternate reads alone; None if
-            the record has none.
+        reads: AD or what stands for it, shape (cells, alleles with the reference), or (cells, 1) for alternate
+            reads alone; None if the record has none.
         fractions: AF or VAF, shape (cells, alternate alleles); None if the record has none.
         likelihoods: of genotypes; None if they are not needed, or the record has none.
     """
@@ -303,7 +303,7 @@ class Numbers:
         if options.evidence == "likelihoods" and self.likelihoods is None:
             return f"{', '.join(FIELDS[:-1])} or {FIELDS[-1]}", ("evidence",)
         if options.evidence == "reads" and not (self._has_shares() or _all_missing(self.reads)):
-            return "AD (with DP, if it is of alternate reads alone)", ("evidence",)
+            return "AD (with DP, if it is of alternate reads alone), RO and AO, or AU to TU", ("evidence",)
         if options.min_depth and self._depth() is None:
             return "DP", ("min_depth",)
         if options.min_gq and self.quality is None:

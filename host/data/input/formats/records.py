@@ -19,13 +19,22 @@ from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import counted
 
-__all__ = ["Records", "Row", "Site", "check_caller", "check_numbers", "likelihood_fields", "no_samples"]
+__all__ = [
+    "Records",
+    "Row",
+    "Site",
+    "check_caller",
+    "check_numbers",
+    "likelihood_fields",
+    "no_samples",
+    "reads_of_alleles",
+]
 
 _UNSPECIFIED = frozenset((".", "*", "X", "<*>", "<X>", "<NON_REF>"))
 """Symbols in the column ALT that are no allele, or any other one: of VCF 4.3 (5.5), GATK and samtools."""
 
-_EVIDENCE = {"likelihoods": FIELDS, "reads": ("AD",)}
-"""Fields of a record that have evidence."""
+_EVIDENCE = {"likelihoods": FIELDS, "reads": ("AD", "AO", "AU")}
+"""Fields of a record that have evidence; those of reads are of most callers, of freebayes and of Strelka."""
 
 _DEEP, _PER_WEAK = 20, 10
 """Least reads of a call of both alleles that is weak if fewer than one read in so many is alternate."""
@@ -244,6 +253,36 @@ def check_caller(header: Iterable[str], options: ReadOptions, path: str) -> Read
             hint=f"give the number of reads that a call needs: {flag_of('min_depth')} 1, or 0 for all",
         )
     return options
+
+
+def reads_of_alleles(
+    table: Callable[[str], NDArray[np.float64] | None],
+    fields: Iterable[str],
+    ref: str,
+    alleles: Sequence[str],
+) -> NDArray[np.float64] | None:
+    """Return the reads of the reference and of each alternate allele: `Numbers.reads`.
+
+    They are AD; or RO and AO, as freebayes writes; or the bases that Strelka counts in its first tier (AU, CU,
+    GU, TU). None if a record has none of these.
+
+    Args:
+        table: returns the numbers of a field, shape (cells, numbers), or None.
+        fields: the fields of the record.
+        ref, alleles: its reference, and its alternate alleles.
+    """
+    fields = set(fields)
+    bases = [f"{allele.upper()}U" for allele in (ref, *alleles) if allele not in _UNSPECIFIED]
+    if "AD" in fields:
+        return table("AD")
+    if fields.issuperset(("RO", "AO")):
+        found = [table("RO"), table("AO")]
+    elif fields.issuperset(bases):
+        found = [None if (one := table(base)) is None else one[:, :1] for base in bases]
+    else:
+        return None
+    known = [one for one in found if one is not None]
+    return np.column_stack(known) if len(known) == len(found) else None
 
 
 def check_numbers(

@@ -27,6 +27,7 @@ from syclade.host.data.input.formats.records import (
     check_numbers,
     likelihood_fields,
     no_samples,
+    reads_of_alleles,
 )
 from syclade.host.data.input.textfile import excerpt, lines_of
 from syclade.host.ground.errors import MatrixError
@@ -48,8 +49,8 @@ def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
 
     The value is 0 for no copy of the allele, 1 for some, 2 for all (also one of one), and 3 for a genotype
     that is not known. Records without a specified alternate allele are skipped, and those without GT, unless
-    they have the evidence that is asked for (AD; PL, GL or GP); with the option ``filter``, also those that
-    did not pass. Calls that do not pass ``min_depth`` (DP, or the sum of AD), ``min_gq`` (GQ) or the limits
+    they have the evidence that is asked for (AD, RO and AO, or AU to TU; PL, GL or GP); with the option
+    ``filter``, also those that did not pass. Calls that do not pass ``min_depth`` (DP, or the sum of AD), ``min_gq`` (GQ) or the limits
     of alternate reads (AD, AF or VAF) are missing, or 0 below ``min_vaf``.
 
     Raises:
@@ -78,7 +79,8 @@ def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
         alleles = [allele.strip() for allele in listed.split(",")]
         if records.uses(keys, alleles):
             samples = [dict(zip(keys, sample.split(":"), strict=False)) for sample in fields[_FIXED:]]
-            numbers = _numbers(keys, samples, options, path, number)
+            reads_in = partial(reads_of_alleles, fields=keys, ref=ref, alleles=alleles)
+            numbers = _numbers(keys, samples, options, reads_in, path, number)
             calls = _calls(samples, path, number) if "GT" in keys else None
             if calls is not None and "AD" in keys and options.evidence == "calls":
                 records.count_reads(_reads_of_mixed(samples, calls))
@@ -148,9 +150,16 @@ def _calls(samples: Sequence[Mapping[str, str]], path: str, line: int) -> list[t
 
 
 def _numbers(
-    keys: Sequence[str], samples: Sequence[Mapping[str, str]], options: ReadOptions, path: str, line: int
+    keys: Sequence[str],
+    samples: Sequence[Mapping[str, str]],
+    options: ReadOptions,
+    reads_in: Callable[[Callable[[str], NDArray[np.float64] | None]], NDArray[np.float64] | None],
+    path: str,
+    line: int,
 ) -> Numbers:
     """Return those numbers of the cells in a record that the options need, likelihoods apart.
+
+    `reads_in` is `reads_of_alleles` of the record.
 
     Raises:
         MatrixError: a field is not a number.
@@ -165,7 +174,7 @@ def _numbers(
     return Numbers(
         None if depth is None else depth[:, 0],
         None if quality is None else quality[:, 0],
-        table(share or bool(options.min_depth) or options.evidence == "reads", "AD"),
+        reads_in(partial(table, share or bool(options.min_depth) or options.evidence == "reads")),
         table(share, "AF", "VAF"),
     )
 
@@ -310,6 +319,8 @@ def _numbers_of(record: Variant, options: ReadOptions) -> Numbers:
     return Numbers(
         None if depth is None else depth[:, 0],
         None if quality is None else quality[:, 0],
-        table(share or reads or bool(options.min_depth), "AD"),
+        reads_of_alleles(
+            partial(table, share or reads or bool(options.min_depth)), record.FORMAT, record.REF, record.ALT
+        ),
         table(share, "AF", "VAF"),
     )
