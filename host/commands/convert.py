@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.ground.atomic import Content
 
-__all__ = ["command"]
+__all__ = ["command", "matrix_files"]
 
 TREE_FORMS = ("nhx", "figtree", "phylo")
 """Forms of trees, as in `answer/output/tree_forms.py`."""
@@ -71,7 +71,7 @@ def command(
 
     show_log(quiet=False, verbose=False)
     read = read_matrix(matrix, **given, strict=True)
-    files = _files(read, to)
+    files = matrix_files(read, to)
     if read.evidence is not None and to == "sc":
         click.echo("syclade: matrix.SC has the calls alone: this format cannot hold their evidence", err=True)
     if read.left_out:
@@ -133,8 +133,8 @@ def _described(matrix: Matrix) -> JsonObject:
     }
 
 
-def _files(matrix: Matrix, to: str) -> dict[str, Content]:
-    """Return the contents of the files by file name."""
+def matrix_files(matrix: Matrix, to: str) -> dict[str, Content]:
+    """Return the contents of the files of a matrix in a format, scite, sc or scistree2, by file name."""
     from syclade.host.data.input.matrix import format_matrix
     from syclade.host.data.input.written import evidence_tables, scistree_text
     from syclade.host.data.trees.clones import default_cell_names

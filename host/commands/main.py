@@ -42,6 +42,7 @@ _COMMANDS = {
         "syclade.host.commands.convert",
         "Write a matrix of another format in SCITE's or PhISCS' form.",
     ),
+    "join": ("syclade.host.commands.join", "Join the matrices of one tumour's specimens."),
     "simulate": ("syclade.host.commands.simulate", "Write a simulated matrix and its true tree."),
     "bench": ("syclade.quality.cli.bench", "Measure chain steps per second."),
     "export": (
@@ -139,6 +140,10 @@ def _run(arguments: Sequence[str] | None, group: click.Group, name: str) -> int:
     except SycladeError as error:
         return _complain(error.text)
     except click.ClickException as error:
+        if isinstance(error, click.UsageError) and _is_of_several_files(error):
+            error.message += (
+                " Files of one tumour are joined by `syclade join`; those of several are for `syclade batch`."
+            )
         error.show()
         return EXIT_ERROR
     except (click.Abort, KeyboardInterrupt):
@@ -152,6 +157,11 @@ def _run(arguments: Sequence[str] | None, group: click.Group, name: str) -> int:
         _say("interrupted")  # a library may have replaced KeyboardInterrupt by another exception
         return _interrupted_status()
     return status if isinstance(status, int) else 0
+
+
+def _is_of_several_files(error: click.UsageError) -> bool:
+    """Return whether infer was given more than one matrix."""
+    return error.ctx is not None and error.ctx.command.name == "infer" and "extra argument" in error.message
 
 
 def _interrupted_status() -> int:

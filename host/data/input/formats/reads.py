@@ -254,8 +254,8 @@ class Numbers:
     Attributes:
         depth: DP, shape (cells,); None if the record has none.
         quality: GQ, the same.
-        reads: AD or what stands for it, shape (cells, alleles with the reference), or (cells, 1) for alternate
-            reads alone; None if the record has none.
+        reads: AD or what stands for it, shape (cells, alleles with the reference), or (cells, 1) for
+            alternate reads alone; None if the record has none.
         fractions: AF or VAF, shape (cells, alternate alleles); None if the record has none.
         likelihoods: of genotypes; None if they are not needed, or the record has none.
     """

@@ -263,8 +263,8 @@ def reads_of_alleles(
 ) -> NDArray[np.float64] | None:
     """Return the reads of the reference and of each alternate allele: `Numbers.reads`.
 
-    They are AD; or RO and AO, as freebayes writes; or the bases that Strelka counts in its first tier (AU, CU,
-    GU, TU). None if a record has none of these.
+    They are AD; or RO and AO, as freebayes writes; or the bases that Strelka counts in its first tier (AU,
+    CU, GU, TU). None if a record has none of these.
 
     Args:
         table: returns the numbers of a field, shape (cells, numbers), or None.

@@ -1,0 +1,91 @@
+"""Matrices of several specimens as one: union of mutations, names and labels of cells, evidence, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import syclade
+from syclade.host.commands.main import cli, main
+from syclade.host.data.input.evidence import Reads
+from syclade.host.data.input.joined import join
+from syclade.host.data.input.matrix import Matrix, matrix_from_array, with_cell_names
+from syclade.host.ground.errors import MatrixError, OptionError
+
+EARLY = matrix_from_array([[1, 0], [0, 2]], ["KIT", "NPM1"])
+LATE = with_cell_names(matrix_from_array([[1, 3, 1], [0, 0, 1]], ["NPM1", "FLT3"]), ["a", "b", "c"])
+
+
+def with_reads(matrix: Matrix, alternate: Any, total: Any) -> Matrix:
+    evidence = Reads(np.array(alternate, np.int32), np.array(total, np.int32))
+    return Matrix(matrix.values, matrix.mutations, "array", evidence=evidence)
+
+
+def test_mutations_of_one_matrix_are_missing_in_the_cells_of_the_other() -> None:
+    joined = join([EARLY, LATE], ["P1", "P2"])
+    assert joined.mutations == ("KIT", "NPM1", "FLT3")
+    assert joined.values.tolist() == [[1, 0, 3, 3, 3], [0, 2, 1, 3, 1], [3, 3, 0, 0, 1]]
+    assert joined.cells == ("P1:s0", "P1:s1", "P2:a", "P2:b", "P2:c")
+    assert joined.labels == {"sample": ("P1", "P1", "P2", "P2", "P2")}
+
+
+def test_reads_are_joined_too() -> None:
+    first = with_reads(EARLY, [[5, 0], [0, 8]], [[9, 7], [6, 8]])
+    second = with_reads(LATE, [[1, 2, 3], [0, 0, 4]], [[2, 2, 3], [9, 9, 9]])
+    evidence = join([first, second], ["P1", "P2"]).evidence
+    assert isinstance(evidence, Reads)
+    assert evidence.alternate.tolist() == [[5, 0, 0, 0, 0], [0, 8, 1, 2, 3], [0, 0, 0, 0, 4]]
+    assert evidence.total.tolist() == [[9, 7, 0, 0, 0], [6, 8, 2, 2, 3], [0, 0, 9, 9, 9]]
+
+
+@pytest.mark.parametrize(
+    ("matrices", "samples", "words"),
+    [
+        ([EARLY], ["P1"], "at least two"),
+        ([EARLY, LATE], ["P1"], "a name for each"),
+        ([EARLY, LATE], ["P1", "P1"], "two matrices are of the sample 'P1'"),
+        ([EARLY, matrix_from_array([[1]], ["TP53"])], ["P1", "P2"], "no mutation is in two"),
+        ([with_reads(EARLY, [[0, 0]] * 2, [[1, 1]] * 2), LATE], ["P1", "P2"], "another has not"),
+    ],
+)
+def test_what_is_not_joined(matrices: list[Matrix], samples: list[str], words: str) -> None:
+    with pytest.raises(MatrixError, match=f"(?s){words}"):
+        join(matrices, samples)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The specimens of a simulated patient, taken apart and joined again, give the same answer."""
+    given = ("--fp-rate", "0.01", "--fn-rate", "0.1", "--out", str(tmp_path / "p"), "--seed", "3")
+    made = CliRunner().invoke(cli, ["simulate", "--samples", "12,18", "--mutations", "4", *given])
+    assert made.exception is None, made.output
+    whole = syclade.read_matrix(tmp_path / "p" / "matrix.csv")
+    for name, cells in (("day_1", slice(0, 12)), ("day_9", slice(12, 30))):
+        rows = zip(whole.mutations, whole.values[:, cells].tolist(), strict=True)
+        header = "\t".join(["mutation", *(f"c{at}" for at in range(len(whole.values[0, cells])))])
+        text = "\n".join([header, *("\t".join([one, *map(str, row)]) for one, row in rows)]) + "\n"
+        (tmp_path / f"{name}_calls.tsv").write_text(text)
+    files = [str(tmp_path / f"day_{day}_calls.tsv") for day in (1, 9)]
+    out = tmp_path / "joined"
+    asked = ["join", *files, "--format", "tsv", "--rows", "mutations", "--out", str(out)]
+    told = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)
+    assert told["samples"] == {"day_1": 12, "day_9": 18}
+    assert told["files_with"] == dict.fromkeys(whole.mutations, 2)
+    joined = syclade.read_matrix(out / "matrix.SC")
+    assert (joined.values == whole.values).all()
+    labels = [line.split("\t") for line in (out / "metadata.tsv").read_text().splitlines()]
+    assert labels[0] == ["cell", "sample"]
+    assert [sample for _, sample in labels[1:]] == ["day_1"] * 12 + ["day_9"] * 18
+    assert labels[12] == ["day_1:c11", "day_1"]
+    for more, words in (([], "--force"), (["--force", "--samples", "A"], "1 name for 2 matrices")):
+        refused = CliRunner().invoke(cli, [*asked, *more])
+        assert words in str(refused.exception)
+    with pytest.raises(SystemExit):
+        main(["infer", *files])
+    assert "syclade join" in capsys.readouterr().err
+    with pytest.raises(OptionError, match="at least two"):
+        CliRunner().invoke(cli, ["join", files[0], "--out", str(out)], catch_exceptions=False)
