@@ -140,11 +140,9 @@ def _run(arguments: Sequence[str] | None, group: click.Group, name: str) -> int:
     except SycladeError as error:
         return _complain(error.text)
     except click.ClickException as error:
-        if isinstance(error, click.UsageError) and _is_of_several_files(error):
-            error.message += (
-                " Files of one tumour are joined by `syclade join`; those of several are for `syclade batch`."
-            )
         error.show()
+        if isinstance(error, click.UsageError) and _is_of_several_files(error):
+            click.echo("Join the files of one tumour by `syclade join`; give several to `batch`.", err=True)
         return EXIT_ERROR
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted")
