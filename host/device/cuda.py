@@ -22,7 +22,7 @@ from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import cuda_hint, version_of
 from syclade.host.ground.values import Array
-from syclade.kernels.target.cuda.traits import CAPABILITY, REGISTERS, THREADS
+from syclade.kernels.target.cuda.traits import CAPABILITY, GRID_THREADS, REGISTERS, THREADS
 
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUcontext, CUevent, CUfunction, CUstream
@@ -281,7 +281,7 @@ class Gpu:
         stream: CUstream,
         shared_bytes: int = 0,
     ) -> None:
-        """Launch a kernel.
+        """Launch a kernel in blocks of THREADS threads.
 
         Args:
             function: the kernel.
@@ -290,14 +290,46 @@ class Gpu:
             stream: where the launch is queued.
             shared_bytes: shared memory of a block.
         """
-        values = np.array(arguments, dtype=np.uint64)
-        pointers = values.ctypes.data + 8 * np.arange(len(values), dtype=np.uint64)
+        _, pointers = held = _by_address(arguments)
         blocks = -(-threads // THREADS)
         _checked(
             self._entered().cuLaunchKernel(
                 function, blocks, 1, 1, THREADS, 1, 1, shared_bytes, stream, pointers.ctypes.data, 0
             )
         )
+        del held
+
+    def launch_grid(
+        self,
+        function: CUfunction,
+        grid: tuple[int, int],
+        arguments: Sequence[int],
+        stream: CUstream,
+        shared_bytes: int,
+    ) -> None:
+        """Launch a kernel whose blocks, of GRID_THREADS threads, all run at once.
+
+        Args:
+            function: the kernel.
+            grid: number of slots, and of blocks per slot.
+            arguments, stream, shared_bytes: as for `launch`.
+        """
+        _, pointers = held = _by_address(arguments)
+        driver = self._entered()
+        most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        _checked(driver.cuFuncSetAttribute(function, most, shared_bytes))
+        _checked(
+            driver.cuLaunchCooperativeKernel(
+                function, *grid, 1, GRID_THREADS, 1, 1, shared_bytes, stream, pointers.ctypes.data
+            )
+        )
+        del held
+
+
+def _by_address(arguments: Sequence[int]) -> tuple[Array, Array]:
+    """Return the arguments of a launch, and their addresses, which are valid as long as both are kept."""
+    values = np.array(arguments, dtype=np.uint64)
+    return values, values.ctypes.data + 8 * np.arange(len(values), dtype=np.uint64)
 
 
 _opened: dict[str, Gpu] = {}

@@ -86,11 +86,17 @@ def _compile(kernel: Kernel, near: Collection[str]) -> tuple[str, bytes]:
         from syclade.kernels.target.cuda.compiler import FlatArray, compile_kernel
     except Exception as error:  # with unsupported versions of other packages it may fail in any way
         raise DeviceError(f"{PTX_COMPILER} does not import: {error}", hint=cuda_hint()) from error
+    grid = kernel.group == "grid"
     arguments = [
-        FlatArray(one.name, one.dtype, bool(near) and "slots" in one.shape, one.name in near)
+        FlatArray(
+            one.name,
+            one.dtype,
+            "teams" in one.shape if grid else bool(near) and "slots" in one.shape,
+            one.name in near,
+        )
         for one in kernel.arguments
     ]
     try:
-        return compile_kernel(kernel.body(), kernel.name, arguments, kernel.record_types(), kernel.lanes)
+        return compile_kernel(kernel.body(), kernel.name, arguments, kernel.record_types(), kernel.lanes, grid)
     except Exception as error:  # numba's own errors, and those of NVVM
         raise DeviceError(f"{PTX_COMPILER} cannot compile {kernel.name}: {error}") from error

@@ -18,7 +18,7 @@ from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import Array
 from syclade.kernels.arguments import Argument
-from syclade.kernels.target.cuda.traits import NEAR_BYTES, THREADS, TRAITS
+from syclade.kernels.target.cuda.traits import GRID_NEAR_BYTES, NEAR_BYTES, THREADS, TRAITS
 
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUfunction, CUstream
@@ -123,15 +123,19 @@ class CudaEngine(Engine):
         Raises:
             DeviceError: it cannot be compiled, or the driver refuses it.
         """
-        near = self._near(kernel)
+        grid = kernel.group == "grid"
+        near = self._near_blocks(kernel) if grid else self._near(kernel)
         function = self._gpu.function(*load_ptx(kernel, [one.name for one in near]))
-        lengths = [
-            self._slot_bytes(one) // np.dtype(one.dtype).itemsize
-            for one in kernel.arguments
-            if near and "slots" in one.shape
-        ]
-        room = sum(_aligned(self._slot_bytes(one)) for one in near)
-        self._loaded.append(Loaded(function, kernel, tuple(lengths), room * (THREADS // kernel.lanes)))
+        if grid:
+            blocks, parted = 1, [one for one in kernel.arguments if "teams" in one.shape]
+        else:
+            blocks, parted = (
+                THREADS // kernel.lanes,
+                [one for one in kernel.arguments if near and "slots" in one.shape],
+            )
+        lengths = [self._part_bytes(one) // np.dtype(one.dtype).itemsize for one in parted]
+        room = sum(_aligned(self._part_bytes(one)) for one in near)
+        self._loaded.append(Loaded(function, kernel, tuple(lengths), room * blocks))
         return len(self._loaded) - 1
 
     def _near(self, kernel: Kernel) -> list[Argument]:
@@ -144,6 +148,20 @@ class CudaEngine(Engine):
                 room -= size
         return near
 
+    def _near_blocks(self, kernel: Kernel) -> list[Argument]:
+        """Return the arguments whose parts of a block fit into shared memory, the first ones first."""
+        near, room = [], GRID_NEAR_BYTES
+        for one in kernel.arguments:
+            size = _aligned(self._part_bytes(one))
+            if one.hot and size <= room:
+                near.append(one)
+                room -= size
+        return near
+
+    def _part_bytes(self, argument: Argument) -> int:
+        """Return the size of a slot's part of an argument, or of a block's if blocks have parts."""
+        return self._slot_bytes(argument) // (self.sizes["teams"] if "teams" in argument.shape else 1)
+
     def launch(self, kernels: Sequence[int | None]) -> None:
         """See `Engine.launch`; each kernel runs on all slots."""
         for number in dict.fromkeys(one for one in kernels if one is not None):
@@ -153,6 +171,11 @@ class CudaEngine(Engine):
 
     def _submit(self, loaded: Loaded, slots: int, addresses: Sequence[int], stream: CUstream) -> None:
         """Queue a launch."""
+        if loaded.kernel.group == "grid":
+            grid = slots, self.sizes["teams"]
+            given = [slots, *loaded.lengths, *addresses]
+            self._gpu.launch_grid(loaded.function, grid, given, stream, loaded.shared_bytes)
+            return
         self._gpu.launch(
             loaded.function,
             slots * loaded.kernel.lanes,

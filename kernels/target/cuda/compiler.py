@@ -19,7 +19,9 @@ from numba.cuda.descriptor import cuda_target
 from numba.cuda.extending import intrinsic
 from numba.cuda.typing.typeof import typeof, typeof_impl
 
+from syclade.kernels.target.blocks import OPERATIONS_OF_BLOCKS
 from syclade.kernels.target.constants import SpecialisationConstant
+from syclade.kernels.target.cuda.blocks import BLOCK_OPERATIONS
 from syclade.kernels.target.cuda.operations import operations_for
 from syclade.kernels.target.cuda.traits import CAPABILITY, THREADS
 from syclade.kernels.target.device_function import DeviceFunction, Operation
@@ -40,6 +42,7 @@ def _type_of_device_function(value: DeviceFunction, context: Any) -> Any:
     if isinstance(value, SpecialisationConstant):
         raise TypeError("a specialisation constant has a value on SYCL devices only")
     lanes = _lanes.get()
+    value = BLOCK_OPERATIONS.get(OPERATIONS_OF_BLOCKS.get(value, ""), value)
     if isinstance(value, Operation):
         own = operations_for(lanes)[value.__name__]
         if not isinstance(own, DeviceFunction):
@@ -57,8 +60,8 @@ class FlatArray(NamedTuple):
         name: its name.
         dtype: numpy's name of the element type.
         of_slot: whether the body gets the slot's part of it, and is slot 0 there; of all such arguments or
-            of none.
-        near: whether a launch keeps the slot's part in shared memory.
+            of none. In a grid, whether it gets the block's part.
+        near: whether a launch keeps that part in shared memory; in a grid, it is not copied there or back.
     """
 
     name: str
@@ -73,6 +76,7 @@ def compile_kernel(
     arguments: Sequence[FlatArray],
     records: Sequence[tuple[type, Sequence[str]]],
     lanes: int,
+    grid: bool = False,
 ) -> tuple[str, bytes]:
     """Compile a kernel to PTX.
 
@@ -82,10 +86,11 @@ def compile_kernel(
         arguments: its arguments.
         records: types of the records that the body takes, each with the names of its arguments.
         lanes: lanes per slot, 1 or 32.
+        grid: whether a slot is a row of blocks (`kernels/target/blocks.py`).
 
     Returns:
         The entry point of (number of slots, length of a slot's part of each argument `of_slot`, one address
-        per argument), which takes blocks of THREADS threads, and the PTX.
+        per argument), which takes blocks of THREADS threads, or for a grid of any number, and the PTX.
     """
     lengths = [types.int64 for one in arguments if one.of_slot]
     pointers = [types.CPointer(getattr(types, one.dtype)) for one in arguments]
@@ -93,7 +98,7 @@ def compile_kernel(
     try:
         with _without_gpu():
             text, _ = numba_compiler.compile(
-                _entry(body, name, arguments, records, lanes),
+                (_grid_entry if grid else _entry)(body, name, arguments, records, lanes),
                 types.void(types.int64, *lengths, *pointers),
                 device=False,
                 cc=CAPABILITY,
@@ -143,6 +148,44 @@ def _entry(
     lines += [*together, f"body(np.uint64({number}), np.uint64(lane), {made})", *together]
     for one in near:
         lines += _copy(one.name, one.name, f"far_{one.name}", lanes)
+    return _defined(name, given, lines, body, records)
+
+
+def _grid_entry(
+    body: DeviceFunction,
+    name: str,
+    arguments: Sequence[FlatArray],
+    records: Sequence[tuple[type, Sequence[str]]],
+    _lanes: int,
+) -> Any:
+    """Return the kernel's function for a grid of (slots, blocks per slot)."""
+    of_block = [one for one in arguments if one.of_slot]
+    given = ["slots", *(f"length_{one.name}" for one in of_block), *(one.name for one in arguments)]
+    lines = [
+        "block = np.int64(cuda.blockIdx.x) * np.int64(cuda.gridDim.y) + np.int64(cuda.blockIdx.y)",
+        "place = np.int64(0)",
+    ]
+    for one in of_block:
+        length = f"length_{one.name}"
+        if one.near:
+            size = np.dtype(one.dtype).itemsize
+            lines += [f"{one.name} = in_shared({one.name}, place)"]
+            lines += [f"place += ({length} * np.int64({size}) + np.int64(7)) // np.int64(8) * np.int64(8)"]
+        else:
+            lines += [f"{one.name} = moved({one.name}, block * {length})"]
+    made = ", ".join(f"record_{at}({', '.join(fields)})" for at, (_, fields) in enumerate(records))
+    lines += [f"body(np.uint64(cuda.blockIdx.x), np.uint64(0), {made})"]
+    return _defined(name, given, lines, body, records)
+
+
+def _defined(
+    name: str,
+    given: Sequence[str],
+    lines: Sequence[str],
+    body: DeviceFunction,
+    records: Sequence[tuple[type, Sequence[str]]],
+) -> Any:
+    """Return the function of a kernel's lines."""
     text = f"def {name}({', '.join(given)}):\n" + "".join(f"    {line}\n" for line in lines)
     scope: dict[str, Any] = {"np": np, "cuda": cuda, "body": body, "moved": _moved, "in_shared": _in_shared}
     scope |= {f"record_{at}": record for at, (record, _) in enumerate(records)}

@@ -12,8 +12,14 @@ PTX for every later one."""
 THREADS = 128
 """Threads of a block: four slots of 32 lanes."""
 
+GRID_THREADS = 512
+"""Threads of a block of a grid, in which many blocks work on one slot: one block for each multiprocessor."""
+
 REGISTERS = 128
 """Most registers of a thread, so that 16 warps share a multiprocessor."""
 
 NEAR_BYTES = 12_000
 """Most bytes of a slot in shared memory: four slots of a block have 48 KB without a special request."""
+
+GRID_NEAR_BYTES = 96_000
+"""Most bytes of a block of a grid in shared memory, which every GPU of CAPABILITY or later has."""

@@ -1,0 +1,54 @@
+"""Batched stages, for devices on which many threads work on one search: their kernels, and sizes of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.kernels.search.batched.arguments import BATCH, BATCHED_ARGUMENTS
+
+__all__ = ["BATCHED_STAGES", "batched_kernel", "batched_sizes"]
+
+BATCHED_STAGES = {
+    "estimated": "syclade.kernels.search.batched.estimated_move:ESTIMATED",
+    "subtrees": "syclade.kernels.search.batched.subtree_move:SUBTREES",
+    "regraft": "syclade.kernels.search.batched.regraft_move:REGRAFT",
+    "exact": "syclade.kernels.search.batched.exact_move:EXACT",
+    "by-mutations": "syclade.kernels.search.batched.exact_move:BY_MUTATIONS",
+    "by-columns": "syclade.kernels.search.batched.regraft_move:BY_COLUMNS",
+}
+"""All stages, with their device code."""
+
+
+@cache
+def batched_kernel(stage: str) -> Kernel:
+    """Return the kernel of a stage."""
+    return Kernel(
+        name=f"search_{stage.replace('-', '_')}_batched",
+        factory="syclade.kernels.search.batched.stages:make_batched",
+        parts={"stage": BATCHED_STAGES[stage]},
+        constants={},
+        records=(Record("Given", BATCHED_ARGUMENTS),),
+        group="grid",
+        lanes=1,
+    )
+
+
+def batched_sizes(sizes: Mapping[str, int], teams: int) -> dict[str, int]:
+    """Return the values of the symbols in the shapes of the arguments.
+
+    Args:
+        sizes: those of the other stages (`search_sizes`).
+        teams: teams of each slot.
+    """
+    nodes, joints = sizes["nodes"], sizes["joints"]
+    longest = max(nodes, joints)
+    return {
+        **sizes,
+        "teams": teams,
+        "places": max(2 * BATCH * nodes + BATCH, joints + BATCH),
+        "lucks": BATCH * longest,
+        "widest": max(sizes["cells"], sizes["genes"]),
+        "doubled": 2 * longest,
+    }

@@ -1,0 +1,1 @@
+"""Stages for many threads per search: one sum over all columns for all places of a decision, or of several."""

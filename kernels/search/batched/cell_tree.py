@@ -1,0 +1,158 @@
+"""A team's copy of the cell tree, and its mutations' sums of weights on the edges; see `search/cell_tree.py`."""
+
+import numpy as np
+
+from syclade.kernels.search.batched.team import at_joint, joint_row, score_at
+from syclade.kernels.target import control, device_function
+from syclade.kernels.target.blocks import add_to, meet, warp_sum
+
+
+@device_function
+def left_of(work, joint):
+    """Return the left child (control); -1 for a leaf."""
+    return control(work.given.left[at_joint(work, joint)])
+
+
+@device_function
+def right_of(work, joint):
+    """Return the right child (control); -1 for a leaf."""
+    return control(work.given.right[at_joint(work, joint)])
+
+
+@device_function
+def above_of(work, joint):
+    """Return the parent (control); -1 for the root."""
+    return control(work.given.above[at_joint(work, joint)])
+
+
+@device_function
+def sibling_of(work, joint):
+    """Return the sibling (control)."""
+    upper = above_of(work, joint)
+    sibling = left_of(work, upper)
+    if sibling == joint:
+        sibling = right_of(work, upper)
+    return sibling
+
+
+@device_function
+def joint_at(work, place):
+    """Return the node at a position of the preorder (control)."""
+    return control(work.given.joint_order[at_joint(work, place)])
+
+
+@device_function
+def place_of(work, joint):
+    """Return the position of a node (control)."""
+    return control(work.given.joint_position[at_joint(work, joint)])
+
+
+@device_function
+def joints_below(work, joint):
+    """Return the number of nodes of a node's subtree (control)."""
+    return control(work.given.joint_size[at_joint(work, joint)])
+
+
+@device_function
+def put_joint(work, joint, left, right):
+    """Make two nodes the children of a third; one thread does."""
+    given = work.given
+    given.left[at_joint(work, joint)] = np.int32(left)
+    given.right[at_joint(work, joint)] = np.int32(right)
+    given.above[at_joint(work, left)] = np.int32(joint)
+    given.above[at_joint(work, right)] = np.int32(joint)
+
+
+@device_function
+def replace_child(work, upper, old, new):
+    """Put `new` in the place of `old` below `upper`; if `upper` is -1, `new` becomes the root; one thread."""
+    given = work.given
+    given.above[at_joint(work, new)] = np.int32(upper)
+    if upper >= 0:
+        if left_of(work, upper) == old:
+            given.left[at_joint(work, upper)] = np.int32(new)
+        else:
+            given.right[at_joint(work, upper)] = np.int32(new)
+
+
+@device_function
+def add_sizes(work, joint, more):
+    """Add to the sizes of a node, or none if it is -1, and of those above it; one thread does."""
+    at = joint
+    while at >= 0:
+        work.given.joint_size[at_joint(work, at)] = np.int32(joints_below(work, at) + more)
+        at = above_of(work, at)
+
+
+@device_function
+def first_gene(work):
+    """Return the thread's first mutation of the first block of its warp (control)."""
+    return work.first_gene + work.warp * work.lanes + work.lane
+
+
+@device_function
+def gene_step(work):
+    """Return how far the next block of the warp is (control)."""
+    return work.warps * work.lanes
+
+
+@device_function
+def join(work, joint, gene):
+    """Compute a node's sum and best sum from its children's, of one mutation."""
+    given, own = work.given, joint_row(work, joint) + gene
+    left, right = joint_row(work, left_of(work, joint)) + gene, joint_row(work, right_of(work, joint)) + gene
+    both = np.int32(given.sums[left] + given.sums[right])
+    given.sums[own] = both
+    given.tops[own] = max(both, max(given.tops[left], given.tops[right]))
+
+
+@device_function
+def add_up(work, node, more, gene):
+    """Add a number to the sums of a node, or none if it is -1, and of those above it; renew the best sums."""
+    given, at = work.given, node
+    while at >= 0:
+        own = joint_row(work, at) + gene
+        left, right = joint_row(work, left_of(work, at)) + gene, joint_row(work, right_of(work, at)) + gene
+        value = np.int32(given.sums[own] + more)
+        given.sums[own] = value
+        given.tops[own] = max(value, max(given.tops[left], given.tops[right]))
+        at = above_of(work, at)
+
+
+@device_function
+def number_joints(work, joints):
+    """Compute sizes, positions and order from children and parents; the team meets before and after."""
+    given = work.given
+    for joint in range(work.thread, joints, work.threads):
+        given.joint_size[at_joint(work, joint)] = np.int32(0)
+    meet()
+    for joint in range(work.thread, joints, work.threads):
+        at = control(joint)
+        while at >= 0:
+            add_to(given.joint_size, at_joint(work, at), np.int32(1))
+            at = above_of(work, at)
+    meet()
+    for joint in range(work.thread, joints, work.threads):
+        at, place = control(joint), control(0)
+        upper = above_of(work, at)
+        while upper >= 0:
+            place = place + 1
+            left = left_of(work, upper)
+            if left != at:
+                place = place + joints_below(work, left)
+            at = upper
+            upper = above_of(work, at)
+        given.joint_position[at_joint(work, joint)] = np.int32(place)
+        given.joint_order[at_joint(work, place)] = np.int32(joint)
+    meet()
+
+
+@device_function
+def add_cell_score(work, root, turn):
+    """Add the team's part of the score after a turn: each mutation on its best edge, or on none."""
+    given, top, share = work.given, joint_row(work, root), np.int32(0)
+    for gene in range(work.first_gene + work.thread, work.end_gene, work.threads):
+        share = np.int32(share + max(given.tops[top + gene], np.int32(0)))
+    share = warp_sum(share)
+    if work.lane == 0 and share != np.int32(0):
+        add_to(given.turn_scores, score_at(work, turn), share)

@@ -1,0 +1,195 @@
+"""Scores of attachments, a row per node of the mutation tree; a team computes its own columns.
+
+A warp takes whole nodes, or whole blocks of columns: as many as it has threads.
+"""
+
+import numpy as np
+
+from syclade.kernels.search.batched.arguments import WARPS
+from syclade.kernels.search.batched.mutation_tree import (
+    first_child_of,
+    following_of,
+    node_at,
+    parent_of,
+    size_of,
+)
+from syclade.kernels.search.batched.team import clear_scores, everyone, row_of, score_at
+from syclade.kernels.search.rows import LOWEST
+from syclade.kernels.target import control, device_function
+from syclade.kernels.target.blocks import add_to, meet, raise_to, read_fresh, warp_sum
+
+_WORD = np.int64(32)
+_MASK = np.int64(0xFFFFFFFF)
+_LAST = np.int64(0x7FFFFFFF)
+
+
+@device_function
+def first_column(work):
+    """Return the thread's first column of the first block of its warp (control)."""
+    return work.first_cell + work.warp * work.lanes + work.lane
+
+
+@device_function
+def column_step(work):
+    """Return how far the next block of the warp is (control)."""
+    return work.warps * work.lanes
+
+
+@device_function
+def weight_at(work, mutation, cell):
+    """Return a mutation's weight (int32)."""
+    return work.given.weights[mutation * work.cells + cell]
+
+
+@device_function
+def make_rows(work):
+    """Compute the scores and the maxima of all nodes; the team meets after it."""
+    given, count = work.given, size_of(work, work.root)
+    for cell in range(first_column(work), work.end_cell, column_step(work)):
+        given.scores[row_of(work, work.root) + cell] = np.int32(0)
+        given.maxima[row_of(work, work.root) + cell] = np.int32(0)
+        for place in range(1, count):
+            node = node_at(work, place)
+            score = np.int32(
+                given.scores[row_of(work, parent_of(work, node)) + cell] + weight_at(work, node, cell)
+            )
+            given.scores[row_of(work, node) + cell] = score
+            given.maxima[row_of(work, node) + cell] = score
+        for done in range(count - 1):
+            node = node_at(work, count - 1 - done)
+            upper = row_of(work, parent_of(work, node)) + cell
+            given.maxima[upper] = max(given.maxima[upper], given.maxima[row_of(work, node) + cell])
+    meet()
+
+
+@device_function
+def renew_up(work, node, cell):
+    """Renew the maxima of a node and of those above it, in one column."""
+    given, at = work.given, node
+    going = True
+    while going:
+        best = given.scores[row_of(work, at) + cell]
+        child = first_child_of(work, at)
+        while child >= 0:
+            best = max(best, given.maxima[row_of(work, child) + cell])
+            child = following_of(work, child)
+        given.maxima[row_of(work, at) + cell] = best
+        going = at != work.root
+        at = parent_of(work, at)
+
+
+@device_function
+def shift(work, start, stop, sign, mutation):
+    """Add sign times a mutation's weights to scores and maxima of the nodes at positions start ... stop-1."""
+    given = work.given
+    for place in range(start + work.warp, stop, work.warps):
+        row = row_of(work, node_at(work, place))
+        for cell in range(work.first_cell + work.lane, work.end_cell, work.lanes):
+            more = np.int32(sign * weight_at(work, mutation, cell))
+            given.scores[row + cell] = np.int32(given.scores[row + cell] + more)
+            given.maxima[row + cell] = np.int32(given.maxima[row + cell] + more)
+
+
+@device_function
+def put_row(work, v, parent):
+    """Compute the scores of a node from those of its parent."""
+    given = work.given
+    for cell in range(first_column(work), work.end_cell, column_step(work)):
+        given.scores[row_of(work, v) + cell] = np.int32(
+            given.scores[row_of(work, parent) + cell] + weight_at(work, v, cell)
+        )
+
+
+@device_function
+def add_tree_score(work, turn):
+    """Add the team's part of the score after a turn: the best attachment of each column."""
+    given, top = work.given, row_of(work, work.root)
+    share = np.int32(0)
+    for cell in range(work.first_cell + work.thread, work.end_cell, work.threads):
+        share = np.int32(share + given.maxima[top + cell])
+    share = warp_sum(share)
+    if work.lane == 0 and share != 0:
+        add_to(given.turn_scores, score_at(work, turn), share)
+
+
+@device_function
+def attach(work, turn):
+    """Find the best node of each column, the first one in preorder, and add the score after a turn.
+
+    The team meets after it.
+    """
+    given, count = work.given, size_of(work, work.root)
+    base = work.number * max(work.cells, work.genes)
+    for cell in range(work.first_cell + work.thread, work.end_cell, work.threads):
+        given.packed[base + cell] = np.int64(LOWEST) << _WORD
+    meet()
+    each = (count + work.warps - 1) // work.warps
+    first, end = min(work.warp * each, count), min((work.warp + 1) * each, count)
+    for cell in range(work.first_cell + work.lane, work.end_cell, work.lanes):
+        best, where = LOWEST, control(0)
+        for place in range(first, end):
+            score = given.scores[row_of(work, node_at(work, place)) + cell]
+            if score > best:
+                best, where = score, control(place)
+        if first < end:
+            raise_to(given.packed, base + cell, (np.int64(best) << _WORD) | (_LAST - where))
+    meet()
+    share = np.int32(0)
+    for cell in range(work.first_cell + work.thread, work.end_cell, work.threads):
+        found = read_fresh(given.packed, base + cell)
+        given.holder[work.number * work.cells + cell] = np.int32(node_at(work, _LAST - (found & _MASK)))
+        share = np.int32(share + np.int32(found >> _WORD))
+    share = warp_sum(share)
+    if work.lane == 0 and share != 0:
+        add_to(given.turn_scores, score_at(work, turn), share)
+    meet()
+
+
+@device_function
+def scan_outside(work):
+    """Compute for all positions the best scores before it, and at it or later; the team meets in it."""
+    given, count = work.given, size_of(work, work.root)
+    each = (count + work.warps - 1) // work.warps
+    first, end = min(work.warp * each, count), min((work.warp + 1) * each, count)
+    segments = work.number * (WARPS * work.cells)
+    for cell in range(work.first_cell + work.lane, work.end_cell, work.lanes):
+        best = LOWEST
+        for place in range(first, end):
+            best = max(best, given.scores[row_of(work, node_at(work, place)) + cell])
+        given.segments[segments + work.warp * work.cells + cell] = best
+    meet()
+    for cell in range(work.first_cell + work.lane, work.end_cell, work.lanes):
+        earlier, later = LOWEST, LOWEST
+        for other in range(work.warps):
+            best = given.segments[segments + other * work.cells + cell]
+            if other < work.warp:
+                earlier = max(earlier, best)
+            if other > work.warp:
+                later = max(later, best)
+        for place in range(first, end):
+            given.before[row_of(work, place) + cell] = earlier
+            earlier = max(earlier, given.scores[row_of(work, node_at(work, place)) + cell])
+        for done in range(end - first):
+            place = end - 1 - done
+            later = max(later, given.scores[row_of(work, node_at(work, place)) + cell])
+            given.after[row_of(work, place) + cell] = later
+    meet()
+
+
+@device_function
+def outside_of(work, start, stop, count, cell):
+    """Return the best score of a column at positions before start, or at stop or later (int32)."""
+    best = work.given.before[row_of(work, start) + cell]
+    if stop < count:
+        best = max(best, work.given.after[row_of(work, stop) + cell])
+    return best
+
+
+@device_function
+def first_score(work):
+    """Return the score of the tree (int64), from the maxima; all teams meet."""
+    clear_scores(work, 1)
+    everyone(work)
+    add_tree_score(work, 0)
+    everyone(work)
+    return control(read_fresh(work.given.turn_scores, score_at(work, 0)))
