@@ -7,8 +7,9 @@ from functools import cache
 
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.kernels.search.batched.arguments import BATCH, BATCHED_ARGUMENTS
+from syclade.kernels.target.cuda.traits import TRAITS
 
-__all__ = ["BATCHED_STAGES", "batched_kernel", "batched_sizes"]
+__all__ = ["BATCHED_STAGES", "batched_kernel", "batched_sizes", "teams_for"]
 
 BATCHED_STAGES = {
     "estimated": "syclade.kernels.search.batched.estimated_move:ESTIMATED",
@@ -33,6 +34,17 @@ def batched_kernel(stage: str) -> Kernel:
         group="grid",
         lanes=1,
     )
+
+
+def teams_for(units: int, sizes: Mapping[str, int]) -> int:
+    """Return how many teams a slot gets, so that all run at once; 0 if there are too many slots.
+
+    Args:
+        units: multiprocessors, each of which runs one team.
+        sizes: as for `batched_sizes`.
+    """
+    blocks = max(sizes["cells"], sizes["genes"]) // TRAITS.lanes
+    return min(units // sizes["slots"], blocks)
 
 
 def batched_sizes(sizes: Mapping[str, int], teams: int) -> dict[str, int]:

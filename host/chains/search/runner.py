@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.search.batched import batched_kernel, batched_sizes, teams_for
 from syclade.host.chains.search.kernel import (
     SPARSE_STAGES,
     STAGES,
@@ -32,6 +33,7 @@ from syclade.host.device.work import GENERAL, SWEEPS, WorkDone, WorkLog, merged_
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.options import flag_of
 from syclade.kernels.search.arguments import ARGUMENTS
+from syclade.kernels.search.batched.arguments import BATCHED_ARGUMENTS
 from syclade.kernels.search.sparse.arguments import SPARSE_ARGUMENTS
 
 __all__ = ["SearchRunner", "device_for_search", "make_search_runner"]
@@ -203,6 +205,12 @@ def make_search_runner(
         raise DeviceError(
             "searches do not run on the device python", hint=f"use {flag_of('method', 'chain')}"
         )
+    teams = teams_for(device.units, sizes) if device.kind == "cuda" else 0
+    if teams and sparse is None:
+        sizes = batched_sizes(sizes, teams)
+        blocks = open_engine(device, Allocation(BATCHED_ARGUMENTS, sizes, search_arrays(problem, sizes, seed)))
+        blocks.prepare([batched_kernel(stage) for stage in stages])
+        return SearchRunner(problem, blocks, lambda stage: blocks.load(batched_kernel(stage)), GENERAL, starts)
     if sparse is None:
         sparse = [stage for stage in STAGES if device.kind == "native" and is_sparse(stage, problem)]
     arguments = SPARSE_ARGUMENTS if sparse else ARGUMENTS

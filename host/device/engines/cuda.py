@@ -149,14 +149,12 @@ class CudaEngine(Engine):
         return near
 
     def _near_blocks(self, kernel: Kernel) -> list[Argument]:
-        """Return the arguments whose parts of a block fit into shared memory, the first ones first."""
-        near, room = [], GRID_NEAR_BYTES
-        for one in kernel.arguments:
-            size = _aligned(self._part_bytes(one))
-            if one.hot and size <= room:
-                near.append(one)
-                room -= size
-        return near
+        """Return the arguments whose parts of a block go to shared memory: all hot ones, or none.
+
+        So there are two forms of each kernel, whatever the sizes.
+        """
+        near = [one for one in kernel.arguments if one.hot]
+        return near if sum(_aligned(self._part_bytes(one)) for one in near) <= GRID_NEAR_BYTES else []
 
     def _part_bytes(self, argument: Argument) -> int:
         """Return the size of a slot's part of an argument, or of a block's if blocks have parts."""

@@ -48,7 +48,7 @@ BATCHED_ARGUMENTS = (
     Argument("order", SCRATCH, "int32", _NODES, "the node at each position of the preorder", hot=True),
     Argument("position", SCRATCH, "int32", _NODES, "position of each node", hot=True),
     Argument("size", SCRATCH, "int32", _NODES, "nodes of each node's subtree", hot=True),
-    Argument("offset", SCRATCH, "int32", _NODES, "position of each node, from that of its parent", hot=True),
+    Argument("offset", SCRATCH, "int32", _NODES, "position of each node, from that of its parent"),
     Argument("kid", SCRATCH, "int32", _NODES, "1: was a child of the node that moves", hot=True),
     Argument("taken", SCRATCH, "int32", _NODES, "1: the mutation gains below the node", hot=True),
     Argument("turn", SCRATCH, "int32", ("slots", "teams", "turns"), "the order of a sweep", hot=True),

@@ -76,16 +76,15 @@ class Team(NamedTuple):
 PHASE, SCORE, BEST = 0, 1, 2
 """Numbers of a team: meetings so far, the score at the start of the sweep, the best score."""
 
-_COLUMNS = 32
 _SEED = PARAMETERS.index("seed")
 _LOW_WORD, _WORD = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 @device_function
 def share_of(width, number, count):
-    """Return (first, end) of the part of a row of this width that one of so many teams gets, control."""
-    blocks = (width + _COLUMNS - 1) // _COLUMNS
-    each = (blocks + count - 1) // count * _COLUMNS
+    """Return (first, end) of a team's part of a row of this width, whole blocks of a warp's columns, control."""
+    blocks = (width + lanes() - 1) // lanes()
+    each = (blocks + count - 1) // count * lanes()
     return min(number * each, width), min((number + 1) * each, width)
 
 

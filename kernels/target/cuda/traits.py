@@ -21,5 +21,5 @@ REGISTERS = 128
 NEAR_BYTES = 12_000
 """Most bytes of a slot in shared memory: four slots of a block have 48 KB without a special request."""
 
-GRID_NEAR_BYTES = 96_000
+GRID_NEAR_BYTES = 99_000
 """Most bytes of a block of a grid in shared memory, which every GPU of CAPABILITY or later has."""
