@@ -161,7 +161,15 @@ class CudaEngine(Engine):
         return self._slot_bytes(argument) // (self.sizes["teams"] if "teams" in argument.shape else 1)
 
     def launch(self, kernels: Sequence[int | None]) -> None:
-        """See `Engine.launch`; each kernel runs on all slots."""
+        """See `Engine.launch`; each kernel runs on all slots, or, if a slot is many blocks, on its own."""
+        tokens = []
+        for slot, one in enumerate(kernels):
+            if one is not None and self._loaded[one].kernel.group == "grid":
+                tokens.append(self.start(one, slot))
+        for token in tokens:
+            self.wait(token)
+        if tokens:
+            return
         for number in dict.fromkeys(one for one in kernels if one is not None):
             addresses = [self._addresses[one.name] for one in self._loaded[number].kernel.arguments]
             self._submit(self._loaded[number], self.slots, addresses, self._stream)

@@ -66,26 +66,37 @@ def add_weights(
 
 
 @device_function
-def sum_below(
-    work,  # IN gains, the tree; OUT gain, hope
+def copy_weights(
+    work,  # IN gains, order; OUT gain, hope
     start,  # IN control: where the buffer of sums starts
+    item,  # IN control: a mutation's place in the batch
+    part,  # IN control: part of the positions, of `parts`
+    parts,  # IN control
+):
+    """Copy a mutation's weights at each position, and its positive ones at each node; a warp does."""
+    given, direct = work.given, start + item * work.nodes
+    for place in range(part * work.lanes + work.lane, size_of(work, work.root), parts * work.lanes):
+        node = node_at(work, place)
+        given.gain[own_item(work, item, place)] = np.int32(read_fresh(given.gains, direct + node))
+        hope = np.int32(read_fresh(given.gains, direct + hopes_start(work) + node))
+        given.hope[own_item(work, item, node)] = hope
+
+
+@device_function
+def sum_below(
+    work,  # IN OUT gain
     item,  # IN control: the mutation's place in the batch
 ):
-    """Sum a mutation's weights up to each position, and copy its positive ones at each node; a warp does."""
+    """Sum a mutation's weights up to each position, from the weights there; a warp does."""
     given, count = work.given, size_of(work, work.root)
-    direct, sum_before = start + item * work.nodes, np.int32(0)
+    sum_before = np.int32(0)
     for first in range(0, count, work.lanes):
         place, here = first + work.lane, np.int32(0)
-        node = work.root
         if place < count:
-            node = node_at(work, place)
-            here = np.int32(read_fresh(given.gains, direct + node))
+            here = given.gain[own_item(work, item, place)]
         upto = np.int32(sum_before + warp_prefix(here))
         if place < count:
             given.gain[own_item(work, item, place)] = upto
-            given.hope[own_item(work, item, node)] = np.int32(
-                read_fresh(given.gains, direct + hopes_start(work) + node)
-            )
         sum_before = np.int32(sum_before + warp_sum(here))
 
 

@@ -107,16 +107,63 @@ def join(work, joint, gene):
 
 
 @device_function
-def add_up(work, node, more, gene):
-    """Add a number to the sums of a node, or none if it is -1, and of those above it; renew the best sums."""
-    given, at = work.given, node
+def step_up(work, at, below):
+    """Return (whether there is a node, its row, the row of its child beside `below`, the node above), control.
+
+    Without a node, the rows are those of `below`.
+    """
+    own, other, above = joint_row(work, below), joint_row(work, below), control(-1)
+    if at >= 0:
+        beside = left_of(work, at)
+        if beside == below:
+            beside = right_of(work, at)
+        own, other, above = joint_row(work, at), joint_row(work, beside), above_of(work, at)
+    return at >= 0, own, other, above
+
+
+@device_function
+def put_up(work, there, own, value, beside, top):
+    """Store a node's sum and best sum; return the best sum (int32). Without a node, return the one below."""
+    if there:
+        top = max(value, max(beside, top))
+        work.given.sums[own] = value
+        work.given.tops[own] = top
+    return top
+
+
+@device_function
+def add_up(work, node, below, more, gene):
+    """Add a number to the sums of a node and of those above it, and renew the best sums.
+
+    `below` is the node's child on the path, whose best sum is known. What four levels need is loaded at once.
+    """
+    given, at, under = work.given, node, below
+    top = np.int32(0)
+    if at >= 0:
+        top = given.tops[joint_row(work, below) + gene]
     while at >= 0:
-        own = joint_row(work, at) + gene
-        left, right = joint_row(work, left_of(work, at)) + gene, joint_row(work, right_of(work, at)) + gene
-        value = np.int32(given.sums[own] + more)
-        given.sums[own] = value
-        given.tops[own] = max(value, max(given.tops[left], given.tops[right]))
-        at = above_of(work, at)
+        there_0, own_0, other_0, next_0 = step_up(work, at, under)
+        there_1, own_1, other_1, next_1 = step_up(work, next_0, at)
+        under_2 = at
+        if there_1:
+            under_2 = next_0
+        there_2, own_2, other_2, next_2 = step_up(work, next_1, under_2)
+        under_3 = under_2
+        if there_2:
+            under_3 = next_1
+        there_3, own_3, other_3, next_3 = step_up(work, next_2, under_3)
+        value_0, beside_0 = given.sums[own_0 + gene], given.tops[other_0 + gene]
+        value_1, beside_1 = given.sums[own_1 + gene], given.tops[other_1 + gene]
+        value_2, beside_2 = given.sums[own_2 + gene], given.tops[other_2 + gene]
+        value_3, beside_3 = given.sums[own_3 + gene], given.tops[other_3 + gene]
+        top = put_up(work, there_0, own_0 + gene, np.int32(value_0 + more), beside_0, top)
+        top = put_up(work, there_1, own_1 + gene, np.int32(value_1 + more), beside_1, top)
+        top = put_up(work, there_2, own_2 + gene, np.int32(value_2 + more), beside_2, top)
+        top = put_up(work, there_3, own_3 + gene, np.int32(value_3 + more), beside_3, top)
+        under = next_2
+        at = control(-1)
+        if there_3:
+            at = next_3
 
 
 @device_function

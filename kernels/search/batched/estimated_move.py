@@ -9,6 +9,7 @@ from syclade.kernels.search.batched.arguments import BATCH
 from syclade.kernels.search.batched.below import (
     add_hopes,
     add_weights,
+    copy_weights,
     hope_at,
     mark_taken,
     present_start,
@@ -83,11 +84,13 @@ def look_through(
 @device_function
 def first_that_moves(work, turn, count, gains, luck, noise):
     """Return (item, where it goes) of the first mutation that moves, or (-1, 0), control."""
-    given = work.given
-    for item in range(work.warp, count, work.warps):
-        sum_below(work, gains, control(item))
+    given, parts = work.given, max(work.warps // count, control(1))
+    for task in range(work.warp, count * parts, work.warps):
+        copy_weights(work, gains, control(task // parts), task % parts, parts)
     meet()
-    parts = max(work.warps // count, control(1))
+    for item in range(work.warp, count, work.warps):
+        sum_below(work, control(item))
+    meet()
     for task in range(work.warp, count * parts, work.warps):
         add_hopes(work, v_of(work, turn + task // parts), control(task // parts), task % parts, parts)
     meet()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from syclade.kernels.search.batched.below import add_hopes, add_weights, mark_taken, sum_below
+from syclade.kernels.search.batched.below import add_hopes, add_weights, copy_weights, mark_taken, sum_below
 from syclade.kernels.search.batched.exact_places import (
     add_marked,
     add_places,
@@ -33,8 +33,6 @@ from syclade.kernels.search.batched.mutation_tree import (
 )
 from syclade.kernels.search.batched.rows import (
     add_tree_score,
-    column_step,
-    first_column,
     first_score,
     make_rows,
     put_row,
@@ -77,8 +75,7 @@ def take_out(work, v):
             unlink(work, v)
             given.parents[own(work, v)] = np.int32(v)
         renumber(work)
-        for cell in range(first_column(work), work.end_cell, column_step(work)):
-            renew_up(work, old, cell)
+        renew_up(work, old)
     meet()
     return old, kids
 
@@ -118,8 +115,10 @@ def find_place(
     meet()
     add_weights(work, start, v, control(0))
     gains, luck = everyone(work)
+    copy_weights(work, gains, control(0), work.warp, work.warps)
+    meet()
     if work.warp == 0:
-        sum_below(work, gains, control(0))
+        sum_below(work, control(0))
     meet()
     add_hopes(work, v, control(0), work.warp, work.warps)
     key, rank = best_place(work, gains, luck, noise)
@@ -183,8 +182,7 @@ def insert(work, v, kind, node):
     put_row(work, v, parent)
     shift(work, start + 1, stop, np.int32(1), v)
     meet()
-    for cell in range(first_column(work), work.end_cell, column_step(work)):
-        renew_up(work, v, cell)
+    renew_up(work, v)
     meet()
 
 

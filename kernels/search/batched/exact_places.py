@@ -54,37 +54,65 @@ def before_start(work):
 
 
 @device_function
+def gains_of(work, place, stop, row, upper, count, top, v, cell):
+    """Return (score, best score of all, gains as a leaf, above all children, on the edge) of a column."""
+    given = work.given
+    weight, best = weight_at(work, v, cell), given.maxima[top + cell]
+    score, below, parent = given.scores[row + cell], given.maxima[row + cell], given.scores[upper + cell]
+    outside = outside_of(work, place, stop, count, cell)
+    leaf = max(np.int32(np.int32(score + weight) - best), np.int32(0))
+    every = np.int32(max(max(outside, score), np.int32(below + weight)) - best)
+    edge = np.int32(max(outside, np.int32(max(below, parent) + weight)) - best)
+    return score, best, leaf, every, edge
+
+
+@device_function
+def add_sums(work, start, node, leaf, every, edge):
+    """Add what the team's columns gain at three kinds of place at a node; a warp does."""
+    leaf, every, edge = warp_sum(leaf), warp_sum(every), warp_sum(edge)
+    for kind in range(work.lane, 3, work.lanes):
+        at, more = leaf_start(work), leaf
+        if kind == 1:
+            at, more = all_start(work), every
+        if kind == 2:
+            at, more = edge_start(work), edge
+        if more != np.int32(0):
+            add_to(work.given.gains, start + at + node, more)
+
+
+@device_function
 def add_places(
     work,  # IN the tree, scores, maxima, before, after, weights; OUT gains, packed
     start,  # IN control: where the buffer of sums starts
     v,  # IN control: the mutation
 ):
-    """Add what the team's columns gain at all places of three kinds, and find their best positions."""
+    """Add what the team's columns gain at all places of three kinds, and find their best positions.
+
+    A warp takes two nodes at once, the same one twice at the end.
+    """
     given, zero, count = work.given, np.int32(0), size_of(work, work.root)
     top, base = row_of(work, work.root), work.number * max(work.cells, work.genes)
-    for place in range(work.warp, count, work.warps):
-        node = node_at(work, place)
+    for first in range(work.warp, count, 2 * work.warps):
+        place, other = control(first), min(first + work.warps, count - 1)
+        node, twin = node_at(work, place), node_at(work, other)
         stop, upper = place + size_of(work, node), row_of(work, parent_of(work, node))
-        row, leaf, every, edge = row_of(work, node), zero, zero, zero
+        end, above = other + size_of(work, twin), row_of(work, parent_of(work, twin))
+        row, line = row_of(work, node), row_of(work, twin)
+        leaf_0, every_0, edge_0, leaf_1, every_1, edge_1 = zero, zero, zero, zero, zero, zero
         for cell in range(work.first_cell + work.lane, work.end_cell, work.lanes):
-            weight, best = weight_at(work, v, cell), given.maxima[top + cell]
-            score, below = given.scores[row + cell], given.maxima[row + cell]
-            outside = outside_of(work, place, stop, count, cell)
-            leaf = np.int32(leaf + max(np.int32(np.int32(score + weight) - best), zero))
-            most = max(max(outside, score), np.int32(below + weight))
-            every = np.int32(every + np.int32(most - best))
-            most = max(outside, np.int32(max(below, given.scores[upper + cell]) + weight))
-            edge = np.int32(edge + np.int32(most - best))
-            if score == best:
+            score_0, best, leaf, every, edge = gains_of(work, place, stop, row, upper, count, top, v, cell)
+            leaf_0, every_0 = np.int32(leaf_0 + leaf), np.int32(every_0 + every)
+            edge_0 = np.int32(edge_0 + edge)
+            score_1, best, leaf, every, edge = gains_of(work, other, end, line, above, count, top, v, cell)
+            leaf_1, every_1 = np.int32(leaf_1 + leaf), np.int32(every_1 + every)
+            edge_1 = np.int32(edge_1 + edge)
+            if score_0 == best:
                 lower_to(given.packed, base + cell, np.int64(place))
-        leaf, every, edge = warp_sum(leaf), warp_sum(every), warp_sum(edge)
-        if work.lane == 0:
-            if leaf != zero:
-                add_to(given.gains, start + leaf_start(work) + node, leaf)
-            if every != zero:
-                add_to(given.gains, start + all_start(work) + node, every)
-            if edge != zero:
-                add_to(given.gains, start + edge_start(work) + node, edge)
+            if score_1 == best:
+                lower_to(given.packed, base + cell, np.int64(other))
+        add_sums(work, start, node, leaf_0, every_0, edge_0)
+        if first + work.warps < count:
+            add_sums(work, start, twin, leaf_1, every_1, edge_1)
 
 
 @device_function

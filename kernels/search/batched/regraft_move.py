@@ -48,7 +48,7 @@ def take_off(work, x, free, sibling):
         add_sizes(work, upper, -(joints_below(work, x) + 1))
     meet()
     for gene in range(first_gene(work), work.end_gene, gene_step(work)):
-        add_up(work, upper, np.int32(-given.sums[joint_row(work, x) + gene]), gene)
+        add_up(work, upper, sibling, np.int32(-given.sums[joint_row(work, x) + gene]), gene)
     meet()
 
 
@@ -98,7 +98,7 @@ def put_on_edge(work, x, free, y, root):
     meet()
     for gene in range(first_gene(work), work.end_gene, gene_step(work)):
         join(work, free, gene)
-        add_up(work, upper, given.sums[joint_row(work, x) + gene], gene)
+        add_up(work, upper, free, given.sums[joint_row(work, x) + gene], gene)
     if y == root:
         root = free
     return root

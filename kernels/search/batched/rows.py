@@ -63,19 +63,44 @@ def make_rows(work):
 
 
 @device_function
-def renew_up(work, node, cell):
-    """Renew the maxima of a node and of those above it, in one column."""
-    given, at = work.given, node
+def renew_up(work, node):
+    """Renew the maxima of a node and of those above it; the team meets in it, and must meet after it.
+
+    Warps take one node each, without its child on the path; then the best goes up the path.
+    """
+    given, at, below, step = work.given, node, control(-1), control(0)
     going = True
     while going:
-        best = given.scores[row_of(work, at) + cell]
-        child = first_child_of(work, at)
-        while child >= 0:
-            best = max(best, given.maxima[row_of(work, child) + cell])
-            child = following_of(work, child)
-        given.maxima[row_of(work, at) + cell] = best
+        if step % work.warps == work.warp:
+            for cell in range(work.first_cell + work.lane, work.end_cell, work.lanes):
+                best = given.scores[row_of(work, at) + cell]
+                child = first_child_of(work, at)
+                while child >= 0:
+                    if child != below:
+                        best = max(best, given.maxima[row_of(work, child) + cell])
+                    child = following_of(work, child)
+                given.maxima[row_of(work, at) + cell] = best
         going = at != work.root
-        at = parent_of(work, at)
+        below, at, step = at, parent_of(work, at), step + 1
+    meet()
+    for cell in range(first_column(work), work.end_cell, column_step(work)):
+        best, low = given.maxima[row_of(work, node) + cell], node
+        while low != work.root:
+            at_0 = parent_of(work, low)
+            at_1 = parent_of(work, at_0)  # the root is its own parent
+            at_2 = parent_of(work, at_1)
+            at_3 = parent_of(work, at_2)
+            best_0, best_1 = given.maxima[row_of(work, at_0) + cell], given.maxima[row_of(work, at_1) + cell]
+            best_2, best_3 = given.maxima[row_of(work, at_2) + cell], given.maxima[row_of(work, at_3) + cell]
+            best_0 = max(best, best_0)
+            best_1 = max(best_0, best_1)
+            best_2 = max(best_1, best_2)
+            best = max(best_2, best_3)
+            given.maxima[row_of(work, at_0) + cell] = best_0
+            given.maxima[row_of(work, at_1) + cell] = best_1
+            given.maxima[row_of(work, at_2) + cell] = best_2
+            given.maxima[row_of(work, at_3) + cell] = best
+            low = at_3
 
 
 @device_function
@@ -166,22 +191,68 @@ def scan_outside(work):
                 earlier = max(earlier, best)
             if other > work.warp:
                 later = max(later, best)
-        for place in range(first, end):
-            given.before[row_of(work, place) + cell] = earlier
-            earlier = max(earlier, given.scores[row_of(work, node_at(work, place)) + cell])
-        for done in range(end - first):
-            place = end - 1 - done
-            later = max(later, given.scores[row_of(work, node_at(work, place)) + cell])
-            given.after[row_of(work, place) + cell] = later
+        for place in range(first, end, 4):
+            earlier = put_before(work, place, end, cell, earlier)
+        for done in range(0, end - first, 4):
+            later = put_after(work, end - 1 - done, first, cell, later)
     meet()
+
+
+@device_function
+def score_at_place(work, place, cell):
+    """Return a column's score at a position (int32)."""
+    return work.given.scores[row_of(work, node_at(work, place)) + cell]
+
+
+@device_function
+def put_before(work, place, end, cell, best):
+    """Store the best score before each of four positions, as far as there are any; return the best then."""
+    given, last = work.given, end - 1
+    score_0, score_1 = score_at_place(work, place, cell), score_at_place(work, min(place + 1, last), cell)
+    score_2 = score_at_place(work, min(place + 2, last), cell)
+    score_3 = score_at_place(work, min(place + 3, last), cell)
+    given.before[row_of(work, place) + cell] = best
+    best = max(best, score_0)
+    if place + 1 < end:
+        given.before[row_of(work, place + 1) + cell] = best
+        best = max(best, score_1)
+    if place + 2 < end:
+        given.before[row_of(work, place + 2) + cell] = best
+        best = max(best, score_2)
+    if place + 3 < end:
+        given.before[row_of(work, place + 3) + cell] = best
+        best = max(best, score_3)
+    return best
+
+
+@device_function
+def put_after(work, place, first, cell, best):
+    """Store the best score at four positions, as far as there are any, or later; return the best then."""
+    given = work.given
+    score_0, score_1 = score_at_place(work, place, cell), score_at_place(work, max(place - 1, first), cell)
+    score_2 = score_at_place(work, max(place - 2, first), cell)
+    score_3 = score_at_place(work, max(place - 3, first), cell)
+    best = max(best, score_0)
+    given.after[row_of(work, place) + cell] = best
+    if place - 1 >= first:
+        best = max(best, score_1)
+        given.after[row_of(work, place - 1) + cell] = best
+    if place - 2 >= first:
+        best = max(best, score_2)
+        given.after[row_of(work, place - 2) + cell] = best
+    if place - 3 >= first:
+        best = max(best, score_3)
+        given.after[row_of(work, place - 3) + cell] = best
+    return best
 
 
 @device_function
 def outside_of(work, start, stop, count, cell):
     """Return the best score of a column at positions before start, or at stop or later (int32)."""
     best = work.given.before[row_of(work, start) + cell]
+    later = work.given.after[row_of(work, min(stop, count - 1)) + cell]
     if stop < count:
-        best = max(best, work.given.after[row_of(work, stop) + cell])
+        best = max(best, later)
     return best
 
 

@@ -24,7 +24,7 @@ from syclade.kernels.search.batched.mutation_tree import (
     store_tree,
     unlink,
 )
-from syclade.kernels.search.batched.rows import column_step, first_column, first_score, make_rows, renew_up
+from syclade.kernels.search.batched.rows import first_score, make_rows, renew_up
 from syclade.kernels.search.batched.shuffle import shuffle, v_of
 from syclade.kernels.search.batched.team import draw_luck, everyone, gains_at, luck_of, row_of
 from syclade.kernels.search.draws import BONUS, SCORE_BITS
@@ -158,9 +158,9 @@ def move_subtree(work, v, new):
         unlink(work, v)
         link(work, v, new, control(-1))
     renumber(work)
-    for cell in range(first_column(work), work.end_cell, column_step(work)):
-        renew_up(work, old, cell)
-        renew_up(work, new, cell)
+    renew_up(work, old)
+    meet()
+    renew_up(work, new)
     meet()
 
 
