@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -158,7 +159,7 @@ class Gpu:
         self.device = device
         self._driver = _driver()
         self._process = os.getpid()
-        self._functions: dict[str, CUfunction] = {}
+        self._functions: dict[str, Future[CUfunction]] = {}
         self._loading = threading.Lock()
         handle = _checked(self._driver.cuDeviceGet(number))
         self._context: CUcontext = _checked(self._driver.cuDevicePrimaryCtxRetain(handle))
@@ -202,15 +203,23 @@ class Gpu:
     def function(self, key: str, name: str, ptx: bytes) -> CUfunction:
         """Return a kernel, translated by the driver once per process (and cached by it on disk).
 
+        Threads may translate several at once.
+
         Args:
             key: what determines the code.
             name: the entry point.
             ptx: its PTX.
         """
         with self._loading:
-            if key not in self._functions:
-                self._functions[key] = self._loaded(name, ptx)
-            return self._functions[key]
+            found = self._functions.get(key)
+            mine = self._functions.setdefault(key, Future())
+        if found is None:
+            try:
+                mine.set_result(self._loaded(name, ptx))
+            except BaseException as error:
+                del self._functions[key]
+                mine.set_exception(error)
+        return mine.result()
 
     def _loaded(self, name: str, ptx: bytes) -> CUfunction:
         driver = self._entered()

@@ -24,6 +24,7 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.search.batched import BATCHED_STAGES, batched_kernel
 from syclade.host.chains.search.kernel import STAGES, search_kernel
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.commands.devices import command
@@ -35,7 +36,7 @@ from syclade.host.device import cuda
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import ptx as ptx_module
 from syclade.host.device.compile.kernel import Kernel, Record
-from syclade.host.device.compile.ptx import load_ptx
+from syclade.host.device.compile.ptx import compile_apart, load_ptx
 from syclade.host.device.cuda import cuda_devices
 from syclade.host.device.device import Device
 from syclade.host.device.engines import Allocation, open_engine
@@ -263,6 +264,31 @@ def test_near_arguments_are_in_shared_memory(own_cache: object) -> None:
     assert text.count("ld.shared") > 100, "steps read them there, and not through generic addresses"
     keys = {ptx_module._key(kernel, one) for one in (near, near[1:], ())}
     assert len(keys) == 3, "each choice of near arguments is another kernel"
+
+
+@needs_compiler
+@pytest.mark.verification
+@pytest.mark.parametrize("stage", BATCHED_STAGES)
+def test_batched_stages_become_ptx(stage: str, own_cache: object) -> None:
+    kernel = batched_kernel(stage)
+    hot = [one.name for one in kernel.arguments if one.hot]
+    of_teams = [one for one in kernel.arguments if "teams" in one.shape]
+    for near in (hot, []):
+        text = load_ptx(kernel, near).text.decode()
+        (parameters,) = re.findall(r"\.visible \.entry \w+\(([^)]*)\)", text)
+        assert parameters.count(".param") == 1 + len(of_teams) + len(kernel.arguments)
+        assert not re.search(r"\bfma\.", text)
+        assert "ld.acquire.gpu" in text, "teams wait for each other"
+        assert ("slot_memory" in text) == bool(near)
+
+
+@needs_compiler
+def test_kernels_are_compiled_apart(own_cache: object) -> None:
+    kernel = tail_kernel(next(iter(KERNELS)))
+    process = compile_apart(kernel, ())
+    assert process is not None
+    assert process.wait(300) == 0
+    assert compile_apart(kernel, ()) is None, "it is in the cache"
 
 
 # ---- on a GPU

@@ -1,8 +1,8 @@
 """Where chains and searches run if that is left open, or if they are too few for a GPU.
 
 A GPU advances thousands of chains at once, each at about the speed of a sixtieth of a core, whatever the
-sizes and the score (docs/performance.md). So a run of few chains ends sooner on this processor, and so does
-a search, which reads one row after another. The bits are the same.
+sizes and the score (docs/performance.md). So a run of few chains ends sooner on this processor. A search of a
+large matrix ends sooner on a GPU, one of a small matrix on this processor. The bits are the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from syclade.host.device.choice import Devices, Several, choose_device, split_de
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.device import Device, is_gpu, native_device
 
-__all__ = ["CHAINS_A_CORE", "GPU_START_SECONDS", "place_of_chains", "place_of_few"]
+__all__ = [
+    "AUTO_ENTRIES",
+    "CHAINS_A_CORE",
+    "GPU_START_SECONDS",
+    "SEARCH_ENTRIES",
+    "place_of_chains",
+    "place_of_few",
+    "place_of_searches",
+]
 
 logger = logging.getLogger("syclade.devices")
 
@@ -25,6 +33,32 @@ CHAINS_A_CORE = 60
 
 GPU_START_SECONDS = 20.0
 """Runs that take less time on this processor leave a GPU alone: it takes up to ten seconds to start."""
+
+
+SEARCH_ENTRIES = 4e5
+"""Entries of a matrix above which a requested GPU runs the searches: it is faster than the cores there.
+
+No search starts from a short chain there (`search/policy.py`).
+"""
+
+AUTO_ENTRIES = 4e6
+"""Entries above which `auto` takes a GPU for searches, which last long enough to pay for its start."""
+
+
+def place_of_searches(wanted: str | Device | Several, entries: int) -> str | Device | Several:
+    """Return where searches run: on a requested GPU for large matrices, by `auto` for still larger ones.
+
+    Args:
+        wanted: as for `place_of_few`.
+        entries: mutations times distinct columns.
+    """
+    if wanted == "auto":
+        gpus = _gpus() if entries > AUTO_ENTRIES else []
+        if not gpus:
+            return wanted
+        logger.info("searches run on %s (%s): they are faster there", gpus[0].filter, gpus[0].name)
+        return gpus[0]
+    return wanted if entries > SEARCH_ENTRIES else place_of_few(wanted)
 
 
 def place_of_few(wanted: str | Device | Several, plan: Plan | None = None) -> str | Device | Several:

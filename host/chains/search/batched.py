@@ -1,4 +1,4 @@
-"""Batched stages, for devices on which many threads work on one search: their kernels, and sizes of arrays."""
+"""Batched stages, for devices on which many threads work on one search: their kernels, and array sizes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ BATCHED_STAGES = {
 @cache
 def batched_kernel(stage: str) -> Kernel:
     """Return the kernel of a stage."""
+    arguments = BATCHED_ARGUMENTS
+    if stage.startswith("by-"):  # which take too much of a GPU's shared memory: trees of all columns
+        arguments = tuple(one._replace(hot=False) for one in arguments)
     return Kernel(
         name=f"search_{stage.replace('-', '_')}_batched",
         factory="syclade.kernels.search.batched.stages:make_batched",
         parts={"stage": BATCHED_STAGES[stage]},
         constants={},
-        records=(Record("Given", BATCHED_ARGUMENTS),),
+        records=(Record("Given", arguments),),
         group="grid",
         lanes=1,
     )

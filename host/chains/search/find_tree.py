@@ -9,12 +9,13 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.opening import open_on
-from syclade.host.chains.backends.placement import place_of_few
+from syclade.host.chains.backends.placement import place_of_few, place_of_searches
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import Found, RunContext, Search, ShortChains
 from syclade.host.chains.runs.pipeline import Outcome, Progress
@@ -34,13 +35,17 @@ from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first, split_devices
 from syclade.host.device.cores import usable_cores
-from syclade.host.device.device import Device
+from syclade.host.device.device import Device, is_gpu
 from syclade.host.device.work import WorkDone
+from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.signals import Stopped
 
 __all__ = ["find"]
 
 logger = logging.getLogger("syclade.devices")
+
+_Opened: TypeAlias = tuple[Device, bool, Searches]
+"""A device, whether it was requested, and a runner of searches on it."""
 
 
 def find(
@@ -76,12 +81,19 @@ def find(
     current = resumed_searches(context.checkpoints, policy, problem, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
     stages = stages_left(policy, None if current is None else current.searches)
-    where = split_devices(place_of_few(wanted))
-    opened = (
-        _open_shared(where, problem, policy, seed, stages)
-        if isinstance(where, Several)
-        else _open_one(where, problem, policy, count, seed, stages)
-    )
+    where = split_devices(place_of_searches(wanted, problem.mutations * problem.columns))
+    opened: _Opened | None = None
+    if is_gpu(where.filter if isinstance(where, Device) else str(where)):
+        opened = _open_gpu(where, problem, policy, seed, stages, explicit=wanted != "auto")
+        if opened is None:
+            where = split_devices(place_of_few(wanted))
+        else:
+            count = len(policy.starts)
+    if opened is None and isinstance(where, Several):
+        opened = _open_shared(where, problem, policy, seed, stages)
+    if opened is None:
+        assert not isinstance(where, Several)
+        opened = _open_one(where, problem, policy, count, seed, stages)
     device, explicit, runner = opened
     reporter = _Reporter(plan, problem, policy.starts.count(BY_CHAIN), context)
     try:
@@ -133,6 +145,35 @@ def find(
     )
 
 
+def _open_gpu(
+    where: str | Device | Several,
+    problem: SearchProblem,
+    policy: SearchPolicy,
+    seed: int,
+    stages: Sequence[str],
+    *,
+    explicit: bool,
+) -> _Opened | None:
+    """Return the GPU, whether it was requested, and a runner of all searches on it; None if they do not fit.
+
+    Raises:
+        DeviceError: a requested GPU fails in another way.
+    """
+    gpu = where if isinstance(where, Device) else choose_device(first_of(where))
+    try:
+        runner = make_search_runner(
+            gpu, problem, len(policy.starts), seed, by_columns=policy.by_columns, stages=stages
+        )
+        if not explicit:
+            runner.load(stages)  # so that another device can be taken if that fails
+    except DeviceError as error:
+        if explicit and not isinstance(error, DeviceMemoryError):
+            raise
+        logger.info("searches do not run on %s (%s): %s", gpu.filter, gpu.name, error)
+        return None
+    return gpu, explicit, runner
+
+
 def _open_one(
     wanted: str | Device,
     problem: SearchProblem,
@@ -140,7 +181,7 @@ def _open_one(
     count: int,
     seed: int,
     stages: Sequence[str],
-) -> tuple[Device, bool, Searches]:
+) -> _Opened:
     """Return a device, whether it was requested, and a runner of searches on it."""
     explicit = wanted != "auto"
     chosen = wanted if isinstance(wanted, Device) else choose_device(wanted)
@@ -160,7 +201,7 @@ def _open_one(
 
 def _open_shared(
     where: Several, problem: SearchProblem, policy: SearchPolicy, seed: int, stages: Sequence[str]
-) -> tuple[Device, bool, Searches]:
+) -> _Opened:
     """Return the device of the short chains, whether it was requested, and searches of several places.
 
     The short chains take less time than giving them away.

@@ -129,6 +129,18 @@ class SearchRunner:
         self._log.launched(sweeps, time.perf_counter() - started)
         return scores
 
+    def load(self, stages: Sequence[str]) -> None:
+        """Load the kernels of stages.
+
+        Raises:
+            DeviceError: one cannot be compiled, or the driver refuses it.
+        """
+        for stage in stages:
+            if self._starts is not None and stage in _STARTS:
+                self._starts.load([stage])
+            else:
+                self._load(stage)
+
     def _start_on_sample(self, starts: SearchRunner, works: Sequence[Work | None]) -> list[Work | None]:
         """Make the trees of those that start; return the work that is left: of these, to score the trees."""
         starting = [work if work is not None and work.stage in _STARTS else None for work in works]
@@ -208,9 +220,13 @@ def make_search_runner(
     teams = teams_for(device.units, sizes) if device.kind == "cuda" else 0
     if teams and sparse is None:
         sizes = batched_sizes(sizes, teams)
-        blocks = open_engine(device, Allocation(BATCHED_ARGUMENTS, sizes, search_arrays(problem, sizes, seed)))
+        blocks = open_engine(
+            device, Allocation(BATCHED_ARGUMENTS, sizes, search_arrays(problem, sizes, seed))
+        )
         blocks.prepare([batched_kernel(stage) for stage in stages])
-        return SearchRunner(problem, blocks, lambda stage: blocks.load(batched_kernel(stage)), GENERAL, starts)
+        return SearchRunner(
+            problem, blocks, lambda stage: blocks.load(batched_kernel(stage)), GENERAL, starts
+        )
     if sparse is None:
         sparse = [stage for stage in STAGES if device.kind == "native" and is_sparse(stage, problem)]
     arguments = SPARSE_ARGUMENTS if sparse else ARGUMENTS

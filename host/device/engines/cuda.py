@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.ptx import load_ptx
+from syclade.host.device.compile.ptx import compile_apart, load_ptx
+from syclade.host.device.cores import usable_cores
 from syclade.host.device.cuda import open_gpu
 from syclade.host.device.device import Device
 from syclade.host.device.engines.engine import Allocation, Engine
@@ -21,6 +23,8 @@ from syclade.kernels.arguments import Argument
 from syclade.kernels.target.cuda.traits import GRID_NEAR_BYTES, NEAR_BYTES, THREADS, TRAITS
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from cuda.bindings.driver import CUfunction, CUstream
 
     from syclade.host.device.cuda import Event
@@ -63,6 +67,8 @@ class CudaEngine(Engine):
         self._loaded: list[Loaded] = []
         self._stream = self._gpu.stream()
         self._streams: dict[int, CUstream] = {}
+        self._ahead: dict[str, Future[CUfunction]] = {}
+        self._compilers: list[Popen[bytes]] = []
         self._origin = self._gpu.event(self._stream)
         try:
             self._allocate(allocation)
@@ -117,6 +123,27 @@ class CudaEngine(Engine):
         address, _ = self._place(name, slot)
         self._gpu.copy_to(address, self.part_of(name, values, slot))
 
+    def prepare(self, kernels: Sequence[Kernel]) -> None:
+        """See `Engine.prepare`: subprocesses compile, and threads have the driver translate."""
+        if kernels:
+            pool = ThreadPoolExecutor(min(len(kernels), usable_cores()))
+            self._ahead = {one.name: pool.submit(self._made_ahead, one) for one in kernels}
+            pool.shutdown(wait=False)
+
+    def _made_ahead(self, kernel: Kernel) -> CUfunction:
+        process = compile_apart(kernel, self._names_near(kernel))
+        if process is not None:
+            self._compilers.append(process)
+            process.wait()
+        return self._function(kernel)
+
+    def _function(self, kernel: Kernel) -> CUfunction:
+        return self._gpu.function(*load_ptx(kernel, self._names_near(kernel)))
+
+    def _names_near(self, kernel: Kernel) -> list[str]:
+        near = self._near_blocks(kernel) if kernel.group == "grid" else self._near(kernel)
+        return [one.name for one in near]
+
     def load(self, kernel: Kernel) -> int:
         """Load a kernel; return its number.
 
@@ -125,7 +152,8 @@ class CudaEngine(Engine):
         """
         grid = kernel.group == "grid"
         near = self._near_blocks(kernel) if grid else self._near(kernel)
-        function = self._gpu.function(*load_ptx(kernel, [one.name for one in near]))
+        ahead = self._ahead.get(kernel.name)
+        function = self._function(kernel) if ahead is None else ahead.result()
         if grid:
             blocks, parted = 1, [one for one in kernel.arguments if "teams" in one.shape]
         else:
@@ -219,7 +247,14 @@ class CudaEngine(Engine):
         return begun, ended
 
     def close(self) -> None:
-        """See `Engine.close`."""
+        """See `Engine.close`; what is compiled ahead and not used is given up."""
+        for future in self._ahead.values():
+            future.cancel()
+        for process in self._compilers:
+            process.kill()
+            process.wait()
+        wait([one for one in self._ahead.values() if not one.cancelled()])
+        self._ahead.clear()
         self._loaded.clear()
         with suppress(DeviceError):  # a GPU that has failed frees nothing
             for stream in (*self._streams.values(), self._stream):

@@ -1,1 +1,1 @@
-"""Stages for many threads per search: one sum over all columns for all places of a decision, or of several."""
+"""Stages for many threads per search: one sum over all columns for all places of one or more decisions."""

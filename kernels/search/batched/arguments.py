@@ -39,7 +39,9 @@ BATCHED_ARGUMENTS = (
     Argument("tops", SCRATCH, "int32", _GENE_ROWS, "the best sum at or below each edge"),
     Argument("on_path", SCRATCH, "int32", _GENE_ROWS, "the best sum at or above each edge"),
     Argument("beside", SCRATCH, "int32", _GENE_ROWS, "the best sum beside the path to each edge"),
-    Argument("numbers", SCRATCH, "int64", ("slots", "teams", NUMBERS), "numbers that a team remembers", hot=True),
+    Argument(
+        "numbers", SCRATCH, "int64", ("slots", "teams", NUMBERS), "numbers that a team remembers", hot=True
+    ),
     Argument("keys", SCRATCH, "int64", ("slots", "teams", 2 * BATCH * WARPS), "best keys, ranks", hot=True),
     Argument("parents", SCRATCH, "int32", _NODES, "parent of each node", hot=True),
     Argument("first_child", SCRATCH, "int32", _NODES, "first child; -1: none", hot=True),

@@ -10,12 +10,12 @@ from syclade.kernels.search.batched.arguments import BATCH
 from syclade.kernels.search.batched.mutation_tree import (
     interval_of,
     node_at,
-    own,
     parent_of,
     size_of,
     start_of,
 )
 from syclade.kernels.search.batched.rows import weight_at
+from syclade.kernels.search.batched.team import own
 from syclade.kernels.target import control, device_function
 from syclade.kernels.target.blocks import add_to, read_fresh, warp_prefix, warp_sum
 
@@ -101,7 +101,13 @@ def sum_below(
 
 
 @device_function
-def add_hopes(work, v, item, part, parts):
+def add_hopes(
+    work,  # IN OUT Team
+    v,  # IN control: the mutation
+    item,  # IN control: place in the batch
+    part,  # IN control: part of the places, of `parts`
+    parts,  # IN control
+):
     """Add what is below children of nodes, without v, to the hopes of these nodes; see `gain_at`."""
     given, old = work.given, parent_of(work, v)
     for place in range(1 + part * work.lanes + work.lane, size_of(work, work.root), parts * work.lanes):

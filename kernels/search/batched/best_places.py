@@ -15,7 +15,12 @@ _KEYS = BATCH * WARPS
 
 
 @device_function
-def better(key, rank, best_key, best_rank):
+def better(
+    key,  # IN int64
+    rank,  # IN int64
+    best_key,  # IN int64: the best key so far
+    best_rank,  # IN int64: its rank
+):
     """Return (best key, best rank) of two places, int64."""
     if key > best_key or (key == best_key and rank < best_rank):
         best_key, best_rank = key, rank
@@ -33,7 +38,12 @@ def best_of_warp(key, rank):
 
 
 @device_function
-def keep(work, task, key, rank):
+def keep(
+    work,  # IN OUT Team
+    task,  # IN control: number of the task
+    key,  # IN int64
+    rank,  # IN int64
+):
     """Store the best place of a warp under the number of its task."""
     key, rank = best_of_warp(key, rank)
     if work.lane == 0:

@@ -1,4 +1,4 @@
-"""A team's copy of the cell tree, and its mutations' sums of weights on the edges; see `search/cell_tree.py`."""
+"""A team's copy of the cell tree, and sums of its mutations' weights on edges; see `search/cell_tree.py`."""
 
 import numpy as np
 
@@ -54,7 +54,12 @@ def joints_below(work, joint):
 
 
 @device_function
-def put_joint(work, joint, left, right):
+def put_joint(
+    work,  # IN OUT Team
+    joint,  # IN control
+    left,  # IN control: one child
+    right,  # IN control: the other child
+):
     """Make two nodes the children of a third; one thread does."""
     given = work.given
     given.left[at_joint(work, joint)] = np.int32(left)
@@ -64,7 +69,12 @@ def put_joint(work, joint, left, right):
 
 
 @device_function
-def replace_child(work, upper, old, new):
+def replace_child(
+    work,  # IN OUT Team
+    upper,  # IN control: the parent; -1: `new` becomes the root
+    old,  # IN control: the old child
+    new,  # IN control: the new child
+):
     """Put `new` in the place of `old` below `upper`; if `upper` is -1, `new` becomes the root; one thread."""
     given = work.given
     given.above[at_joint(work, new)] = np.int32(upper)
@@ -108,7 +118,7 @@ def join(work, joint, gene):
 
 @device_function
 def step_up(work, at, below):
-    """Return (whether there is a node, its row, the row of its child beside `below`, the node above), control.
+    """Return (whether there is a node, its row, the row of its child beside `below`, the node above).
 
     Without a node, the rows are those of `below`.
     """
@@ -122,7 +132,14 @@ def step_up(work, at, below):
 
 
 @device_function
-def put_up(work, there, own, value, beside, top):
+def put_up(
+    work,  # IN OUT Team
+    there,  # IN bool: whether there is a node
+    own,  # IN control: where its number is
+    value,  # IN int32: its sum
+    beside,  # IN int32: the best sum beside the path
+    top,  # IN int32: the best sum below
+):
     """Store a node's sum and best sum; return the best sum (int32). Without a node, return the one below."""
     if there:
         top = max(value, max(beside, top))
@@ -132,7 +149,13 @@ def put_up(work, there, own, value, beside, top):
 
 
 @device_function
-def add_up(work, node, below, more, gene):
+def add_up(
+    work,  # IN OUT Team
+    node,  # IN control; -1: do nothing
+    below,  # IN control: its child on the path
+    more,  # IN int32: what is added
+    gene,  # IN control: the mutation
+):
     """Add a number to the sums of a node and of those above it, and renew the best sums.
 
     `below` is the node's child on the path, whose best sum is known. What four levels need is loaded at once.

@@ -15,11 +15,10 @@ from syclade.kernels.search.batched.mutation_tree import (
     first_child_of,
     following_of,
     node_at,
-    own,
 )
 from syclade.kernels.search.batched.rows import attach
 from syclade.kernels.search.batched.shuffle import below_word, word_at
-from syclade.kernels.search.batched.team import at_joint, clear_scores, everyone, joint_row
+from syclade.kernels.search.batched.team import at_joint, clear_scores, everyone, joint_row, own
 from syclade.kernels.search.draws import JOINS, word_of
 from syclade.kernels.target import control, device_function
 from syclade.kernels.target.blocks import add_to, lower_to, meet, raise_to, read_fresh
@@ -72,9 +71,9 @@ def sum_leaves(work, leaves):
             given.sums[joint_row(work, leaf) + gene] = np.int32(0)
     meet()
     for column in range(work.warp, work.columns, work.warps):
-        leaf = control(given.kid[own(work, holder_of(work, column))])
+        row = joint_row(work, control(given.kid[own(work, holder_of(work, column))]))
         for gene in range(work.first_gene + work.lane, work.end_gene, work.lanes):
-            add_to(given.sums, joint_row(work, leaf) + gene, given.columns[column * work.genes + gene])
+            add_to(given.sums, row + gene, given.columns[column * work.genes + gene])
     meet()
     for leaf in range(work.warp, leaves, work.warps):
         row = joint_row(work, leaf)
@@ -178,7 +177,7 @@ def find_edges(work, joints):
 
 @device_function
 def to_mutation_tree(work, joints):
-    """Set the parents; mutations of one edge become a chain, in the order of their numbers. All teams meet."""
+    """Set the parents; mutations of one edge become a chain, in the order of numbers. All teams meet."""
     given = work.given
     find_edges(work, joints)
     everyone(work)

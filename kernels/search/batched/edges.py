@@ -1,4 +1,4 @@
-"""What all mutations gain with a subtree of the cell tree on each edge, and the best edge.
+"""Gains of all mutations with a subtree of the cell tree on each edge, and the best edge.
 
 The subtree is taken off. Each warp takes a part of the preorder, after the path from the root to its start.
 """
@@ -23,7 +23,7 @@ def path_at(work, step):
 
 @device_function
 def take_path(work, joint):
-    """List the nodes above a node, from its parent to the root; return their number (control); a warp does."""
+    """List the nodes above a node, from its parent to the root; return their number; a warp does."""
     length, at = control(0), above_of(work, joint)
     while at >= 0:
         if work.lane == 0:
@@ -44,7 +44,12 @@ def beside_of(work, joint):
 
 
 @device_function
-def walk_path(work, length, moving, gene):
+def walk_path(
+    work,  # IN OUT Team
+    length,  # IN control: number of nodes
+    moving,  # IN int32: the best sum of the moving subtree, at least 0
+    gene,  # IN control: the mutation
+):
     """Go down the warp's path, of one or more nodes, and store the best sums on it and beside it.
 
     What four nodes need is loaded at once.
@@ -57,10 +62,22 @@ def walk_path(work, length, moving, gene):
         joint_1 = control(given.path[path_at(work, last - min(first + 1, last))])
         joint_2 = control(given.path[path_at(work, last - min(first + 2, last))])
         joint_3 = control(given.path[path_at(work, last - min(first + 3, last))])
-        sum_0, top_0 = given.sums[joint_row(work, joint_0) + gene], given.tops[beside_of(work, joint_0) + gene]
-        sum_1, top_1 = given.sums[joint_row(work, joint_1) + gene], given.tops[beside_of(work, joint_1) + gene]
-        sum_2, top_2 = given.sums[joint_row(work, joint_2) + gene], given.tops[beside_of(work, joint_2) + gene]
-        sum_3, top_3 = given.sums[joint_row(work, joint_3) + gene], given.tops[beside_of(work, joint_3) + gene]
+        sum_0, top_0 = (
+            given.sums[joint_row(work, joint_0) + gene],
+            given.tops[beside_of(work, joint_0) + gene],
+        )
+        sum_1, top_1 = (
+            given.sums[joint_row(work, joint_1) + gene],
+            given.tops[beside_of(work, joint_1) + gene],
+        )
+        sum_2, top_2 = (
+            given.sums[joint_row(work, joint_2) + gene],
+            given.tops[beside_of(work, joint_2) + gene],
+        )
+        sum_3, top_3 = (
+            given.sums[joint_row(work, joint_3) + gene],
+            given.tops[beside_of(work, joint_3) + gene],
+        )
         if first == 0:  # nothing is beside the root, which is all of these if it is the whole path
             top_0 = moving
             if length == 1:
@@ -72,7 +89,13 @@ def walk_path(work, length, moving, gene):
 
 
 @device_function
-def put_path(work, joint, on_path, beside, gene):
+def put_path(
+    work,  # IN OUT Team
+    joint,  # IN control
+    on_path,  # IN int32: the best sum on the path
+    beside,  # IN int32: the best sum beside the path
+    gene,  # IN control: the mutation
+):
     """Store the best sums on the path to a node and beside it; return them."""
     at = joint_row(work, joint) + gene
     work.given.on_path[at] = on_path
@@ -81,7 +104,14 @@ def put_path(work, joint, on_path, beside, gene):
 
 
 @device_function
-def next_joint(work, place, stop, free, first_out, last_out):
+def next_joint(
+    work,  # IN OUT Team
+    place,  # IN control: position
+    stop,  # IN control: end of the positions
+    free,  # IN control: node above it, which is not in the tree; -1: none
+    first_out,  # IN control: first position of the subtree that is off; -1: none
+    last_out,  # IN control: end of its positions
+):
     """Return (position, node) of the next node that is not taken off, from a position on; -1 at the end."""
     at, joint = place, control(-1)
     if at == first_out:
@@ -100,7 +130,7 @@ def next_joint(work, place, stop, free, first_out, last_out):
 
 @device_function
 def load_edge(work, joint, gene):
-    """Return (row, parent, its best sums on the path and beside it, own sum and best sum, sibling's best sum)."""
+    """Return (row, parent, its sums on the path and beside, own sum, own best sum, sibling's best sum)."""
     given = work.given
     row = joint_row(work, max(joint, control(0)))
     upper, before, other = control(-1), row, row
@@ -115,12 +145,22 @@ def load_edge(work, joint, gene):
 
 
 @device_function
-def use_edge(work, joint, row, upper, on_path, beside, own, top, other, moving, joins, gene, start):
-    """Add what a block of mutations gains on an edge; return the best sums on the path and beside it.
-
-    Args: `on_path` and `beside` are the parent's, `own`, `top` and `other` what `load_edge` returned, `moving`
-    and `joins` the best sum, at least 0, and the sum of the moving subtree.
-    """
+def use_edge(
+    work,  # IN OUT Team
+    joint,  # IN control; -1: do nothing
+    row,  # IN control: where the node's row starts
+    upper,  # IN control: the parent; -1: none
+    on_path,  # IN int32: the best sum on the path
+    beside,  # IN int32: the best sum beside the path
+    own,  # IN control: where its number is
+    top,  # IN int32: the best sum below
+    other,  # IN int32: the sibling's best sum
+    moving,  # IN int32: the best sum of the moving subtree, at least 0
+    joins,  # IN int32: the moving subtree's sum
+    gene,  # IN control: the mutation
+    start,  # IN control: where the buffer of sums starts
+):
+    """Add what a block of mutations gains on an edge; return the best sums on the path and beside it."""
     if joint >= 0:
         if upper < 0:
             on_path, beside = own, moving
@@ -135,7 +175,14 @@ def use_edge(work, joint, row, upper, on_path, beside, own, top, other, moving, 
 
 
 @device_function
-def parents_of(upper, joint, on_path, beside, new_on_path, new_beside):
+def parents_of(
+    upper,  # IN control: the parent
+    joint,  # IN control: a node just computed
+    on_path,  # IN int32: the best sum on the path
+    beside,  # IN int32: the best sum beside the path
+    new_on_path,  # IN int32: that node's best sum on the path
+    new_beside,  # IN int32: that node's best sum beside the path
+):
     """Return the parent's best sums: those loaded, or those of a node just computed if that is the parent."""
     if upper == joint:
         on_path, beside = new_on_path, new_beside
@@ -143,7 +190,18 @@ def parents_of(upper, joint, on_path, beside, new_on_path, new_beside):
 
 
 @device_function
-def add_block(work, x, free, first, stop, length, first_out, last_out, gene, start):
+def add_block(
+    work,  # IN OUT Team
+    x,  # IN control: top of the subtree that moves
+    free,  # IN control: node above it, which is not in the tree; -1: none
+    first,  # IN control: first position of the part
+    stop,  # IN control: its end
+    length,  # IN control: nodes on the path to the part
+    first_out,  # IN control: first position of the subtree that is off; -1: none
+    last_out,  # IN control: end of its positions
+    gene,  # IN control: the mutation
+    start,  # IN control: where the buffer of sums starts
+):
     """Add what a block of mutations gains with x on the edges of a part of the preorder; a warp does."""
     given, moved = work.given, joint_row(work, x) + gene
     joins, moving = given.sums[moved], max(given.tops[moved], np.int32(0))

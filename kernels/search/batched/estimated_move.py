@@ -24,7 +24,6 @@ from syclade.kernels.search.batched.mutation_tree import (
     link,
     load_tree,
     make_tree,
-    own,
     parent_of,
     release_children,
     renumber,
@@ -43,6 +42,7 @@ from syclade.kernels.search.batched.team import (
     everyone,
     gains_at,
     luck_of,
+    own,
     put_number,
     score_at,
 )
@@ -82,14 +82,21 @@ def look_through(
 
 
 @device_function
-def first_that_moves(work, turn, count, gains, luck, noise):
+def first_that_moves(
+    work,  # IN OUT Team
+    turn,  # IN control: turn of the first
+    count,  # IN control: number of turns
+    gains,  # IN control: where the sums start
+    luck,  # IN control: where the noise starts
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Return (item, where it goes) of the first mutation that moves, or (-1, 0), control."""
     given, parts = work.given, max(work.warps // count, control(1))
     for task in range(work.warp, count * parts, work.warps):
         copy_weights(work, gains, control(task // parts), task % parts, parts)
     meet()
-    for item in range(work.warp, count, work.warps):
-        sum_below(work, control(item))
+    for one in range(work.warp, count, work.warps):
+        sum_below(work, control(one))
     meet()
     for task in range(work.warp, count * parts, work.warps):
         add_hopes(work, v_of(work, turn + task // parts), control(task // parts), task % parts, parts)
@@ -103,11 +110,11 @@ def first_that_moves(work, turn, count, gains, luck, noise):
         keep(work, task, key, rank)
     meet()
     moved, to = control(-1), control(0)
-    for item in range(count):
+    for one in range(count):
         if moved < 0:
-            _, rank = kept(work, item * parts, parts)
+            _, rank = kept(work, one * parts, parts)
             if rank >= 0:
-                moved, to = control(item), rank
+                moved, to = control(one), rank
     meet()
     return moved, to
 
@@ -128,7 +135,13 @@ def take_children(work, v, node):
 
 
 @device_function
-def move_mutation(work, v, node, item, moves):
+def move_mutation(
+    work,  # IN OUT Team
+    v,  # IN control: the mutation
+    node,  # IN control: its new parent
+    item,  # IN control: place in the batch
+    moves,  # IN control: moves before this one
+):
     """Move v below a node, with those of its children below which v gains, and attach the columns."""
     old = parent_of(work, v)
     start, stop = interval_of(work, v)
@@ -172,7 +185,12 @@ def turns(work, sweep, noise):
 
 
 @device_function
-def sweeps(work, sweep, repeats, noise):
+def sweeps(
+    work,  # IN OUT Team
+    sweep,  # IN int64: number of the sweep
+    repeats,  # IN int64: most sweeps
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Move every mutation once per sweep; return (score, next sweep), int64."""
     load_tree(work)
     make_tree(work)

@@ -22,7 +22,6 @@ from syclade.kernels.search.batched.mutation_tree import (
     link,
     load_tree,
     make_tree,
-    own,
     parent_of,
     release_children,
     renumber,
@@ -49,6 +48,7 @@ from syclade.kernels.search.batched.team import (
     everyone,
     gains_at,
     luck_of,
+    own,
     put_number,
     score_at,
 )
@@ -61,7 +61,7 @@ from syclade.kernels.target.blocks import meet, read_fresh
 
 @device_function
 def take_out(work, v):
-    """Take v out of the tree; its children go to its parent. Return (old parent, number of children), control."""
+    """Take v out of the tree; its children go to its parent. Return (old parent, number of children)."""
     given, old, kids = work.given, parent_of(work, v), children_now(work, v)
     for node in range(work.thread, work.root + 1, work.threads):
         given.kid[own(work, node)] = np.int32(0)
@@ -138,7 +138,12 @@ def find_place(
 
 
 @device_function
-def link_at(work, v, kind, node):
+def link_at(
+    work,  # IN OUT Team
+    v,  # IN control: the mutation
+    kind,  # IN control: kind of place
+    node,  # IN control: where it goes
+):
     """Put v at its place in the lists; one thread does. Return nothing."""
     below, parent = control(1), node
     if kind == ON_EDGE:
@@ -165,7 +170,12 @@ def link_at(work, v, kind, node):
 
 
 @device_function
-def insert(work, v, kind, node):
+def insert(
+    work,  # IN OUT Team
+    v,  # IN control: the mutation
+    kind,  # IN control: kind of place
+    node,  # IN control: where it goes
+):
     """Put v at its best place."""
     parent = node
     if kind == ON_EDGE:
@@ -187,7 +197,13 @@ def insert(work, v, kind, node):
 
 
 @device_function
-def exact_move(work, v, turn, sweep, noise):
+def exact_move(
+    work,  # IN OUT Team
+    v,  # IN control: the mutation
+    turn,  # IN control: turn in the sweep
+    sweep,  # IN int64: number of the sweep
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Move v to its best place, and add the score after its turn."""
     old, kids = take_out(work, v)
     kind, node = find_place(work, v, old, kids, turn, sweep, noise)
@@ -196,7 +212,12 @@ def exact_move(work, v, turn, sweep, noise):
 
 
 @device_function
-def sweeps(work, sweep, repeats, noise):
+def sweeps(
+    work,  # IN OUT Team
+    sweep,  # IN int64: number of the sweep
+    repeats,  # IN int64: most sweeps
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Move every mutation once per sweep; return (score, next sweep), int64."""
     load_tree(work)
     make_tree(work)
@@ -223,7 +244,12 @@ def sweeps(work, sweep, repeats, noise):
 
 
 @device_function
-def by_mutations(work, sweep, repeats, noise):
+def by_mutations(
+    work,  # IN OUT Team
+    sweep,  # IN int64: number of the sweep
+    repeats,  # IN int64: most sweeps
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Insert the mutations, those seen in most cells first; return (score, next sweep), int64."""
     load_tree(work)
     for node in range(work.thread, work.root, work.threads):

@@ -1,4 +1,4 @@
-"""What columns gain with a mutation at each of its places, and the best place; the mutation is not in the tree.
+"""Gains of all columns with a mutation at each of its places, and the best place; it is not in the tree.
 
 With S, M, O and B the scores, the best below nodes, the best outside of their subtrees and the best of all,
 and w the mutation's weights: as a leaf below t, max(0, S[t] + w - B); above all children of t,
@@ -16,13 +16,12 @@ from syclade.kernels.search.batched.mutation_tree import (
     following_of,
     interval_of,
     node_at,
-    own,
     parent_of,
     size_of,
     start_of,
 )
 from syclade.kernels.search.batched.rows import column_step, first_column, outside_of, weight_at
-from syclade.kernels.search.batched.team import luck_of, row_of
+from syclade.kernels.search.batched.team import luck_of, own, row_of
 from syclade.kernels.search.draws import SCORE_BITS
 from syclade.kernels.search.exact_move import ABOVE_ALL, LEAF, ON_EDGE
 from syclade.kernels.target import control, device_function
@@ -54,7 +53,17 @@ def before_start(work):
 
 
 @device_function
-def gains_of(work, place, stop, row, upper, count, top, v, cell):
+def gains_of(
+    work,  # IN OUT Team
+    place,  # IN control: position
+    stop,  # IN control: end of the subtree
+    row,  # IN control: where the node's row starts
+    upper,  # IN control: where its parent's row starts
+    count,  # IN control: number of nodes
+    top,  # IN control: where the root's row starts
+    v,  # IN control: the mutation
+    cell,  # IN control: the column
+):
     """Return (score, best score of all, gains as a leaf, above all children, on the edge) of a column."""
     given = work.given
     weight, best = weight_at(work, v, cell), given.maxima[top + cell]
@@ -67,7 +76,14 @@ def gains_of(work, place, stop, row, upper, count, top, v, cell):
 
 
 @device_function
-def add_sums(work, start, node, leaf, every, edge):
+def add_sums(
+    work,  # IN OUT Team
+    start,  # IN control: where the buffer of sums starts
+    node,  # IN control
+    leaf,  # IN int32: the gain as a leaf
+    every,  # IN int32: the gain above all children
+    edge,  # IN int32: the gain on the edge
+):
     """Add what the team's columns gain at three kinds of place at a node; a warp does."""
     leaf, every, edge = warp_sum(leaf), warp_sum(every), warp_sum(edge)
     for kind in range(work.lane, 3, work.lanes):
@@ -244,7 +260,15 @@ def place_of_rank(work, rank):
 
 
 @device_function
-def later_place(key, kind, node, gain, luck, new_kind, new_node):
+def later_place(
+    key,  # IN int64: the best key so far
+    kind,  # IN control: its kind of place
+    node,  # IN control: its node
+    gain,  # IN int64: score of the other place
+    luck,  # IN int64: its noise
+    new_kind,  # IN control: its kind
+    new_node,  # IN control: its node
+):
     """Return (key, kind, node) of the better one of the best place and another, which comes later."""
     other = (gain << SCORE_BITS) + luck
     if other > key:

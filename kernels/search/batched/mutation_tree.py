@@ -79,11 +79,15 @@ def unlink(work, node):
 
 
 @device_function
-def link(work, node, parent, after):
+def link(
+    work,  # IN OUT Team
+    node,  # IN control
+    parent,  # IN control: its parent from now on
+    after,  # IN control: a child before it in the list; -1: search from the first
+):
     """Make a node a child of a parent; one thread does.
 
-    Args: `after` is a child of the parent with a lower number, or -1 to search from the first one. Returns
-    the node, from which a child with a higher number can be linked.
+    Returns the node, from which a child with a higher number can be linked.
     """
     given = work.given
     last = after

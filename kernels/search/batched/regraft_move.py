@@ -39,7 +39,12 @@ from syclade.kernels.target.blocks import meet, read_fresh
 
 
 @device_function
-def take_off(work, x, free, sibling):
+def take_off(
+    work,  # IN OUT Team
+    x,  # IN control: top of the subtree that moves
+    free,  # IN control: node above it
+    sibling,  # IN control: its sibling
+):
     """Take x and the free node above it off the tree; they stay in the order."""
     given, upper = work.given, above_of(work, free)
     meet()
@@ -85,7 +90,13 @@ def reorder(
 
 
 @device_function
-def put_on_edge(work, x, free, y, root):
+def put_on_edge(
+    work,  # IN OUT Team
+    x,  # IN control: top of the subtree that moves
+    free,  # IN control: node above it, which is not in the tree
+    y,  # IN control: node below the edge
+    root,  # IN control
+):
     """Put x on the edge above y, with a free node above it; return the root (control); the team meets."""
     given, upper = work.given, above_of(work, y)
     meet()
@@ -105,7 +116,15 @@ def put_on_edge(work, x, free, y, root):
 
 
 @device_function
-def regraft(work, x, root, joints, turn, sweep, noise):
+def regraft(
+    work,  # IN OUT Team
+    x,  # IN control: top of the subtree that moves
+    root,  # IN control
+    joints,  # IN control: number of nodes
+    turn,  # IN control: turn in the sweep
+    sweep,  # IN int64: number of the sweep
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Move x, which is not the root, to its best edge; return the root (control)."""
     free, sibling = above_of(work, x), sibling_of(work, x)
     below = joints_below(work, x)
@@ -121,7 +140,13 @@ def regraft(work, x, root, joints, turn, sweep, noise):
 
 
 @device_function
-def graft(work, x, free, root, count):
+def graft(
+    work,  # IN OUT Team
+    x,  # IN control: the leaf
+    free,  # IN control: node that is not in the tree
+    root,  # IN control
+    count,  # IN control: number of nodes
+):
     """Put a new leaf at its best edge, in a tree of `count` nodes; return the root (control)."""
     add_edges(work, x, control(-1), count, gains_at(work, 0))
     gains, luck = everyone(work)
@@ -134,7 +159,13 @@ def graft(work, x, free, root, count):
 
 
 @device_function
-def sweep_once(work, root, joints, sweep, noise):
+def sweep_once(
+    work,  # IN OUT Team
+    root,  # IN control
+    joints,  # IN control: number of nodes
+    sweep,  # IN int64: number of the sweep
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Move every node once; return (root, how often the score changed), control."""
     shuffle(work, joints, sweep)
     everyone(work)
@@ -168,7 +199,12 @@ def finish(work, joints):
 
 
 @device_function
-def sweeps(work, sweep, repeats, noise):
+def sweeps(
+    work,  # IN OUT Team
+    sweep,  # IN int64: number of the sweep
+    repeats,  # IN int64: most sweeps
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Convert to the cell tree, move every node once per sweep, and convert back.
 
     Returns (score, next sweep), int64.
@@ -188,7 +224,12 @@ def sweeps(work, sweep, repeats, noise):
 
 
 @device_function
-def by_columns(work, sweep, repeats, noise):
+def by_columns(
+    work,  # IN OUT Team
+    sweep,  # IN int64: number of the sweep
+    repeats,  # IN int64: most sweeps
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Insert the columns into a cell tree, those with most mutations first; return (score, next sweep)."""
     given = work.given
     load_tree(work)
@@ -220,4 +261,3 @@ def by_columns(work, sweep, repeats, noise):
 REGRAFT = Stage(3, sweeps)
 
 BY_COLUMNS = Stage(6, by_columns)
-

@@ -104,7 +104,13 @@ def renew_up(work, node):
 
 
 @device_function
-def shift(work, start, stop, sign, mutation):
+def shift(
+    work,  # IN OUT Team
+    start,  # IN control: first position
+    stop,  # IN control: end of the positions
+    sign,  # IN int32: 1 or -1
+    mutation,  # IN control
+):
     """Add sign times a mutation's weights to scores and maxima of the nodes at positions start ... stop-1."""
     given = work.given
     for place in range(start + work.warp, stop, work.warps):
@@ -205,7 +211,13 @@ def score_at_place(work, place, cell):
 
 
 @device_function
-def put_before(work, place, end, cell, best):
+def put_before(
+    work,  # IN OUT Team
+    place,  # IN control: position
+    end,  # IN control: end of the positions
+    cell,  # IN control: the column
+    best,  # IN int32: the best so far
+):
     """Store the best score before each of four positions, as far as there are any; return the best then."""
     given, last = work.given, end - 1
     score_0, score_1 = score_at_place(work, place, cell), score_at_place(work, min(place + 1, last), cell)
@@ -226,7 +238,13 @@ def put_before(work, place, end, cell, best):
 
 
 @device_function
-def put_after(work, place, first, cell, best):
+def put_after(
+    work,  # IN OUT Team
+    place,  # IN control: position
+    first,  # IN control: first position
+    cell,  # IN control: the column
+    best,  # IN int32: the best so far
+):
     """Store the best score at four positions, as far as there are any, or later; return the best then."""
     given = work.given
     score_0, score_1 = score_at_place(work, place, cell), score_at_place(work, max(place - 1, first), cell)
@@ -247,7 +265,13 @@ def put_after(work, place, first, cell, best):
 
 
 @device_function
-def outside_of(work, start, stop, count, cell):
+def outside_of(
+    work,  # IN OUT Team
+    start,  # IN control: position
+    stop,  # IN control: end of the subtree
+    count,  # IN control: number of nodes
+    cell,  # IN control: the column
+):
     """Return the best score of a column at positions before start, or at stop or later (int32)."""
     best = work.given.before[row_of(work, start) + cell]
     later = work.given.after[row_of(work, min(stop, count - 1)) + cell]

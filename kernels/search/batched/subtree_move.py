@@ -1,7 +1,7 @@
 """Subtree moves of several mutations at once: what all of them gain below all nodes, in one pass over scores.
 
-With the names of `search/subtree_move.py`, a column gains max(0, S[t] + (R - O)) below t, where R and O belong
-to the moving subtree. The first of them that moves is moved; the others are scored again.
+With the names of `search/subtree_move.py`, a column gains max(0, S[t] + (R - O)) below t, where R and O are
+those of the moving subtree. The first of them that moves is moved; the others are scored again.
 """
 
 import numpy as np
@@ -121,8 +121,15 @@ def look_through(
 
 
 @device_function
-def first_that_moves(work, turn, count, gains, luck, noise):
-    """Return (item, where it goes) of the first subtree whose best place is not its own, or (-1, 0), control."""
+def first_that_moves(
+    work,  # IN OUT Team
+    turn,  # IN control: turn of the first
+    count,  # IN control: number of turns
+    gains,  # IN control: where the sums start
+    luck,  # IN control: where the noise starts
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
+    """Return (item, where it goes) of the first subtree whose best place is another, or (-1, 0), control."""
     parts = max(work.warps // count, control(1))
     for task in range(work.warp, count * parts, work.warps):
         item = task // parts
@@ -165,7 +172,12 @@ def move_subtree(work, v, new):
 
 
 @device_function
-def turns(work, sweep, score, noise):
+def turns(
+    work,  # IN OUT Team
+    sweep,  # IN int64: number of the sweep
+    score,  # IN int64: score of the tree
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Let every subtree of a sweep move in its turn; return (score, how often it changed)."""
     given = work.given
     turn, many, changed = control(0), control(_FOUR), control(0)
@@ -196,7 +208,12 @@ def turns(work, sweep, score, noise):
 
 
 @device_function
-def sweeps(work, sweep, repeats, noise):
+def sweeps(
+    work,  # IN OUT Team
+    sweep,  # IN int64: number of the sweep
+    repeats,  # IN int64: most sweeps
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
     """Move every subtree once per sweep; return (score, next sweep), int64."""
     load_tree(work)
     make_tree(work)

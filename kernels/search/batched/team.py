@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syclade.kernels.search.arguments import PARAMETERS
-from syclade.kernels.search.batched.arguments import BATCH, BUFFERS, NUMBERS, WARPS
+from syclade.kernels.search.batched.arguments import BATCH, BUFFERS, NUMBERS
 from syclade.kernels.search.draws import gumbel, word_of
 from syclade.kernels.target import control, device_function
 from syclade.kernels.target.blocks import (
@@ -82,7 +82,7 @@ _LOW_WORD, _WORD = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 @device_function
 def share_of(width, number, count):
-    """Return (first, end) of a team's part of a row of this width, whole blocks of a warp's columns, control."""
+    """Return (first, end) of a team's part of a row of this width, in whole blocks of a warp, control."""
     blocks = (width + lanes() - 1) // lanes()
     each = (blocks + count - 1) // count * lanes()
     return min(number * each, width), min((number + 1) * each, width)
@@ -221,7 +221,6 @@ def luck_of(work, at, noise):
     if noise != 0:
         luck = read_fresh(work.given.luck, at)
     return luck
-
 
 
 @device_function

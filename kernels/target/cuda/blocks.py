@@ -1,4 +1,4 @@
-"""Operations of `kernels/target/blocks.py` on NVIDIA GPUs: a team is a block, and a slot is a row of the grid.
+"""Operations of `kernels/target/blocks.py` on NVIDIA GPUs: a team is a block, a slot a row of the grid.
 
 All blocks of a launch run at once (a cooperative launch), so they can wait for each other.
 """

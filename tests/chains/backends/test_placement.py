@@ -9,7 +9,14 @@ import pytest
 
 from syclade.host.chains import backends
 from syclade.host.chains.backends import default_slots, placement, slot_bytes
-from syclade.host.chains.backends.placement import CHAINS_A_CORE, place_of_chains, place_of_few
+from syclade.host.chains.backends.placement import (
+    AUTO_ENTRIES,
+    CHAINS_A_CORE,
+    SEARCH_ENTRIES,
+    place_of_chains,
+    place_of_few,
+    place_of_searches,
+)
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan, make_plan
@@ -43,6 +50,19 @@ def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_few_chains_and_searches_leave_gpus(wanted: Any) -> None:
     assert place_of_few(wanted) == native_device()
     assert place_of_few(wanted, plan()) == native_device()
+
+
+@pytest.mark.usefixtures("with_gpu")
+def test_searches_of_large_matrices_run_on_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    small, large = int(SEARCH_ENTRIES), int(SEARCH_ENTRIES) + 1
+    assert place_of_searches("cuda", small) == native_device()
+    assert place_of_searches("cuda", large) == "cuda"
+    assert place_of_searches("cuda:0,native", large) == "cuda:0,native"
+    assert place_of_searches("native", large) == "native"
+    assert place_of_searches("auto", int(AUTO_ENTRIES)) == "auto"
+    assert place_of_searches("auto", int(AUTO_ENTRIES) + 1) == GPU
+    monkeypatch.setattr(cuda, "seems_usable", lambda: False)
+    assert place_of_searches("auto", int(AUTO_ENTRIES) + 1) == "auto"
 
 
 def test_other_places_stay() -> None:
