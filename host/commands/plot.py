@@ -12,6 +12,9 @@ from syclade.host.commands import options
 __all__ = ["command"]
 
 PROGRAMS = ("fishplot", "timescape", "clonevol", "jellyfish", "oncotreevis")
+PAGE = 297
+"""Height of a page of A4, mm."""
+
 KINDS = ("tree", "matrix", "clones", "fish", "posterior", "convergence")
 
 
@@ -160,3 +163,6 @@ def command(
         click.echo(json.dumps({"kind": kind, "tree": tree, **sizes, "files": [str(out)]}, indent=2))
     else:
         click.echo(f"wrote {out}: {across} × {down} mm, letters of {letters:.3g} pt")
+        if down > PAGE and kind == "tree":
+            text = f"syclade: {down} mm are more than a page; --kind matrix takes less room for each clone"
+            click.echo(text, err=True)

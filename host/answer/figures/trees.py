@@ -49,8 +49,9 @@ length of an edge beside a disc, px."""
 GAP = 44.0
 """Distance of two panels, px."""
 
-NUMBERED = 6.0
-"""Least radius of a disc with room for its number, px."""
+NUMBERED, INSIDE, LEAST_NUMBER = 6.0, 0.9, 7.0
+"""Least radius of a disc with room for a number, px; the most of its width that the number takes; and the
+smallest letters that it may have."""
 
 UNSURE = 0.5
 """Clones in a smaller share of the trees have a dashed edge."""
@@ -159,7 +160,10 @@ def _disc(
     fill = style.colour(clone.number)
     parts: list[Item] = [Disc(x, y, radius, fill, "#666666" if clone.number == 0 else "#ffffff")]
     if clone.number is not None and radius >= NUMBERED:
-        parts.append(Text(x, y, str(clone.number), 10.0, "middle", True, ink_on(fill)))
+        number = str(clone.number)
+        size = min(10.0, 10.0 * INSIDE * 2 * radius / width_of(number, 10.0, True))
+        if size >= LEAST_NUMBER:
+            parts.append(Text(x, y, number, size, "middle", True, ink_on(fill)))
     lines = label.lines
     for at, (text, bold) in enumerate(lines):
         line = y + LINE * (at - (len(lines) - 1) / 2)

@@ -221,6 +221,21 @@ def drawn(clones: int, mutations: int, cells: int, name: str = "GENE{}", chain: 
     return DrawnTree(tuple(made), places, np.full(cells, -1), np.arange(cells), ("UNPLACED",), True, "trees")
 
 
+@pytest.mark.parametrize("clones", [9, 60, 300])
+def test_numbers_fit_in_their_discs(clones: int) -> None:
+    scene = tree_scene(drawn(clones, clones, 900), Style())
+    groups = [item.items for item in scene.items if isinstance(item, Group)]
+    numbers = 0
+    for disc, *texts in groups:
+        inside = [one for one in texts if isinstance(one, Text) and one.anchor == "middle"]
+        assert isinstance(disc, Disc)
+        for one in inside:
+            assert width_of(one.text, one.size, one.bold) <= 2 * disc.radius
+            assert one.size >= 7
+        numbers += len(inside)
+    assert numbers or clones > 9
+
+
 @pytest.mark.parametrize(
     ("clones", "mutations", "name", "room"),
     [
