@@ -36,11 +36,12 @@ from syclade.host.device import cuda
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import ptx as ptx_module
 from syclade.host.device.compile.kernel import Kernel, Record
-from syclade.host.device.compile.ptx import compile_apart, load_ptx
+from syclade.host.device.compile.ptx import load_ptx
 from syclade.host.device.cuda import cuda_devices
 from syclade.host.device.device import Device
 from syclade.host.device.engines import Allocation, open_engine
 from syclade.host.device.engines import cuda as cuda_engine
+from syclade.host.device.engines.ahead import make_apart
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.packages import version_of
 from syclade.kernels.arguments import PROBLEM, STATE, Argument
@@ -262,7 +263,7 @@ def test_near_arguments_are_in_shared_memory(own_cache: object) -> None:
     of_slot = [one for one in kernel.arguments if "slots" in one.shape]
     assert parameters.count(".param") == 1 + len(of_slot) + len(kernel.arguments)
     assert text.count("ld.shared") > 100, "steps read them there, and not through generic addresses"
-    keys = {ptx_module._key(kernel, one) for one in (near, near[1:], ())}
+    keys = {ptx_module.ptx_key(kernel, one) for one in (near, near[1:], ())}
     assert len(keys) == 3, "each choice of near arguments is another kernel"
 
 
@@ -280,15 +281,6 @@ def test_batched_stages_become_ptx(stage: str, own_cache: object) -> None:
         assert not re.search(r"\bfma\.", text)
         assert "ld.acquire.gpu" in text, "teams wait for each other"
         assert ("slot_memory" in text) == bool(near)
-
-
-@needs_compiler
-def test_kernels_are_compiled_apart(own_cache: object) -> None:
-    kernel = tail_kernel(next(iter(KERNELS)))
-    process = compile_apart(kernel, ())
-    assert process is not None
-    assert process.wait(300) == 0
-    assert compile_apart(kernel, ()) is None, "it is in the cache"
 
 
 # ---- on a GPU
@@ -356,6 +348,15 @@ def test_slots_have_launches_of_their_own_and_times() -> None:
     once[[2, 7]] *= 2
     assert (engine.read("total") == once[:, None]).all()
     engine.close()
+
+
+@pytest.mark.cuda
+def test_a_kernel_is_made_apart_once(own_cache: object) -> None:
+    kernel, gpu = tail_kernel(next(iter(KERNELS))), choose_device("cuda")
+    process = make_apart(kernel, (), gpu)
+    assert process is not None
+    assert process.wait(300) == 0
+    assert make_apart(kernel, (), gpu) is None
 
 
 @pytest.mark.cuda

@@ -1,17 +1,11 @@
 """Kernels as PTX, which the drivers of NVIDIA GPUs translate.
 
-numba-cuda compiles a kernel once; a later process needs only the cached PTX. Run as
-`python -m syclade.host.device.compile.ptx`, with a pickled kernel and its near arguments on standard input,
-this module compiles the kernel for the cache; so several kernels are compiled at once.
+numba-cuda compiles a kernel once; a later process needs only the cached PTX.
 """
 
 from __future__ import annotations
 
 import logging
-import os
-import pickle
-import subprocess
-import sys
 import threading
 from collections.abc import Collection
 from typing import NamedTuple
@@ -19,11 +13,11 @@ from typing import NamedTuple
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.kernel_sources import digest_of
 from syclade.host.device.compile.translate import require_current_folder
-from syclade.host.ground.cache import cache_problem, how_often, read_checked, write_checked
+from syclade.host.ground.cache import how_often, read_checked, write_checked
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.packages import cuda_hint, version_of
 
-__all__ = ["PTX_COMPILER", "Ptx", "compile_apart", "load_ptx", "ptx_compiler_problem"]
+__all__ = ["PTX_COMPILER", "Ptx", "load_ptx", "ptx_compiler_problem", "ptx_key"]
 
 logger = logging.getLogger("syclade.cuda")
 
@@ -56,7 +50,7 @@ def load_ptx(kernel: Kernel, near: Collection[str] = ()) -> Ptx:
     Raises:
         DeviceError: numba-cuda is not installed, does not import, or cannot compile the kernel.
     """
-    key = _key(kernel, near)
+    key = ptx_key(kernel, near)
     place = f"ptx/{key}"
     with _compiling:
         stored = read_checked(place)
@@ -68,37 +62,12 @@ def load_ptx(kernel: Kernel, near: Collection[str] = ()) -> Ptx:
         return made
 
 
-def compile_apart(kernel: Kernel, near: Collection[str]) -> subprocess.Popen[bytes] | None:
-    """Start a subprocess that compiles a kernel for the cache; None if it is there, or cannot be.
-
-    Args:
-        kernel, near: as for `load_ptx`.
-    """
-    place = f"ptx/{_key(kernel, near)}"
-    if ptx_compiler_problem() is not None or cache_problem() is not None or read_checked(place) is not None:
-        return None
-    # The subprocess must be able to import the same modules: parts of a kernel may be a user's own.
-    paths = os.pathsep.join(path for path in sys.path if path)
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", __spec__.name],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": paths},
-        start_new_session=True,  # Ctrl-C reaches only the run, which stops this process
-    )
-    assert process.stdin is not None
-    with process.stdin as stream:
-        stream.write(pickle.dumps((kernel, list(near))))
-    return process
-
-
 def ptx_compiler_problem() -> str | None:
     """Return why kernels cannot be compiled for NVIDIA GPUs; None if the compiler is installed."""
     return None if version_of(PTX_COMPILER) else f"{PTX_COMPILER} is not installed: {cuda_hint()}"
 
 
-def _key(kernel: Kernel, near: Collection[str]) -> str:
+def ptx_key(kernel: Kernel, near: Collection[str]) -> str:
     """Return what determines the PTX: the kernel, versions of the compiler, and sources of the target."""
     versions = [f"{name} {version_of(name)}" for name in (PTX_COMPILER, "nvidia-nvvm")]
     sources = digest_of((__name__, "syclade.kernels.target.cuda.compiler"))
@@ -133,7 +102,3 @@ def _compile(kernel: Kernel, near: Collection[str]) -> tuple[str, bytes]:
         )
     except Exception as error:  # numba's own errors, and those of NVVM
         raise DeviceError(f"{PTX_COMPILER} cannot compile {kernel.name}: {error}") from error
-
-
-if __name__ == "__main__":
-    load_ptx(*pickle.load(sys.stdin.buffer))

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.ptx import compile_apart, load_ptx
+from syclade.host.device.compile.ptx import load_ptx
 from syclade.host.device.cores import usable_cores
 from syclade.host.device.cuda import open_gpu
 from syclade.host.device.device import Device
+from syclade.host.device.engines.ahead import make_apart
 from syclade.host.device.engines.engine import Allocation, Engine
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
@@ -124,14 +125,14 @@ class CudaEngine(Engine):
         self._gpu.copy_to(address, self.part_of(name, values, slot))
 
     def prepare(self, kernels: Sequence[Kernel]) -> None:
-        """See `Engine.prepare`: subprocesses compile, and threads have the driver translate."""
+        """See `Engine.prepare`."""
         if kernels:
             pool = ThreadPoolExecutor(min(len(kernels), usable_cores()))
             self._ahead = {one.name: pool.submit(self._made_ahead, one) for one in kernels}
             pool.shutdown(wait=False)
 
     def _made_ahead(self, kernel: Kernel) -> CUfunction:
-        process = compile_apart(kernel, self._names_near(kernel))
+        process = make_apart(kernel, self._names_near(kernel), self.device)
         if process is not None:
             self._compilers.append(process)
             process.wait()
