@@ -114,9 +114,9 @@ def test_a_guide_is_learned_from_the_later_half_of_each_chain() -> None:
         events = [Event(chain, at, 0, 1, 0, early if at < length // 2 else late) for at in range(length)]
         with_early.take(events)
         only_late.take(events[length // 2 :] * 2)
-    found = learned_guide(made.plan, with_early)
+    found = learned_guide(made.plan, made.silent, with_early)
     expected = guide_from(np.eye(4, dtype=np.int64)[late[:3]] * 4505, ALIKE[:3], made.plan.problem.unit, 1.0)
     for name, table in expected.items():
         np.testing.assert_array_equal(found[name], table)
-    of_late = unpacked(learned_guide(made.plan, only_late)["guide_edges"])
+    of_late = unpacked(learned_guide(made.plan, made.silent, only_late)["guide_edges"])
     assert {pair for pair, _ in of_late.most_common(3)} == {(0, 1), (1, 2), (2, 3)}

@@ -137,7 +137,7 @@ def make_request(
     doublets, learned = Learning.of_options(options).with_rate(options.doublets)
     sampling = _sampling(options)
     plan = _plan(inputs, learned.of(estimated.rates, doublets), doublets, sampling, options)
-    support = support_plan(options, inputs.observed, estimated.rates, doublets)
+    support = support_plan(options, inputs.observed, estimated.rates, doublets, inputs.unplaced)
     if separate is not None:
         from syclade.host.chains.backends.stages.opening import check_plan
 

@@ -19,6 +19,7 @@ from syclade.host.ground.supported import check_together, excluded_by
 
 if TYPE_CHECKING:
     from syclade.host.findings.support.plan import SupportPlan
+    from syclade.host.findings.unplaced import Unplaced
 
 __all__ = [
     "complete",
@@ -159,7 +160,7 @@ def dropout_of(options: Options, rates: ObservationModel, doublets: float | None
 
 
 def support_plan(
-    options: Options, observed: Matrix, rates: ObservationModel, doublets: float | None
+    options: Options, observed: Matrix, rates: ObservationModel, doublets: float | None, unplaced: Unplaced
 ) -> SupportPlan | None:
     """Return the chains that sample trees for support; None where they are not wanted.
 
@@ -179,7 +180,8 @@ def support_plan(
     from syclade.host.findings.support.plan import make_support_plan
 
     try:
-        return make_support_plan(level, observed, rates, doublets, dropout_of(options, rates, doublets))
+        own = dropout_of(options, rates, doublets)
+        return make_support_plan(level, observed, rates, doublets, own, unplaced=unplaced)
     except MatrixError:
         if by_default:
             return None

@@ -11,6 +11,7 @@ from syclade.host.chains.guide import guide_from
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.data.trees.tree import depths_of_trees
+from syclade.host.findings.support.silent import Silent
 
 __all__ = [
     "GUIDED_PROBABILITIES",
@@ -28,14 +29,15 @@ MOST_GUIDED = 1024
 """Most mutations of chains with a guide: its table grows with their square, and learning it takes samples."""
 
 
-def learned_guide(plan: Plan, store: SampleStore) -> Mapping[str, NDArray[np.int32]]:
+def learned_guide(plan: Plan, silent: Silent, store: SampleStore) -> Mapping[str, NDArray[np.int32]]:
     """Return the guide that the later half of each chain's samples gives.
 
     Args:
         plan: the plan of the chains, with `GUIDED_MOVES`.
+        silent: mutations that it leaves out.
         store: samples of a round, at least two of some chain.
     """
-    chains = [trees[len(trees) // 2 :] for trees in store.trees_by_chain()]
+    chains = [silent.of_trees(trees[len(trees) // 2 :]) for trees in store.trees_by_chain()]
     edges = _edges(np.concatenate(chains))
     return guide_from(edges, proposal_weights(chains), plan.problem.unit, plan.gamma)
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.dropout import sampled_counts
+from syclade.host.chains.share_draws import LOWEST_OCTAVE
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.doublets import call_doublets, fitted_shares
 from syclade.host.data.model.dropout import (
     Dropout,
     rates_in,
 )
-from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.rate_posterior import RatePosterior, rate_posterior
 from syclade.host.data.model.rates import error_rates
 from syclade.host.findings.consensus.clades import (
@@ -45,8 +45,8 @@ def support_by(
     planned: SupportPlan, draft: Draft, judged: Judged, seed: int, *, interrupted: bool, seconds: float
 ) -> Support:
     """Return the support of the best tree by the samples of a round."""
-    problem, sampled, rates, found = planned.plan.problem, judged.sampled, None, draft.best
-    shared = _shared(judged.shared, problem) if planned.shares else None
+    problem, sampled, rates, found = planned.problem, judged.sampled, None, draft.best
+    shared = _shared(judged.shared, planned) if planned.shares else None
     if shared is not None:
         few = count_unseparated(*shared, len(problem.column_of), sampled.relations.above)
         sampled = replace(sampled, unseparated=few, shared=shared)
@@ -61,7 +61,10 @@ def support_by(
     if planned.groups is not None:
         dropout = _dropout_of(planned, judged.shared)
     elif planned.dropout != SHARED_DROPOUT and judged.shared:
-        counts = sampled_counts(planned.plan.problem, judged.shared, seed)
+        counts = [
+            (planned.silent.whole(missed, 0.0), planned.silent.whole(seen, 0.0))
+            for missed, seen in sampled_counts(planned.plan.problem, judged.shared, seed)
+        ]
 
     def of_all(shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values of all mutations, with NaN for the unplaced ones."""
@@ -87,7 +90,7 @@ def support_by(
         clades=of_all(clade_support(best, lambda: [some])),
         transfer=of_all(transfer_support(best, lambda: [some])),
         cells=cell_shares(
-            planned.plan.problem,
+            problem,
             planned.rates,
             found.parents,
             found.assignment.node,
@@ -125,23 +128,26 @@ def rates_of_states(
     """Return the function from states to the posterior of their estimated rates; None without these."""
     if not (planned.shares and _estimates_rates(planned, draft)):
         return None
-    return lambda states: _rates_of(planned, draft, *_shared(states, planned.plan.problem))
+    return lambda states: _rates_of(planned, draft, *_shared(states, planned))
 
 
 def _dropout_of(planned: SupportPlan, states: Sequence[ChainState]) -> Dropout:
-    """Return the rates of mutations in samples."""
+    """Return the rates of mutations in samples; a silent one has those of all others in turns."""
     problem, groups = planned.plan.problem, planned.groups
     assert groups is not None
     sampled = np.array(
         [rates_in(problem, error_rates(planned.rates).fp_rate, state.rates) for state in states]
     )
-    return Dropout.of_samples(sampled[:, groups], np.nan)
+    own, turns = sampled[:, groups], np.arange(len(sampled)) % len(groups)
+    any_other = np.take_along_axis(own, turns[:, None], axis=1)
+    return Dropout.of_samples(planned.silent.whole(own, any_other), np.nan)
 
 
-def _shared(states: Sequence[ChainState], problem: Problem) -> SharedTrees:
+def _shared(states: Sequence[ChainState], planned: SupportPlan) -> SharedTrees:
     """Return trees and shares of states, which have logarithms of base 2."""
-    logs = np.array([state.rates.log_shares for state in states]) * 2.0**-problem.scale_bits
-    return SharedTrees(np.array([state.parents for state in states], dtype=np.int32), np.exp2(logs))
+    logs = np.array([state.rates.log_shares for state in states]) * 2.0**-planned.problem.scale_bits
+    trees = planned.silent.whole_trees(np.array([state.parents for state in states], dtype=np.int32))
+    return SharedTrees(trees, planned.silent.whole(np.exp2(logs), 2.0**LOWEST_OCTAVE))
 
 
 def _thinned(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,9 @@ from syclade.host.data.model.rates import ObservationModel, error_rates
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.support.guiding import GUIDED_PROBABILITIES, MOST_GUIDED
 from syclade.host.findings.support.rounds import Budget, budget_for
+from syclade.host.findings.support.silent import Silent, silent_in
+from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import SHARED_DROPOUT
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["SupportPlan", "make_support_plan", "plan_of_chains"]
 
@@ -38,17 +37,21 @@ class SupportPlan(NamedTuple):
     Attributes:
         level: quick or full.
         budget: their steps.
-        plan: their plan.
+        plan: their plan, of the mutations that are not silent.
+        problem: the problem of all mutations, in the unit of the chains' scores.
+        silent: mutations that the chains leave out.
         rates: the error rates, or the levels of evidence.
         guided: whether the chains have guided moves.
         dropout: auto, shared or per-mutation: whether mutations may have rates of their own.
-        groups: int64, shape (n,): mutations of one number have one rate of false negatives, which the chains
+        groups: int64: group of each mutation of the chains: those of one group have one rate of false negatives, which the chains
             sample, too; None for the rate of `rates`.
     """
 
     level: str
     budget: Budget
     plan: Plan
+    problem: Problem
+    silent: Silent
     rates: ObservationModel
     guided: bool
     dropout: str = SHARED_DROPOUT
@@ -70,7 +73,9 @@ class SupportPlan(NamedTuple):
             fp_rate=found.get("fp_rate", given.fp_rate),
             fn_rate=found.get("fn_rate", given.fn_rate),
         )
-        return make_support_plan(self.level, matrix, rates, None, self.dropout)
+        return make_support_plan(
+            self.level, matrix, rates, None, self.dropout, unplaced=self.silent.mutations
+        )
 
     def with_dropout(self, matrix: Matrix, rates: NDArray[np.float64]) -> SupportPlan:
         """Return the same with a rate of false negatives for each mutation.
@@ -82,14 +87,21 @@ class SupportPlan(NamedTuple):
         Raises:
             MatrixError: the matrix is too large for the score.
         """
-        groups = grouped(rates)
-        problem = problem_of_groups(matrix, error_rates(self.rates), groups)
+        groups = grouped(rates[self.silent.others])
+        problem = problem_of_groups(self.silent.of_matrix(matrix), error_rates(self.rates), groups)
         plan = plan_of_chains(problem, ScoreOptions("shares", None), self.budget, guided=self.guided)
-        return self._replace(plan=plan, groups=groups)
+        whole = replace(self.problem, scale_bits=problem.scale_bits)
+        return self._replace(plan=plan, problem=whole, groups=groups)
 
 
 def make_support_plan(
-    level: str, matrix: Matrix, rates: ObservationModel, doublets: float | None, dropout: str = SHARED_DROPOUT
+    level: str,
+    matrix: Matrix,
+    rates: ObservationModel,
+    doublets: float | None,
+    dropout: str = SHARED_DROPOUT,
+    *,
+    unplaced: Unplaced | None = None,
 ) -> SupportPlan:
     """Return the chains for a matrix.
 
@@ -98,16 +110,20 @@ def make_support_plan(
         matrix, rates: the matrix, and its error rates.
         doublets: rate of doublets; None for a model without.
         dropout: as in `SupportPlan`; rates of mutations need a model without doublets and zygosity.
+        unplaced: mutations of which the matrix says nothing: the chains leave them out.
 
     Raises:
         MatrixError: the matrix is too large for the score.
     """
     score = ScoreOptions("shares", doublets)
-    problem = make_problem(matrix, rates, octaves=score.octaves)
+    silent = silent_in(unplaced or Unplaced(), matrix.n_mutations)
+    whole = make_problem(matrix, rates, octaves=score.octaves)
+    problem = make_problem(silent.of_matrix(matrix), rates, octaves=score.octaves) if silent else whole
+    whole = replace(whole, scale_bits=problem.scale_bits, rate_tables=problem.rate_tables)
     budget = budget_for(level, problem.mutations, problem.columns, doublets=doublets is not None)
     guided = doublets is None and problem.mutations <= MOST_GUIDED
     plan = plan_of_chains(problem, score, budget, guided=guided)
-    return SupportPlan(level, budget, plan, rates, guided, dropout)
+    return SupportPlan(level, budget, plan, whole, silent, rates, guided, dropout)
 
 
 def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, guided: bool) -> Plan:

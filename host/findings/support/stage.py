@@ -35,6 +35,7 @@ from syclade.host.findings.support.guiding import learned_guide, spread_out
 from syclade.host.findings.support.of_samples import rates_of_states, support_by
 from syclade.host.findings.support.plan import SupportPlan
 from syclade.host.findings.support.rounds import CHAINS, Renew, SupportRounds
+from syclade.host.findings.support.silent import WholeTrees
 from syclade.host.findings.support.value import Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
@@ -199,13 +200,13 @@ def sample(
     plan = planned.plan
 
     def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
-        return judge_mutation_trees(store, sampling, plan.problem, names, unplaced)
+        return judge_mutation_trees(store, sampling, planned.problem, names, unplaced)
 
-    guide = partial(learned_guide, plan) if planned.guided else None
+    guide = partial(learned_guide, plan, planned.silent) if planned.guided else None
     every_pair = planned.level == "full"
     rounds = SupportRounds(
         planned.budget,
-        plan.labels + 1,
+        planned.problem.nodes,
         judge,
         guide,
         unit=plan.problem.unit,
@@ -224,7 +225,7 @@ def sample(
         slots=run.slots,
         seed=run.seed,
         context=run.context,
-        sinks=[rounds],
+        sinks=[WholeTrees(planned.silent, rounds)],
         starts=_starts(planned, best, trees),
     )
     return rounds, found
@@ -253,7 +254,8 @@ def _starts(
     long in regions that have no weight, on real matrices 24 nats below the others.
     """
     plan = planned.plan
-    chosen = spread_out(best, trees, CHAINS)
+    best, *others = planned.silent.of_trees(np.array([best, *trees], dtype=np.int32))
+    chosen = spread_out(best, others, CHAINS)
     tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma) if planned.guided else {}
     rates: SlotRates | None = None
     if planned.groups is not None:

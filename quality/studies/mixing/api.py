@@ -19,7 +19,9 @@ from syclade.host.device.choice import choose_device
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.plan import SupportPlan, plan_of_chains
 from syclade.host.findings.support.rounds import CHAINS, Budget
+from syclade.host.findings.support.silent import silent_in
 from syclade.host.findings.support.stage import Run, sample
+from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.studies import ChainsOnInputs
 from syclade.quality.studies.mixing.result import Mixed, MixingStudy
@@ -89,7 +91,8 @@ def _of_input(number: int, simulation: Simulation, steps: int, run: Run) -> Iter
 
     def sampled_with(budget: Budget, guided: bool) -> SampledMutationTrees:
         plan = plan_of_chains(problem, ScoreOptions("shares"), budget, guided=guided)
-        planned = SupportPlan("full", budget, plan, RATES, guided)
+        every = silent_in(Unplaced(), matrix.n_mutations)
+        planned = SupportPlan("full", budget, plan, problem, every, RATES, guided)
         judged = sample(planned, best, searches.trees, matrix.mutations, run)[0].judged
         assert judged is not None
         return judged.sampled

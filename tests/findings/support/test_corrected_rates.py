@@ -158,7 +158,7 @@ def test_chains_far_below_the_best_one_say_nothing_of_the_rates() -> None:
     placed = [state for state in states if state.chain in kept.chains]
 
     def interval(some: Sequence[ChainState]) -> RateInterval:
-        shared = of_samples._shared(some, problem)
+        shared = of_samples._shared(some, planned)
         found = rate_posterior(made.matrix, rates, shared.trees, shared.shares, names=("fp_rate", "fn_rate"))
         return found.intervals["fn_rate"]
 
