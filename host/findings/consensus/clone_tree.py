@@ -93,9 +93,10 @@ def make_clone_tree(clone_of: Sequence[int] | NDArray[np.int32], parents: Sequen
             have no children; they are dropped.
     """
     of, above = np.asarray(clone_of, dtype=np.int32), np.asarray(parents, dtype=np.int32)
-    own, first = np.unique(of, return_index=True)
+    first = np.full(len(above), -1)
+    first[of[::-1]] = np.arange(len(of) - 1, -1, -1)  # the first mutation of each clone is written last
     below: dict[int, list[int]] = {}
-    latest = own[np.argsort(-first, kind="stable")]
+    latest = np.argsort(-first)[: np.count_nonzero(first >= 0)]
     for clone, parent in zip(latest.tolist(), above[latest].tolist(), strict=True):
         below.setdefault(parent, []).append(clone)
     order, waiting = [0], below.get(0, [])

@@ -24,7 +24,7 @@ _HALF_A_CELL = 0.5
 _FEWEST_TREES, _MOST_TREES, _MOST_PAIRS = 64, 1024, 2**26
 """Trees with shares in which cells between mutations are counted; and most pairs in all of them together."""
 
-_TOGETHER = 512
+_TOGETHER = 256
 """Number of trees that are climbed at once."""
 
 
@@ -155,12 +155,16 @@ def count_above(trees: NDArray[np.int32], above: NDArray[np.int64]) -> None:
     n = trees.shape[1] - 1
     for first in range(0, len(trees), _TOGETHER):
         some = np.ascontiguousarray(trees[first : first + _TOGETHER])
-        tree, lower = (at.ravel() for at in np.indices((len(some), n)))
-        upper = some[:, :n].ravel()
+        start, lower = (at.ravel() for at in np.indices((len(some), n)))
+        start, flat, upper = start * (n + 1), some.ravel(), some[:, :n].ravel()
+        waiting: list[NDArray[np.int64]] = []
         while True:
-            inner = upper < n
-            tree, lower, upper = tree[inner], lower[inner], upper[inner]
+            inner = np.flatnonzero(upper < n)
+            start, lower, upper = start[inner], lower[inner], upper[inner]
+            waiting.append(upper * np.int64(n) + lower)
+            if not upper.size or sum(map(len, waiting)) > 2 * n * n:  # few passes through the counts
+                above += np.bincount(np.concatenate(waiting), minlength=n * n).reshape(n, n)
+                waiting.clear()
             if not upper.size:
                 break
-            above += np.bincount(upper * np.int64(n) + lower, minlength=n * n).reshape(n, n)
-            upper = some[tree, upper]
+            upper = flat[start + upper]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.findings.consensus.clades import descendants, spaced_trees
-from syclade.host.findings.consensus.clone_tree import CloneTree
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_at
 from syclade.host.findings.consensus.consensus import consensus_tree
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
-from syclade.host.findings.consensus.search import THRESHOLDS
+from syclade.host.findings.consensus.search import THRESHOLDS, gains_of, improved
 from syclade.host.findings.unplaced import Unplaced
 
 __all__ = ["PLACE", "Wanderers", "best_places", "with_wanderers"]
@@ -28,8 +28,7 @@ class Wanderers(NamedTuple):
 
     Attributes:
         unplaced: all unplaced mutations and cells.
-        tree: consensus of the samples without pairs that are left open; None where mutations wander, so that
-            it has to be searched again without them.
+        tree: consensus of the samples without pairs that are left open; None if nothing was searched.
     """
 
     unplaced: Unplaced
@@ -54,7 +53,8 @@ def with_wanderers(
     placed, inner = unplaced.placed_mutations(count), unplaced.of_blocks(blocks)
     if len(placed) < 2 or not relations.samples:
         return Wanderers(unplaced, None)
-    tree, _ = consensus_tree(inner, unplaced.of_tree(best), unplaced.of_relations(relations), THRESHOLDS)
+    of_inner = unplaced.of_relations(relations)
+    tree, _ = consensus_tree(inner, unplaced.of_tree(best), of_inner, THRESHOLDS)
     most = max(_LEAST_TREES, min(_MOST_TREES, _ENTRIES // len(placed) ** 2))
     trees = spaced_trees(inner, relations.samples, most)
     below = descendants(trees)
@@ -69,7 +69,16 @@ def with_wanderers(
     if not wander.any():
         return Wanderers(unplaced, tree)
     uncertain = {int(placed[at]): float(probability[at]) for at in np.flatnonzero(wander).tolist()}
-    return Wanderers(unplaced.with_uncertain(uncertain), None)
+    unplaced = unplaced.with_uncertain(uncertain)
+    gains = gains_of(unplaced.of_relations(relations), THRESHOLDS)
+    return Wanderers(unplaced, improved(_without(tree, wander), gains))
+
+
+def _without(tree: CloneTree, wander: NDArray[np.bool_]) -> CloneTree:
+    """Return the consensus without wandering mutations; an emptied clone gives its children to its parent."""
+    above = np.append(tree.parents[1:], 0) - 1
+    above[above < 0] = tree.clones - 1
+    return clone_tree_at(above.astype(np.int32), tree.clone_of[~wander] - 1)
 
 
 def best_places(

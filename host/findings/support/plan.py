@@ -43,8 +43,8 @@ class SupportPlan(NamedTuple):
         rates: the error rates, or the levels of evidence.
         guided: whether the chains have guided moves.
         dropout: auto, shared or per-mutation: whether mutations may have rates of their own.
-        groups: int64: group of each mutation of the chains: those of one group have one rate of false negatives, which the chains
-            sample, too; None for the rate of `rates`.
+        groups: int64: group of each mutation of the chains. Those of one group have one rate of false
+            negatives, which the chains sample, too; None for the rate of `rates`.
     """
 
     level: str

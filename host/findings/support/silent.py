@@ -1,7 +1,7 @@
 """Silent mutations: the matrix has no cell with them, so the chains for support leave them out.
 
-Support and consensus are of trees without these mutations. Chains that moved them, too, would spend most steps
-on them where they are many. In the samples they are children of the root that no cell has.
+Support and consensus are of trees without these mutations. Chains that moved them, too, would spend most
+steps on them where they are many. In the samples they are children of the root that no cell has.
 """
 
 from __future__ import annotations

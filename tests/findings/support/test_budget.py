@@ -28,6 +28,9 @@ def test_budgets_are_those_of_every_machine() -> None:
     """A change of these numbers changes the support of all runs."""
     assert budget_for("quick", 6, 5, doublets=False) == Budget(4096, 20480, 4, 426)
     assert budget_for("quick", 200, 200, doublets=False) == Budget(2048, 118784, 4, 2474)
+    assert budget_for("quick", 40, 319, doublets=False).renewal == 2048
+    assert budget_for("quick", 40, 320, doublets=False).renewal == 512
+    assert budget_for("quick", 100, 5000, doublets=False).renewal == 256
     assert budget_for("quick", 20, 40, doublets=True) == Budget(4096, 36864, 4, 1024)
     assert budget_for("quick", 200, 200, doublets=True) == Budget(2048, 6144, 4, 1024)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.data.input.matrix import Matrix
@@ -36,7 +37,7 @@ def test_all_mutations_stay_where_all_are_silent() -> None:
 
 
 def test_chains_are_those_of_the_other_mutations() -> None:
-    """Two silent mutations change neither trees nor shares; the log-likelihood has their observations, too."""
+    """Two silent mutations change neither trees nor shares; the log-likelihood has their observations."""
     few = simulate(12, 5, 0.01, 0.2, 0.1, 3).matrix
     values = np.insert(few.values, [0, 3], [0], axis=0)
     values[4, 1] = MISSING
@@ -61,7 +62,7 @@ def plan_of(matrix: Matrix) -> SupportPlan:
     return made._replace(budget=Budget(64, 64, 2, 32))
 
 
-def judged(planned: SupportPlan, tree: np.ndarray) -> Judged:
+def judged(planned: SupportPlan, tree: NDArray[np.int32]) -> Judged:
     """Return the samples of chains from a tree."""
     names = [f"m{row}" for row in range(planned.problem.mutations)]
     run = Run("native", "auto", None, 1, RunContext())
