@@ -78,8 +78,8 @@ two of them. The effective sample size of the log-likelihood is at most that of 
 
 _MANY_COLUMNS, _SPACING_OF_MANY = 8, 512
 """Distinct columns per mutation from which shares and trees hold each other fast, and the most steps between
-two Gibbs steps there; half as many in matrices that are not cheap, whose steps take longer. With 2048 in place
-of 512, pairs had a third of the effective samples (docs/performance.md)."""
+two Gibbs steps there; half as many in matrices that are not cheap, whose steps take longer. With 2048 for
+512, pairs had a third of the effective samples (docs/performance.md)."""
 
 _CHEAP_ENTRIES = 150_000
 """Entries of the largest matrices with so many Gibbs steps; of larger ones they would take more time than the
