@@ -9,7 +9,8 @@ from pathlib import Path
 
 from syclade.host.data.input.formats.counts import why_not_long
 from syclade.host.data.input.formats.evidence_tables import LOG_ODDS, TOTAL
-from syclade.host.data.input.formats.tabular import why_no_table
+from syclade.host.data.input.formats.grid import words_hint
+from syclade.host.data.input.formats.tabular import no_value_in, why_no_table
 from syclade.host.data.input.reader import ALLOWED, is_value, values_of
 from syclade.host.data.input.textfile import GZIP, excerpt
 from syclade.host.ground.errors import MatrixError
@@ -65,8 +66,23 @@ def detect_format(head: bytes, path: str) -> str:
             return form
     values = [is_value(field) for field in first.split()]
     if not values[0] or 2 * sum(values) < len(values):
+        at = found[1] if len(found) > 1 else found[0]
+        if "NAME" not in first:
+            _refuse_symbol(first, second, at + 1, path)
         _refuse(lines[found[0]], found[0] + 1, reasons, path)
     return "scite"
+
+
+def _refuse_symbol(first: str, second: str, number: int, path: str) -> None:
+    """Raise a MatrixError if the lines are a table with names whose first value is a word or a genotype."""
+    symbol, place = no_value_in(first, second) or ("", 0)
+    if place == 1 and (hint := words_hint(symbol)):
+        raise MatrixError(
+            f"{excerpt(symbol.strip())} (value {place} of the row) is not a value of a table",
+            path=path,
+            line=number,
+            hint=f"values are 0, 1, 2, 3 or NA{hint}; another format needs {flag_of('format')}",
+        )
 
 
 def _refuse(line: str, number: int, reasons: dict[str, str | None], path: str) -> None:

@@ -16,6 +16,7 @@ from syclade.host.data.input.left_out import Limits, Marks, left_out_words, limi
 from syclade.host.data.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
 from syclade.host.data.input.names import default_names, read_name_file
 from syclade.host.data.input.source import File, Source, read_in_subprocess
+from syclade.host.data.input.suspects import warn_of_suspects
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import checked, flag_of
 from syclade.host.ground.options.types import AnyPath
@@ -163,6 +164,8 @@ def read_matrix(
     matrix = limited(whole, limits, marks)
     if out := matrix.left_out[len(whole.left_out) :]:
         logger.warning("left out: %s", left_out_words(out))
+    if not isinstance(source, Matrix):
+        warn_of_suspects(matrix)
     return matrix
 
 

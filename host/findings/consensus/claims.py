@@ -1,10 +1,11 @@
-"""Warnings of claims of a consensus that its cells, or the most likely tree, contradict."""
+"""Warnings of a consensus: claims that its cells, or the most likely tree, contradict, and unequal cells."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from syclade.host.findings.consensus.cell_quality import Spread
 from syclade.host.findings.consensus.evidence import CLAIMED, Conflict, Contradiction
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import counted, listed
@@ -12,7 +13,7 @@ from syclade.host.ground.values import counted, listed
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
 
-__all__ = ["claim_warnings"]
+__all__ = ["claim_warnings", "quality_warnings"]
 
 _AGAINST = (
     "more cells are on the other side, and only errors at these rates explain them: publish neither relation "
@@ -27,6 +28,17 @@ _FOR = "publish the consensus"
 def claim_warnings(found: CloneConsensus) -> list[str]:
     """Return messages: claims that are kept back or that the cells or the most likely tree contradict."""
     return [*_kept_back(found), *_contradicted(found), *_of_likely_tree(found)]
+
+
+def quality_warnings(spread: Spread | None) -> list[str]:
+    """Return a message if the cells differ in dropout."""
+    if spread is None or not spread.differs:
+        return []
+    return [
+        f"some cells miss far more mutations than others (variance {spread.ratio:.2f} times that of equal "
+        f"cells, {spread.deviations:.1f} standard deviations above it): shares of clones, and their "
+        "intervals, take all cells as equal and are wrong if they are not"
+    ]
 
 
 def _claims(found: CloneConsensus, claims: Iterable[Contradiction | Conflict]) -> list[str]:

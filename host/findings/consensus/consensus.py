@@ -14,9 +14,10 @@ from syclade.host.data.model.rate_fit import rates_of_calls
 from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.data.trees.distances import Agreement
+from syclade.host.findings.consensus.cell_quality import Spread, spread_of_dropout
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
 from syclade.host.findings.consensus.clades import clone_support, spaced_trees
-from syclade.host.findings.consensus.claims import claim_warnings
+from syclade.host.findings.consensus.claims import claim_warnings, quality_warnings
 from syclade.host.findings.consensus.clone_tree import CloneTree, agreement_with, clone_tree_of
 from syclade.host.findings.consensus.evidence import (
     Conflict,
@@ -183,8 +184,16 @@ class CloneConsensus:
 
     @property
     def warnings(self) -> list[str]:
-        """Messages: claims that are kept back or that the cells or the most likely tree contradict."""
-        return claim_warnings(self)
+        """Messages: claims that something contradicts, and cells that differ in dropout."""
+        return [*claim_warnings(self), *quality_warnings(self.spread)]
+
+    @cached_property
+    def spread(self) -> Spread | None:
+        """How much the cells differ in dropout; None if it is not known, as with doublets."""
+        if self.cells.doublets is not None:
+            return None
+        unions = np.array([bool(of) for of in self.open_mutations])[self.tree.clone_of]
+        return spread_of_dropout(self.tree, self.placed, self.call_rates, self.fn_rates, unions)
 
     @property
     def misfits(self) -> list[str]:

@@ -34,6 +34,7 @@ __all__ = [
     "refuse_two",
     "unused_evidence",
     "with_two",
+    "words_hint",
 ]  # fmt: skip
 
 PLAIN = {"0": 0, "1": 1, "2": 2, "3": 3}
@@ -42,6 +43,8 @@ PLAIN = {"0": 0, "1": 1, "2": 2, "3": 3}
 MISSING = dict.fromkeys(("-1", "NA", "NAN", "NULL", "NONE", "?", ".", "-", "N/A", "#N/A", "<NA>", ""), 3)
 """Symbols of missing values, in upper case: `code` ignores the case."""
 
+_PROBABILITY = re.compile(r"[01][.,][0-9]+(?:[eE]-?[0-9]{1,3})?|[0-9](?:[.,][0-9]+)?[eE]-[0-9]{1,3}")
+_GENOTYPE = re.compile(r"[0-9.][/|][0-9.]")
 _WHOLE = re.compile(r"(-?[0-9])[.,]0*")
 
 
@@ -232,10 +235,27 @@ def code(
                     f"{excerpt(symbol)} (value {number} of the row) is not a value of this format",
                     path=path,
                     line=line,
-                    hint=f"values are {', '.join(name for name in symbols if name)}",
+                    hint=f"values are {', '.join(name for name in symbols if name)}{_of_others(symbol)}",
                 )
             values[symbol] = symbols[folded]
     return np.array([[values[symbol] for symbol in row] for row in rows], np.uint8)
+
+
+def _of_others(symbol: str) -> str:
+    """Return the hint at what reads a symbol that is no value: a probability, a word, a genotype."""
+    if _PROBABILITY.fullmatch(symbol.strip()):
+        reads = f"{flag_of('evidence', 'likelihoods')} {flag_of('coding', 'probability')}"
+        return f"; of probabilities, {reads} reads a table"
+    return words_hint(symbol)
+
+
+def words_hint(symbol: str) -> str:
+    """Return the hint at a symbol of a table that is a word or a genotype."""
+    if _GENOTYPE.fullmatch(symbol.strip()):
+        return "; genotypes are read from VCF: in a table, write 0 for 0/0, 1 for 0/1, 2 for 1/1, NA for ./."
+    if re.fullmatch(r"[A-Za-z]+", symbol.strip()):
+        return "; write 1 for words such as MUT or TRUE, 0 for WT or FALSE, and NA for missing"
+    return ""
 
 
 def of_sasc() -> str:

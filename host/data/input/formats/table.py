@@ -154,9 +154,6 @@ _PLACE = ("CHR", "POS", "REF", "ALT")
 _ABOUT = (*_PLACE, "REGION", "NAME", "FREQ")
 FREQUENT = 0.001
 """Frequency in the population from which a variant is probably a germline one."""
-_NO_VALUE = 3
-IN_NEARLY_ALL, _FEWEST_CELLS = 0.95, 20
-"""Part of the cells with a value, of at least so many, from which a variant may be a germline one."""
 
 _NO_GENOTYPE = -1
 _READS = re.compile(r"([0-9]{1,9}):([0-9]{1,9})(?::([0-3]))?")
@@ -197,31 +194,18 @@ def read_compass(data: bytes, path: str, options: ReadOptions) -> Grid:
         missing = "cells" if entries else "rows of variants"
         raise MatrixError(f"the table has a header, but no {missing}", path=path, line=1)
     grid = _called(np.array(entries, np.int64), options, path).grid(names, cells, places)
-    _warn_of_germline(frequent, grid)
+    _warn_of_germline(frequent)
     return grid
 
 
-def _warn_of_germline(frequent: list[str], grid: Grid) -> None:
-    """Warn of variants that are frequent in the population, or seen in nearly all cells with a value."""
-    assert grid.mutations is not None
-    known = (grid.values != _NO_VALUE).sum(axis=1)
-    seen = ((grid.values == 1) | (grid.values == 2)).sum(axis=1)
-    everywhere = (known >= _FEWEST_CELLS) & (seen >= IN_NEARLY_ALL * known)
-    rows = np.flatnonzero(everywhere).tolist()
-    common = [f"{grid.mutations[row]} {seen[row] / known[row]:.1%}" for row in rows]
-    parts = [
-        f"{counted(len(names), 'mutation is', 'mutations are')} {words} ({listed(names)})"
-        for names, words in (
-            (frequent, "frequent in the population by FREQ"),
-            (common, f"seen in at least {IN_NEARLY_ALL:.0%} of the cells with a value"),
-        )
-        if names
-    ]
-    if parts:
+def _warn_of_germline(frequent: list[str]) -> None:
+    """Warn of variants that are frequent in the population."""
+    if frequent:
         logger.warning(
-            "%s: germline variants are in all cells, also normal ones, and make no clones: cells without one "
-            "have lost an allele; leave them out of the table",
-            " and ".join(parts),
+            "%s frequent in the population by FREQ (%s): germline variants are in all cells, also normal "
+            "ones, and make no clones: cells without one have lost an allele; leave them out of the table",
+            counted(len(frequent), "mutation is", "mutations are"),
+            listed(frequent),
         )
 
 

@@ -17,7 +17,7 @@ from syclade.host.data.input.formats.grid import is_symbol
 from syclade.host.data.input.textfile import lines_of
 from syclade.host.ground.errors import MatrixError
 
-__all__ = ["Table", "by_commas", "fields_of", "read_table", "separator_of", "why_no_table"]
+__all__ = ["Table", "by_commas", "fields_of", "no_value_in", "read_table", "separator_of", "why_no_table"]
 
 _SEPARATORS = {"tsv": ("\t", " "), "csv": (",", ";")}
 _NUMBER = re.compile(r"-?(?:[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]{1,3})?|inf)")
@@ -209,4 +209,22 @@ def why_no_table(first: str, second: str, form: str) -> str | None:
     most = (len(row) - 1) // _OTHERS if sure else 0
     if others > most or (separator == " " and is_symbol(row[0])):
         return "no name and values in the second line"
+    return None
+
+
+def no_value_in(first: str, second: str) -> tuple[str, int] | None:
+    """Return the first field of a table's second line that is no value, and its number; None for no table.
+
+    Only tables with tabs, commas or semicolons are considered, of three columns or more.
+    """
+    for form in _SEPARATORS:
+        try:
+            separator = separator_of(first, second, form)
+            header, row = (_split(line, separator) for line in (first, second))
+        except csv.Error:
+            continue
+        if separator != " " and len(row) > _OTHERS and len(header) in (len(row), len(row) - 1):
+            return next(
+                ((field, at) for at, field in enumerate(row[1:], 1) if not _is_number(field.strip())), None
+            )
     return None

@@ -1,0 +1,84 @@
+"""Warnings of matrices that look wrong: exchanged rows, mutations in all cells, words for values."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.ground.errors import MatrixError
+
+BARCODES = ("AACCTGAGTCGA-1", "AACCTGAGGGGA-1", "TTCCTGAGTCGA-1", "AACTTTAGTCGA-1")
+VARIANTS = ("chr1:1234:A/T", "TP53 p.R175H", "12:25398284:C/T", "NPM1 p.W288fs")
+
+
+def table_of(rows: tuple[str, ...], columns: tuple[str, ...]) -> str:
+    lines = [
+        f"{name}," + ",".join("01"[(at + one) % 2] for one in range(len(columns)))
+        for at, name in enumerate(rows)
+    ]
+    return "\n".join([",".join(("", *columns)), *lines]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "exchanged"),
+    [(VARIANTS, BARCODES, False), (BARCODES, VARIANTS, True), (BARCODES, ("A", "B"), True),
+     (("TP53", "CATTAG", "GATA2"), ("s1", "s2", "s3"), False), (("A", "B"), VARIANTS, True)],
+)  # fmt: skip
+def test_names_tell_exchanged_rows(
+    rows: tuple[str, ...],
+    columns: tuple[str, ...],
+    exchanged: bool,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    path = tmp_path / "made.csv"
+    path.write_text(table_of(rows, columns))
+    read_matrix(path, rows="mutations")
+    assert ("rows and columns may be exchanged" in caplog.text) is exchanged
+    caplog.clear()
+    path.write_text(table_of(columns, rows))
+    read_matrix(path, rows="cells")
+    assert ("rows and columns may be exchanged" in caplog.text) is exchanged
+
+
+@pytest.mark.parametrize(("mutations", "cells", "told"), [(60, 6, True), (59, 6, False), (2000, 200, False)])
+def test_many_more_mutations_than_cells_are_pointed_out(
+    mutations: int, cells: int, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "syclade.input"):
+        read_matrix(np.eye(mutations, cells, dtype=np.uint8))
+    assert ("if its rows are cells" in caplog.text) is told
+
+
+@pytest.mark.parametrize(("seen", "cells", "told"), [(19, 20, True), (18, 20, False), (19, 19, False)])
+def test_mutations_in_nearly_all_cells_may_be_germline(
+    seen: int, cells: int, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    values = np.zeros((2, cells + 5), dtype=np.uint8)
+    values[0, :seen], values[0, cells:] = 1, 3
+    read_matrix(values, ("first", "second"))
+    assert (
+        "1 mutation is seen in at least 95 % of the cells with a value (first 95.0%)" in caplog.text
+    ) is told
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("MUT", "write 1 for words"),
+        ("0/1", "write 0 for 0/0"),
+        ("0.25", "--evidence likelihoods --coding probability"),
+        ("1e-5", "--coding probability"),
+    ],
+)
+def test_other_values_of_tables_are_named_with_what_to_do(value: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "made.csv"
+    path.write_text(f",c1,c2,c3,c4\nA,{value},{value},{value},{value}\nB,{value},{value},{value},{value}\n")
+    with pytest.raises(MatrixError) as problem:
+        read_matrix(path, rows="mutations")
+    assert (problem.value.line, problem.value.message.split(" ")[0]) == (2, repr(value))
+    assert words in str(problem.value.hint)
