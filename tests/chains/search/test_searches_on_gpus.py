@@ -10,6 +10,7 @@ from syclade.host.chains.backends import placement
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.search import find_tree
+from syclade.host.chains.search.runner import make_search_runner
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
@@ -35,7 +36,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def found(monkeypatch: pytest.MonkeyPatch, opened: list[str], wanted: str, error: DeviceError) -> Any:
     """Return the result of searches whose runner on the GPU raises an error."""
-    made = find_tree.make_search_runner
+    made = make_search_runner
 
     def make(device: Device, *given: Any, **options: Any) -> Any:
         opened.append(device.kind)
