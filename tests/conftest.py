@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from syclade.host.device.cores import cores_of_process
+from syclade.host.device.device import cores_of_process
 from syclade.host.ground.limits import available_memory
 from tests.support.compiled_tests import needs_compiler
 

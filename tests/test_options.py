@@ -24,6 +24,7 @@ from syclade.host.ground.options import (
     DECIDE,
     OPTIONS,
     Options,
+    Reading,
     checked,
     command_of,
     flag_of,
@@ -32,7 +33,6 @@ from syclade.host.ground.options import (
 )
 from syclade.host.ground.options.calls import CallOptions
 from syclade.host.ground.options.page import page
-from syclade.host.ground.options.reading import Reading
 from syclade.host.ground.options.types import AnyPath, Names, Option, Values
 from syclade.host.ground.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
 from tests.conftest import ROOT

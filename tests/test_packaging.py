@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.device.workarounds.stacks import CURRENT
+from syclade.host.device.workarounds import CURRENT
 from syclade.host.ground.packages import COMPILER_PYTHON, SYCL_PLATFORM
 from tests.conftest import ROOT
 
@@ -143,7 +143,7 @@ def test_the_locks_and_the_extra_agree() -> None:
 
 
 def test_newer_pythons_get_the_stack_that_is_known() -> None:
-    """Check that ranges begin at the versions of `stacks.CURRENT` and end where libsycl's name may change."""
+    """Check that ranges begin at the versions of `CURRENT` and end where libsycl's name may change."""
     sycl = [entry.partition("; ") for entry in PROJECT["project"]["optional-dependencies"]["sycl"]]
     ranges = dict(entry.split(">=") for entry, _, condition in sycl if condition == NEWER_FOR)
     assert ranges.pop("dpctl") == f"{CURRENT.dpctl},<0.23"

@@ -19,8 +19,7 @@ from syclade.host.chains.runs.context import RECURRENCE, RunContext
 from syclade.host.chains.sample_store import store_of
 from syclade.host.device.choice import Several
 from syclade.host.ground.files import refuse_same
-from syclade.host.ground.options import Options, checked, flag_of
-from syclade.host.ground.options.reading import Reading, options_with
+from syclade.host.ground.options import Options, Reading, checked, flag_of, options_with
 from syclade.host.ground.options.types import DEFAULT_SEED, AnyPath, Names
 from syclade.host.ground.signals import Stop
 

@@ -34,8 +34,7 @@ from syclade.host.data.model.recurrence import (
 from syclade.host.data.trees.leaf_formats import read_leaf_tree
 from syclade.host.data.trees.treefile import tree_of
 from syclade.host.findings.estimated_reads import levels_in, weighed_as_given
-from syclade.host.ground.options import CODING, Options, checked
-from syclade.host.ground.options.reading import Reading, options_with
+from syclade.host.ground.options import CODING, Options, Reading, checked, options_with
 from syclade.host.ground.supported import check_together
 
 __all__ = ["LIKELIHOODS", "check_scored", "score", "score_with_copy", "scored_by"]

@@ -1,6 +1,10 @@
-"""Base alignment qualities (BAQ) of many reads, by the kernel of `kernels/baq` on an engine of any device.
+"""Alignment qualities of bases (BAQ) and of gaps (IDAQ), by kernels of `kernels/baq` on any device.
 
-Reads of the same shape form blocks, which the kernel computes together.
+Reads of the same shape form blocks, which a kernel computes together.
+
+A gap in a repeat can be moved without changing the read's sequence. The error probability of a gap is 1 minus
+the summed posterior probabilities of all gaps that are the same, by the model of base alignment qualities.
+Source: LoFreq's behaviour.
 """
 
 from __future__ import annotations
@@ -11,16 +15,31 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.fallback.baq.gaps import compute_gaps
 from syclade.fallback.baq.states import compute_states
-from syclade.host.calls.banded import Banded, BandedEngines, by_band, filled
-from syclade.host.calls.kernels import Place
+from syclade.host.calls.kernels import Banded, BandedEngines, Place, by_band, filled
 from syclade.host.calls.record_parser import Reads
 from syclade.host.device.compile.kernel import Record
+from syclade.host.device.work import GAPS as GAPS_DONE
 from syclade.host.device.work import READS, WorkDone
 from syclade.host.ground.values import Array
 from syclade.kernels.baq.arguments import BAQ, CHANCES, MEMBERS, SHAPE, STRIDES
+from syclade.kernels.baq.gap_arguments import GAP_NUMBERS, GAP_STRIDES, GAPS
+from syclade.kernels.pileup.arguments import LARGEST_QUALITY
+from syclade.kernels.pileup.indel_arguments import GAP
 
-__all__ = ["BAQ_OF_READS", "AlignmentQuality", "blocks_of", "chances_of", "given_of", "sizes_of", "tables"]
+__all__ = [
+    "BAQ_OF_READS",
+    "GAPS_OF_READS",
+    "AlignmentQuality",
+    "GapQuality",
+    "blocks_of",
+    "chances_of",
+    "given_of",
+    "quality_of_error",
+    "sizes_of",
+    "tables",
+]
 
 BAQ_OF_READS = Banded(
     name="baq",
@@ -90,7 +109,23 @@ def chances_of(query: NDArray[np.int64], reference: NDArray[np.int64]) -> NDArra
     return np.stack([columns[name] for name in CHANCES], axis=1)
 
 
-class AlignmentQuality:
+class _Qualities:
+    """Computes qualities of reads by engines for bands of several widths."""
+
+    def __init__(self, banded: Banded, used: Mapping[str, NDArray[np.float64]], place: Place | None) -> None:
+        self._engines = BandedEngines(banded, used, place)
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """The reads or gaps that were computed."""
+        return self._engines.work
+
+    def close(self) -> None:
+        """Free the memory."""
+        self._engines.close()
+
+
+class AlignmentQuality(_Qualities):
     """Computes the most likely state of each base of reads, and its quality.
 
     Args:
@@ -99,12 +134,7 @@ class AlignmentQuality:
     """
 
     def __init__(self, *, certain: int = 99, place: Place | None = None) -> None:
-        self._engines = BandedEngines(BAQ_OF_READS, tables(certain=certain), place)
-
-    @property
-    def work(self) -> tuple[WorkDone, ...]:
-        """The reads that were computed."""
-        return self._engines.work
+        super().__init__(BAQ_OF_READS, tables(certain=certain), place)
 
     def compute(
         self, reads: Reads, reference: NDArray[np.uint8], stored: NDArray[np.bool_] | None = None
@@ -128,10 +158,6 @@ class AlignmentQuality:
         for widest, numbers in by_band(chosen, reads.field("band")):
             self._compute(widest, reads, numbers, reference, states, confidence)
         return states, confidence
-
-    def close(self) -> None:
-        """Free the memory."""
-        self._engines.close()
 
     def _compute(
         self,
@@ -244,3 +270,103 @@ def _letters_of(reads: Reads, chosen: NDArray[np.intp]) -> slice | NDArray[np.bo
     wanted = np.zeros(len(reads), dtype=bool)
     wanted[chosen] = True
     return np.repeat(wanted, reads.field("length"))
+
+
+GAPS_OF_READS = Banded(
+    name="gaps",
+    factory="gap_kernel:make_gaps",
+    record=Record("Gaps", GAPS),
+    strides=GAP_STRIDES,
+    title="alignment qualities of gaps",
+    unit=GAPS_DONE,
+    numpy=compute_gaps,
+)
+
+_CERTAIN = float(np.finfo(np.float64).eps)
+"""Smaller error probabilities have the largest quality."""
+
+
+class GapQuality(_Qualities):
+    """Computes alignment qualities of gaps.
+
+    Args:
+        place: where; None: here.
+    """
+
+    def __init__(self, place: Place | None = None) -> None:
+        used = {name: table for name, table in tables(certain=99).items() if name != "limits"}
+        super().__init__(GAPS_OF_READS, used, place)
+
+    def compute(
+        self, reads: Reads, gaps: NDArray[np.int64], reference: NDArray[np.uint8]
+    ) -> NDArray[np.int64]:
+        """Return the Phred quality of each gap, int64, (gaps,).
+
+        Args:
+            reads: the reads.
+            gaps: int64, (gaps, numbers of `kernels.pileup.indel_arguments.GAP`), in the order of the reads.
+            reference: uint8, the bases of the contig, by number.
+
+        Raises:
+            DeviceError: the kernel cannot be compiled, or there is not enough memory.
+        """
+        error = np.ones(len(gaps))
+        has_gap = np.zeros(len(reads), dtype=bool)
+        of_read = gaps[:, GAP.index("read")]
+        has_gap[of_read] = True
+        for widest, chosen in by_band(has_gap, reads.field("band")):
+            some = np.flatnonzero(np.isin(of_read, chosen))
+            error[some] = self._errors(widest, reads, chosen, gaps[some], reference)
+        return quality_of_error(error)
+
+    def _errors(
+        self,
+        widest: int,
+        reads: Reads,
+        chosen: NDArray[np.intp],
+        gaps: NDArray[np.int64],
+        reference: NDArray[np.uint8],
+    ) -> NDArray[np.float64]:
+        """Return the error probability of each gap of some reads."""
+        members, shapes = blocks_of(reads, chosen)
+        of_read, cells = gaps[:, GAP.index("read")], gaps[:, GAP.index("cells")]
+        first = np.cumsum(cells) - cells
+        columns = {
+            "deleted": (gaps[:, GAP.index("length")] < 0).astype(np.int64),
+            "row": gaps[:, GAP.index("row")],
+            "place": gaps[:, GAP.index("place")],
+            "cells": cells,
+            "first": first,
+        }
+        numbers = np.stack([columns[name] for name in GAP_NUMBERS], axis=1)
+        sizes = sizes_of(reads, chosen, shapes)
+        sizes |= {"gaps": len(gaps), "gap_cells": max(1, int(cells.sum()))}
+        engine, kernel = self._engines.get(widest, sizes)
+        first_gap = np.searchsorted(of_read, members)
+        count = np.searchsorted(of_read, members, side="right") - first_gap
+        given = given_of(reads, chosen, members, shapes, reference, engine.sizes)
+        given |= {
+            "first_gap": filled(first_gap, engine.sizes, "blocks"),
+            "gap_count": filled(count, engine.sizes, "blocks"),
+            "gap_numbers": filled(numbers, engine.sizes, "gaps"),
+        }
+        self._engines.run(engine, kernel, given, len(gaps))
+        return 1.0 - _sums(engine.read("posterior").ravel(), first, cells)
+
+
+def quality_of_error(error: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return Phred qualities of error probabilities, cut to integers, at most 93."""
+    phred = np.floor(-10.0 * np.log10(np.clip(error, _CERTAIN, 1.0)))
+    quality: NDArray[np.int64] = np.minimum(phred, LARGEST_QUALITY).astype(np.int64)
+    return quality
+
+
+def _sums(
+    values: NDArray[np.float64], first: NDArray[np.int64], number: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the sum of each run of values, added in their order."""
+    total = np.zeros(len(first))
+    for step in range(int(number.max(initial=0))):
+        longer = number > step
+        total[longer] += values[first[longer] + step]
+    return total

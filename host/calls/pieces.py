@@ -26,7 +26,7 @@ from syclade.host.calls.window_tests import WindowResult, Worker
 from syclade.host.device.cluster.job_pool import JobPool
 from syclade.host.device.cluster.jobs import IsWanted, named_by_host, work_since
 from syclade.host.device.cluster.workers import Workers
-from syclade.host.device.cores import usable_cores
+from syclade.host.device.device import usable_cores
 from syclade.host.device.work import WorkDone, merged_work
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.limits import open_files

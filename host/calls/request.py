@@ -27,10 +27,9 @@ from syclade.host.calls.regions import (
 from syclade.host.calls.run import Called, Progress, Sample, call_variants, samples_of
 from syclade.host.calls.somatic import call_somatic, tumour_options
 from syclade.host.calls.summary import warnings_of
-from syclade.host.calls.vcf import vcf_lines
-from syclade.host.calls.vcf_files import check_vcf, write_vcf
+from syclade.host.calls.vcf import check_vcf, vcf_lines, write_vcf
 from syclade.host.device.cluster.workers import Workers
-from syclade.host.device.cores import usable_cores
+from syclade.host.device.device import usable_cores
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options.calls import SOMATIC, CallOptions, call_flag
 from syclade.host.ground.values import counted

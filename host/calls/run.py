@@ -18,7 +18,7 @@ from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Here, Interval, Site, Sites, tiles, whole
 from syclade.host.calls.window_tests import ColumnCounts, WindowResult
 from syclade.host.device.cluster.workers import Workers
-from syclade.host.device.cores import usable_cores
+from syclade.host.device.device import usable_cores
 from syclade.host.device.work import WorkDone
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.options.calls import CallOptions

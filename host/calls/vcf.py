@@ -1,11 +1,15 @@
-"""VCF of calls as text: LoFreq's columns, or one with samples that other tools take.
+"""VCF of calls: its text, with LoFreq's columns or with samples that other tools take; and its files.
+
+A file is plain text, or compressed by bgzip with an index; it is written whole or not at all.
 
 Source: VCF 4.2 specification.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -13,10 +17,103 @@ import syclade
 from syclade.host.calls.alleles import INDEL, Allele, kinds_of
 from syclade.host.calls.decisions import Call, pooled_bias
 from syclade.host.calls.filters import filter_lines
+from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.run import STATUSES, Called, Status, Variant
+from syclade.host.ground.errors import OutputError
+from syclade.host.ground.files import check_file, refuse_same, write_file, write_files
 from syclade.host.ground.options.calls import CallOptions, call_flag
 
-__all__ = ["vcf_lines"]
+__all__ = ["check_vcf", "index_of", "vcf_lines", "write_vcf"]
+
+_TABIX_LENGTH = 2**29
+"""Positions that an index of tabix (.tbi) can hold; longer contigs need another one (.csi)."""
+
+
+def index_of(path: Path, longest: int) -> Path | None:
+    """Return the file of the index; None for a plain VCF, which has none.
+
+    Args:
+        path: the VCF.
+        longest: length of the longest contig.
+    """
+    if path.suffix != ".gz":
+        return None
+    return path.with_name(path.name + (".tbi" if longest < _TABIX_LENGTH else ".csi"))
+
+
+def check_vcf(path: Path, longest: int, force: bool, protected: Mapping[str, object]) -> None:
+    """Check that a VCF and its index can be written, before anything is computed.
+
+    Args:
+        path: the VCF, compressed if its name ends in .gz.
+        longest: length of the longest contig.
+        force: whether existing files may be replaced.
+        protected: the inputs, by `alignments.inputs_of`; they are never overwritten.
+
+    Raises:
+        OutputError: they cannot be written, are inputs, or exist already.
+    """
+    if path.suffix == ".bcf":
+        raise OutputError(
+            f"{path} would be BCF, which is not written", hint="end the name in .vcf or .vcf.gz"
+        )
+    names = _names(path, longest)
+    refuse_same([path.with_name(name) for name in names], protected)
+    check_file(path, force, names[1:])
+
+
+def write_vcf(
+    path: Path, text: str, longest: int, *, force: bool, protected: Mapping[str, object] | None = None
+) -> list[Path]:
+    """Write a VCF, and its index if it is compressed; return the files.
+
+    Args:
+        path: the VCF, compressed if its name ends in .gz.
+        text: its lines.
+        longest: length of the longest contig.
+        force: whether existing files may be replaced.
+        protected: the inputs, by `alignments.inputs_of`; they are never overwritten.
+
+    Raises:
+        OutputError: as for `write_files`.
+    """
+    names = _names(path, longest)
+    if len(names) == 1:
+        write_file(path, text, force, protected)
+        return [path]
+    with tempfile.TemporaryDirectory() as folder:
+        packed = Path(folder) / "calls.vcf.gz"
+        index = _compressed(packed, text, csi=names[1].endswith(".csi"))
+        files: dict[str, Callable[[Path], None]] = {
+            names[0]: lambda place: _copy(packed, place),
+            names[1]: lambda place: _copy(index, place),
+        }
+        write_files(path.parent, files, force, protected, links=True)
+    return [path.with_name(name) for name in names]
+
+
+def _names(path: Path, longest: int) -> list[str]:
+    index = index_of(path, longest)
+    return [path.name] if index is None else [path.name, index.name]
+
+
+def _compressed(path: Path, text: str, *, csi: bool) -> Path:
+    """Write a compressed VCF and its index; return the index."""
+    pysam = pysam_of()
+    try:
+        with pysam.BGZFile(str(path), "wb") as file:
+            file.write(text.encode("utf-8"))
+        pysam.tabix_index(str(path), preset="vcf", force=True, csi=csi)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise OutputError(
+            f"the temporary file {path} cannot be written: {reason}", hint="free some space, or set TMPDIR"
+        ) from problem
+    return path.with_name(path.name + (".csi" if csi else ".tbi"))
+
+
+def _copy(source: Path, place: Path) -> None:
+    place.write_bytes(source.read_bytes())
 
 
 HOMOZYGOUS = 0.95

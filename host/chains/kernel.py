@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.encodings.base import Encoding
-from syclade.host.chains.guide import guide_entries
+from syclade.host.chains.moves import guide_entries
 from syclade.host.chains.plan import Plan
 from syclade.host.device.compile.kernel import Kernel, Record, load_part
 from syclade.host.device.engines.engine import Allocation

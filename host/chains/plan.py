@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.moves import MOVES, Move, cumulative, kinds_of, with_jumps
-from syclade.host.chains.recorders import Recorder
-from syclade.host.chains.scores import BEST_ATTACHMENT, Score
-from syclade.host.chains.scores.base import BEST_PLACEMENT
+from syclade.host.chains.scores.score import BEST_ATTACHMENT, BEST_PLACEMENT, Score
 from syclade.host.chains.space import CELL_LEAF_TREES, MUTATION_TREES, Space
+from syclade.host.chains.state import Recorder
 from syclade.host.data.model.problem import LeafProblem, Problem, SlotRates
 from syclade.host.data.model.rate_model import Places
 from syclade.host.ground.errors import OptionError

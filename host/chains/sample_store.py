@@ -25,7 +25,7 @@ from syclade.host.chains.checkpoints.archive import (
     make_block,
     read_block,
 )
-from syclade.host.chains.recorders import Event
+from syclade.host.chains.state import Event
 from syclade.host.data.trees.tree import are_trees
 from syclade.host.ground.errors import CheckpointError, OutputError
 from syclade.host.ground.options import flag_of

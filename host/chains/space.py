@@ -13,8 +13,13 @@ from syclade.host.chains.moves import JUMPS, JUMPS_WITH_DOUBLETS, Move
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.recurrence import is_allowed
 from syclade.host.data.trees.leaf import are_leaf_trees, validate_leaf_parents
-from syclade.host.data.trees.tree import are_trees, tree_key, validate_parents
-from syclade.host.data.trees.uniform import initial_leaf_parents, initial_parents
+from syclade.host.data.trees.tree import (
+    are_trees,
+    initial_leaf_parents,
+    initial_parents,
+    tree_key,
+    validate_parents,
+)
 
 __all__ = ["CELL_LEAF_TREES", "MUTATION_TREES", "SUMMED_TREES", "Space", "recurrent_trees"]
 

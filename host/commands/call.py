@@ -1,4 +1,4 @@
-"""``syclade call``: call the variants of aligned reads, by LoFreq's model and options."""
+"""``syclade call`` and ``syclade filter``: call variants by LoFreq's model; filter the records of a VCF."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from syclade.host.commands.progress import LINE_SECONDS, Log, show_log
 from syclade.host.ground.options.calls import (
     CALL_FILES,
     CALL_SHARED,
+    FILTERS,
     REFUSED,
     CallFile,
     CallOptions,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from syclade.host.calls.run import Progress
     from syclade.host.device.cluster.workers import Workers
 
-__all__ = ["STDOUT", "added", "command", "options_of"]
+__all__ = ["STDOUT", "added", "command", "filter_command", "options_of"]
 
 STDOUT = Path("-")
 
@@ -123,8 +124,7 @@ def command(
     """
     from syclade.host.calls.request import CallFiles, CallRun
     from syclade.host.calls.summary import summary_of
-    from syclade.host.calls.vcf import vcf_lines
-    from syclade.host.calls.vcf_files import check_vcf, write_vcf
+    from syclade.host.calls.vcf import check_vcf, vcf_lines, write_vcf
 
     files = CallFiles(reads, ref, normal, dbsnp, region, bed, sites)
     log = show_log(quiet, verbose)
@@ -158,7 +158,7 @@ def _place(device: str, scheduler: str | None) -> Iterator[Place | Workers]:
     """Yield the device, or the workers."""
     if scheduler is None:
         from syclade.host.calls.kernels import place_of
-        from syclade.host.device.cores import usable_cores
+        from syclade.host.device.device import usable_cores
 
         yield place_of(device, usable_cores())
         return
@@ -261,3 +261,65 @@ def _tell(summary: dict[str, Any], counts: Iterable[ReadCounts]) -> None:
         )
     if summary["files"]:
         click.echo(f"syclade: wrote {', '.join(summary['files'])}", err=True)
+
+
+def _with_filters(command: options.Command) -> options.Command:
+    """Add the options of filters."""
+    for name in reversed((*FILTERS, "no_default_filter", "drop_filtered")):
+        command = added(CallOptions.table[name])(command)
+    return command
+
+
+_out: Callable[[options.Command], options.Command] = click.option(
+    "-o",
+    "--out",
+    type=options.INPUT_FILE,
+    default="-",
+    show_default=True,
+    metavar="VCF",
+    help="VCF to write; .vcf.gz is compressed and indexed; - is standard output.",
+)
+
+
+@click.command("filter")
+@click.argument("vcf", type=options.INPUT_FILE, metavar="VCF")
+@_out
+@_with_filters
+@options.take("force", help="Replace an existing VCF.")
+@options.take("json", help="Print a summary as JSON, on standard error with -o -.")
+@options.take("quiet", help="Print no summary.")
+def filter_command(vcf: Path, out: Path, force: bool, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Filter the records of VCF, of syclade call or lofreq call, by the values of INFO.
+
+    Without options, the filters are those of syclade call: 10 reads, and strand bias. Names of filters that a
+    record does not pass are added to its FILTER; --drop-filtered leaves such records out. Several samples are
+    filtered by their sums.
+    """
+    from syclade.host.calls.filters import filter_vcf
+    from syclade.host.calls.vcf import check_vcf, write_vcf
+
+    inputs = {"the VCF": vcf}
+    chosen = options_of(given)
+    if out != STDOUT:
+        check_vcf(out, 0, force, inputs)
+    found = filter_vcf(vcf, chosen)
+    files: list[Path] = []
+    if out == STDOUT:
+        click.echo(found.text, nl=False)
+    else:
+        files = write_vcf(out, found.text, found.longest, force=force, protected=inputs)
+    if as_json:
+        summary = {
+            "records": found.records,
+            "passed": found.passed,
+            "rejected": found.rejected,
+            "files": list(map(str, files)),
+        }
+        click.echo(json.dumps(summary, indent=2), err=out == STDOUT)
+    elif not quiet:
+        by_name = ", ".join(f"{number} {name}" for name, number in found.rejected.items())
+        words = f"{found.passed} of {found.records} records pass" + (
+            f"; rejected: {by_name}" if by_name else ""
+        )
+        wrote = f"; wrote {', '.join(map(str, files))}" if files else ""
+        click.echo(f"syclade: {words}{wrote}", err=True)

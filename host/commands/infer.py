@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from syclade.host.commands import options
-from syclade.host.commands.interrupts import stopped_by_signals
+from syclade.host.commands.process import stopped_by_signals
 from syclade.host.commands.progress import progress_bar, show_log
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.options import OPTIONS, Options, flag_of
@@ -233,7 +233,7 @@ def _print(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
         folder: the folder of its files; None for no files.
         quiet: whether to print the log-likelihood only.
     """
-    from syclade.host.commands.streams import shows
+    from syclade.host.commands.process import shows
 
     if quiet:
         click.echo(repr(result.log_likelihood))

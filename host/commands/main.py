@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import syclade
-from syclade.host.commands.interrupts import end_at_once, interrupted
+from syclade.host.commands.process import end_at_once, interrupted
 from syclade.host.ground.errors import SycladeError
 
 __all__ = ["LazyGroup", "cli", "main"]
@@ -29,13 +29,13 @@ _COMMANDS = {
     "compare": ("syclade.host.commands.compare:compare", "Compare trees with another, such as the true one."),
     "consensus": ("syclade.host.commands.compare:consensus", "Write the consensus of given trees."),
     "call": ("syclade.host.commands.call", "Call the variants of aligned reads, by LoFreq's model."),
-    "filter": ("syclade.host.commands.filter", "Filter a VCF of called variants."),
+    "filter": ("syclade.host.commands.call:filter_command", "Filter a VCF of called variants."),
     "scite": (
         "syclade.host.commands.scite.command",
         "Take SCITE's arguments, and leave its files and lines.",
     ),
     "infscite": (
-        "syclade.host.commands.infscite.command",
+        "syclade.host.commands.scite.command:infscite_command",
         "Take ∞SCITE's arguments, and leave its files and lines.",
     ),
     "convert": (

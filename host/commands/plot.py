@@ -131,8 +131,7 @@ def command(
         write_figure,
     )
     from syclade.host.answer.figures.exports import export_of
-    from syclade.host.answer.figures.given_trees import check_kind, files_of_source
-    from syclade.host.answer.figures.kinds import draw_figure
+    from syclade.host.answer.figures.kinds import check_kind, draw_figure, files_of_source
     from syclade.host.answer.figures.source import files_in
     from syclade.host.answer.figures.style import Style
     from syclade.host.commands.progress import show_log

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from syclade.host.commands.interrupts import SignalStop, stopped_by_signals
+from syclade.host.commands.process import SignalStop, stopped_by_signals
 from syclade.host.commands.progress import LINE_SECONDS, Log, at_intervals, show_log
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from syclade.host.answer.batch.folder import Batch
-    from syclade.host.answer.batch.result_row import Line
+    from syclade.host.answer.batch.results_table import Line
 
 __all__ = ["Running", "ending", "run_here", "running"]
 

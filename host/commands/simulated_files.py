@@ -69,8 +69,8 @@ def files_of_samples(made: Simulation) -> dict[str, Content]:
 
 def truth_likelihood(made: Simulation, rates: Rates) -> float:
     """Return the log-likelihood of the true tree, every cell as a single one at its best node."""
-    from syclade.host.data.model.copies import log_likelihood_of_states, states_of
     from syclade.host.data.model.likelihood import log_likelihood
+    from syclade.host.data.model.recurrence import log_likelihood_of_states, states_of
 
     if made.copies:
         states = states_of(made.parents, made.matrix.n_mutations, made.copies)

@@ -7,8 +7,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from syclade.host.device.cores import limit_drivers
-from syclade.host.device.device import KINDS, NUMPY, PYTHON, Device, is_gpu, native_device, own_devices
+from syclade.host.device.device import (
+    KINDS,
+    NUMPY,
+    PYTHON,
+    Device,
+    is_gpu,
+    limit_drivers,
+    native_device,
+    own_devices,
+)
 from syclade.host.device.survey import Survey, cache_survey, cached_survey, stack_versions, survey, try_again
 from syclade.host.device.workarounds import prepare
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError, OptionError

@@ -12,8 +12,7 @@ import struct
 import sys
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.device.workarounds import prepare
-from syclade.host.device.workarounds.stacks import installed_stack
+from syclade.host.device.workarounds import installed_stack, prepare
 
 if TYPE_CHECKING:
     from dpctl import SyclDevice

@@ -18,8 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from syclade.host.device.cores import DRIVERS_VARIABLE, cores_of_process
-from syclade.host.device.device import Device
+from syclade.host.device.device import DRIVERS_VARIABLE, Device, cores_of_process
 from syclade.host.ground.cache import forget_cached, read_cached, write_cached
 from syclade.host.ground.packages import version_of
 

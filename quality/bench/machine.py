@@ -6,7 +6,7 @@ import os
 import platform
 from pathlib import Path
 
-from syclade.host.device.cores import usable_cores
+from syclade.host.device.device import usable_cores
 
 __all__ = ["machine"]
 

@@ -23,7 +23,7 @@ from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
 from syclade.host.chains.runs.pipeline import LAUNCH_SECONDS
-from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rate_model import make_rate_model
@@ -31,8 +31,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.data.trees.leaf import leaf_tree_of
 from syclade.host.device.choice import choose_device
-from syclade.host.device.cores import usable_cores
-from syclade.host.device.device import Device
+from syclade.host.device.device import Device, usable_cores
 from syclade.host.device.work import require_executor
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.values import real, whole

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from syclade.host.chains.encodings import encodings_of
-from syclade.host.device.cores import usable_cores
-from syclade.host.device.device import Device
+from syclade.host.device.device import Device, usable_cores
 from syclade.host.ground.errors import DeviceError
 from syclade.quality.bench.measure import measure
 from syclade.quality.bench.stored import SCITE_KSTEPS

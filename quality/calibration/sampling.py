@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.answer.inference import infer
 from syclade.host.chains.runs.context import RunContext
-from syclade.host.chains.scores.named import ScoreOptions
+from syclade.host.chains.scores.score import ScoreOptions
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.plan import make_support_plan, plan_of_chains
 from syclade.host.findings.support.stage import Run, sample

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
-from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from syclade import quality
     from syclade.host.answer.batch.many import infer_many
     from syclade.host.answer.comparison import compare, compare_many, consensus
-    from syclade.host.answer.figures.given_trees import plot_tree
+    from syclade.host.answer.figures.kinds import plot_tree
     from syclade.host.answer.inference import infer, infer_leaf
     from syclade.host.answer.output.result import Result
     from syclade.host.answer.scoring import score
@@ -76,7 +76,7 @@ _HOME = {
     "infer_leaf": "syclade.host.answer.inference",
     "infer_many": "syclade.host.answer.batch.many",
     "join": "syclade.host.data.input.joined",
-    "plot_tree": "syclade.host.answer.figures.given_trees",
+    "plot_tree": "syclade.host.answer.figures.kinds",
     "prepare_sycl": "syclade.host.chains.backends.stages.access",
     "read_matrix": "syclade.host.data.input.read_matrix",
     "score": "syclade.host.answer.scoring",

@@ -15,11 +15,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: the arguments after the program's name; None takes those of the process.
     """
     try:
-        from syclade.host.commands.interrupts import handle_interrupts
+        from syclade.host.commands.process import handle_interrupts
 
         handle_interrupts()
         from syclade.host.commands.main import main as run
-        from syclade.host.commands.streams import prepare_streams
+        from syclade.host.commands.process import prepare_streams
 
         prepare_streams()
     except KeyboardInterrupt:

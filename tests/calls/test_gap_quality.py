@@ -11,9 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from syclade.host.calls.alignment_quality import blocks_of, given_of, sizes_of, tables
-from syclade.host.calls.banded import BANDS
-from syclade.host.calls.gap_quality import GapQuality, quality_of_error
+from syclade.host.calls.alignment_quality import (
+    GapQuality,
+    blocks_of,
+    given_of,
+    quality_of_error,
+    sizes_of,
+    tables,
+)
+from syclade.host.calls.kernels import BANDS
 from syclade.host.calls.record_parser import Reads
 from syclade.kernels.baq.arguments import MEMBERS
 from syclade.kernels.baq.gap_arguments import GAP_STRIDES, GAPS, Gaps
@@ -151,7 +157,7 @@ def test_one_read_a_lane_has_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> N
         kept.append(values[: number.sum()].copy())
         return np.zeros(len(first))
 
-    monkeypatch.setattr("syclade.host.calls.gap_quality._sums", keep)
+    monkeypatch.setattr("syclade.host.calls.alignment_quality._sums", keep)
     computed = GapQuality()
     computed.compute(reads, gaps, reference)
     computed.close()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import syclade
-from syclade.host.chains.annealing import GAMMAS, Annealing, annealing_for
+from syclade.host.chains.convergence import GAMMAS, Annealing, annealing_for
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.problem import SlotRates
 from syclade.host.data.model.simulate import simulate

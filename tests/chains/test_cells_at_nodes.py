@@ -17,7 +17,7 @@ from syclade.host.chains.cells_at_nodes import (
 )
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.scores.all_attachments import definition, node_scores
-from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.share_draws import LOWEST_OCTAVE
 from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.matrix import matrix_from_array

@@ -17,7 +17,7 @@ from syclade.host.chains.scores.doublets import with_doublets
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.uniform import initial_parents
+from syclade.host.data.trees.tree import initial_parents
 from syclade.kernels.scores.powers import FRACTION_BITS
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from syclade.host.data.trees.tree import validate_parents
-from syclade.host.data.trees.uniform import initial_parents, parents_from_pruefer
+from syclade.host.data.trees.tree import initial_parents, parents_from_pruefer, validate_parents
 from syclade.quality.oracle.draws import philox
 from syclade.quality.oracle.trees import all_trees, from_pruefer
 

@@ -90,7 +90,7 @@ def test_threads(tmp_path: Path) -> None:
     program = (
         "import os; from syclade.host.commands.main import cli\n"
         f"cli(['infer', {str(MATRIX)!r}, *{QUICK!r}, '--threads', '1', '--quiet'], standalone_mode=False)\n"
-        "from syclade.host.device.cores import usable_cores; print(usable_cores())"
+        "from syclade.host.device.device import usable_cores; print(usable_cores())"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split()[-1] == "1"

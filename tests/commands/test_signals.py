@@ -43,7 +43,7 @@ def watch():
             os.kill(os.getpid(), int(number))
         return found(*given, **named)
     setattr(owner, last, interrupted)
-from syclade.host.commands.interrupts import handle_interrupts
+from syclade.host.commands.process import handle_interrupts
 handle_interrupts()
 watch()
 sys.argv = ["syclade", *arguments]

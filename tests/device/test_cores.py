@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.device import cores
-from syclade.host.device.cores import DRIVERS_VARIABLE, THREADS_VARIABLE, limit_drivers, usable_cores
+from syclade.host.device import device as cores
+from syclade.host.device.device import DRIVERS_VARIABLE, THREADS_VARIABLE, limit_drivers, usable_cores
 from syclade.host.ground.errors import OptionError
 
 

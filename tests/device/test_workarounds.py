@@ -1,7 +1,7 @@
 """Every bug behind host/device/workarounds still exists: a failing test shows what can be removed.
 
 Each bug is reproduced without its workaround, in a separate process. The last tests need all workarounds.
-The installed stack decides which bugs exist (`stacks.py`): CI runs these tests on both stacks.
+The installed stack decides which bugs exist (`Stack`): CI runs these tests on both stacks.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from typing import Any
 import pytest
 
 from syclade.host.device import workarounds
-from syclade.host.device.workarounds import compiler
-from syclade.host.device.workarounds.stacks import CURRENT, PINNED, installed_stack
+from syclade.host.device.workarounds import CURRENT, PINNED, compiler, installed_stack
 from syclade.host.device.workarounds.unknown_processor import PROCESSORS, TARGET_VARIABLE
 from syclade.host.ground.packages import version_of
 from tests.conftest import HAS_PINNED_STACK

@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
-from syclade.host.chains.backends.stages.kernels import FIXED
+from syclade.host.chains.backends.stages.opening import FIXED
 from syclade.host.device import workarounds
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.program import spirv_of
 from syclade.host.device.probe import probe_spirv
-from syclade.host.device.workarounds import prepare
+from syclade.host.device.workarounds import opencl, prepare
 from syclade.host.device.workarounds.compiler import with_listed_variables, without_stray_variables
-from syclade.host.device.workarounds.native_programs import opened_place, sycl_program
-from syclade.host.ground import opencl
+from syclade.host.device.workarounds.opencl import opened_place, sycl_program
 from syclade.host.ground.spirv import (
     Instruction,
     Op,
@@ -76,7 +75,7 @@ def test_dpctl_makes_programs_from_spirv_and_source_only() -> None:
     import dpctl.program
 
     makers = {name for name in dir(dpctl.program) if name.startswith("create")}
-    assert makers == {"create_program_from_source", "create_program_from_spirv"}, "native_programs may go"
+    assert makers == {"create_program_from_source", "create_program_from_spirv"}, "the workaround may go"
 
 
 def test_opened_place(queue: Any) -> None:
@@ -157,8 +156,6 @@ def test_a_variable_in_use_stays(module: bytes) -> None:
 def test_every_cure_has_a_test_and_names_a_version() -> None:
     cures: dict[str, Any] = {}
     for found in pkgutil.iter_modules(workarounds.__path__):
-        if found.name == "stacks":  # it describes the stacks that the others are for
-            continue
         part = importlib.import_module(f"{workarounds.__name__}.{found.name}")
         for name in part.__all__:
             cures[name] = f"{part.__doc__} {getattr(part, name).__doc__}"

@@ -11,7 +11,7 @@ import pytest
 from syclade.fallback.ancestor.stages import STAGES
 from syclade.host.chains.backends.numpy_runner import make_numpy_runner
 from syclade.host.chains.encodings import choose_encoding
-from syclade.host.chains.recorders import every
+from syclade.host.chains.state import every
 from syclade.host.device.device import NUMPY
 from tests.suites.test_conformance import assert_is_trace
 from tests.support.backends import Backend, Case, run_alone

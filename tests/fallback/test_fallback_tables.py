@@ -13,7 +13,7 @@ from syclade.fallback.chain.maxima import Lookup, levels_of, renew
 from syclade.fallback.chain.parts import Proposals
 from syclade.fallback.chain.tables import Tables
 from syclade.fallback.chain.trees import preorder
-from syclade.host.data.trees.uniform import initial_parents
+from syclade.host.data.trees.tree import initial_parents
 from syclade.quality.oracle.proposal import Kind, Move, apply
 from syclade.quality.oracle.trees import ParentVector, all_trees, descendants, path_to_root
 from tests.suites.test_moves_exhaustive import all_moves

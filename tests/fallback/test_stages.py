@@ -18,7 +18,7 @@ from syclade.host.chains.scores.all_attachments import all_attachments
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.trees.uniform import initial_parents
+from syclade.host.data.trees.tree import initial_parents
 from tests.support.backends import Case
 
 N, CELLS, SLOTS, LANES, KINDS = 70, 12, 60, 4, 5

@@ -8,7 +8,7 @@ from unittest import mock
 
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.commands.ship.archives import Compiled, write_archives
+from syclade.host.commands.ship.make import Compiled, write_archives
 from syclade.host.device.compile import precompiled
 from syclade.host.device.compile.precompiled import SPIRV, find_shipped, ship_key
 from syclade.kernels.target.sycl_traits import TRAITS

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Event, every
 from syclade.host.chains.runs.pipeline import run_chains
 from syclade.host.chains.starts import initial_state
+from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Event, every
 from tests.support.backends import (
     BACKENDS,
     NUMPY,

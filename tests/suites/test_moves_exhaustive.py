@@ -31,7 +31,7 @@ from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import make_plan
 from syclade.host.data.model.problem import Problem
-from syclade.host.data.trees.uniform import initial_parents
+from syclade.host.data.trees.tree import initial_parents
 from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.quality.oracle import proposal
 from syclade.quality.oracle.moves import neighbourhood_sizes

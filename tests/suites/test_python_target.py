@@ -14,8 +14,8 @@ import pytest
 
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import NEW_BEST, Event, every
 from syclade.host.chains.starts import initial_state
+from syclade.host.chains.state import NEW_BEST, Event, every
 from syclade.kernels.target.python import TRAITS
 from tests.answer.recurrence.cases import plan_of as recurrent_plan
 from tests.chains.doublets.cases import plan_of as doublets_plan

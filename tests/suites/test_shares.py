@@ -17,7 +17,7 @@ from syclade.host.chains import cells_at_nodes
 from syclade.host.chains.cells_at_nodes import NativeCells, NumpyCells
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.share_draws import CONCENTRATIONS, ROOT_CONCENTRATIONS, draw_concentration
 from syclade.host.chains.shares import GibbsSteps
 from syclade.host.data.input.matrix import Matrix, matrix_from_array

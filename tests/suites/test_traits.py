@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.recorders import NEW_BEST, Event, every
+from syclade.host.chains.state import NEW_BEST, Event, every
 from syclade.kernels.chain.tallies import make_tallies
 from syclade.kernels.target.traits import Traits
 from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone

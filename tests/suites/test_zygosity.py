@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from syclade.host.commands.main import main
-from syclade.host.data.model.rate_tables import fixed_tables
+from syclade.host.data.model.rate_grid import fixed_tables
 from syclade.host.device.choice import choose_device
 from syclade.quality.posterior.check import judge
 from syclade.quality.posterior.samples import sample_chain

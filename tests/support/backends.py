@@ -27,7 +27,7 @@ from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
 from syclade.host.data.model.rate_model import Places
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.trees.uniform import initial_parents
+from syclade.host.data.trees.tree import initial_parents
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.device import Device

@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> None:
         from syclade.host.chains.encodings import make_encoding
         from syclade.host.chains.kernel import chain_kernel
         from syclade.host.chains.plan import make_plan
-        from syclade.host.chains.scores.named import score_named
+        from syclade.host.chains.scores.score import score_named
         from syclade.host.data.model.problem import make_problem
         from syclade.host.data.model.rates import Rates
         from syclade.host.data.model.simulate import simulate

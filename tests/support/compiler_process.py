@@ -18,8 +18,8 @@ from typing import Any
 from syclade.host.device.compile import machine_code
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.translate import translate
-from syclade.host.device.workarounds.native_programs import opened_place
-from syclade.host.ground import opencl
+from syclade.host.device.workarounds import opencl
+from syclade.host.device.workarounds.opencl import opened_place
 
 __all__ = ["Reply"]
 

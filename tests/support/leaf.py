@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_leaf_plan
-from syclade.host.chains.recorders import Recorder
+from syclade.host.chains.state import Recorder
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import LeafProblem, make_leaf_problem
 from syclade.host.data.model.rate_model import make_rate_model

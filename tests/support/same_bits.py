@@ -16,9 +16,8 @@ import pytest
 
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import Event
 from syclade.host.chains.starts import initial_state
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.state import ChainState, Event
 from tests.support.backends import (
     DEVICES,
     GPU,

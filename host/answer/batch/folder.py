@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 from syclade.host.answer.batch.bootstrap import MATRICES, ORIGINAL, Resampling, files_of_bootstrap
 from syclade.host.answer.batch.many import AHEAD, bounded_map
-from syclade.host.answer.batch.page import page_of
-from syclade.host.answer.batch.result_row import Line, failed_line, read_record, table_of
+from syclade.host.answer.batch.results_table import Line, failed_line, page_of, read_record, table_of
 from syclade.host.answer.batch.run_task import INCOMPLETE, Place, drop_old_lock, known_line, run_task
 from syclade.host.answer.batch.task import FILES, Task, deciding, digest_of
 from syclade.host.answer.output.result_files import multiqc_table

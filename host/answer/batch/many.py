@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from syclade.host.answer.batch.task import COLUMNS, FILES, Task
 from syclade.host.answer.inference import infer_by, log_warnings
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
-from syclade.host.device.cores import cores_of_process, take_share
+from syclade.host.device.device import cores_of_process, take_share
 from syclade.host.findings.kinds import kind_named, weights_of
 from syclade.host.ground.errors import OptionError, SycladeError
 from syclade.host.ground.options import options_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from syclade.host.answer.batch.many import infer_task
-from syclade.host.answer.batch.result_row import (
+from syclade.host.answer.batch.results_table import (
     Line,
     Record,
     failed_line,

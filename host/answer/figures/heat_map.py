@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.answer.figures.drawn_tree import DrawnTree
 from syclade.host.answer.figures.scene import (
     INK,
     LETTERS,
@@ -22,7 +21,7 @@ from syclade.host.answer.figures.scene import (
     width_of,
     wrapped,
 )
-from syclade.host.answer.figures.style import Style, hex_of, ink_on, mixed
+from syclade.host.answer.figures.style import DrawnTree, Style, hex_of, ink_on, mixed
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, lay_out, notes_of
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from syclade.host.answer.figures.drawn_tree import SAMPLED, DrawnClone, DrawnTree, likely_tree, support_of
+from syclade.host.answer.figures.style import SAMPLED, DrawnClone, DrawnTree, likely_tree, support_of
 from syclade.host.data.input.matrix import Matrix, with_cell_names, with_names
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.input.textfile import excerpt, read_text

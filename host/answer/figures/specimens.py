@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.answer.figures.drawn_tree import DrawnTree
 from syclade.host.answer.figures.scene import MUTED, Box, Item, Line, Polygon, Scene, Text, width_of, wrapped
 from syclade.host.answer.figures.source import ResultFiles
-from syclade.host.answer.figures.style import Style, ink_on
+from syclade.host.answer.figures.style import DrawnTree, Style, ink_on
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, Interval, add_note, label_of
 from syclade.host.ground.errors import OptionError, TableError
 from syclade.host.ground.options import flag_of

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
 from syclade.host.answer.figures.scene import (
     INK,
     LETTERS,
@@ -22,7 +21,7 @@ from syclade.host.answer.figures.scene import (
     width_of,
     wrapped,
 )
-from syclade.host.answer.figures.style import ROOM, Style, ink_on
+from syclade.host.answer.figures.style import ROOM, DrawnClone, DrawnTree, Style, ink_on
 from syclade.host.ground.values import counted
 
 __all__ = [

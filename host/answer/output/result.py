@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.answer.output.assigned_tree import AssignedTree
-from syclade.host.answer.output.doubt import doubt_of
+from syclade.host.answer.output.result_properties import AssignedTree, doubt_of
 from syclade.host.chains.runs.context import CO_OPTIMAL, RECURRENCE, SUPPORT, TREE, Search
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.model.rates import all_rates
-from syclade.host.device.cores import usable_cores
+from syclade.host.device.device import usable_cores
 from syclade.host.device.work import work_dicts
 from syclade.host.findings.finding import RESULT
 from syclade.host.findings.samples.finding import require_netcdf, write_netcdf

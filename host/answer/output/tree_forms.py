@@ -14,9 +14,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
-from syclade.host.answer.figures.given_trees import files_of_folder
+from syclade.host.answer.figures.kinds import files_of_folder
 from syclade.host.answer.figures.source import ResultFiles
+from syclade.host.answer.figures.style import DrawnClone, DrawnTree
 from syclade.host.data.trees.newick import newick_of
 from syclade.host.data.trees.tree import root_label
 from syclade.host.findings.consensus.tables import separator_of

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.recurrence.chains import (
+    Estimate,
     best_tree_without,
     best_trees_with_copies,
     evidence_without,
@@ -26,7 +27,6 @@ from syclade.host.answer.request.arguments import dropout_of
 from syclade.host.answer.run import make_draft
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import RECURRENCE, RunContext
-from syclade.host.chains.runs.evidence import Estimate
 from syclade.host.chains.runs.pipeline import Clock
 from syclade.host.data.model.dropout import EVIDENT
 from syclade.host.data.model.rate_model import RateModel

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.runs.evidence import Estimate, estimate_of
-from syclade.host.chains.scores.named import ScoreOptions
+from syclade.host.answer.recurrence.chains import Estimate, estimate_of
+from syclade.host.chains.scores.score import ScoreOptions
 from syclade.host.chains.share_draws import concentration_of
 from syclade.host.chains.shares import sampled_nodes
 from syclade.host.chains.state import ChainState

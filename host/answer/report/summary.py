@@ -15,8 +15,8 @@ from syclade.host.findings.finding import Section, cut
 from syclade.host.ground.values import counted, listed
 
 if TYPE_CHECKING:
-    from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
     from syclade.host.answer.figures.source import ResultFiles
+    from syclade.host.answer.figures.style import DrawnClone, DrawnTree
     from syclade.host.answer.output.result import Result
     from syclade.host.findings.consensus.consensus import CloneConsensus
 

@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from syclade.host.answer.request.arguments import (
+    Inputs,
+    Learning,
     complete,
+    read_inputs,
     requested_rates,
     settled,
     support_plan,
     with_evidence_of,
     with_homozygous_merged,
 )
-from syclade.host.answer.request.inputs import Inputs, Learning, read_inputs
-from syclade.host.chains.annealing import annealing_for
-from syclade.host.chains.convergence import Rule, StoppingRule
-from syclade.host.chains.scores.named import ScoreOptions
+from syclade.host.chains.convergence import Rule, StoppingRule, annealing_for
+from syclade.host.chains.scores.score import ScoreOptions
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import ObservationModel, Rates, all_rates
 from syclade.host.device.choice import Several, split_devices

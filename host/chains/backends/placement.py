@@ -13,8 +13,7 @@ from syclade.host.chains.backends import GPU_SLOTS_A_UNIT
 from syclade.host.chains.backends.opening import estimated_seconds, fast_start_device
 from syclade.host.chains.plan import Plan
 from syclade.host.device.choice import Devices, Several, choose_device, split_devices
-from syclade.host.device.cores import usable_cores
-from syclade.host.device.device import Device, is_gpu, native_device
+from syclade.host.device.device import Device, is_gpu, native_device, usable_cores
 
 __all__ = [
     "AUTO_ENTRIES",

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import Event
-from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
+from syclade.host.chains.state import ChainInfo, ChainState, Event, no_tallies
 from syclade.host.data.model.rate_model import NOWHERE, Places
 from syclade.host.device.engines.engine import Engine
 from syclade.host.device.work import SPECIALISED, STEPS, WorkDone, WorkLog

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.runner import Slots
-from syclade.host.chains.recorders import Sink
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.starts import initial_state
-from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
+from syclade.host.chains.state import ChainInfo, ChainState, Sink, no_tallies
 
 __all__ = [
     "Clock",

@@ -13,10 +13,9 @@ from syclade.host.chains.backends.placement import place_of_chains
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.convergence import Rule
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import Sink
 from syclade.host.chains.runs.context import Found, RunContext
 from syclade.host.chains.runs.long_run import run_long
-from syclade.host.chains.state import ChainState, bytes_of_states
+from syclade.host.chains.state import ChainState, Sink, bytes_of_states
 from syclade.host.device.choice import Several, split_devices
 from syclade.host.device.compile.image import cached_images, store_image
 from syclade.host.device.device import Device

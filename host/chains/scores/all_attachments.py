@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.scores.powers import logarithm_of_two, power_of_two
-from syclade.host.chains.scores.base import Score
+from syclade.host.chains.scores.score import Score
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.likelihood import (

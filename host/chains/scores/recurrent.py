@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.scores.base import BEST_ATTACHMENT, Score
 from syclade.host.chains.scores.doublets import ONE, ZERO, Number, factor_of, logarithm_of, with_doublets
+from syclade.host.chains.scores.score import BEST_ATTACHMENT, Score
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.copy_scores import (

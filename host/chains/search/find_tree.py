@@ -34,8 +34,7 @@ from syclade.host.chains.search.search_checkpoint import SearchesCheckpoint, res
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first, split_devices
-from syclade.host.device.cores import usable_cores
-from syclade.host.device.device import Device, is_gpu
+from syclade.host.device.device import Device, is_gpu, usable_cores
 from syclade.host.device.work import WorkDone
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.signals import Stopped

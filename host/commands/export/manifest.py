@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import syclade
-from syclade.host.chains.backends.stages.kernels import DescribedKernel, stage_kernels
+from syclade.host.chains.backends.stages.opening import DescribedKernel, stage_kernels
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.scores.base import BEST_ATTACHMENT
+from syclade.host.chains.scores.score import BEST_ATTACHMENT
 from syclade.host.device.compile.image import parts_of
 from syclade.host.device.compile.translate import compiler_versions
 from syclade.host.ground.spirv import header

@@ -1,4 +1,4 @@
-"""``syclade scite``: a drop-in replacement for the program ``scite``."""
+"""``syclade scite`` and ``syclade infscite``: drop-in replacements for ``scite`` and ``infSCITE``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from syclade.host.commands.interrupts import stopped_by_signals
+from syclade.host.commands.process import stopped_by_signals
 from syclade.host.commands.progress import Show, progress_bar, show_log
 from syclade.host.ground.values import counted
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Report: TypeAlias = Callable[[Progress, Problem], None]
 
-__all__ = ["Verbatim", "command", "run_call"]
+__all__ = ["Verbatim", "command", "infscite_command", "run_call"]
 
 
 class Verbatim(click.Command):
@@ -105,3 +105,44 @@ def _show(show: Show | None, state: Progress, problem: Problem) -> None:
     from syclade.host.answer.inference import progress_of
 
     show(progress_of(state, problem.to_nats))
+
+
+@click.command("infscite", cls=Verbatim, add_help_option=False, options_metavar="FLAGS...")
+def infscite_command(arguments: tuple[str, ...]) -> int:
+    """Run ∞SCITE's chains with ∞SCITE's arguments; write its files and print its output.
+
+    \b
+    -i FILE -n ROWS -m COLUMNS    the matrix; its sizes are checked
+    -r CHAINS -l STEPS            repetitions, and the steps of each
+    -fd RATE -ad RATE [RATE]      false positives; allelic dropout, also of homozygous mutations
+    -cc RATE                      homozygous observations without a mutation
+    -d [RATE]                     doublets; without a rate, it is learned
+    -rec K                        the K-th mutation occurs twice in the tree, or is lost; fixed rates only
+    -s                            sum score instead of maximum score; -d implies it
+    -e P                          a step changes an error rate with probability P
+    -sd_beta SD -x X              prior of the rate of false negatives; its changes have SD / X
+    -z [Z0 Z1] -sd_alpha SD       with -e, learn the rate of false positives, too; Z0 and Z1 are the counts
+                                  of 0 and 1 at positions left out of the matrix
+    -g GAMMA -seed SEED -move_probs P L S
+    -names FILE                   names of the mutations, one per line
+    -o BASE                       BASE_map0.gv, BASE_map0.newick, ..., BASE.samples
+    -a                            attach the cells in the .gv files
+    -max_treelist_size K          at most K trees; with -d, -z or -rec, there is one
+    -no_tree_list                 only the score, no trees
+    -p [K]                        sample every K steps, after a burn-in of a quarter of the steps
+    -t FILE                       true tree; print the distance to it
+    -transpose                    cell trees: BASE_ml0.newick
+    --device NAME --force         syclade's own: where to run; replace existing files
+
+    Ctrl-C or SIGTERM ends the run with the best trees so far. docs/coming-from-scite.md lists the
+    differences.
+    """
+    from syclade.host.commands.scite.infscite import dialect_of, parse_arguments
+    from syclade.host.commands.scite.run import infscite_lines, run_scite
+
+    call = parse_arguments(arguments)
+    return run_call(
+        call,
+        lambda report, stop: run_scite(call, report, stop, dialect_of(call)),
+        lambda found: infscite_lines(call, found),
+    )

@@ -1,29 +1,32 @@
-"""Run SCITE's chains from its arguments, write SCITE's files, and return SCITE's output lines."""
+"""Run SCITE's chains from its arguments, write SCITE's files; output lines of SCITE and ∞SCITE."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Event, Recorder, every
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.sample_store import SampleStore
+from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Event, Recorder, every
 from syclade.host.commands.scite.arguments import SciteCall
 from syclade.host.commands.scite.dialect import (
     Best,
     Dialect,
+    best_nodes,
     matrix_of,
+    newick_text,
     refuse_what_is_missing,
+    scite_folder,
     scites_dialect,
 )
-from syclade.host.commands.scite.files import best_nodes, newick_text, scite_folder
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, problem_at
 from syclade.host.data.model.rate_model import Places
@@ -36,7 +39,10 @@ from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION, recurrent_kind
 from syclade.host.ground.signals import Stop
 
-__all__ = ["OptimalTrees", "SciteOutcome", "burn_in_of", "run_scite"]
+if TYPE_CHECKING:
+    from syclade.host.commands.scite.infscite import InfsciteCall
+
+__all__ = ["OptimalTrees", "SciteOutcome", "burn_in_of", "infscite_lines", "run_scite"]
 
 
 _NEVER = 2**62
@@ -257,3 +263,27 @@ class OptimalTrees:
         found = sorted(self._found.values(), key=lambda one: one[:2])
         known = [] if key in self._found else [best]
         return [*known, *(parents for _, _, parents in found)]
+
+
+def infscite_lines(call: InfsciteCall, outcome: SciteOutcome) -> list[str]:
+    """Return the lines of ∞SCITE's standard output, with its number of digits."""
+    lines = [f"best log score for tree:\t{outcome.log_likelihood:.17g}"]
+    lines.append(f"total #steps after burn-in:\t{outcome.steps_after_burn_in}")
+    rates = {"fp_rate": call.fp_rate, "relevant": 0.0, "doublets": 0.0, **outcome.rates}
+    if call.learn > 0.0:
+        lines.append(f"best value for beta:\t{rates['fn_rate']:.17g}")
+        lines.append(f"best value for alpha:\t{rates['fp_rate']:.17g}")
+    if call.learn > 0.0 or call.doublets:
+        lines.append(f"best relevant doublet rate:\t{rates['relevant']:.17g}")
+        lines.append(f"best doublet rate:\t{rates['doublets']:.17g}")
+    if call.learn > 0.0:
+        lines.append(f"best log score for (T, theta):\t{outcome.with_prior:.17g}")
+    if call.samples is not None:
+        lines.append(f"samples from posterior written to: {call.prefix}.samples")
+    if outcome.distance is not None:
+        lines.append(f"distance to true tree:\t{outcome.distance}")
+    kind = "map" if call.sum_score else "ml"
+    lines.append(f"optimal trees written to files:    {call.prefix}_{kind}<INT>.gv")
+    lines.append(f"{len(outcome.trees)} opt trees ")
+    lines.append(f"Time elapsed: {outcome.milliseconds:.17g} ms")
+    return lines

@@ -21,7 +21,7 @@ from itertools import product
 
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.calls.windows import alignment_kernels, call_kernels
-from syclade.host.chains.backends.stages.kernels import stage_kernels
+from syclade.host.chains.backends.stages.opening import stage_kernels
 from syclade.host.chains.cells_at_nodes import share_kernels
 from syclade.host.chains.encodings.ancestor import SpecialisedAncestorEncoding
 from syclade.host.chains.encodings.base import Encoding
@@ -31,10 +31,10 @@ from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES, Move
 from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
-from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
-from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
 from syclade.host.chains.search.kernel import SPARSE_STAGES, STAGES, search_kernel
 from syclade.host.chains.space import SUMMED_TREES
+from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, make_leaf_problem, make_problem
 from syclade.host.data.model.rate_model import RateModel, make_rate_model

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from syclade.host.data.input.formats.counts import why_not_long
-from syclade.host.data.input.formats.evidence_tables import LOG_ODDS, TOTAL
+from syclade.host.data.input.formats.folders import LOG_ODDS, TOTAL
 from syclade.host.data.input.formats.grid import words_hint
 from syclade.host.data.input.formats.tabular import no_value_in, why_no_table
 from syclade.host.data.input.reader import ALLOWED, is_value, values_of

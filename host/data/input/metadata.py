@@ -14,8 +14,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.label_table import SAMPLE, read_label_table
-from syclade.host.data.input.match_cells import match_cells, names_shown, refuse_missing_header
+from syclade.host.data.input.label_table import (
+    SAMPLE,
+    match_cells,
+    names_shown,
+    read_label_table,
+    refuse_missing_header,
+)
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.clones import default_cell_names

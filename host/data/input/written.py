@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.evidence import Likelihoods, Reads
-from syclade.host.data.input.formats.evidence_tables import ALTERNATE, LOG_ODDS, TOTAL
+from syclade.host.data.input.formats.folders import ALTERNATE, LOG_ODDS, TOTAL
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.ground.atomic import Content

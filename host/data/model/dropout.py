@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
-from syclade.host.data.model.rate_tables import fixed_tables
+from syclade.host.data.model.rate_grid import fixed_tables
 from syclade.host.data.model.rates import Rates
 from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.levels import Levels
+from syclade.host.data.model.rate_grid import RateTables, greatest_weights, make_rate_tables
 from syclade.host.data.model.rate_model import Places, RateModel
-from syclade.host.data.model.rate_tables import RateTables, greatest_weights, make_rate_tables
 from syclade.host.data.model.rates import HOMOZYGOUS, ObservationModel, distinct_columns, scored_values
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of

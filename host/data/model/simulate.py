@@ -2,9 +2,9 @@
 
 The design is that of the ffSCITE thesis's quality test: a uniform random rooted tree (Prüfer code), with
 cells attached to uniform random nodes, the root included. Doublets are at two such nodes. Some mutations may
-occur twice (host/data/model/copies.py). Real clones are of unequal sizes, and have several mutations without
-cells between them: shares and branches. And real matrices have mutations that say nothing. Mutations may
-differ in their rates of false negatives, as amplicons do.
+occur twice (host/data/model/recurrence.py). Real clones are of unequal sizes, and have several mutations
+without cells between them: shares and branches. And real matrices have mutations that say nothing. Mutations
+may differ in their rates of false negatives, as amplicons do.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.copies import Copy, random_parents_with_copies, states_of
 from syclade.host.data.model.rates import HOMOZYGOUS, MISSING, Rates
-from syclade.host.data.trees.uniform import parents_from_pruefer
+from syclade.host.data.model.recurrence import Copy, random_parents_with_copies, states_of
+from syclade.host.data.trees.tree import parents_from_pruefer
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import checked, flag_of

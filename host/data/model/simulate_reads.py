@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from syclade.host.data.input.evidence import Reads
 from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.reads import called
-from syclade.host.data.model.copies import states_of
 from syclade.host.data.model.rates import MISSING
+from syclade.host.data.model.recurrence import states_of
 from syclade.host.data.model.simulate import Simulation
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.values import real, short_repr

@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
-from syclade.host.device.cores import THREADS_VARIABLE, usable_cores
+from syclade.host.device.device import THREADS_VARIABLE, usable_cores
 from syclade.host.ground.errors import OptionError, WorkersError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import install_command, version_of

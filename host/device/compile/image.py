@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.native_binary import device_identity
-from syclade.host.device.workarounds.native_programs import opened_place, sycl_program
-from syclade.host.ground import opencl
+from syclade.host.device.workarounds import opencl
+from syclade.host.device.workarounds.opencl import opened_place, sycl_program
 from syclade.host.ground.cache import cache_folder, is_own, write_cached
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.limits import read_bounded

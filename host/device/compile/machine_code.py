@@ -14,8 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.kernel_sources import digest_of
+from syclade.host.device.compile.kernel import Kernel, digest_of
 from syclade.host.device.compile.precompiled import find_shipped, is_shipped, own_processor
 from syclade.host.device.compile.translate import require_current_folder
 from syclade.host.ground.cache import how_often, read_checked, write_checked

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.program import announce_translation, is_compiled, is_translated, load_kernel
-from syclade.host.device.cores import usable_cores
-from syclade.host.device.device import Device
+from syclade.host.device.device import Device, usable_cores
 from syclade.host.ground.cache import cache_problem
 from syclade.host.ground.errors import SycladeError
 

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.kernel_sources import digest_of
+from syclade.host.device.compile.kernel import Kernel, digest_of
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.packages import install_command
 

@@ -10,8 +10,7 @@ import threading
 from collections.abc import Collection
 from typing import NamedTuple
 
-from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.kernel_sources import digest_of
+from syclade.host.device.compile.kernel import Kernel, digest_of
 from syclade.host.device.compile.translate import require_current_folder
 from syclade.host.ground.cache import how_often, read_checked, write_checked
 from syclade.host.ground.errors import DeviceError

@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.kernel_sources import digest_of
+from syclade.host.device.compile.kernel import Kernel, digest_of
 from syclade.host.device.compile.precompiled import shipped
 from syclade.host.device.workarounds.compiler import dpnp_stand_in, register_numba_implementations
 from syclade.host.ground.cache import how_often

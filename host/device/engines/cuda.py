@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.ptx import load_ptx
-from syclade.host.device.cores import usable_cores
 from syclade.host.device.cuda import open_gpu
-from syclade.host.device.device import Device
+from syclade.host.device.device import Device, usable_cores
 from syclade.host.device.engines.ahead import make_apart
 from syclade.host.device.engines.engine import Allocation, Engine
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError

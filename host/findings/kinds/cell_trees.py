@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan, make_leaf_plan
-from syclade.host.chains.scores import Score
+from syclade.host.chains.scores.score import Score
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment, best_nodes, place
 from syclade.host.data.model.problem import LeafProblem, Problem, make_leaf_problem, problem_at

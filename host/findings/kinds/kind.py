@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from syclade.host.chains.plan import Plan
-    from syclade.host.chains.recorders import Recorder
     from syclade.host.chains.sample_store import SampleStore
-    from syclade.host.chains.scores import Score
-    from syclade.host.chains.scores.named import ScoreOptions
+    from syclade.host.chains.scores.score import Score, ScoreOptions
+    from syclade.host.chains.state import Recorder
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.model.assignment import Assignment
     from syclade.host.data.model.problem import Problem

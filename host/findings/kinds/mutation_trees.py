@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.scores import Score
-from syclade.host.chains.scores.named import score_named, space_of
+from syclade.host.chains.scores.score import Score, score_named, space_of
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment, attach_cells
 from syclade.host.data.model.copy_scores import attach_with_copy, with_best_copy

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.sample_store import Records, SampleStore
-from syclade.host.data.diagnostics.numbers import bulk_ess, split_rhat
-from syclade.host.data.diagnostics.trees import ancestor_spread, frechet_ess
+from syclade.host.data.diagnostics import bulk_ess, split_rhat
 from syclade.host.data.model.problem import Problem
 from syclade.host.findings.consensus.clades import edge_support
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.relations import Relations, SharedTrees, count_above
 from syclade.host.findings.cooptimal.finding import Consensus
-from syclade.host.findings.samples.diagnostics import judged
+from syclade.host.findings.samples.diagnostics import ancestor_spread, frechet_ess, judged
 from syclade.host.findings.samples.sampled import Sampled, Sampling, sample_lines, sampled_rates
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.atomic import Content

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.recorders import Recorder, every
 from syclade.host.chains.sample_store import SampleStore
-from syclade.host.data.diagnostics.numbers import bulk_ess, split_rhat
+from syclade.host.chains.state import Recorder, every
+from syclade.host.data.diagnostics import bulk_ess, split_rhat
 from syclade.host.data.model.rate_model import RateModel
 from syclade.host.findings.samples.diagnostics import Trust, finite, rhat_warnings
 from syclade.host.ground.atomic import Content

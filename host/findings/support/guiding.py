@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.guide import guide_from
+from syclade.host.chains.moves import guide_from
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.data.trees.tree import depths_of_trees

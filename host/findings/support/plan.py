@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.dropout import (
     grouped,

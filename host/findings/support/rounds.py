@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.convergence import Change
-from syclade.host.chains.recorders import Event
 from syclade.host.chains.sample_store import SampleStore
-from syclade.host.chains.state import ChainState
-from syclade.host.data.diagnostics.numbers import (
+from syclade.host.chains.state import ChainState, Event
+from syclade.host.data.diagnostics import (
     Kept,
     PairSizes,
     bulk_ess,

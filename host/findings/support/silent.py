@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.recorders import Event, Sink
+from syclade.host.chains.state import Event, Sink
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.values import short_repr

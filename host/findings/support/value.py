@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.diagnostics.numbers import ROUGH, Kept, PairSizes
+from syclade.host.data.diagnostics import ROUGH, Kept, PairSizes
 from syclade.host.data.model.doublets import Doublets
 from syclade.host.data.model.dropout import FILE as DROPOUT_FILE
 from syclade.host.data.model.dropout import Dropout

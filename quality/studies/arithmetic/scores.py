@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.scores.score import score_named
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.doublets import doublet_log_likelihood
 from syclade.host.data.model.likelihood import summed_log_likelihood

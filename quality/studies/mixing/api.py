@@ -9,9 +9,9 @@ import numpy as np
 
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.context import RunContext
-from syclade.host.chains.scores.named import ScoreOptions
+from syclade.host.chains.scores.score import ScoreOptions
 from syclade.host.chains.search.find_tree import find
-from syclade.host.data.diagnostics.numbers import pair_sizes
+from syclade.host.data.diagnostics import pair_sizes
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.choice import choose_device
-from syclade.host.device.cores import usable_cores
+from syclade.host.device.device import usable_cores
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.quality.bench.machine import machine
 from syclade.quality.bench.measure import FN_RATE, FP_RATE, MISSING

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from syclade.host.answer.batch.result_row import TIMES
+from syclade.host.answer.batch.results_table import TIMES
 from syclade.host.data.input.matrix import format_matrix
 from syclade.host.data.model.simulate import simulate
 from tests.golden.commands import Called, call

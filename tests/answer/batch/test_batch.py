@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from syclade.host.answer.batch.page import page_of
-from syclade.host.answer.batch.result_row import Line, failed_line
+from syclade.host.answer.batch.results_table import Line, failed_line, page_of
 from syclade.host.data.input.matrix import format_matrix
 from tests.answer.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort, write_table
 from tests.golden.commands import call

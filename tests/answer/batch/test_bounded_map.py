@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from syclade.host.answer.batch.many import bounded_map, jobs_for, own_threads
-from syclade.host.device.cores import cores_of_process, usable_cores
+from syclade.host.device.device import cores_of_process, usable_cores
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.signals import Stop
 

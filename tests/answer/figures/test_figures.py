@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.answer.figures.canvas import fitted, room_of
-from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
 from syclade.host.answer.figures.heat_map import (
     COLOURS,
     MOST_COLUMNS,
@@ -40,7 +39,7 @@ from syclade.host.answer.figures.scene import (
     wrapped,
 )
 from syclade.host.answer.figures.source import files_in, files_in_memory
-from syclade.host.answer.figures.style import CLONE_COLOURS, Style, ink_on
+from syclade.host.answer.figures.style import CLONE_COLOURS, DrawnClone, DrawnTree, Style, ink_on
 from syclade.host.answer.figures.trees import clones_scene, lay_out, tree_scene, with_title
 from syclade.host.commands import plot as plot_command
 from syclade.host.commands.main import cli

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.answer.figures.given_trees import files_of_source
+from syclade.host.answer.figures.kinds import files_of_source
 from syclade.host.commands.main import cli
 from syclade.host.ground.errors import TreeError
 

@@ -21,7 +21,7 @@ from syclade.host.data.model.likelihood import event_counts
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.device.cores import usable_cores
+from syclade.host.device.device import usable_cores
 from tests.test_inference import MADE, QUICK, RATES
 
 

@@ -18,7 +18,7 @@ from scipy.special import betaln
 
 import syclade
 from syclade.host.answer.recurrence import bayes_factors as recurrence_tests
-from syclade.host.chains.runs.evidence import Estimate, estimate_of
+from syclade.host.answer.recurrence.chains import Estimate, estimate_of
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.recurrence import LOSS, PARALLEL, genotypes_of, is_allowed

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.answer.figures.drawn_tree import support_of
 from syclade.host.answer.figures.source import files_in_memory
+from syclade.host.answer.figures.style import support_of
 from syclade.host.answer.report.summary import _limits, _percent, sentences_of
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import matrix_from_array, with_names

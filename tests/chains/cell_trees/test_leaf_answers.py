@@ -13,15 +13,15 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.answer.figures.drawn_tree import support_of
-from syclade.host.chains.scores.base import BEST_PLACEMENT
+from syclade.host.answer.figures.style import support_of
+from syclade.host.chains.scores.score import BEST_PLACEMENT
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.clones import clones_of_cell_tree
 from syclade.host.data.trees.leaf import clades
-from syclade.host.data.trees.uniform import initial_leaf_parents
+from syclade.host.data.trees.tree import initial_leaf_parents
 from syclade.host.findings.kinds.cell_trees import CELL
 from syclade.host.findings.samples.cell_trees import SampledCellTrees
 from syclade.host.ground.options import command_of

@@ -21,12 +21,10 @@ import syclade
 from syclade.host.chains.plan import make_leaf_plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.commands.main import cli
-from syclade.host.data.diagnostics.trees import clade_ess, spread_of
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.leaf import canonical, clades
 from syclade.host.data.trees.leaf_formats import leaf_newick, read_leaf_tree
-from syclade.host.data.trees.tree import tree_key
-from syclade.host.data.trees.uniform import initial_leaf_parents
+from syclade.host.data.trees.tree import initial_leaf_parents, tree_key
 from syclade.host.findings.samples import cell_trees as clades_module
 from syclade.host.findings.samples.cell_trees import (
     CladeFeatures,
@@ -34,6 +32,7 @@ from syclade.host.findings.samples.cell_trees import (
     majority_newick,
     packed_clades,
 )
+from syclade.host.findings.samples.diagnostics import clade_ess, spread_of
 from syclade.host.ground.errors import OptionError
 from tests.support.did_all import assert_did_all
 
@@ -196,7 +195,7 @@ def test_a_chain_that_stands_still_is_told_of() -> None:
 
 
 def test_rare_clades_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    from syclade.host.chains.recorders import Event
+    from syclade.host.chains.state import Event
 
     monkeypatch.setattr(clades_module, "MOST_CLADES", 50)
     store = SampleStore(19)

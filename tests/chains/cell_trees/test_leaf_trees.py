@@ -24,7 +24,7 @@ from syclade.host.data.trees.leaf import (
     leaf_tree_of,
     validate_leaf_parents,
 )
-from syclade.host.data.trees.uniform import initial_leaf_parents
+from syclade.host.data.trees.tree import initial_leaf_parents
 from syclade.host.ground.errors import MatrixError, OptionError, TreeError
 from syclade.quality.oracle.leaf import Clades, all_leaf_trees, clades_below, leaf_score, parents_of
 from tests.support.leaf import LeafCase

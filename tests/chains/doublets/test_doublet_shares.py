@@ -14,7 +14,7 @@ from syclade.host.chains.doublet_shares import (
     renew_doublet_shares,
 )
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState

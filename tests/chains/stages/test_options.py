@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.chains.backends.stages.kernels import stage_kernels
 from syclade.host.chains.backends.stages.launcher import TIMED_STEPS
-from syclade.host.chains.backends.stages.opening import check_plan
+from syclade.host.chains.backends.stages.opening import check_plan, stage_kernels
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.moves import MOVES
 from syclade.host.commands.export.manifest import exported_kernels

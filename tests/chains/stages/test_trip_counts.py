@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 
 import syclade.kernels
-from syclade.host.chains.backends.stages.kernels import stage_kernels
 from syclade.host.chains.backends.stages.launcher import InStage, run_pipeline
-from syclade.host.chains.backends.stages.opening import open_stages
+from syclade.host.chains.backends.stages.opening import open_stages, stage_kernels
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.starts import initial_state
 from syclade.kernels.ancestor.stage_arguments import STAGES

@@ -16,8 +16,7 @@ import syclade
 from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.commands.scite import run as run_module
 from syclade.host.commands.scite.arguments import parse_arguments
-from syclade.host.commands.scite.dialect import rates_of
-from syclade.host.commands.scite.files import best_nodes, graphviz_text, newick_text
+from syclade.host.commands.scite.dialect import best_nodes, graphviz_text, newick_text, rates_of
 from syclade.host.commands.scite.run import SciteOutcome, run_scite
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.input.read_matrix import read_matrix

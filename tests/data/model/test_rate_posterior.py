@@ -17,7 +17,7 @@ from syclade.host.data.model.rate_fit import PRIORS
 from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior, rate_posterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.uniform import parents_from_pruefer
+from syclade.host.data.trees.tree import parents_from_pruefer
 from tests.support.commands import status_of
 
 BOTH = ("fp_rate", "fn_rate")

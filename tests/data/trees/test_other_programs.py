@@ -18,14 +18,13 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from syclade.host.answer.figures.drawn_tree import DrawnClone, DrawnTree
 from syclade.host.answer.figures.source import ResultFiles
+from syclade.host.answer.figures.style import DrawnClone, DrawnTree
 from syclade.host.answer.output.tree_forms import FORMS, tree_files
 from syclade.host.commands.main import cli
 from syclade.host.data.trees.distances import Pairs, distances_between
 from syclade.host.data.trees.multi_label import mp3_similarity, multi_label_distance
-from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.data.trees.uniform import parents_from_pruefer
+from syclade.host.data.trees.tree import ancestor_matrix, parents_from_pruefer
 from tests.conftest import ROOT
 
 Nodes = NDArray[np.int32]

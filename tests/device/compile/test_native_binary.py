@@ -15,10 +15,9 @@ import pytest
 from syclade.host.device.compile import native_binary
 from syclade.host.device.compile.native_binary import build_program, device_identity
 from syclade.host.device.probe import EXPECTED, probe_spirv
-from syclade.host.device.workarounds import native_programs, prepare
-from syclade.host.ground import opencl
+from syclade.host.device.workarounds import opencl, prepare
+from syclade.host.device.workarounds.opencl import OpenCLError, Place
 from syclade.host.ground.cache import read_checked, write_checked
-from syclade.host.ground.opencl import OpenCLError, Place
 
 pytestmark = [pytest.mark.sycl, pytest.mark.usefixtures("compile_here")]
 
@@ -169,7 +168,7 @@ def test_the_name_tells_what_machine_code_must_fit(queue: Any, monkeypatch: pyte
 def test_without_native_programs_dpctl_does_it(
     queue: Any, monkeypatch: pytest.MonkeyPatch, own_cache: Path
 ) -> None:
-    monkeypatch.setattr(native_programs, "_functions", lambda: None)
+    monkeypatch.setattr(opencl, "_functions", lambda: None)
     assert result_of(queue, build_program(queue, probe_spirv())) == EXPECTED
     assert not own_cache.exists()
 
@@ -191,7 +190,7 @@ def test_threads(compilations: Compilations) -> None:
 
 RUN = """
 import sys
-from syclade.host.ground import opencl
+from syclade.host.device.workarounds import opencl
 from syclade.host.device.compile import program
 import syclade
 if sys.argv[2] == "warm":

@@ -16,10 +16,17 @@ from pathlib import Path
 import pytest
 
 from syclade.host.commands.ship import make as ship
-from syclade.host.commands.ship.archives import Compiled, archive_of, read_archives, write_archives
 from syclade.host.commands.ship.kernels import Shipped
 from syclade.host.commands.ship.kernels import shipped_kernels as make_shipped_kernels
-from syclade.host.commands.ship.make import compile_apart, differences, same_but_for_names
+from syclade.host.commands.ship.make import (
+    Compiled,
+    archive_of,
+    compile_apart,
+    differences,
+    read_archives,
+    same_but_for_names,
+    write_archives,
+)
 from syclade.host.device.compile import machine_code
 from syclade.host.device.compile import precompiled as shipped
 from syclade.host.device.compile.precompiled import (

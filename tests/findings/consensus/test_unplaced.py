@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.commands.main import cli
-from syclade.host.data.diagnostics.numbers import LEAST, MOST
+from syclade.host.data.diagnostics import LEAST, MOST
 from syclade.host.data.input.matrix import matrix_from_array, with_cell_names
 from syclade.host.data.trees.newick import from_newick, to_newick
 from syclade.host.data.trees.tree import ancestor_matrix

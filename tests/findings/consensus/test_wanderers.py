@@ -117,7 +117,7 @@ def test_infer_sets_aside_a_mutation_without_a_sure_place(
         values[depth, ends[depth] :] = 1
     values[20] = 3
     options: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "native", "seed": 1}
-    monkeypatch.setattr("syclade.host.answer.request.inputs.unplaced_in", lambda _: Unplaced())
+    monkeypatch.setattr("syclade.host.answer.request.arguments.unplaced_in", lambda _: Unplaced())
     names = [f"M{number}" for number in range(21)]
     result = syclade.infer(matrix_from_array(values, names), **options)
     assert result.support is not None

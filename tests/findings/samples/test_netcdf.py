@@ -12,8 +12,8 @@ import xarray
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.chains.recorders import Event
 from syclade.host.chains.sample_store import SampleStore
+from syclade.host.chains.state import Event
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import make_problem

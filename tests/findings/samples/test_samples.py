@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.chains.recorders import Event
 from syclade.host.chains.sample_store import SampleStore
+from syclade.host.chains.state import Event
 from syclade.host.commands.main import cli
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.rates import Rates

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.chains import sample_store as store_module
-from syclade.host.chains.recorders import Event
 from syclade.host.chains.sample_store import SampleStore
+from syclade.host.chains.state import Event
 from syclade.host.ground.errors import CheckpointError, OutputError
 
 NODES = 4

@@ -15,7 +15,7 @@ import syclade
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
-from syclade.host.data.diagnostics.numbers import likely_chains
+from syclade.host.data.diagnostics import likely_chains
 from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior, rate_posterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate

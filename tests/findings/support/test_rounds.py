@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.chains.recorders import Event
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.starts import initial_state
-from syclade.host.data.diagnostics.numbers import Kept
+from syclade.host.chains.state import Event
+from syclade.host.data.diagnostics import Kept
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees

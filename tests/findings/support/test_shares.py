@@ -12,8 +12,7 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.clones import clones_of
-from syclade.host.data.trees.tree import ancestor_matrix, depths, levels_of
-from syclade.host.data.trees.uniform import initial_parents
+from syclade.host.data.trees.tree import ancestor_matrix, depths, initial_parents, levels_of
 from syclade.host.findings.consensus.clades import clade_support
 from syclade.host.findings.support.cells import cell_shares
 from syclade.host.findings.support.guiding import spread_out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from syclade.host.chains.plan import Plan, make_leaf_plan
-from syclade.host.chains.recorders import every
+from syclade.host.chains.state import every
 from syclade.host.data.trees.tree import tree_key
 from tests.support.leaf import LeafCase
 from tests.support.same_bits import ChainRun, Chains, on_encodings, scores_are_defined

@@ -9,13 +9,11 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.guide import make_guide, uniform_guide
-from syclade.host.chains.moves import GUIDED_MOVES
+from syclade.host.chains.moves import GUIDED_MOVES, make_guide, uniform_guide
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.recorders import every
-from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.starts import initial_state
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.state import ChainState, every
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, every
+from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, every
 from tests.support.backends import Case
 from tests.support.learned import learned_plan
 from tests.support.same_bits import Chains, Places, on_encodings

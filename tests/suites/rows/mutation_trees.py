@@ -16,7 +16,7 @@ from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
-from syclade.host.data.model.rate_tables import fixed_tables
+from syclade.host.data.model.rate_grid import fixed_tables
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.kernels.preorder.wide.sketches import SKETCH_BITS

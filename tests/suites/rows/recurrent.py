@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import Recorder, every
+from syclade.host.chains.state import Recorder, every
 from syclade.host.data.model.recurrence import is_allowed
 from tests.answer.recurrence.cases import RATE, mutation_of, plan_of
 from tests.suites.rows.doublets import on_own

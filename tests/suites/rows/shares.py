@@ -10,15 +10,13 @@ import numpy as np
 
 from syclade.host.chains import dropout
 from syclade.host.chains.backends import Runner
-from syclade.host.chains.guide import uniform_guide
-from syclade.host.chains.moves import GUIDED_MOVES
+from syclade.host.chains.moves import GUIDED_MOVES, uniform_guide
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.recorders import every
 from syclade.host.chains.scores.all_attachments import definition
-from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.shares import Draw, GibbsSteps
 from syclade.host.chains.starts import initial_state
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.state import ChainState, every
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.dropout import problem_of_groups, slot_rates
 from syclade.host.data.model.problem import make_problem

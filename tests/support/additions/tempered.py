@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.chain import parts as numpy_parts
-from syclade.host.chains.scores import Score
+from syclade.host.chains.scores.score import Score
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.kernels.arguments import SETTING, Argument
 from syclade.kernels.chain import parts as device_parts

@@ -26,8 +26,7 @@ from syclade.host.chains.backends.shared.segment import (
 )
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import Event
-from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
+from syclade.host.chains.state import ChainInfo, ChainState, Event, no_tallies
 from syclade.host.device.choice import Devices, Several, choose_device
 from syclade.host.device.cluster.job_pool import Finished, JobPool, Place
 from syclade.host.device.cluster.jobs import divided

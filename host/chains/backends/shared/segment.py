@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends.opening import fast_start_device, open_one
 from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import Event
-from syclade.host.chains.state import ChainInfo, ChainState
+from syclade.host.chains.state import ChainInfo, ChainState, Event
 from syclade.host.device.cluster.jobs import IsWanted, named_by_host, work_since
 from syclade.host.device.work import WorkDone
 

@@ -11,14 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.runner import Runner
-from syclade.host.chains.backends.stages.kernels import FIXED, DescribedKernel, stage_kernels
-from syclade.host.chains.backends.stages.kernels import stage_kernel as describe_stage
-from syclade.host.chains.backends.stages.opening import BEST_ATTACHMENT, numpy_stages, stage_arrays
+from syclade.host.chains.backends.stages.opening import (
+    BEST_ATTACHMENT,
+    FIXED,
+    DescribedKernel,
+    numpy_stages,
+    stage_arrays,
+    stage_kernels,
+)
+from syclade.host.chains.backends.stages.opening import stage_kernel as describe_stage
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.moves import MOVES, Move
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.scores import BEST_ATTACHMENT as BEST_PLACED
-from syclade.host.chains.scores import Score
+from syclade.host.chains.scores.score import BEST_ATTACHMENT as BEST_PLACED
+from syclade.host.chains.scores.score import Score
 from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.problem import make_problem

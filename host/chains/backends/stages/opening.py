@@ -1,15 +1,14 @@
-"""Macro-pipeline on the requested device: options, the plans that it can run, and its runner."""
+"""Macro-pipeline on the requested device: its kernels, options, the plans that it can run, and its runner."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from syclade.host.chains.backends.runner import Runner
-from syclade.host.chains.backends.stages.kernels import DescribedKernel, all_arguments, stage_kernels
 from syclade.host.chains.backends.stages.launcher import (
     InStage,
     Launcher,
@@ -20,12 +19,12 @@ from syclade.host.chains.backends.stages.launcher import (
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.encodings.base import Encoding
-from syclade.host.chains.kernel import chain_allocation
+from syclade.host.chains.kernel import chain_allocation, size_as_text
 from syclade.host.chains.moves import Move
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.scores import Score
+from syclade.host.chains.scores.score import Score
 from syclade.host.device.choice import choose_device
-from syclade.host.device.compile.kernel import load_part
+from syclade.host.device.compile.kernel import Kernel, Parts, Record, load_part
 from syclade.host.device.device import NUMPY, Device
 from syclade.host.device.engines import open_engine, traits_of
 from syclade.host.device.engines.local import NumpyCode, NumpyEngine
@@ -34,19 +33,130 @@ from syclade.host.ground.errors import OptionError, OutputError
 from syclade.host.ground.files import check_file, write_file
 from syclade.host.ground.options import checked, flag_of
 from syclade.host.ground.supported import refusal
-from syclade.kernels.ancestor.stage_arguments import STAGES
+from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
+from syclade.kernels.ancestor.stages.propose import MOST_NODES
+from syclade.kernels.arguments import Argument
 
 __all__ = [
     "DEFAULT_SLOTS",
+    "DescribedKernel",
     "Separate",
     "StagedRunner",
+    "all_arguments",
     "check_plan",
     "make_launcher",
     "numpy_stages",
     "open_stages",
     "separate_stages",
     "stage_arrays",
+    "stage_kernel",
+    "stage_kernels",
 ]
+
+
+@dataclass(frozen=True)
+class DescribedKernel:
+    """A kernel with the directions of its arguments.
+
+    Attributes:
+        name: name for messages and files.
+        kernel: the kernel to compile.
+        arguments: the kernel's arguments, with directions.
+        meaning: what one launch does.
+    """
+
+    name: str
+    kernel: Kernel
+    arguments: tuple[StageArgument, ...]
+    meaning: str
+
+
+_MATRIX, _ROWS = ("nodes", "words"), ("nodes", "words", "lanes")
+
+_MADE_OF: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
+    "propose": (
+        ("capacity", "moves"),
+        _MATRIX,
+        "draw the random words of each slot's next step; the move they mean on its tree, and the threshold "
+        "of the accept test",
+    ),
+    "find_parent": (("capacity",), _MATRIX, "the rows of the parents of the nodes that move"),
+    "tree_update": (("capacity",), _ROWS, "write the proposed trees"),
+    "score_mapping": (
+        ("capacity",),
+        ("nodes", "words", "cells", "lanes", "values"),
+        "the score of every column at every node of the proposed trees, each independent of the others",
+    ),
+    "reduction": (
+        ("capacity", "score", "moves"),
+        ("nodes", "words", "cells", "lanes"),
+        "the maximum over nodes and the sum over columns, accept or reject, keep the best tree, count the "
+        "step; nothing changes where step has reached last_step",
+    ),
+}
+"""Parts and constants that each stage's factory takes, and the stage's meaning.
+
+Stages without `lanes` have one lane. Sizes are omitted where they are specialisation constants.
+"""
+
+FIXED = "syclade.kernels.ancestor.capacity:fixed_capacity"
+"""The part `capacity` of kernels that are compiled for one capacity."""
+
+
+def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKernel, ...]:
+    """Return the stages in order, for a plan and the encoding's capacities.
+
+    Raises:
+        OptionError: the capacity has more nodes than the stage `propose` can tell apart.
+    """
+    nodes = encoding.sizes["nodes"]
+    if nodes > MOST_NODES:
+        raise OptionError(
+            f"separate stages take {MOST_NODES} nodes, and this capacity has {nodes}",
+            hint=f"use {flag_of('stages', 'fused')}, or export for fewer mutations",
+        )
+    parts: dict[str, Parts] = {
+        "moves": tuple(move.device for move in plan.moves),
+        "score": plan.score.device,
+        "capacity": encoding.capacity_part,
+    }
+    given = (parts, encoding.constants, encoding.specialisation)
+    return tuple(stage_kernel(name, *given) for name in STAGES)
+
+
+def all_arguments(kernels: Sequence[DescribedKernel]) -> tuple[Argument, ...]:
+    """Return the arguments of several kernels, each once."""
+    return tuple({one.name: one for each in kernels for one in each.kernel.arguments}.values())
+
+
+def stage_kernel(
+    name: str,
+    parts: Mapping[str, Parts],
+    constants: Mapping[str, int],
+    specialisation: tuple[int, ...] = (),
+) -> DescribedKernel:
+    """Return one stage.
+
+    Args:
+        name: one of `STAGES`.
+        parts: the parts `capacity`, `moves` and `score`, each as `module:NAME` of its device code.
+        constants: `lanes`, and the capacities where they are fixed; a stage takes those that it needs.
+        specialisation: the capacities where they are specialisation constants.
+    """
+    taken, needed, meaning = _MADE_OF[name]
+    kernel = Kernel(
+        name=f"ancestor_{name}",
+        factory=f"syclade.kernels.ancestor.stages.{name}:make_{name}_stage",
+        parts={part: parts[part] for part in taken},
+        constants={constant: constants[constant] for constant in needed if constant in constants},
+        records=(Record("Given", tuple(one.argument for one in STAGES[name])),),
+        group=AncestorEncoding.group,
+        lanes=constants["lanes"] if "lanes" in needed else 1,
+        size=f"the stage {name.replace('_', ' ')}, {size_as_text(constants)}",
+        specialisation=specialisation,
+    )
+    return DescribedKernel(name, kernel, STAGES[name], meaning)
+
 
 logger = logging.getLogger("syclade.stages")
 

@@ -120,7 +120,7 @@ FORMATS = {
     ),
     "cellsnp": Format(
         f"a folder of cellsnp-lite; needs {flag_of('min_depth')}",
-        "cellsnp:read_cellsnp",
+        "folders:read_cellsnp",
         whole=True,
         in_subprocess=True,
         takes=(*_READS, "name_by"),
@@ -128,7 +128,7 @@ FORMATS = {
     ),
     "mquad": Format(
         f"a folder of MQuad; needs {flag_of('min_depth')}",
-        "cellsnp:read_mquad",
+        "folders:read_mquad",
         whole=True,
         in_subprocess=True,
         takes=_READS,
@@ -136,7 +136,7 @@ FORMATS = {
     ),
     "folder": Format(
         "a folder of syclade convert, or of simulated reads",
-        "evidence_tables:read_folder",
+        "folders:read_folder",
         whole=True,
         evidence=_OF_CALLERS,
     ),

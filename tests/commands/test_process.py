@@ -50,7 +50,7 @@ def run_code(
 @pytest.mark.parametrize(
     "module",
     [
-        "syclade.host.commands.interrupts",
+        "syclade.host.commands.process",
         "click",
         "syclade.host.commands.infer",
         "rich.progress",
@@ -69,7 +69,7 @@ def test_an_import_is_not_interrupted(module: str, times: int) -> None:
 # A run that would take signals begins right after an import that was interrupted.
 RUN_AFTER_IMPORT = """
 import os, signal, sys, time
-from syclade.host.commands.interrupts import handle_interrupts, offered_to
+from syclade.host.commands.process import handle_interrupts, offered_to
 class Interrupt:
     def find_spec(self, name, path=None, target=None):
         if name == "colorsys":
@@ -92,7 +92,7 @@ def test_a_run_does_not_take_a_signal_from_before_it() -> None:
 # The exception of a signal is lost in a callback from C, such as one of LLVM while it compiles.
 LOST = """
 import ctypes, os, signal, sys
-from syclade.host.commands.interrupts import handle_interrupts
+from syclade.host.commands.process import handle_interrupts
 handle_interrupts()
 def called_back():
     os.kill(os.getpid(), signal.SIGINT)

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syclade.host.commands.main import cli
-from syclade.host.data.model.copies import (
+from syclade.host.data.model.likelihood import log_likelihood
+from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.recurrence import (
     Copy,
     log_likelihood_of_states,
     random_parents_with_copies,
     states_of,
 )
-from syclade.host.data.model.likelihood import log_likelihood
-from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.treefile import read_tree
 from syclade.host.ground.errors import OptionError

@@ -14,9 +14,8 @@ from scipy.special import gammaln
 
 import syclade
 from syclade.host.chains.runs.pipeline import Progress
-from syclade.host.commands.infscite.arguments import parse_arguments
-from syclade.host.commands.infscite.dialect import dialect_of, graphviz_text
-from syclade.host.commands.scite.files import best_nodes, newick_text
+from syclade.host.commands.scite.dialect import best_nodes, newick_text
+from syclade.host.commands.scite.infscite import dialect_of, graphviz_text, parse_arguments
 from syclade.host.commands.scite.run import run_scite
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.input.read_matrix import read_matrix

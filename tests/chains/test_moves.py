@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.chains.guide import guide_entries, guide_from, make_guide, uniform_guide
-from syclade.host.chains.recorders import Event
+from syclade.host.chains.moves import guide_entries, guide_from, make_guide, uniform_guide
 from syclade.host.chains.sample_store import SampleStore
+from syclade.host.chains.state import Event
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.support.guiding import learned_guide

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.commands.infscite.arguments import InfsciteCall, parse_arguments
-from syclade.host.commands.infscite.dialect import dialect_of
+from syclade.host.commands.scite.infscite import InfsciteCall, dialect_of, parse_arguments
 from syclade.host.ground.errors import OptionError, SycladeError
 
 NEEDED = "-i d/data.csv -n 2 -m 3 -r 1 -l 100 -fd 6e-5 -ad 0.2"

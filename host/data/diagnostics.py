@@ -16,9 +16,18 @@ from numpy.typing import NDArray
 from syclade.host.ground.values import JsonObject, short_repr
 
 __all__ = [
-    "LEAST", "MOST", "ROUGH", "Kept", "PairSizes", "bulk_ess", "effective_size", "indicator_ess",
-    "likely_chains", "pair_sizes", "split_rhat",
-]  # fmt: skip
+    "LEAST",
+    "MOST",
+    "ROUGH",
+    "Kept",
+    "PairSizes",
+    "bulk_ess",
+    "effective_size",
+    "indicator_ess",
+    "likely_chains",
+    "pair_sizes",
+    "split_rhat",
+]
 
 
 _FEWEST = 4

@@ -1,4 +1,4 @@
-"""Row of results.tsv: what a batch reports of each matrix; and the record of a task, in its folder.
+"""Table of a batch: results.tsv and the page with its lines; and the record of each task, in its folder.
 
 The record says whether the results are complete, and of which options and input. It is written before the
 other files, as begun, and once more when all of them are there. So a killed process leaves no files that the
@@ -8,15 +8,17 @@ next one takes for complete, or for a user's own.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict
 
+from syclade.host.answer.batch.task import MATRICES
 from syclade.host.answer.output.result_files import multiqc_row
+from syclade.host.answer.report.page import require_report, template
 from syclade.host.data.model.rates import all_rates
 from syclade.host.device.work import STEPS, SWEEPS
 from syclade.host.ground.files import is_file, write_files
-from syclade.host.ground.values import JsonObject, ParsedJson
+from syclade.host.ground.values import JsonObject, ParsedJson, counted
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
@@ -30,6 +32,7 @@ __all__ = [
     "failed_line",
     "is_complete",
     "line_of",
+    "page_of",
     "read_record",
     "table_of",
     "write_record",
@@ -167,3 +170,63 @@ def is_complete(folder: Path, record: Record | None, besides: Iterable[str] = ()
     if record is None or record.line is None or record.line.get("state") != "done":
         return False
     return {*besides} <= {*record.files} and all(is_file(folder / name) for name in record.files)
+
+
+class _Column(NamedTuple):
+    """A column of the page.
+
+    Attributes:
+        name: its name in the lines.
+        title: its title.
+        form: format of its numbers; empty for texts.
+        of: column with the number that this one is a part of.
+    """
+
+    name: str
+    title: str
+    form: str = ""
+    of: str = ""
+
+    def text(self, line: Mapping[str, object]) -> str:
+        """Return the text of a cell."""
+        value = line.get(self.name)
+        text = "" if value is None else (self.form or "{}").format(value)
+        return f"{text} of {line[self.of]}" if text and self.of else text
+
+
+_COLUMNS = (
+    _Column("name", "Name"),
+    _Column("mutations", "Mutations", "{}"),
+    _Column("cells", "Cells", "{}"),
+    _Column("log_likelihood", "Log-likelihood", "{:.4f}"),
+    _Column("fp_rate", "False positives", "{:.3g}"),
+    _Column("fn_rate", "False negatives", "{:.3g}"),
+    _Column("agreeing", "Agreeing", "{}", "runs"),
+    _Column("converged", "Converged"),
+    _Column("certainty", "Certainty", "{:.0%}"),
+    _Column("warnings", "Warnings", "{}"),
+    _Column("seconds", "Seconds", "{:.2f}"),
+    _Column("error", "Error"),
+)
+
+
+def page_of(lines: Sequence[Line], reported: Collection[str]) -> str:
+    """Return the HTML of the page, without scripts or external resources.
+
+    Args:
+        lines: the lines of all matrices.
+        reported: names of those that have report.html in their folders.
+
+    Raises:
+        OptionError: jinja2 is not installed.
+    """
+    require_report()
+    done = sum(line["state"] == "done" for line in lines)
+    page: str = template("batch.html").render(
+        lines=lines,
+        columns=_COLUMNS,
+        done=done,
+        count=counted(len(lines), *MATRICES),
+        reported=reported,
+    )
+    return page

@@ -19,10 +19,9 @@ from syclade.host.commands.ship.kernels import shipped_kernels
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
-from syclade.host.device.compile import kernel_sources as module
+from syclade.host.device.compile import kernel as module
 from syclade.host.device.compile import translate
-from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.kernel_sources import code_of, digest_of, digest_of_files, modules_of
+from syclade.host.device.compile.kernel import Kernel, code_of, digest_of, digest_of_files, modules_of
 from syclade.host.ground.cache import cache_folder
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case

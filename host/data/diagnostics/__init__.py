@@ -1,1 +1,0 @@
-"""Convergence diagnostics of sampled numbers and trees: effective sample size, agreement of chains."""
