@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,20 +48,24 @@ class Replicate:
 
 
 def replicate(setting: Setting, seed: int, device: str, sample: Sampler) -> Replicate:
-    """Draw an input, sample its posterior, and compare with the truth."""
+    """Draw an input, sample its posterior, and compare with the truth; both without silent mutations."""
     drawn = draw(setting, seed)
-    samples, mixed, work = sample(setting, drawn, seed, device)
-    n = setting.mutations
-    above = ancestor_matrix(drawn.parents)[:n, :n].astype(bool)
+    samples, mixed, work, silent = sample(setting, drawn, seed, device)
+    truth, rows = silent.of_tree(drawn.parents), silent.placed_mutations(setting.mutations)
+    n = len(rows)
+    above = ancestor_matrix(truth)[:n, :n].astype(bool)
     np.fill_diagonal(above, val=False)
-    is_parent = np.arange(n + 1)[:, None] == drawn.parents[:n]
-    shares = samples.posterior
+    is_parent = np.arange(n + 1)[:, None] == truth[:n]
+    nodes, trees = np.append(rows, setting.mutations), silent.of_trees(_trees(samples))
+    ancestors = samples.posterior.ancestors[np.ix_(rows, rows)]
+    edges = samples.posterior.edges[np.ix_(nodes, rows)]
+    drawn = replace(drawn, parents=truth, matrix=silent.of_matrix(drawn.matrix))
     return Replicate(
-        _ranks(setting, drawn, samples, np.random.default_rng(seed)),
-        reliability(shares.ancestors, above),
-        reliability(shares.edges, is_parent),
-        _clades(_trees(samples), drawn.parents),
-        parent_sets(shares.edges, drawn.parents),
+        _ranks(setting, drawn, samples, trees, np.random.default_rng(seed)),
+        reliability(ancestors, above),
+        reliability(edges, is_parent),
+        _clades(trees, truth),
+        parent_sets(edges, truth),
         mixed,
         work,
     )
@@ -73,10 +77,14 @@ def _trees(samples: SampledMutationTrees) -> NDArray[np.int32]:
 
 
 def _ranks(
-    setting: Setting, drawn: Drawn, samples: SampledMutationTrees, rng: np.random.Generator
+    setting: Setting,
+    drawn: Drawn,
+    samples: SampledMutationTrees,
+    every_tree: NDArray[np.int32],
+    rng: np.random.Generator,
 ) -> dict[str, int]:
     """Return the ranks of the truth's numbers. Likelihoods are compared only where all rates are the same."""
-    trees = spread_out_rows(_trees(samples))
+    trees = spread_out_rows(every_tree)
     values = {
         "leaves": (float(leaves_of(drawn.parents[None])[0]), leaves_of(trees).astype(np.float64)),
         "ancestor pairs": (_pairs(drawn.parents), np.array([_pairs(tree) for tree in trees])),

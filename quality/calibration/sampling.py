@@ -10,7 +10,9 @@ from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.score import ScoreOptions
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.plan import make_support_plan, plan_of_chains
+from syclade.host.findings.support.silent import silent_in
 from syclade.host.findings.support.stage import Run, sample
+from syclade.host.findings.unplaced import Unplaced, unplaced_in
 from syclade.quality.calibration.inputs import LEARN, Drawn
 from syclade.quality.calibration.settings import Setting
 from syclade.quality.work import work_of
@@ -34,11 +36,13 @@ class Sampled(NamedTuple):
         trees: the samples with their diagnostics.
         mixed: whether `infer` has no warning about them.
         work: share of the work by executor.
+        silent: mutations that the chains left out.
     """
 
     trees: SampledMutationTrees
     mixed: bool
     work: Mapping[str, float]
+    silent: Unplaced = Unplaced()
 
 
 def from_random(setting: Setting, drawn: Drawn, seed: int, device: str) -> Sampled:
@@ -84,7 +88,8 @@ def for_support(level: str, setting: Setting, drawn: Drawn, seed: int, device: s
         return with_equal_nodes(level, drawn.matrix, given, searched("none"), device)
     result = searched(level)
     assert result.support is not None
-    return Sampled(result.support.sampled, result.support.enough, work_of(result))
+    silent = silent_in(unplaced_in(drawn.matrix), drawn.matrix.n_mutations).mutations
+    return Sampled(result.support.sampled, result.support.enough, work_of(result), silent)
 
 
 def with_equal_nodes(level: str, matrix: Matrix, rates: Rates, result: Result, device: str) -> Sampled:
