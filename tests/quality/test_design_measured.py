@@ -214,7 +214,7 @@ def test_what_does_not_go_together(tmp_path: Path) -> None:
     counts = str(written(tmp_path, "counts.json", COUNTS))
     for given, words in (
         (["syclade-ancestor", "--sweep"], "--measured and --sweep"),
-        (["I/S/8"], "--measured is not for column units"),
+        (["I/S/8"], "no report of a column unit: it has no block"),
         (["syclade-ancestor", "--measured", "nowhere"], "nowhere: cannot read"),
     ):
         result = CliRunner().invoke(command, [*given, "--measured", counts])

@@ -73,7 +73,7 @@ def read_unit_report(path: Path) -> Mapping[str, Any]:
         raise DesignFileError(
             f"this is no report of a column unit: it has no {(*missing, _LOOP)[0]}",
             path=str(path),
-            hint="run the testbench of a column unit with --trace, or compile it with -DCOUNT",
+            hint="run the testbench of a column unit so that it counts: its README.md says how",
         )
     found: Mapping[str, Any] = report
     return found
