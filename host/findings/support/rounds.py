@@ -75,10 +75,11 @@ _RENEWALS, _LEAST_RENEWAL = 768, 256
 """Gibbs steps of the shares in all rounds of quick support, at least, and the fewest steps of a chain between
 two of them. The effective sample size of the log-likelihood is at most that of the shares."""
 
-_MANY_COLUMNS, _SPACING_OF_MANY = 8, 512
+_MANY_COLUMNS, _SPACING_OF_MANY, _MOST_ENTRIES = 8, 512, 600_000
 """Distinct columns per mutation from which shares and trees hold each other fast, and the most steps between
 two Gibbs steps there; half as many in matrices that are not cheap, whose steps take longer. With 2048 for
-512, pairs had a third of the effective samples (docs/performance.md)."""
+512, pairs had a third of the effective samples (docs/performance.md). In matrices of more entries, so many
+Gibbs steps take three times as long as all else (5000 x 300)."""
 
 _CHEAP_ENTRIES = 150_000
 """Entries of the largest matrices with so many Gibbs steps; of larger ones they would take more time than the
@@ -150,7 +151,7 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
         return Budget(samples, first, doublings, _DOUBLETS_APART)
     renewals = max(1, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
     spacing = max((first << _QUICK_DOUBLINGS) // renewals, _LEAST_RENEWAL)
-    if columns >= _MANY_COLUMNS * mutations:
+    if columns >= _MANY_COLUMNS * mutations and entries <= _MOST_ENTRIES:
         spacing = min(spacing, _SPACING_OF_MANY // (1 if entries < _CHEAP_ENTRIES else 2))
     return Budget(samples, first, doublings, spacing)
 
