@@ -63,6 +63,23 @@ def kept(work, first, count):
 
 
 @device_function
+def first_kept(work, count, parts):
+    """Return (item, rank) of the first of `count` items whose best place has a rank from 0; (-1, 0): none.
+
+    Each item has `parts` tasks. The team meets before and after; control.
+    """
+    meet()
+    found, best_rank = control(-1), control(0)
+    for item in range(count):
+        if found < 0:
+            _, rank = kept(work, item * parts, parts)
+            if rank >= 0:
+                found, best_rank = control(item), rank
+    meet()
+    return found, best_rank
+
+
+@device_function
 def best_of_team(work, key, rank):
     """Return (key, rank) of the best of the places of the team's threads, int64."""
     keep(work, work.warp, key, rank)

@@ -31,7 +31,7 @@ _LAST = np.int64(0x7FFFFFFF)
 
 @device_function
 def holder_of(work, column):
-    """Return the node to which a column is attached (control), as its team has found out."""
+    """Return the node to which a column is attached (control), which its team has found."""
     return control(read_fresh(work.given.holder, work.number * work.cells + column))
 
 
@@ -126,9 +126,7 @@ def join_all(work, leaves):
 def to_cell_tree(work, sweep):
     """Attach the columns and convert the whole mutation tree; return (root, number of nodes), control."""
     given = work.given
-    everyone(work)
     clear_scores(work, 1)
-    everyone(work)
     attach(work, control(0))
     everyone(work)
     leaves = make_leaves(work)

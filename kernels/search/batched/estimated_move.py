@@ -15,38 +15,33 @@ from syclade.kernels.search.batched.below import (
     present_start,
     sum_below,
 )
-from syclade.kernels.search.batched.best_places import NO_RANK, NOTHING_YET, better, keep, kept
+from syclade.kernels.search.batched.best_places import NO_RANK, NOTHING_YET, better, first_kept, keep
 from syclade.kernels.search.batched.mutation_tree import (
-    first_child_of,
-    following_of,
     interval_of,
     keep_best,
-    link,
+    link_at,
     load_tree,
     make_tree,
     parent_of,
     release_children,
     renumber,
     resize,
-    size_of,
     store_tree,
     unlink,
 )
 from syclade.kernels.search.batched.rows import attach, make_rows, put_row, shift
-from syclade.kernels.search.batched.shuffle import shuffle, v_of
+from syclade.kernels.search.batched.shuffle import begin_sweep, v_of
 from syclade.kernels.search.batched.team import (
-    SCORE,
     clear_scores,
     count_changes,
     draw_luck,
     everyone,
     gains_at,
     luck_of,
-    own,
-    put_number,
     score_at,
 )
 from syclade.kernels.search.draws import BONUS, SCORE_BITS
+from syclade.kernels.search.exact_move import ABOVE_SOME
 from syclade.kernels.search.stages import Stage
 from syclade.kernels.target import control, device_function
 from syclade.kernels.target.blocks import meet, read_fresh
@@ -108,30 +103,7 @@ def first_that_moves(
             work, v_of(work, turn + item), item, task % parts, parts, now, luck, noise
         )  # fmt: skip
         keep(work, task, key, rank)
-    meet()
-    moved, to = control(-1), control(0)
-    for one in range(count):
-        if moved < 0:
-            _, rank = kept(work, one * parts, parts)
-            if rank >= 0:
-                moved, to = control(one), rank
-    meet()
-    return moved, to
-
-
-@device_function
-def take_children(work, v, node):
-    """Make v, which is in no list, a child of a node, and give it the marked children; one thread does."""
-    child, last, below = first_child_of(work, node), control(-1), control(1)
-    while child >= 0:
-        after = following_of(work, child)
-        if work.given.taken[own(work, child)] == np.int32(1):
-            unlink(work, child)
-            last = link(work, child, v, last)
-            below = below + size_of(work, child)
-        child = after
-    link(work, v, node, control(-1))
-    work.given.size[own(work, v)] = np.int32(below)
+    return first_kept(work, count, parts)
 
 
 @device_function
@@ -153,7 +125,7 @@ def move_mutation(
     if work.thread == 0:
         release_children(work, v, old)
         unlink(work, v)
-        take_children(work, v, node)
+        link_at(work, v, ABOVE_SOME, node)
     renumber(work)
     start, stop = interval_of(work, v)
     put_row(work, v, node)
@@ -196,18 +168,12 @@ def sweeps(
     make_tree(work)
     make_rows(work)
     clear_scores(work, 1)
-    everyone(work)
     attach(work, control(0))
     everyone(work)
     score = control(read_fresh(work.given.turn_scores, score_at(work, 0)))
     keep_best(work, score)
     for _ in range(repeats):
-        shuffle(work, work.mutations, sweep)
-        if work.thread == 0:
-            put_number(work, SCORE, score)
-        everyone(work)
-        clear_scores(work, work.mutations)
-        everyone(work)
+        begin_sweep(work, sweep, score)
         moves = turns(work, sweep, noise)
         everyone(work)
         changed, score = count_changes(work, moves)

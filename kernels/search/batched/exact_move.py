@@ -15,33 +15,30 @@ from syclade.kernels.search.batched.exact_places import (
     wanting_node,
 )
 from syclade.kernels.search.batched.mutation_tree import (
-    first_child_of,
-    following_of,
+    children_of,
     interval_of,
     keep_best,
-    link,
+    link_at,
     load_tree,
     make_tree,
     parent_of,
     release_children,
     renumber,
     resize,
-    size_of,
     store_tree,
     unlink,
 )
 from syclade.kernels.search.batched.rows import (
     add_tree_score,
-    first_score,
     make_rows,
     put_row,
     renew_up,
     scan_outside,
+    score_tree,
     shift,
 )
-from syclade.kernels.search.batched.shuffle import shuffle, v_of
+from syclade.kernels.search.batched.shuffle import begin_sweep, v_of
 from syclade.kernels.search.batched.team import (
-    SCORE,
     clear_scores,
     count_changes,
     draw_luck,
@@ -49,11 +46,10 @@ from syclade.kernels.search.batched.team import (
     gains_at,
     luck_of,
     own,
-    put_number,
     score_at,
 )
 from syclade.kernels.search.draws import BONUS
-from syclade.kernels.search.exact_move import ABOVE_ALL, ABOVE_SOME, AS_BEFORE, ON_EDGE
+from syclade.kernels.search.exact_move import ABOVE_SOME, AS_BEFORE, ON_EDGE
 from syclade.kernels.search.stages import Stage
 from syclade.kernels.target import control, device_function
 from syclade.kernels.target.blocks import meet, read_fresh
@@ -62,7 +58,9 @@ from syclade.kernels.target.blocks import meet, read_fresh
 @device_function
 def take_out(work, v):
     """Take v out of the tree; its children go to its parent. Return (old parent, number of children)."""
-    given, old, kids = work.given, parent_of(work, v), children_now(work, v)
+    given, old, kids = work.given, parent_of(work, v), control(0)
+    if old != v:
+        kids = children_of(work, v)
     for node in range(work.thread, work.root + 1, work.threads):
         given.kid[own(work, node)] = np.int32(0)
     if old != v:
@@ -78,18 +76,6 @@ def take_out(work, v):
         renew_up(work, old)
     meet()
     return old, kids
-
-
-@device_function
-def children_now(work, v):
-    """Return the number of v's children; 0 if v is not in the tree (control)."""
-    count = control(0)
-    if parent_of(work, v) != v:
-        child = first_child_of(work, v)
-        while child >= 0:
-            count = count + 1
-            child = following_of(work, child)
-    return count
 
 
 @device_function
@@ -135,38 +121,6 @@ def find_place(
         own_luck = luck_of(work, luck + 3 * (work.root + 1) + v, noise) + BONUS
         key, kind, node = later_place(key, kind, node, gain_before, own_luck, AS_BEFORE, old)
     return kind, node
-
-
-@device_function
-def link_at(
-    work,  # IN OUT Team
-    v,  # IN control: the mutation
-    kind,  # IN control: kind of place
-    node,  # IN control: where it goes
-):
-    """Put v at its place in the lists; one thread does. Return nothing."""
-    below, parent = control(1), node
-    if kind == ON_EDGE:
-        parent = parent_of(work, node)
-        unlink(work, node)
-        link(work, node, v, control(-1))
-        below = below + size_of(work, node)
-    else:
-        child, last = first_child_of(work, node), control(-1)
-        while child >= 0:
-            after = following_of(work, child)
-            goes = kind == ABOVE_ALL
-            if kind == ABOVE_SOME:
-                goes = work.given.taken[own(work, child)] == np.int32(1)
-            if kind == AS_BEFORE:
-                goes = work.given.kid[own(work, child)] == np.int32(1)
-            if goes:
-                unlink(work, child)
-                last = link(work, child, v, last)
-                below = below + size_of(work, child)
-            child = after
-    link(work, v, parent, control(-1))
-    work.given.size[own(work, v)] = np.int32(below)
 
 
 @device_function
@@ -220,17 +174,9 @@ def sweeps(
 ):
     """Move every mutation once per sweep; return (score, next sweep), int64."""
     load_tree(work)
-    make_tree(work)
-    make_rows(work)
-    score = first_score(work)
-    keep_best(work, score)
+    score = score_tree(work)
     for _ in range(repeats):
-        shuffle(work, work.mutations, sweep)
-        if work.thread == 0:
-            put_number(work, SCORE, score)
-        everyone(work)
-        clear_scores(work, work.mutations)
-        everyone(work)
+        begin_sweep(work, sweep, score)
         for turn in range(work.mutations):
             exact_move(work, v_of(work, turn), control(turn), sweep, noise)
         everyone(work)
@@ -259,9 +205,7 @@ def by_mutations(
     make_rows(work)
     for turn in range(work.mutations):
         if turn == work.mutations - 1:  # only the last score counts
-            everyone(work)
             clear_scores(work, 1)
-            everyone(work)
         v = control(work.given.falling[turn])
         old, kids = take_out(work, v)
         kind, node = find_place(work, v, old, kids, control(turn), sweep, control(0))

@@ -6,6 +6,7 @@ One thread changes the lists; all threads number the nodes anew.
 import numpy as np
 
 from syclade.kernels.search.batched.team import BEST, number_of, own, put_number
+from syclade.kernels.search.exact_move import ABOVE_ALL, ABOVE_SOME, AS_BEFORE, ON_EDGE
 from syclade.kernels.target import control, device_function
 from syclade.kernels.target.blocks import add_to, meet
 
@@ -107,6 +108,38 @@ def link(
     if found >= 0:
         given.previous[own(work, found)] = np.int32(node)
     return node
+
+
+@device_function
+def link_at(
+    work,  # IN OUT Team
+    v,  # IN control: the mutation
+    kind,  # IN control: kind of place
+    node,  # IN control: where it goes
+):
+    """Put v, which is in no list and has no child, at its place in the lists; one thread does."""
+    below, parent = control(1), node
+    if kind == ON_EDGE:
+        parent = parent_of(work, node)
+        unlink(work, node)
+        link(work, node, v, control(-1))
+        below = below + size_of(work, node)
+    else:
+        child, last = first_child_of(work, node), control(-1)
+        while child >= 0:
+            after = following_of(work, child)
+            goes = kind == ABOVE_ALL
+            if kind == ABOVE_SOME:
+                goes = work.given.taken[own(work, child)] == np.int32(1)
+            if kind == AS_BEFORE:
+                goes = work.given.kid[own(work, child)] == np.int32(1)
+            if goes:
+                unlink(work, child)
+                last = link(work, child, v, last)
+                below = below + size_of(work, child)
+            child = after
+    link(work, v, parent, control(-1))
+    work.given.size[own(work, v)] = np.int32(below)
 
 
 @device_function

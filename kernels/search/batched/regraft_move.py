@@ -18,8 +18,8 @@ from syclade.kernels.search.batched.cell_tree import (
 )
 from syclade.kernels.search.batched.conversions import to_cell_tree, to_mutation_tree
 from syclade.kernels.search.batched.edges import add_edges, best_edge
-from syclade.kernels.search.batched.mutation_tree import keep_best, load_tree, make_tree, store_tree
-from syclade.kernels.search.batched.rows import first_score, make_rows
+from syclade.kernels.search.batched.mutation_tree import load_tree, store_tree
+from syclade.kernels.search.batched.rows import score_tree
 from syclade.kernels.search.batched.shuffle import shuffle, v_of
 from syclade.kernels.search.batched.team import (
     SCORE,
@@ -168,9 +168,7 @@ def sweep_once(
 ):
     """Move every node once; return (root, how often the score changed), control."""
     shuffle(work, joints, sweep)
-    everyone(work)
     clear_scores(work, joints + 1)
-    everyone(work)
     add_cell_score(work, root, joints)
     for turn in range(joints):
         x = v_of(work, turn)
@@ -190,10 +188,7 @@ def sweep_once(
 def finish(work, joints):
     """Convert to the mutation tree, and keep it; return its score (int64)."""
     to_mutation_tree(work, joints)
-    make_tree(work)
-    make_rows(work)
-    score = first_score(work)
-    keep_best(work, score)
+    score = score_tree(work)
     store_tree(work)
     return score
 
@@ -210,10 +205,7 @@ def sweeps(
     Returns (score, next sweep), int64.
     """
     load_tree(work)
-    make_tree(work)
-    make_rows(work)
-    score = first_score(work)
-    keep_best(work, score)
+    score_tree(work)
     root, joints = to_cell_tree(work, sweep)
     for _ in range(repeats):
         root, changed = sweep_once(work, root, joints, sweep, noise)

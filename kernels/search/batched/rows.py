@@ -9,6 +9,8 @@ from syclade.kernels.search.batched.arguments import WARPS
 from syclade.kernels.search.batched.mutation_tree import (
     first_child_of,
     following_of,
+    keep_best,
+    make_tree,
     node_at,
     parent_of,
     size_of,
@@ -281,10 +283,13 @@ def outside_of(
 
 
 @device_function
-def first_score(work):
-    """Return the score of the tree (int64), from the maxima; all teams meet."""
+def score_tree(work):
+    """Compute lists and rows from the parents; keep the tree if it is the best; return its score (int64)."""
+    make_tree(work)
+    make_rows(work)
     clear_scores(work, 1)
-    everyone(work)
     add_tree_score(work, 0)
     everyone(work)
-    return control(read_fresh(work.given.turn_scores, score_at(work, 0)))
+    score = control(read_fresh(work.given.turn_scores, score_at(work, 0)))
+    keep_best(work, score)
+    return score

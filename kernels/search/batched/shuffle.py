@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from syclade.kernels.search.batched.team import SCORE, clear_scores, put_number
 from syclade.kernels.search.draws import TURNS, word_of
 from syclade.kernels.target import control, device_function
 from syclade.kernels.target.blocks import meet
@@ -41,6 +42,19 @@ def shuffle(
             given.turn[base + last] = given.turn[base + other]
             given.turn[base + other] = held
     meet()
+
+
+@device_function
+def begin_sweep(
+    work,  # OUT turn, words, numbers, turn_scores
+    sweep,  # IN int64: number of the sweep
+    score,  # IN int64: score of the tree
+):
+    """Put the mutations into a random order, and prepare the scores that `count_changes` compares."""
+    shuffle(work, work.mutations, sweep)
+    if work.thread == 0:
+        put_number(work, SCORE, score)
+    clear_scores(work, work.mutations)
 
 
 @device_function

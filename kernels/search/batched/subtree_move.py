@@ -7,7 +7,7 @@ those of the moving subtree. The first of them that moves is moved; the others a
 import numpy as np
 
 from syclade.kernels.search.batched.arguments import BATCH
-from syclade.kernels.search.batched.best_places import NO_RANK, NOTHING_YET, better, keep, kept
+from syclade.kernels.search.batched.best_places import NO_RANK, NOTHING_YET, better, first_kept, keep
 from syclade.kernels.search.batched.mutation_tree import (
     first_child_of,
     following_of,
@@ -15,7 +15,6 @@ from syclade.kernels.search.batched.mutation_tree import (
     keep_best,
     link,
     load_tree,
-    make_tree,
     node_at,
     parent_of,
     renumber,
@@ -24,7 +23,7 @@ from syclade.kernels.search.batched.mutation_tree import (
     store_tree,
     unlink,
 )
-from syclade.kernels.search.batched.rows import first_score, make_rows, renew_up
+from syclade.kernels.search.batched.rows import renew_up, score_tree
 from syclade.kernels.search.batched.shuffle import shuffle, v_of
 from syclade.kernels.search.batched.team import draw_luck, everyone, gains_at, luck_of, row_of
 from syclade.kernels.search.draws import BONUS, SCORE_BITS
@@ -136,15 +135,8 @@ def first_that_moves(
         v = v_of(work, turn + item)
         key, rank = look_through(work, v, item, task % parts, parts, gains, luck, noise)
         keep(work, task, key, rank)
-    meet()
-    moved, to = control(-1), control(0)
-    for item in range(count):
-        if moved < 0:
-            _, rank = kept(work, item * parts, parts)
-            if rank >= 0:
-                moved, to = control(item), node_at(work, rank)
-    meet()
-    return moved, to
+    item, rank = first_kept(work, count, parts)
+    return item, node_at(work, rank)
 
 
 @device_function
@@ -216,10 +208,7 @@ def sweeps(
 ):
     """Move every subtree once per sweep; return (score, next sweep), int64."""
     load_tree(work)
-    make_tree(work)
-    make_rows(work)
-    score = first_score(work)
-    keep_best(work, score)
+    score = score_tree(work)
     for _ in range(repeats):
         shuffle(work, work.mutations, sweep)
         score, changed = turns(work, sweep, score, noise)

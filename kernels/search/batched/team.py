@@ -231,9 +231,11 @@ def score_at(work, turn):
 
 @device_function
 def clear_scores(work, count):
-    """Set the scores after all turns to 0; teams meet before they add to them."""
+    """Set the scores after all turns to 0, between two meetings of all teams."""
+    everyone(work)
     for turn in range(work.team * work.threads + work.thread, count, work.teams * work.threads):
         work.given.turn_scores[score_at(work, turn)] = np.int32(0)
+    everyone(work)
 
 
 @device_function
