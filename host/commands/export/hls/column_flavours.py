@@ -132,7 +132,7 @@ def _vitis_files() -> Mapping[str, str]:
     return {
         "columns.cpp": filled("columns_vitis.cpp", parts),
         "columns.h": filled("columns_vitis.h", {"POINTERS": pointers}),
-        "testbench.h": _testbench(),
+        "testbench.h": filled("columns_testbench.h"),
         "project.tcl": filled("vitis_project.tcl", _NAMES),
         "Makefile": filled("vitis_Makefile", _NAMES | {"FUNCTIONS": "functions.h"}),
         "README.md": filled("columns_vitis.md"),
@@ -147,10 +147,6 @@ def _of_vectors(kind: str, name: str, array: str) -> str:
 def _in_vectors(name: str) -> str:
     """Return the name that an array of a process has in the golden vectors."""
     return name.removeprefix("all_").removesuffix("_in").removesuffix("_out")
-
-
-def _testbench() -> str:
-    return filled("columns_testbench.h", {"VECTORS": filled("read_vectors.h")})
 
 
 def _oneapi_kernel(process: Process) -> str:
@@ -182,13 +178,12 @@ def _oneapi_files() -> Mapping[str, str]:
     parts = {
         "PIPES": "".join(pipes),
         "KERNELS": "\n".join(map(_oneapi_kernel, PROCESSES)),
-        "ON_DEVICE_TYPE": filled("oneapi_on_device.h"),
         "ON_DEVICE": _indented("".join(memories), 2),
         "START": _oneapi_start(),
     }
     return {
         "columns.cpp": filled("columns_oneapi.cpp", parts),
-        "testbench.h": _testbench(),
+        "testbench.h": filled("columns_testbench.h"),
         "CMakeLists.txt": filled("oneapi_CMakeLists.txt", _NAMES | {"FLAGS": " -fp-model=precise"}),
         "README.md": filled("columns_oneapi.md"),
     }

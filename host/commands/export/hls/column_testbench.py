@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import json
 import os
 import re
 import sys
@@ -23,6 +22,7 @@ from syclade.host.commands.export.hls.opencl_device import (
     DRIVER_VERSION,
     Device,
     read_vectors,
+    testbench,
 )
 
 KERNELS = 4
@@ -33,24 +33,11 @@ def main() -> int:
     """Run with the options of the command line, and return the exit status."""
     parser = argparse.ArgumentParser(description="Run the column unit, and compare it with golden columns.")
     parser.add_argument("--trace", action="store_true", help="count iterations of loops (emulator)")
-    parser.add_argument("--binary", type=Path, help="image for a card, made of columns.cl by aoc")
-    parser.add_argument("--platform", default="FPGA", help="part of the platform's name")
-    parser.add_argument("--timeout", type=float, default=3600.0, help="seconds after which a run has failed")
-    parser.add_argument("--folder", type=Path, default=Path(__file__).parent, help="the exported folder")
-    options = parser.parse_args()
-    try:
-        report = run(options)
-    except Exception as error:
-        print(f"run_columns: {type(error).__name__}: {error}", file=sys.stderr)
-        return 2
-    print(json.dumps(report, indent=2))
-    return 0 if report["as_expected"] else 1
+    return testbench("columns", parser, run)
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Compute the golden columns, and return the report."""
-    if options.trace and options.binary:
-        raise ValueError("--trace is for the emulator, which compiles columns.cl")
     sizes = dict(re.findall(r"#define (BLOCK|ELEMENTS) (\d+)", read(options.folder / "parameters.h")))
     arrays = read_vectors(options.folder / "vectors.bin")
     columns = int(arrays["run"][0])

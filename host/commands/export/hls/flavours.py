@@ -131,7 +131,7 @@ def _vitis_files() -> Mapping[str, str]:
     return {
         "pipeline.cpp": filled("vitis_pipeline.cpp", parts),
         "pipeline.h": filled("vitis_pipeline.h", {"POINTERS": pointers}),
-        "testbench.h": filled("testbench.h", {"VECTORS": filled("read_vectors.h")}),
+        "testbench.h": filled("testbench.h"),
         "project.tcl": filled("vitis_project.tcl", NAMES),
         "Makefile": filled("vitis_Makefile", NAMES | {"FUNCTIONS": "stages.h"}),
         "README.md": filled("vitis.md"),
@@ -185,11 +185,10 @@ def _oneapi_files() -> Mapping[str, str]:
         "KERNELS": "\n".join(map(_oneapi_kernel, PROCESSES)),
         "ON_DEVICE": "".join(memories),
         "START": _oneapi_start(),
-        "ON_DEVICE_TYPE": filled("oneapi_on_device.h"),
     }
     return {
         "pipeline.cpp": filled("oneapi_pipeline.cpp", parts),
-        "testbench.h": filled("testbench.h", {"VECTORS": filled("read_vectors.h")}),
+        "testbench.h": filled("testbench.h"),
         "CMakeLists.txt": filled("oneapi_CMakeLists.txt", NAMES | {"FLAGS": ""}),
         "README.md": filled("oneapi.md"),
     }

@@ -6,12 +6,16 @@ Python packages (intel-opencl-fpga-emu-rt) are found; others as OpenCL finds the
 
 from __future__ import annotations
 
+import argparse
 import ctypes
+import json
 import os
 import re
 import struct
+import sys
 import threading
 import time
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,30 @@ MOST_THREADS = "DPCPP_CPU_NUM_CUS"
 TBB_CREATE = "_ZN3tbb6detail2r16createERNS0_2d114global_controlE"
 ACCELERATOR, COPY_IN = 1 << 3, 1 << 0 | 1 << 5
 PLATFORM_NAME, DEVICE_NAME, DRIVER_VERSION, BUILD_LOG = 0x0902, 0x102B, 0x102D, 0x1183
+
+
+def testbench(name: str, parser: argparse.ArgumentParser, run: Callable[..., dict[str, Any]]) -> int:
+    """Run a testbench with the options of the command line, print its report, and return the exit status.
+
+    Args:
+        name: its name, for errors; the program's source is NAME.cl.
+        parser: has the options that it has besides those of all.
+        run: (options) -> report.
+    """
+    parser.add_argument("--binary", type=Path, help=f"image for a card, made of {name}.cl by aoc")
+    parser.add_argument("--platform", default="FPGA", help="part of the platform's name")
+    parser.add_argument("--timeout", type=float, default=3600.0, help="seconds after which a run has failed")
+    parser.add_argument("--folder", type=Path, default=Path(__file__).parent, help="the exported folder")
+    options = parser.parse_args()
+    try:
+        if options.trace and options.binary:
+            raise ValueError(f"--trace is for the emulator, which compiles {name}.cl")
+        report = run(options)
+    except Exception as error:
+        print(f"run_{name}: {type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(report, indent=2))
+    return 0 if report["as_expected"] else 1
 
 
 def read_vectors(path: Path) -> dict[str, Any]:

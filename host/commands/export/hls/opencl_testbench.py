@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import json
 import os
 import re
 import sys
@@ -24,6 +23,7 @@ from syclade.host.commands.export.hls.opencl_device import (
     Device,
     lines_of_loops,
     read_vectors,
+    testbench,
 )
 
 STAGES = ("propose", "find_parent", "tree_update", "score_mapping", "reduction")
@@ -38,25 +38,12 @@ def main() -> int:
     parser.add_argument(
         "--trace", action="store_true", help="count trips of loops, and stages at once (emulator)"
     )
-    parser.add_argument("--binary", type=Path, help="image for a card, made of pipeline.cl by aoc")
-    parser.add_argument("--platform", default="FPGA", help="part of the platform's name")
-    parser.add_argument("--timeout", type=float, default=3600.0, help="seconds after which a run has failed")
     parser.add_argument("--newick", type=Path, help="write the best tree of the last run to this file")
-    parser.add_argument("--folder", type=Path, default=Path(__file__).parent, help="the exported folder")
-    options = parser.parse_args()
-    try:
-        report = run(options)
-    except Exception as error:
-        print(f"run_pipeline: {type(error).__name__}: {error}", file=sys.stderr)
-        return 2
-    print(json.dumps(report, indent=2))
-    return 0 if report["as_expected"] else 1
+    return testbench("pipeline", parser, run)
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Run the golden inference for each number of states in flight, and return the report."""
-    if options.trace and options.binary:
-        raise ValueError("--trace is for the emulator, which compiles pipeline.cl")
     sizes = dict(re.findall(r"#define (\w+) (\d+)", (options.folder / "parameters.h").read_text("utf-8")))
     most = int(sizes["STATES"])
     counts = options.states or [1, most]

@@ -6,6 +6,7 @@ The stages are those of the macro-pipeline, for one chain state in memory of its
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -86,8 +87,15 @@ class Flavour:
 
 
 def filled(name: str, parts: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return a file of the folder of templates, with each ``@NAME@`` replaced by the part of this name."""
-    text = (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
+    """Return a template, with each ``@NAME@`` replaced by the part of this name.
+
+    A line ``@file.h@`` is replaced by that template, which may have parts, too.
+    """
+
+    def text_of(file: str) -> str:
+        return (resources.files(__package__) / "templates" / file).read_text(encoding="utf-8")
+
+    text = re.sub(r"^@(\w+\.h)@\n", lambda found: text_of(found[1]), text_of(name), flags=re.MULTILINE)
     for part, content in parts.items():
         assert f"@{part}@" in text, part
         text = text.replace(f"@{part}@", content)

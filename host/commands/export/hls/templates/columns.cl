@@ -26,24 +26,7 @@ __global ulong passes = 0;             /* trials of all blocks */
 #define AUTORUN __attribute__((max_global_work_dim(0))) __attribute__((autorun))
 #define WAIT_FOR_MEMORY() mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_CHANNEL_MEM_FENCE)
 
-#ifdef EMULATOR
-/* A kernel is a thread here, and waits for a channel without letting others run. There may be fewer cores than
-   kernels, so try, and yield. */
-int sched_yield(void);
-#define READ(value, stream)                                     \
-    {                                                           \
-        bool is_done = false;                                   \
-        value = read_channel_nb_intel(stream, &is_done);        \
-        while (!is_done) {                                      \
-            sched_yield();                                      \
-            value = read_channel_nb_intel(stream, &is_done);    \
-        }                                                       \
-    }
-#define WRITE(stream, value) while (!write_channel_nb_intel(stream, value)) sched_yield();
-#else
-#define READ(value, stream) value = read_channel_intel(stream);
-#define WRITE(stream, value) write_channel_intel(stream, value);
-#endif
+@opencl_channels.h@
 
 @CHANNELS@
 @KERNELS@

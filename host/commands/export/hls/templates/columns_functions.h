@@ -7,19 +7,7 @@
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
-#ifndef TRIP
-#define TRIP()
-#endif
-
-/* An iteration of a pipelined loop: as many trips as there are processing elements. */
-#ifndef ITERATION
-#define ITERATION(loop, variable, unrolled)
-#endif
-
-#define LOOPS(ENTRY)@ENTRIES@
-
-#define LOOP_NUMBER(name) LOOP_##name,
-enum { LOOPS(LOOP_NUMBER) LOOP_COUNT };
+@loops.h@
 
 @FUNCTIONS@
 #endif

@@ -4,18 +4,8 @@
 #define PARAMETERS_H
 
 @DEFINES@
-#ifdef __OPENCL_VERSION__
-typedef int i32;
-typedef long i64;
-typedef ulong u64;
+@number_types.h@
 typedef double f64;
-#else
-#include <cstdint>
-typedef int32_t i32;
-typedef int64_t i64;
-typedef uint64_t u64;
-typedef double f64;
-#endif
 
 /* A column: every process gets it, and so knows how often its loops run. */
 typedef struct {

@@ -16,7 +16,8 @@
 
 #include "parameters.h"
 
-@VECTORS@
+@read_vectors.h@
+
 /* What the processing elements count while they run, with COUNT: iterations of their loops, and trials of all blocks. */
 #define MOST_LOOPS 8
 static u64 iterations[MOST_LOOPS], passes = 0;

@@ -32,19 +32,7 @@
 void columns(
     u64 count,
     @POINTERS@)
-{
-@INTERFACES@#pragma HLS dataflow
-@STREAMS@
-#ifndef __SYNTHESIS__
-    std::vector<std::thread> running;
-#endif
-@STARTS@
-#ifndef __SYNTHESIS__
-    for (std::thread &one : running) {
-        one.join();
-    }
-#endif
-}
+@vitis_region.h@
 
 #ifndef __SYNTHESIS__
 int main()

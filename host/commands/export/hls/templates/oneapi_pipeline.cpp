@@ -63,16 +63,11 @@ using Stream = sycl::ext::intel::pipe<Name, Type, Depth>;
 
 @PIPES@
 @KERNELS@
-@ON_DEVICE_TYPE@
+@oneapi_on_device.h@
+
 int main(int count, char **numbers)
 {
-#if defined(FPGA_HARDWARE)
-    sycl::queue queue{sycl::ext::intel::fpga_selector_v};
-#elif defined(FPGA_SIMULATOR)
-    sycl::queue queue{sycl::ext::intel::fpga_simulator_selector_v};
-#else
-    sycl::queue queue{sycl::ext::intel::fpga_emulator_selector_v};
-#endif
+@oneapi_queue.h@
     return run_all(count, numbers, [&](u64 passes, u64 chains, u64 states, Arrays &arrays) {
 @ON_DEVICE@@START@    });
 }

@@ -17,7 +17,8 @@
 
 #include "parameters.h"
 
-@VECTORS@
+@read_vectors.h@
+
 static i64 *signed_of(Arrays &arrays, const char *name)
 {
     return reinterpret_cast<i64 *>(arrays.at(name).data());

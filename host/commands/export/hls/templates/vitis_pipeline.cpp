@@ -82,19 +82,7 @@ void pipeline(
     u64 chains,
     u64 states,
     @POINTERS@)
-{
-@INTERFACES@#pragma HLS dataflow
-@STREAMS@
-#ifndef __SYNTHESIS__
-    std::vector<std::thread> running;
-#endif
-@STARTS@
-#ifndef __SYNTHESIS__
-    for (std::thread &one : running) {
-        one.join();
-    }
-#endif
-}
+@vitis_region.h@
 
 #ifndef __SYNTHESIS__
 #ifndef NO_MAIN
