@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.scores.all_attachments import all_attachments
+from syclade.host.chains.scores.score import all_attachments
 from syclade.host.commands.main import cli
 from syclade.host.data.input.evidence import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.shares.gibbs import likelihoods_of, nodes_of, power_tables
-from syclade.host.chains.scores.all_attachments import BLOCK, node_scores, totals_of
+from syclade.host.chains.scores.score import BLOCK, node_scores, totals_of
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.device.compile.kernel import Kernel, Record

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.cells_at_nodes import CellsAtNodes, NumpyCells, make_cells
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.scores.all_attachments import node_scores
+from syclade.host.chains.scores.score import node_scores
 from syclade.host.chains.share_draws import (
     LOWEST_OCTAVE,
     draw_concentration,

@@ -16,17 +16,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from syclade.host.ground.flock import has_locks, is_at, lock_waiting, try_lock
 from syclade.host.ground.signals import uninterrupted
 
 __all__ = [
     "Content",
     "TemporaryFiles",
     "TemporaryFolder",
+    "has_locks",
+    "is_at",
+    "lock_waiting",
     "make_temporary",
     "remove_stale",
     "remove_temporary",
     "temporary_files",
+    "try_lock",
 ]
 
 
@@ -226,3 +229,50 @@ def temporary_files(folder: Path, names: Iterable[str]) -> Iterator[TemporaryFil
     finally:
         with uninterrupted():
             files.close()
+
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+def has_locks() -> bool:
+    """Return whether this system has such locks; a file system may still lack them."""
+    return fcntl is not None
+
+
+def try_lock(file: int, *, shared: bool = False) -> bool | None:
+    """Lock an open file or folder, unless someone else holds a lock on it.
+
+    Args:
+        file: its descriptor.
+        shared: whether others may hold shared locks at the same time.
+
+    Returns:
+        True if it is locked now, False if someone else holds it, None if there are no locks here.
+    """
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # the file system has no locks
+        return None
+    return True
+
+
+def lock_waiting(file: int) -> None:
+    """Lock an open file or folder as soon as nobody else holds it; do nothing if there are no locks here."""
+    if fcntl is not None:
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def is_at(file: int, path: Path) -> bool:
+    """Return whether a path is still that of an open file or folder."""
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except OSError:
+        return False

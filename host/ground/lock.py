@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from syclade.host.ground.atomic import has_locks, is_at, try_lock
 from syclade.host.ground.errors import SycladeError
 from syclade.host.ground.files import cannot
-from syclade.host.ground.flock import has_locks, is_at, try_lock
 from syclade.host.ground.signals import uninterrupted
 
 __all__ = ["is_locked", "locked"]

@@ -16,8 +16,7 @@ from syclade.host.chains.cells_at_nodes import (
     shares_from_logs,
 )
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.scores.all_attachments import definition, node_scores
-from syclade.host.chains.scores.score import score_named
+from syclade.host.chains.scores.score import node_scores, score_named, sum_definition
 from syclade.host.chains.share_draws import LOWEST_OCTAVE
 from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.matrix import matrix_from_array
@@ -68,7 +67,7 @@ def test_native_code_has_the_bits_of_numpy_and_the_scores_of_the_definition(
     column_of = np.sort(problem.column_of)
     for chain, (state, own) in enumerate(zip(states, rates, strict=True)):
         shared = replace(own, log_shares=tuple(log_shares[chain].tolist()))
-        total = definition(problem, state.parents, shared, plan.settings)
+        total = sum_definition(problem, state.parents, shared, plan.settings)
         assert native.totals(log_shares)[chain] == total
         scores = node_scores(problem, state.parents, own)[:, column_of] / 2.0**problem.scale_bits
         ends = np.cumsum(

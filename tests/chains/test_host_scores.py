@@ -10,10 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from syclade.fallback.scores.powers import power_of_two
-from syclade.host.chains.scores import all_attachments as all_attachments_module
 from syclade.host.chains.scores import doublets as doublets_module
-from syclade.host.chains.scores.all_attachments import all_attachments
 from syclade.host.chains.scores.doublets import with_doublets
+from syclade.host.chains.scores.score import all_attachments, sum_definition
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
@@ -37,7 +36,7 @@ def test_they_are_their_definitions(
     problem = make_problem(matrix, Rates(fp_rate, 0.2), octaves=True)
     assume(doublets is None or problem.scale_bits == FRACTION_BITS)
     if doublets is None:
-        score, definition = all_attachments(problem, shares=shared), all_attachments_module.definition
+        score, definition = all_attachments(problem, shares=shared), sum_definition
     else:
         score, definition = with_doublets(problem, doublets, with_shares=shared), doublets_module.definition
     generator = np.random.default_rng(seed)
@@ -53,7 +52,7 @@ def test_another_power_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         simulate(9, 30, 1e-3, 0.2, missing=0.1, seed=1).matrix, Rates(1e-3, 0.2), octaves=True
     )
     score, parents = all_attachments(problem), initial_parents(30, 1, 0)
-    name = "syclade.host.chains.scores.all_attachments.power_of_two"
+    name = "syclade.host.chains.scores.score.power_of_two"
     monkeypatch.setattr(name, lambda *numbers: power_of_two(*numbers) * 2)
     given = problem, parents, problem.rates, score.defaults
-    assert score.of(*given) != all_attachments_module.definition(*given)
+    assert score.of(*given) != sum_definition(*given)

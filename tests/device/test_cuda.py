@@ -23,8 +23,7 @@ from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
 from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
-from syclade.host.chains.search.batched import BATCHED_STAGES, batched_kernel
-from syclade.host.chains.search.kernel import STAGES, search_kernel
+from syclade.host.chains.search.kernel import BATCHED_STAGES, STAGES, batched_kernel, search_kernel
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.state import every
 from syclade.host.commands.devices import command

@@ -14,7 +14,7 @@ from syclade.fallback.chain.parts import EXCHANGE_LABELS, EXCHANGE_SUBTREES, NOT
 from syclade.fallback.moves import prune_and_reattach, swap_labels, swap_subtrees
 from syclade.fallback.scores.all_attachments import SCORE as ALL
 from syclade.fallback.scores.best_attachment import SCORE as BEST
-from syclade.host.chains.scores.all_attachments import all_attachments
+from syclade.host.chains.scores.score import all_attachments
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

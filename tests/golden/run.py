@@ -70,7 +70,7 @@ class Run:
 
     @property
     def searches(self) -> bool:
-        """True if it searches for trees, which no run does on a GPU (`host/chains/backends/placement.py`)."""
+        """True if it searches for trees, which no run does on a GPU (`host/chains/runs/run.py`)."""
         return any(
             command.startswith("infer") and ("--start search" in command or not _OF_CHAINS.search(command))
             for command in self.commands

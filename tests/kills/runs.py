@@ -23,7 +23,7 @@ OWN = ("run.json", "report.html")
 """Files with times, which differ between equal runs."""
 
 PROGRAM = "from syclade.__main__ import main; main()"
-WITHOUT_LOCKS = f"import syclade.host.ground.flock as flock; flock.fcntl = None; {PROGRAM}"
+WITHOUT_LOCKS = f"import syclade.host.ground.atomic as atomic; atomic.fcntl = None; {PROGRAM}"
 
 
 def shorter(options: tuple[str, ...], times: int) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from syclade.host.chains.dropout import make_draw
+from syclade.host.chains.gibbs import make_draw
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.shares import Draw, GibbsSteps
 from syclade.host.data.input.matrix import matrix_from_array

@@ -1,4 +1,10 @@
-"""Chains of a plan, from the choice of a device to the outcome: implements `infer --method chain`."""
+"""Chains of a plan, from the choice of a device to the outcome: implements `infer --method chain`.
+
+If the device is left open, chains and searches run where they end first. A GPU advances thousands of chains
+at once, each at about the speed of a sixtieth of a core, whatever the sizes and the score
+(docs/performance.md). So a run of few chains ends sooner on this processor. A search of a large matrix ends
+sooner on a GPU, one of a small matrix on this processor. The bits are the same.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +13,24 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from syclade.host.chains.backends import Runner, default_slots, make_runner
-from syclade.host.chains.backends.opening import Opened, open_cached_image, open_image, open_runner
-from syclade.host.chains.backends.placement import place_of_chains
+from syclade.host.chains.backends import GPU_SLOTS_A_UNIT, Runner, default_slots, make_runner
+from syclade.host.chains.backends.opening import (
+    Opened,
+    estimated_seconds,
+    fast_start_device,
+    open_cached_image,
+    open_image,
+    open_runner,
+)
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.convergence import Rule
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import Found, RunContext
 from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.state import ChainState, Sink, bytes_of_states
-from syclade.host.device.choice import Several, split_devices
+from syclade.host.device.choice import Devices, Several, choose_device, split_devices
 from syclade.host.device.compile.image import cached_images, store_image
-from syclade.host.device.device import Device
+from syclade.host.device.device import Device, is_gpu, native_device, usable_cores
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
@@ -26,7 +38,17 @@ from syclade.host.ground.options import flag_of
 if TYPE_CHECKING:
     from syclade.host.chains.backends.stages.opening import Separate
 
-__all__ = ["run_plan"]
+__all__ = [
+    "AUTO_ENTRIES",
+    "CHAINS_A_CORE",
+    "GPU_START_SECONDS",
+    "SEARCH_ENTRIES",
+    "place_of_chains",
+    "place_of_few",
+    "place_of_searches",
+    "run_plan",
+]
+
 
 logger = logging.getLogger("syclade.devices")
 
@@ -138,3 +160,106 @@ def _open_with_image(
         return None
     store_image(image)
     return Opened(runner, chosen, made, capacity)
+
+
+CHAINS_A_CORE = 60
+"""Chains on a GPU that are together as fast as one core of this processor."""
+
+GPU_START_SECONDS = 20.0
+"""Runs that take less time on this processor leave a GPU alone: it takes up to ten seconds to start."""
+
+
+SEARCH_ENTRIES = 4e5
+"""Entries of a matrix above which a requested GPU runs the searches: it is faster than the cores there.
+
+No search starts from a short chain there (`search/policy.py`).
+"""
+
+AUTO_ENTRIES = 4e6
+"""Entries above which `auto` takes a GPU for searches, which last long enough to pay for its start."""
+
+
+def place_of_searches(wanted: str | Device | Several, entries: int) -> str | Device | Several:
+    """Return where searches run: on a requested GPU for large matrices, by `auto` for still larger ones.
+
+    Args:
+        wanted: as for `place_of_few`.
+        entries: mutations times distinct columns.
+    """
+    if wanted == "auto":
+        gpus = _gpus() if entries > AUTO_ENTRIES else []
+        if not gpus:
+            return wanted
+        logger.info("searches run on %s (%s): they are faster there", gpus[0].filter, gpus[0].name)
+        return gpus[0]
+    return wanted if entries > SEARCH_ENTRIES else place_of_few(wanted)
+
+
+def place_of_few(wanted: str | Device | Several, plan: Plan | None = None) -> str | Device | Several:
+    """Return where searches, or a few chains, run: not on GPUs if this processor can take them.
+
+    Args:
+        wanted: the requested place, as for `choose_device`; or several.
+        plan: the parts of chains; None for searches, which choose for `auto` by themselves.
+
+    Raises:
+        DeviceError: a requested GPU cannot be used.
+    """
+    if wanted == "auto":
+        return (None if plan is None else fast_start_device(plan)) or wanted
+    where = split_devices(wanted)
+    others = _without_gpus(where)
+    if others == where or not native_device().usable:
+        return wanted
+    if isinstance(where, str):
+        choose_device(where)  # one that is not there is an error all the same
+    if others is None:
+        chosen = native_device()
+        logger.info("%s (%s) is faster than a GPU for %s", chosen.filter, chosen.name, _work_of(plan))
+        return chosen
+    return others
+
+
+def _work_of(plan: Plan | None) -> str:
+    return "searches" if plan is None else "a few chains"
+
+
+def _without_gpus(where: str | Device | Several) -> str | Device | Several | None:
+    """Return the places without GPUs; None if all of them are."""
+    if isinstance(where, Device):
+        return None if where.kind == "cuda" else where
+    if isinstance(where, str):
+        return None if is_gpu(where) else where
+    if not isinstance(where, Devices):
+        return where
+    names = [name for name in where.names if not is_gpu(name)]
+    if len(names) == len(where.names):
+        return where
+    return Devices(names) if len(names) > 1 else (names[0] if names else None)
+
+
+def _gpus() -> list[Device]:
+    """Return the NVIDIA GPUs that can run kernels."""
+    from syclade.host.device.cuda import listed_gpus, seems_usable
+
+    return [one for one in listed_gpus() if one.usable] if seems_usable() else []
+
+
+def place_of_chains(plan: Plan, *, chains: int, steps: int | None) -> Device:
+    """Return the device of chains for `auto`: a GPU if the run is long and has enough chains for one.
+
+    Args:
+        plan: the parts of the chains.
+        chains: their number.
+        steps: steps of each; None if they run until they agree.
+    """
+    best = choose_device()
+    cores = usable_cores()
+    seconds = estimated_seconds(best, plan, None if steps is None else chains * steps)
+    if chains <= CHAINS_A_CORE * cores or seconds is None or seconds < GPU_START_SECONDS:
+        return best
+    gpus = _gpus()
+    if not gpus or min(chains, GPU_SLOTS_A_UNIT * gpus[0].units) <= CHAINS_A_CORE * cores:
+        return best
+    logger.info("device %s (%s): %d chains are faster there", gpus[0].filter, gpus[0].name, chains)
+    return gpus[0]

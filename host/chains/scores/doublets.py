@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.fallback.scores.powers import logarithm_of_two
 from syclade.fallback.sums.numbers import Numbers, powers_of_two, product, put, total
-from syclade.host.chains.scores.all_attachments import blocks_of_columns
-from syclade.host.chains.scores.score import Score
+from syclade.host.chains.scores.score import Score, blocks_of_columns
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.doublets import call_doublets, doublet_log_likelihood

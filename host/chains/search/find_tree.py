@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.opening import open_on
-from syclade.host.chains.backends.placement import place_of_few, place_of_searches
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import Found, RunContext, Search, ShortChains
 from syclade.host.chains.runs.pipeline import Outcome, Progress
+from syclade.host.chains.runs.run import place_of_few, place_of_searches
 from syclade.host.chains.search.kernel import NO_SCORE, fresh_state, state_from
 from syclade.host.chains.search.policy import (
     BY_CHAIN,
@@ -29,8 +29,16 @@ from syclade.host.chains.search.policy import (
 )
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import device_for_search, make_search_runner
-from syclade.host.chains.search.search import Searches, SearchOutcome, SearchProgress, run_search, stages_left
-from syclade.host.chains.search.search_checkpoint import SearchesCheckpoint, resumed_searches, write_searches
+from syclade.host.chains.search.search import (
+    Searches,
+    SearchesCheckpoint,
+    SearchOutcome,
+    SearchProgress,
+    resumed_searches,
+    run_search,
+    stages_left,
+    write_searches,
+)
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first, split_devices

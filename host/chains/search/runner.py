@@ -1,42 +1,65 @@
-"""Runner of searches: each slot of an engine has a search, on which a launch runs one stage."""
+"""Runner of searches: each slot of an engine has a search, on which a launch runs one stage.
+
+The stages in numpy are for machines that have neither a device nor a compiler.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.search.batched import batched_kernel, batched_sizes, teams_for
+from syclade.fallback.search.draws import Draws
+from syclade.fallback.search.estimated_move import ESTIMATED
+from syclade.fallback.search.exact_move import EXACT
+from syclade.fallback.search.regraft_move import REGRAFT
+from syclade.fallback.search.stages import Given, Stage, Standing
+from syclade.fallback.search.starts import BY_COLUMNS, BY_MUTATIONS
+from syclade.fallback.search.subtree_move import SUBTREES
 from syclade.host.chains.search.kernel import (
     SPARSE_STAGES,
     STAGES,
     SearchState,
     Work,
+    batched_kernel,
+    batched_sizes,
     is_sparse,
     noise_of,
     search_arrays,
     search_kernel,
+    search_log_table,
     search_sizes,
     state_from,
+    teams_for,
 )
-from syclade.host.chains.search.phase import Phase, run_phase
+from syclade.host.chains.search.policy import Phase, run_phase
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.device.compile import machine_code
 from syclade.host.device.device import NUMPY, Device, native_device
 from syclade.host.device.engines import Allocation, open_engine, traits_of
 from syclade.host.device.engines.engine import Engine
+from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.work import GENERAL, SWEEPS, WorkDone, WorkLog, merged_work
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import Array
+from syclade.kernels.arguments import PROBLEM, SCRATCH
 from syclade.kernels.search.arguments import ARGUMENTS
 from syclade.kernels.search.batched.arguments import BATCHED_ARGUMENTS
 from syclade.kernels.search.sparse.arguments import SPARSE_ARGUMENTS
 
-__all__ = ["SearchRunner", "device_for_search", "make_search_runner"]
+__all__ = [
+    "NUMPY_STAGES",
+    "SearchRunner",
+    "device_for_search",
+    "make_search_runner",
+    "numpy_engine",
+]
+
 
 _CODES = {name: code for code, name in enumerate(STAGES, 1)}
 """Code of each stage, as in kernels/search (`Stage.code`)."""
@@ -209,8 +232,6 @@ def make_search_runner(
     traits = traits_of(device)
     sizes = search_sizes(problem, slots, by_columns, traits.lanes)
     if device.kind == "numpy":
-        from syclade.host.chains.search.numpy_stages import numpy_engine
-
         engine, load = numpy_engine(problem, sizes, seed)
         return SearchRunner(problem, engine, load, NUMPY.kind, starts)
     if device.kind == "python":
@@ -254,3 +275,46 @@ def device_for_search(device: Device, stages: Sequence[str]) -> Device:
     kernels += [search_kernel(stage, sparse=True) for stage in SPARSE_STAGES if stage in stages]
     ready = device.kind == "cpu" and all(machine_code.is_compiled(kernel) for kernel in kernels)
     return native_device() if ready else device
+
+
+NUMPY_STAGES: dict[str, Stage] = {
+    "estimated": ESTIMATED,
+    "subtrees": SUBTREES,
+    "regraft": REGRAFT,
+    "exact": EXACT,
+    "by-mutations": BY_MUTATIONS,
+    "by-columns": BY_COLUMNS,
+}
+"""Numpy implementation of every stage in `work.STAGES`."""
+
+
+def numpy_engine(
+    problem: SearchProblem, sizes: Mapping[str, int], seed: int
+) -> tuple[NumpyEngine, Callable[[str], int]]:
+    """Return an engine with the states of searches, and the function that loads a stage into it."""
+    kept = [argument for argument in ARGUMENTS if argument.role not in (PROBLEM, SCRATCH)]
+    engine = NumpyEngine(NUMPY, Allocation(kept, sizes))
+    given = Given(problem.weights, problem.falling, problem.fullest)
+
+    def load(stage: str) -> int:
+        return engine.load(partial(_run, stage, given, seed))
+
+    return engine, load
+
+
+def _run(stage: str, given: Given, seed: int, arrays: dict[str, Array], slots: NDArray[np.intp]) -> None:
+    """Run a stage on the searches in these slots, one after another."""
+    nodes = len(given.falling) + 1
+    trees, best_trees = arrays["parent"], arrays["best_parent"]
+    for slot in slots.tolist():
+        search, sweep, score, best_score, repeats, noise = (
+            int(arrays[name][slot]) for name in _GIVEN_NUMBERS
+        )
+        standing = Standing(trees[slot, :nodes], score, sweep, best_trees[slot, :nodes], best_score)
+        NUMPY_STAGES[stage](given, standing, Draws(seed, search, search_log_table()), repeats, noise)
+        arrays["sweep"][slot], arrays["score"][slot] = standing.sweep, standing.score
+        arrays["best_score"][slot] = standing.best_score
+        trees[slot, :nodes], best_trees[slot, :nodes] = standing.parents, standing.best_parents
+
+
+_GIVEN_NUMBERS = ("search", "sweep", "score", "best_score", "repeats", "noise")

@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from syclade.host.chains.search.kernel import NO_SCORE, SearchState
-from syclade.host.chains.search.phase import Phase, PhaseStopped
+from syclade.host.chains.search.policy import Phase, PhaseStopped
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.chains.search.runner import SearchRunner, device_for_search, make_search_runner
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.dropout import sampled_counts
+from syclade.host.chains.gibbs import sampled_counts
 from syclade.host.chains.share_draws import LOWEST_OCTAVE
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.doublets import call_doublets, fitted_shares

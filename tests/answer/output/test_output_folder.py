@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.ground import flock, lock
+from syclade.host.ground import atomic, lock
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import cannot
 from syclade.host.ground.output_folder import output_folder
@@ -157,7 +157,7 @@ def test_a_folder_that_is_a_link_keeps_its_files(tmp_path: Path, names: str) -> 
 @pytest.fixture(params=["no locks", "no locks and no links"])
 def weak(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the locks away, and hard links."""
-    monkeypatch.setattr(flock, "fcntl", None)
+    monkeypatch.setattr(atomic, "fcntl", None)
 
     def refuse(*_: Any) -> None:
         raise PermissionError

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from syclade.host.ground import atomic
-from syclade.host.ground.atomic import make_temporary, remove_stale, remove_temporary
+from syclade.host.ground.atomic import has_locks, make_temporary, remove_stale, remove_temporary
 from syclade.host.ground.cache import cache_folder, write_cached
 from syclade.host.ground.files import write_files
-from syclade.host.ground.flock import has_locks
 
 pytestmark = pytest.mark.skipif(not has_locks(), reason="without locks nothing is removed")
 

@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from syclade.host.chains import backends
-from syclade.host.chains.backends import default_slots, placement, slot_bytes
-from syclade.host.chains.backends.placement import (
+from syclade.host.chains.backends import default_slots, slot_bytes
+from syclade.host.chains.encodings.preorder import PreorderEncoding
+from syclade.host.chains.kernel import chain_kernel, chain_sizes
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs import run
+from syclade.host.chains.runs.run import (
     AUTO_ENTRIES,
     CHAINS_A_CORE,
     SEARCH_ENTRIES,
@@ -17,9 +21,6 @@ from syclade.host.chains.backends.placement import (
     place_of_few,
     place_of_searches,
 )
-from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.kernel import chain_kernel, chain_sizes
-from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
@@ -42,7 +43,7 @@ def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda, "cuda_devices", lambda: [GPU])
     monkeypatch.setattr(cuda, "seems_usable", lambda: True)
     monkeypatch.setattr(cuda, "seems_present", lambda: True)
-    monkeypatch.setattr(placement, "usable_cores", lambda: 2)
+    monkeypatch.setattr(run, "usable_cores", lambda: 2)
 
 
 @pytest.mark.usefixtures("with_gpu")
@@ -90,7 +91,7 @@ def test_auto_takes_a_gpu_for_many_long_chains_only(monkeypatch: pytest.MonkeyPa
         place_of_chains(plan(), chains=many, steps=1000),
         place_of_chains(plan(), chains=many, steps=None),
     ]
-    monkeypatch.setattr(placement, "usable_cores", lambda: 64)  # together faster than all that the GPU runs
+    monkeypatch.setattr(run, "usable_cores", lambda: 64)  # together faster than all that the GPU runs
     others.append(place_of_chains(plan(), chains=100_000, steps=LONG))
     assert all(one.kind != "cuda" for one in others)
 

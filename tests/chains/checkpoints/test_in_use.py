@@ -12,8 +12,8 @@ import pytest
 
 from syclade.host.chains.checkpoints.checkpoint_writer import locked_checkpoint
 from syclade.host.chains.sample_store import store_of
+from syclade.host.ground.atomic import has_locks
 from syclade.host.ground.errors import CheckpointError, OutputError
-from syclade.host.ground.flock import has_locks
 from tests.chains.checkpoints.test_resume import KINDS, assert_equal, infer, stopped
 from tests.kills.runs import EXAMPLE
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.chains.doublet_shares import (
+from syclade.host.chains.gibbs import (
     renew_doublet_shares,
 )
 from syclade.host.chains.plan import Plan, make_plan

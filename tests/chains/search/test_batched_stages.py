@@ -11,14 +11,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from syclade.host.chains.search.batched import BATCHED_STAGES, batched_kernel, batched_sizes, teams_for
 from syclade.host.chains.search.kernel import (
+    BATCHED_STAGES,
     STAGES,
     SearchState,
     Work,
+    batched_kernel,
+    batched_sizes,
     fresh_state,
     search_arrays,
     search_sizes,
+    teams_for,
 )
 from syclade.host.chains.search.policy import policy_for
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem

@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 
 from syclade.host.chains.search import problem as search_problem_module
 from syclade.host.chains.search.kernel import STAGES, Work, fresh_state
-from syclade.host.chains.search.phase import CLIMB, Phase, Works, works_of
-from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy, policy_for
+from syclade.host.chains.search.policy import (
+    BY_CHAIN,
+    CLIMB,
+    Phase,
+    SearchPolicy,
+    Works,
+    policy_for,
+    works_of,
+)
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem, sample_size
 from syclade.host.chains.search.runner import make_search_runner
 from syclade.host.chains.search.search import SearchOutcome, run_search

@@ -8,7 +8,7 @@ import pytest
 
 from syclade.fallback.search import conversions, draws, estimated_move, exact_move, regraft_move, subtree_move
 from syclade.host.chains.search.kernel import STAGES, Work, fresh_state
-from syclade.host.chains.search.numpy_stages import NUMPY_STAGES
+from syclade.host.chains.search.runner import NUMPY_STAGES
 from tests.suites.rows.searches import CASES, WORKS
 from tests.support.searches import (
     assert_equal_searches,

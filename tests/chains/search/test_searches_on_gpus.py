@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from syclade.host.chains.backends import placement
 from syclade.host.chains.plan import make_plan
+from syclade.host.chains.runs import run
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.search import find_tree
 from syclade.host.chains.search.runner import make_search_runner
@@ -28,8 +28,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(cuda, "cuda_devices", lambda: [GPU])
     monkeypatch.setattr(cuda, "seems_usable", lambda: True)
     monkeypatch.setattr(cuda, "seems_present", lambda: True)
-    monkeypatch.setattr(placement, "SEARCH_ENTRIES", 0)
-    monkeypatch.setattr(placement, "AUTO_ENTRIES", 0)
+    monkeypatch.setattr(run, "SEARCH_ENTRIES", 0)
+    monkeypatch.setattr(run, "AUTO_ENTRIES", 0)
     shorten_chains(monkeypatch)
     return []
 

@@ -21,7 +21,7 @@ from syclade.host.chains.search.kernel import (
     search_sizes,
     state_from,
 )
-from syclade.host.chains.search.phase import Phase
+from syclade.host.chains.search.policy import Phase
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import SearchRunner, make_search_runner
 from syclade.host.data.model.problem import make_problem

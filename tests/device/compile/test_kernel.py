@@ -14,7 +14,7 @@ import pytest
 from syclade.host.chains.encodings import make_encoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.scores.all_attachments import all_attachments
+from syclade.host.chains.scores.score import all_attachments
 from syclade.host.commands.ship.kernels import shipped_kernels
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import make_problem

@@ -16,7 +16,7 @@ import syclade
 from syclade.host.answer.inference import InferenceProgress
 from syclade.host.answer.request import arguments
 from syclade.host.chains.runs.run import run_plan
-from syclade.host.chains.scores import all_attachments
+from syclade.host.chains.scores import score as scores
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.simulate import simulate
@@ -190,7 +190,7 @@ def test_a_tree_is_not_lost_if_its_support_fails(
 
 
 def test_a_matrix_that_is_too_large_has_none_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_attachments, "SUM_BITS", 10)
+    monkeypatch.setattr(scores, "SUM_BITS", 10)
     assert infer().support is None
     with pytest.raises(MatrixError, match="too many for the sum score"):
         infer(support="quick")

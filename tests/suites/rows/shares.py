@@ -8,12 +8,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from syclade.host.chains import dropout
+from syclade.host.chains import gibbs
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.moves import GUIDED_MOVES, uniform_guide
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.scores.all_attachments import definition
-from syclade.host.chains.scores.score import score_named
+from syclade.host.chains.scores.score import score_named, sum_definition
 from syclade.host.chains.shares import Draw, GibbsSteps
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState, every
@@ -79,7 +78,7 @@ def shares_are_defined(plan: Plan, run: ChainRun) -> None:
     for one in (one for all_seen in run.at.values() for one in all_seen):
         state = one.state
         assert are_trees(state.parents[None])
-        assert state.score == definition(plan.problem, state.parents, state.rates, plan.settings)
+        assert state.score == sum_definition(plan.problem, state.parents, state.rates, plan.settings)
         assert state.score == plan.score_of(state.parents, state.rates)
         assert not of_groups or len(set(state.rates.weights)) > 20
     assert len({one.state.rates.log_shares for seen in run.at.values() for one in seen}) > len(run.at)
@@ -120,7 +119,7 @@ def dropout_case(cells: int, mutations: int) -> tuple[Plan, Draw]:
     groups = tuple(np.arange(mutations) % 127)
     matrix = simulate(cells, mutations, 0.05, 0.3, 0.1, 3, fn_range=(0.01, 0.5)).matrix
     plan = dropout_plan(matrix, groups)
-    return plan, dropout.make_draw(plan.problem, DROPOUT_RATES.fp_rate, np.array(groups))
+    return plan, gibbs.make_draw(plan.problem, DROPOUT_RATES.fp_rate, np.array(groups))
 
 
 def dropout_start(plan: Plan, seed: int, chain: int) -> ChainState:
@@ -128,7 +127,7 @@ def dropout_start(plan: Plan, seed: int, chain: int) -> ChainState:
     groups = (plan.problem.classes - 1) // 2
     rates = slot_rates(plan.problem, DROPOUT_RATES.fp_rate, np.full(groups, DROPOUT_RATES.fn_rate))
     tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma)
-    return dropout.with_rates(plan, replace(initial_state(plan, seed, chain), tables=tables), rates)
+    return gibbs.with_rates(plan, replace(initial_state(plan, seed, chain), tables=tables), rates)
 
 
 def dropout_row(name: str, cells: int, mutations: int) -> Chains:

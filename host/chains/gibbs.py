@@ -1,7 +1,14 @@
-"""Gibbs steps of the rates of false negatives of all mutations (docs/model.md, "Dropout of each mutation").
+"""Gibbs steps between launches, besides those of shares: rates of mutations, and shares with doublets.
 
-Given the tree and the node of each cell, the cells with a mutation are known, and so are the numbers in which
-it was missed and seen. These give the point of the common Beta, and then the rate of each group of mutations.
+Rates of false negatives of all mutations (docs/model.md, "Dropout of each mutation"): given the
+tree and the node of each cell, the cells with a mutation are known, and so are the numbers in which it was
+missed and seen. These give the point of the common Beta, and then the rate of each group of mutations.
+
+Shares with doublets (docs/model.md, "Shares"): a cell is a single cell of node v with probability
+(1 - d) pi_v, and a doublet of the nodes v and w with probability d pi_v pi_w. A step draws whether each cell
+is a doublet, and its nodes, given the tree and pi; then pi and its concentrations given the numbers of cells
+at the nodes, where a doublet counts at both of its nodes. All is as in `shares`, which draws pi, for several
+chains together.
 """
 
 from __future__ import annotations
@@ -12,16 +19,26 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.fallback.sums.numbers import MANTISSA_BITS
 from syclade.host.chains.cells_at_nodes import cells_by_column
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.share_draws import log2_gamma, uniform_numbers
-from syclade.host.chains.shares import Draw, sampled_nodes
+from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
+from syclade.host.chains.scores.score import blocks_of_columns
+from syclade.host.chains.share_draws import draw_shares, generator_of, log2_gamma, uniform_numbers
+from syclade.host.chains.shares import Draw, rescored, sampled_nodes
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.dropout import beta_posteriors, slot_rates
+from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.trees.tree import levels_of
 
-__all__ = ["make_draw", "sampled_counts", "with_rates"]
+__all__ = [
+    "make_draw",
+    "renew_doublet_shares",
+    "sampled_counts",
+    "with_rates",
+]
+
 
 _MISSED, _SEEN = 0, 1
 _DRAWS = 32
@@ -101,3 +118,58 @@ def _counts(
             np.add.at(of_value, level.parents, of_value[level.nodes])
     own = np.arange(count - 1)
     return below[_MISSED, own, own], below[_SEEN, own, own]
+
+
+def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) -> list[ChainState]:
+    """Return the states of several chains after a Gibbs step of the shares of each.
+
+    Args:
+        plan: the plan, whose score is that with doublets and shares.
+        states: states with shares.
+        seed: seed of the run.
+    """
+    problem, rate = plan.problem, _rate_of(plan)
+    generators = [generator_of(state, seed) for state in states]
+    forest = Forest(np.array([state.parents for state in states], dtype=np.int32))
+    log_shares = _log_shares_of(states)
+    counts = _doublet_counts(problem, forest, log_shares, rate, generators)
+    drawn = draw_shares(problem, counts, generators)
+    scores = scores_of_trees(problem, forest, drawn.astype(np.int64), plan.settings).tolist()
+    return [
+        rescored(state, score, replace(state.rates, log_shares=tuple(shares)))
+        for state, score, shares in zip(states, scores, drawn.tolist(), strict=True)
+    ]
+
+
+def _rate_of(plan: Plan) -> float:
+    """Return the rate of doublets of the score."""
+    settings = plan.settings
+    return float(settings["pair_share"] * 2.0 ** (settings["pair_exponent"] - MANTISSA_BITS))
+
+
+def _log_shares_of(states: Sequence[ChainState]) -> NDArray[np.int64]:
+    return np.array([state.rates.log_shares for state in states], dtype=np.int64)
+
+
+def _doublet_counts(
+    problem: Problem,
+    forest: Forest,
+    log_shares: NDArray[np.int64],
+    rate: float,
+    generators: Sequence[np.random.Philox],
+) -> NDArray[np.int64]:
+    """Return the numbers of cells at the nodes, (trees, nodes), after a draw of each cell's node or nodes."""
+    column_of = cells_by_column(problem)
+    cells, nodes = len(column_of), problem.nodes
+    uniform = [uniform_numbers(generator, 2 * cells).reshape(2, cells) for generator in generators]
+    unit = 2.0**-problem.scale_bits
+    weights = problem.weight_rows() * unit
+    shares = log_shares.reshape(-1, 1) * unit
+    counts = np.zeros((forest.trees, nodes), dtype=np.int64)
+    for block in blocks_of_columns(problem, problem.nodes * forest.trees, BLOCK):
+        first, last = np.searchsorted(column_of, (block.start, block.stop))
+        columns = column_of[first:last] - block.start
+        kinds = kinds_of(forest, forest.of_all(weights[:, block]), shares, rate)
+        for tree, numbers in enumerate(uniform):
+            counts[tree] += draw_counts(forest, tree, kinds, columns, numbers[:, first:last])
+    return counts
