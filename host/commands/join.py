@@ -49,7 +49,8 @@ def command(
     DIR gets matrix.SC and metadata.tsv, with the specimen of each cell, for `infer DIR/matrix.SC --metadata
     DIR/metadata.tsv` (with --two homozygous if there are such genotypes). With --evidence reads or
     likelihoods, it gets what `convert --evidence` writes, for `infer DIR --evidence ...`. Mutations are the
-    same if their names are. One that a file does not have is missing in its cells.
+    same if their positions and alleles are, or, where a file has none, their names. One that a file does not
+    have is missing in its cells.
     """
     from syclade.host.commands.convert import matrix_files
     from syclade.host.commands.progress import show_log

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.findings.clone_changes import CHANGES, INTERVAL, SURE, Change, changes_between
 from syclade.host.findings.finding import (
     CELLS,
     Column,
@@ -46,42 +46,11 @@ UNMEASURED = 0.05
 """Part of a specimen's cells with a value below which a mutation is named as not measured, if the part of all
 cells is four times as large."""
 
-CHANGES = ("from", "to", "clone", "change", "low", "high", "grew")
-"""Columns of clone_changes.tsv: names of two specimens, or of two time points, the earlier one first; number
-of the clone; mean, and ends of the central 90 %, of the difference of its shares; probability that its share
-is larger in the second."""
-
-INTERVAL = (0.05, 0.95)
-"""Quantiles at the ends of an interval."""
-
 MOST_SHOWN = 3
 """Most changes that the terminal and the report show."""
 
-MOST_PAIRED = 6
-"""Specimens without time points that are compared in pairs; of more, each is compared with the first."""
-
-SURE = 0.95
-"""Probability from which the terminal names a change."""
-
 _DIGITS = 6
 """Digits after the point of numbers in summary.json; smaller ones are 0 in tables, too."""
-
-
-class Change(NamedTuple):
-    """Change of the shares of clones from one specimen, or time point, to another.
-
-    Attributes:
-        first, second: their names, the earlier one first.
-        mean, low, high: float64, shape (clones,): mean, and ends of the central 90 %, of the differences.
-        grew: float64, shape (clones,): probability that the share is larger in the second.
-    """
-
-    first: str
-    second: str
-    mean: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    grew: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +120,13 @@ class ClonesBySample:
     def to_changes(self) -> str:
         """Return the table of changes: tab-separated, a line with `CHANGES` first."""
         rows = (
-            (one.first, one.second, clone, *(_number(of[clone]) for of in one[2:]))
+            (
+                one.first,
+                one.second,
+                clone,
+                *(_number(of[clone]) for of in (one.mean, one.low, one.high, one.grew)),
+                "yes" if one.told[clone] else "no",
+            )
             for one in self.changes
             for clone in range(len(self.mutations))
         )
@@ -211,14 +186,13 @@ class ClonesBySample:
             f"({listed(sizes)} {'cell' if self.cells_of.tolist() == [1] else 'cells'}{without})"
         ]
         for one in self.changes[:MOST_SHOWN]:
-            sure = np.flatnonzero(np.maximum(one.grew, 1.0 - one.grew) >= SURE)
-            strongest = sure[np.argsort(-np.abs(one.mean[sure]), kind="stable")].tolist()
+            strongest = one.sure[np.argsort(-np.abs(one.mean[one.sure]), kind="stable")].tolist()
             first, second = self._mean_share(one.first), self._mean_share(one.second)
             names = [f"clone {clone} {first[clone]:.1%} to {second[clone]:.1%}" for clone in strongest]
             found = f": {listed(names, 3)}" if names else ""
             lines.append(
                 f"{one.first} to {one.second}: "
-                f"{part_of(len(names), len(self.mutations), 'clone changes', 'clones change')} with a "
+                f"{part_of(len(names), int(one.told.sum()), 'clone changes', 'clones change')} with a "
                 f"probability of at least {SURE}{found}"
             )
         return lines
@@ -252,6 +226,7 @@ def summarised(
     tree, mutations = published.tree, published.mutations
     low, high = np.quantile(draws.shares, INTERVAL, axis=0)
     silent = _silent(published.gains, specimen_of, len(labels.specimens))
+    told = np.array([_told(tree, own >= 0) for own in silent])
     return ClonesBySample(
         samples=labels.specimens,
         times=labels.times,
@@ -263,12 +238,12 @@ def summarised(
         share=draws.shares.mean(axis=0),
         low=low,
         high=high,
-        changes=tuple(_changes(draws.shares, labels)),
+        changes=tuple(changes_between(draws.shares, labels, told)),
         without=int((specimen_of < 0).sum()),
         unmeasured=tuple(
             {mutations[row]: int(own[row]) for row in np.flatnonzero(own >= 0).tolist()} for own in silent
         ),
-        told=np.array([_told(tree, own >= 0) for own in silent]),
+        told=told,
     )
 
 
@@ -304,32 +279,6 @@ def _told(tree: CloneTree, silent: NDArray[np.bool_]) -> NDArray[np.bool_]:
     for clones in equal_nodes(tree.parents, all_silent):
         told[clones] = False
     return told
-
-
-def _changes(shares: NDArray[np.float64], labels: CellLabels) -> Iterable[Change]:
-    """Yield the changes between specimens, or between time points: from each to the next, and from the first.
-
-    Of several specimens of a time point, the mean counts.
-
-    Args:
-        shares: float64, shape (draws, specimens, clones).
-        labels: the specimens.
-    """
-    groups: dict[str, list[int]] = {}
-    for at, name in enumerate(labels.times or labels.specimens):
-        groups.setdefault(name, []).append(at)
-    names = list(groups)
-    if labels.times:
-        pairs = [*pairwise(names), *([(names[0], names[-1])] if len(names) > 2 else [])]
-    elif len(names) <= MOST_PAIRED:
-        pairs = list(combinations(names, 2))
-    else:
-        pairs = [(names[0], name) for name in names[1:]]
-    for first, second in pairs:
-        change = shares[:, groups[second]].mean(axis=1) - shares[:, groups[first]].mean(axis=1)
-        low, high = np.quantile(change, INTERVAL, axis=0)
-        grew = (change > 0.0).mean(axis=0) + 0.5 * (change == 0.0).mean(axis=0)  # no node is nearest: 0 to 0
-        yield Change(first, second, change.mean(axis=0), low, high, grew)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -368,7 +317,7 @@ class ClonesBySampleFinding(Finding):
                 str(clone),
                 ", ".join(names),
                 *(self._shown(at, clone) for at in range(len(found.samples))),
-                *(_number(float(one.grew[clone])) for one in changes),
+                *(_number(float(one.grew[clone])) if one.told[clone] else "not told" for one in changes),
             )
             for clone, names in enumerate(found.mutations)
         )

@@ -144,6 +144,11 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert "sample S2 did not measure 2 mutations (of its 150 cells" in found.warnings[0]
     assert "clones 1, 2, 3 from each other" in found.warnings[0]
     assert [row.split("\t")[-2] for row in found.to_table().split("\n")[5:9]] == ["yes", "no", "no", "no"]
+    (change,) = found.changes
+    assert change.told.tolist() == [True, False, False, False]
+    assert not change.sure.any(), "S2 tells nothing of clones 1 to 3"
+    assert [row.split("\t")[-1] for row in found.to_changes().split("\n")[1:5]] == ["yes", "no", "no", "no"]
+    assert "of 1 clone" in found.words[1]
     of_s2 = consensus.cells.probability[1:, 150:]
     assert ((of_s2 > 0.2) & (of_s2 < 0.5)).mean() > 0.95
     width = consensus.cells.mixture.high - consensus.cells.mixture.low

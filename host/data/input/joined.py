@@ -24,8 +24,10 @@ Entry = TypeVar("Entry", np.uint8, np.int32, np.float64)
 def join(matrices: Sequence[Matrix], samples: Sequence[str]) -> Matrix:
     """Return one matrix with the cells of all; a mutation that a file does not have is missing in its cells.
 
-    Mutations are the same if their names are; they keep the order in which the files have them first. Cells
-    are named ``SAMPLE:CELL``, and have their sample as a label, by which `infer` compares specimens.
+    Mutations are the same if position and alleles are, or, where one of the matrices has none of these, if
+    names are; they keep the order in which the files have them first. Different ones that share a name get
+    their places added. Cells are named ``SAMPLE:CELL``, and have their sample as a label, by which `infer`
+    compares specimens.
 
     Args:
         matrices: at least two, with evidence of one kind, or none.
@@ -43,14 +45,12 @@ def join(matrices: Sequence[Matrix], samples: Sequence[str]) -> Matrix:
     twice = [name for name, count in Counter(samples).items() if count > 1]
     if twice:
         raise MatrixError(f"two matrices are of the sample {twice[0]!r}", hint="give distinct names")
-    mutations = tuple(dict.fromkeys(name for one in matrices for name in one.mutations))
+    rows, mutations, places = _matched(matrices)
     if len(mutations) == sum(one.n_mutations for one in matrices):
         raise MatrixError(
             "no mutation is in two of the matrices",
-            hint="names have to be equal, such as chr1:100:A/C in all files",
+            hint="names, or positions and alleles, have to be equal, such as chr1:100:A/C in all files",
         )
-    number = {name: at for at, name in enumerate(mutations)}
-    rows = [np.array([number[name] for name in one.mutations]) for one in matrices]
     values = np.concatenate(
         [_spread(one.values, at, len(mutations), MISSING) for one, at in zip(matrices, rows, strict=True)],
         axis=1,
@@ -67,12 +67,48 @@ def join(matrices: Sequence[Matrix], samples: Sequence[str]) -> Matrix:
         evidence=_joined_evidence([one.evidence for one in matrices], rows, len(mutations)),
         labels={SAMPLE: tuple(labels)},
         says_homozygous=any(one.says_homozygous for one in matrices),
+        places=places,
     )
 
 
 def measured_by(matrices: Sequence[Matrix]) -> dict[str, int]:
-    """Return how many of the matrices have each mutation, in the order of `join`."""
-    return dict(Counter(name for one in matrices for name in one.mutations))
+    """Return how many of the matrices have each mutation of `join`, in its order."""
+    rows, mutations, _ = _matched(matrices)
+    counts = np.bincount(np.concatenate(rows), minlength=len(mutations)).tolist()
+    return dict(zip(mutations, counts, strict=True))
+
+
+def _matched(
+    matrices: Sequence[Matrix],
+) -> tuple[list[NDArray[np.int64]], tuple[str, ...], dict[str, str]]:
+    """Return the row of each matrix's mutations in the joined one, the names there, and their places."""
+    names: list[str] = []
+    places: list[str] = []
+    rows = []
+    for one in matrices:
+        by_place = {place: at for at, place in enumerate(places) if place}
+        by_name = {
+            (name, bool(place)): at for at, (name, place) in enumerate(zip(names, places, strict=True))
+        }
+        own = []
+        for name in one.mutations:
+            place = one.places.get(name, "").removeprefix("chr")
+            if place:
+                at = by_place.get(place, by_name.get((name, False)))
+            else:
+                at = by_name.get((name, False), by_name.get((name, True)))
+            if at is None:
+                at = len(names)
+                names.append(name)
+                places.append(place)
+            own.append(at)
+        rows.append(np.array(own))
+    shared = {name for name, count in Counter(names).items() if count > 1}
+    full = [
+        f"{name} {place}" if name in shared and place else name
+        for name, place in zip(names, places, strict=True)
+    ]
+    return rows, tuple(full), {name: place for name, place in zip(full, places, strict=True) if place}
 
 
 def _spread(table: NDArray[Entry], rows: NDArray[np.int64], count: int, other: float) -> NDArray[Entry]:

@@ -62,6 +62,8 @@ class Matrix:
         labels: labels of the cells that the source has, such as specimens, by column; texts, empty for none.
         annotated: the AnnData that the matrix is from, with what it has besides (`Result.to_anndata`); None
             for other sources, and for files, which are read again for that.
+        places: position and alleles of mutations, by their names, where the source has them apart from the
+            names, such as 17:29663624:T/A.
         says_homozygous: whether the source, or `two`, says that a 2 is a homozygous genotype. A matrix
             without names may have it for missing values.
     """
@@ -78,6 +80,7 @@ class Matrix:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     annotated: Any = None
     says_homozygous: bool = False
+    places: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -166,7 +169,13 @@ def with_names(matrix: Matrix, names: Names) -> Matrix:
     """
     if names is None:
         return matrix
-    return replace(matrix, mutations=_names_of(matrix.values.shape, names), names_from=_file_of(names))
+    mutations = _names_of(matrix.values.shape, names)
+    places = {
+        new: matrix.places[old]
+        for old, new in zip(matrix.mutations, mutations, strict=True)
+        if old in matrix.places
+    }
+    return replace(matrix, mutations=mutations, names_from=_file_of(names), places=places)
 
 
 def with_cell_names(matrix: Matrix, names: Names) -> Matrix:

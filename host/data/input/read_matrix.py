@@ -243,6 +243,7 @@ def _of_file(
         grid.cells,
         evidence=grid.evidence,
         labels=grid.labels,
+        places=grid.places,
         says_homozygous=format != "scite" or options.two is not None,
     )
     if format != "scite" or source.path is None:

@@ -27,7 +27,7 @@ _FOR = "publish the consensus"
 
 def claim_warnings(found: CloneConsensus) -> list[str]:
     """Return messages: claims that are kept back or that the cells or the most likely tree contradict."""
-    return [*_kept_back(found), *_contradicted(found), *_of_likely_tree(found)]
+    return [*_kept_back(found), *_unobserved(found), *_contradicted(found), *_of_likely_tree(found)]
 
 
 def quality_warnings(spread: Spread | None) -> list[str]:
@@ -61,9 +61,23 @@ def _kept_back(found: CloneConsensus) -> list[str]:
     return [
         f"the consensus keeps back {counted(len(claims), 'claim', 'claims')} that most of the cells that "
         f"tell contradict: {listed(claims)}; mutations that recur or are lost "
-        f"({flag_of('recurrent', 'all')}), or doublets ({flag_of('doublets', 'learn')}), look like this; "
+        f"({flag_of('recurrent', 'all')}), doublets ({flag_of('doublets', 'learn')}), and values that are "
+        "missing where the other mutation is seen, look like this; "
         "these pairs are open in relations.tsv, and not each cell of a clone with such a pair has both",
         *unions,
+    ]
+
+
+def _unobserved(found: CloneConsensus) -> list[str]:
+    """Return a message: pairs of mutations of which no cell tells anything."""
+    pairs = found.unobserved_pairs
+    if not pairs:
+        return []
+    names = [" and ".join(found.mutations[one] for one in pair) for pair in pairs]
+    return [
+        f"no cell tells how {counted(len(pairs), 'pair of mutations is', 'pairs of mutations are')} "
+        f"related, since none has values of both, and one of them: {listed(names, 3)}; these pairs are "
+        "unobserved in relations.tsv, and what a tree shows of them is no finding: call both in all cells"
     ]
 
 

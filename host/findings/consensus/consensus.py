@@ -37,6 +37,7 @@ from syclade.host.findings.consensus.search import (
     gain_of,
     gains_of,
     with_open,
+    without_claims,
 )
 from syclade.host.findings.consensus.tables import (
     cells_table,
@@ -45,6 +46,7 @@ from syclade.host.findings.consensus.tables import (
     descent_of,
     relations_table,
 )
+from syclade.host.findings.consensus.unobserved import unobserved_pairs
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
@@ -71,6 +73,8 @@ class CloneConsensus:
         relations: relations of all pairs of placed mutations in the samples.
         pair_counts: numbers of cells that support or contradict them.
         kept_back: probable claims that most telling cells contradict; the tree leaves these pairs open.
+        unobserved: bool, shape (n, n): pairs of placed mutations of which no cell tells anything
+            (`unobserved_pairs`); what the tree shows of them is no finding. None if there are none.
         thresholds: the least probabilities of claims that pay.
         gain: gain of the tree (`gains`): the sum over its claims of probability minus threshold.
         support: float64, shape (clones,): share of the samples with each clone (`clone_support`).
@@ -104,6 +108,7 @@ class CloneConsensus:
     fn_rates: NDArray[np.float64] | None = None
     shared: SharedTrees | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unobserved: NDArray[np.bool_] | None = None
 
     @cached_property
     def placed(self) -> Matrix:
@@ -141,18 +146,34 @@ class CloneConsensus:
 
     @cached_property
     def open_mutations(self) -> list[list[int]]:
-        """For each clone, its mutations between which a claim is kept back: its cells need not have all."""
+        """For each clone, those of its mutations that need not be in the same cells.
+
+        A claim on them is kept back, or no cell tells of them.
+        """
         found: list[set[int]] = [set() for _ in range(self.tree.clones)]
-        for one in self.kept_back:
-            if (clone := int(self.tree.clone_of[one.first])) == self.tree.clone_of[one.second]:
-                found[clone] |= {one.first, one.second}
+        for one, two in [*((one.first, one.second) for one in self.kept_back), *self.unobserved_pairs]:
+            if (clone := int(self.tree.clone_of[one])) == self.tree.clone_of[two]:
+                found[clone] |= {one, two}
         return [sorted(one) for one in found]
 
     @property
+    def unobserved_pairs(self) -> list[tuple[int, int]]:
+        """Rows of the mutations of each pair of which no cell tells anything."""
+        if self.unobserved is None:
+            return []
+        return [(one, two) for one, two in np.argwhere(np.triu(self.unobserved)).tolist()]
+
+    @property
     def kept_back_mutations(self) -> tuple[int, ...]:
-        """Rows in the matrix of the mutations in claims that are kept back, ascending."""
+        """Rows in the matrix, ascending, of mutations whose edge in the most likely tree is not sure.
+
+        They are in a claim that is kept back, or no cell tells of them and their parent.
+        """
         rows = self.unplaced.placed_mutations(self.matrix.n_mutations)
-        return tuple(sorted({int(rows[at]) for one in self.kept_back for at in (one.first, one.second)}))
+        found = {at for one in self.kept_back for at in (one.first, one.second)}
+        for pair in self.unobserved_pairs:
+            found |= {one for one, two in (pair, pair[::-1]) if self.likely[one] == two}
+        return tuple(sorted(int(rows[at]) for at in found))
 
     def seen_words(self, mutations: Iterable[int]) -> list[str]:
         """Return the names of mutations, each with the part of the cells with a value in which it is seen."""
@@ -179,8 +200,10 @@ class CloneConsensus:
 
     @cached_property
     def conflicts(self) -> list[Conflict]:
-        """Probable claims of the consensus that the most likely tree contradicts."""
-        return conflicts_in(self.tree, clone_tree_of(self.likely), self.relations, self.placed)
+        """Probable claims of the consensus that the most likely tree contradicts, on observed pairs."""
+        found = conflicts_in(self.tree, clone_tree_of(self.likely), self.relations, self.placed)
+        nothing = self.unobserved
+        return [one for one in found if nothing is None or not nothing[one.first, one.second]]
 
     @property
     def warnings(self) -> list[str]:
@@ -282,7 +305,12 @@ class CloneConsensus:
     def to_relations(self) -> str:
         """Return the table of pairs of mutations: tab-separated."""
         return relations_table(
-            self.tree, self.relations, self.pair_counts, self.mutations, self.unplaced_mutations
+            self.tree,
+            self.relations,
+            self.pair_counts,
+            self.mutations,
+            self.unplaced_mutations,
+            self.unobserved,
         )
 
     def to_cells(self) -> str:
@@ -320,6 +348,7 @@ class CloneConsensus:
                 if self.kept_back
                 else {}
             ),
+            **({} if self.unobserved is None else {"unobserved_pairs": len(self.unobserved_pairs)}),
             **({"true_tree": truth} if truth else {}),
         }
 
@@ -365,10 +394,12 @@ def find_consensus(
     call_rates = rates_of_calls(matrix, rates, best)
     kept_back = unsupported_in(relations, counts, call_rates, fn_rates)
     pairs = [(one.first, one.second) for one in kept_back]
-    if known is not None and not pairs:
+    unobserved = unobserved_pairs(relations, counts, thresholds)
+    if known is not None and not pairs and unobserved is None:
         tree, gain = known, _gain(known, gains_of(relations, thresholds), relations)
     else:
-        tree, gain = consensus_tree(blocks, unplaced.of_tree(best), relations, thresholds, pairs)
+        likely = unplaced.of_tree(best)
+        tree, gain = consensus_tree(blocks, likely, relations, thresholds, pairs, unobserved)
     if shared is not None:
         shared = shared.spaced(SEEDING_TREES)
         shared = SharedTrees(unplaced.of_trees(shared.trees), unplaced.of_shares(*shared))
@@ -377,6 +408,7 @@ def find_consensus(
         relations=relations,
         pair_counts=counts,
         kept_back=tuple(kept_back),
+        unobserved=unobserved,
         thresholds=thresholds,
         gain=gain,
         support=clone_support(tree, blocks),
@@ -399,6 +431,7 @@ def consensus_tree(
     relations: Relations,
     thresholds: Thresholds,
     open_pairs: Collection[tuple[int, int]] = (),
+    unobserved: NDArray[np.bool_] | None = None,
 ) -> tuple[CloneTree, float]:
     """Return the clone tree with the highest gain that the search finds, and its gain.
 
@@ -406,8 +439,9 @@ def consensus_tree(
         blocks, best, thresholds: as for `find_consensus`.
         relations: relations in the same samples.
         open_pairs: pairs of mutations of which the tree claims nothing: they are in one clone.
+        unobserved: pairs of which it claims nothing if that costs no other claim; None for none.
     """
-    gains = with_open(gains_of(relations, thresholds), open_pairs)
+    gains = with_open(without_claims(gains_of(relations, thresholds), unobserved), open_pairs)
     tree = find_clone_tree([best, *spaced_trees(blocks, relations.samples, CANDIDATES)], gains)
     return tree, _gain(tree, gains, relations)
 

@@ -38,6 +38,7 @@ __all__ = [
     "moved",
     "parts_at",
     "with_open",
+    "without_claims",
 ]
 
 
@@ -114,6 +115,18 @@ def with_open(gains: Gains, pairs: Collection[tuple[int, int]]) -> Gains:
         for table in (before, apart):
             table[one, two] = table[two, one] = loss
     return Gains(before, np.ascontiguousarray(before.T), apart)
+
+
+def without_claims(gains: Gains, pairs: NDArray[np.bool_] | None) -> Gains:
+    """Return the gains with the least loss for each claim on some pairs: without it, any tree would do.
+
+    Args:
+        gains: gains of claims.
+        pairs: bool, shape (n, n), symmetric; None for none.
+    """
+    if pairs is None:
+        return gains
+    return Gains(*(np.where(pairs, -1.0, table) for table in (gains.before, gains.after, gains.apart)))
 
 
 def gain_of(tree: CloneTree, gains: Gains) -> int:

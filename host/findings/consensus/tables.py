@@ -124,9 +124,10 @@ RELATIONS = (
     "first", "second", "before", "after", "apart", "consensus", "both", "first_only", "second_only",
 )  # fmt: skip
 """Columns of relations.tsv: names of two mutations; probabilities that the first is before the second, after
-it, and on another lineage; the relation in the consensus: before, after, apart, or open in one clone; of the
-cells in which both are observed, the numbers of those with both, with the first only, and with the second
-only. Each unplaced mutation has one line, at the end, without a second."""
+it, and on another lineage; the relation in the consensus: before, after, apart, or open in one clone, and
+unobserved if no cell tells anything of it, whatever the tree shows; of the cells in which both are observed,
+the numbers of those with both, with the first only, and with the second only. Each unplaced mutation has one
+line, at the end, without a second."""
 
 CELLS = ("cell", "clone", "probability", "tail", "fits", "runner_up", "runner_up_probability")
 """Columns of cells.tsv: name; most probable clone, and its probability; probability of observations that are
@@ -202,6 +203,7 @@ def relations_table(
     cells: PairCounts | None,
     mutations: Sequence[str],
     unplaced: Sequence[str] = (),
+    unobserved: NDArray[np.bool_] | None = None,
 ) -> str:
     """Return the text of ``relations.tsv``: a line with `RELATIONS`, then pairs in the matrix's order.
 
@@ -211,6 +213,7 @@ def relations_table(
         cells: numbers of cells of the pairs; None if there are no cells.
         mutations: the n names.
         unplaced: names of the unplaced mutations.
+        unobserved: bool, shape (n, n): pairs of which no cell tells anything; None for none.
     """
     first, second = np.triu_indices(len(mutations), 1)
     apart = relations.apart_counts
@@ -222,6 +225,8 @@ def relations_table(
     relation = np.array(["open", "before", "after", "apart"])[
         before[first, second] + 2 * before[second, first] + 3 * on_two[first, second]
     ]
+    if unobserved is not None:
+        relation = np.where(unobserved[first, second], "unobserved", relation)
     shares = counts / relations.samples
     seen: list[list[object]] = [[""] * 3] * len(first)
     if cells is not None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.commands.main import cli, main
 from syclade.host.data.input.evidence import Reads
-from syclade.host.data.input.joined import join
+from syclade.host.data.input.joined import join, measured_by
 from syclade.host.data.input.matrix import Matrix, matrix_from_array, with_cell_names
 from syclade.host.ground.errors import MatrixError, OptionError
 
@@ -32,6 +32,30 @@ def test_mutations_of_one_matrix_are_missing_in_the_cells_of_the_other() -> None
     assert joined.values.tolist() == [[1, 0, 3, 3, 3], [0, 2, 1, 3, 1], [3, 3, 0, 0, 1]]
     assert joined.cells == ("P1:s0", "P1:s1", "P2:a", "P2:b", "P2:c")
     assert joined.labels == {"sample": ("P1", "P1", "P2", "P2", "P2")}
+
+
+def at(matrix: Matrix, **places: str) -> Matrix:
+    return Matrix(matrix.values, matrix.mutations, "array", cells=matrix.cells, places=places)
+
+
+def test_mutations_are_matched_by_their_places() -> None:
+    """One variant has two names, since one of the files tells two variants of a gene apart."""
+    early = at(matrix_from_array([[1, 0]], ["NF1"]), NF1="17:5:T/A")
+    two = matrix_from_array([[0, 1], [1, 1]], ["NF1 17:5:T/A", "NF1 17:9:C/A"])
+    late = at(two, **{"NF1 17:5:T/A": "chr17:5:T/A", "NF1 17:9:C/A": "17:9:C/A"})
+    joined = join([early, late], ["P1", "P2"])
+    assert joined.mutations == ("NF1", "NF1 17:9:C/A")
+    assert joined.values.tolist() == [[1, 0, 0, 1], [3, 3, 1, 1]]
+    assert measured_by([early, late]) == {"NF1": 2, "NF1 17:9:C/A": 1}
+
+
+def test_different_mutations_of_one_name_stay_two() -> None:
+    early = at(matrix_from_array([[1, 0], [1, 1]], ["NF1", "KIT"]), NF1="17:5:T/A")
+    late = at(matrix_from_array([[0, 1], [0, 1]], ["NF1", "KIT"]), NF1="17:9:C/A")
+    joined = join([early, late], ["P1", "P2"])
+    assert joined.mutations == ("NF1 17:5:T/A", "KIT", "NF1 17:9:C/A")
+    assert joined.values.tolist() == [[1, 0, 3, 3], [1, 1, 0, 1], [3, 3, 0, 1]]
+    assert joined.places == {"NF1 17:5:T/A": "17:5:T/A", "NF1 17:9:C/A": "17:9:C/A"}
 
 
 def test_reads_are_joined_too() -> None:

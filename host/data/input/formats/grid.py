@@ -129,6 +129,7 @@ class Grid:
         marks: mutations and cells to leave out.
         evidence: what is known of each entry besides its call; None if it was not asked for.
         labels: labels of the cells by column; texts, empty for none.
+        places: position and alleles of mutations, by their names.
     """
 
     values: NDArray[np.uint8]
@@ -139,6 +140,7 @@ class Grid:
     marks: Marks = field(default_factory=Marks)
     evidence: Evidence | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 def named_grid(
@@ -171,6 +173,7 @@ def named_grid(
         tuple(cells) or None,
         (*notes, *renamed),
         evidence=evidence,
+        places={name: place for name, place in zip(mutations, details, strict=False) if place},
     )
 
 

@@ -1,0 +1,69 @@
+"""Pairs of mutations of which no cell tells anything: no cell has a value of both, and one of them.
+
+Specimens with different panels have such pairs. Samples of trees prefer a relation for them nevertheless,
+since the share of each clone is that of all specimens together; that is no evidence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.findings.consensus.evidence import PairCounts
+from syclade.host.findings.consensus.relations import Relations
+from syclade.host.findings.consensus.search import Thresholds
+
+__all__ = ["consequences", "unobserved_pairs"]
+
+_HARDLY_APART = 0.05
+"""Probability of being apart below which two mutations without a claimed order are taken as of one branch."""
+
+
+def unobserved_pairs(
+    relations: Relations, counts: PairCounts, thresholds: Thresholds
+) -> NDArray[np.bool_] | None:
+    """Return the pairs without an observation of them, or a consequence of others; None if there are none.
+
+    A relation is a consequence of others if, for example, the first mutation is before a third one, and that
+    before the second.
+
+    Args:
+        relations: relations of the mutations in the samples.
+        counts: of the same mutations.
+        thresholds: the least probabilities of relations that count.
+
+    Returns:
+        bool, shape (n, n), symmetric.
+    """
+    observed = counts.both + counts.only + counts.only.T > 0
+    if observed.all():
+        return None
+    before, apart = relations.before > thresholds.before, relations.apart > thresholds.apart
+    alike = observed & ~(before | before.T) & (relations.apart < _HARDLY_APART)
+    before, apart = consequences(before & observed, apart & observed, alike)
+    found = ~(observed | before | before.T | apart)
+    np.fill_diagonal(found, False)
+    return found if found.any() else None
+
+
+def consequences(
+    before: NDArray[np.bool_], apart: NDArray[np.bool_], alike: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return all relations that follow from some, and these: (before, apart).
+
+    Args:
+        before: bool, shape (n, n): whether the row's mutation is before the column's.
+        apart: bool, shape (n, n), symmetric: whether they are on different lineages.
+        alike: bool, shape (n, n), symmetric: whether they are of one branch.
+    """
+
+    def joined(one: NDArray[np.bool_], two: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return np.asarray(one.astype(np.float32) @ two.astype(np.float32) > 0.5)
+
+    before, apart, count = before.copy(), apart.copy(), -1
+    while count != (count := int(before.sum() + apart.sum())):
+        before |= joined(before, before) | joined(alike, before) | joined(before, alike)
+        # what is below one of two lineages is not on the other
+        below = joined(apart, before) | joined(apart, alike)
+        apart |= below | below.T
+    return before, apart

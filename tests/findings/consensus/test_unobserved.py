@@ -1,0 +1,92 @@
+"""Pairs of mutations of which no cell tells anything, as where specimens have different panels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.model.rates import Rates
+from syclade.host.findings.consensus.consensus import CloneConsensus, find_consensus
+from syclade.host.findings.consensus.unobserved import consequences
+
+RATES = Rates(0.01, 0.1)
+CHAIN = np.array([3, 0, 1, 3], dtype=np.int32)
+"""A before B, and B before C."""
+
+
+def of_two_panels(*more: tuple[int, ...]) -> Matrix:
+    """Return cells of one panel without C, and of another one without B; and others."""
+    first = [(0, 0, 3)] * 10 + [(1, 0, 3)] * 40 + [(1, 1, 3)] * 50
+    second = [(0, 3, 0)] * 10 + [(1, 3, 0)] * 20 + [(1, 3, 1)] * 70
+    return matrix_from_array(np.array([*first, *second, *more], dtype=np.uint8).T, ("A", "B", "C"))
+
+
+def consensus_of(matrix: Matrix, tree: NDArray[np.int32] = CHAIN) -> CloneConsensus:
+    trees = np.tile(tree, (50, 1))
+    found = find_consensus(lambda: [trees], trees[0], matrix, RATES)
+    assert found is not None
+    return found
+
+
+def relation_of(found: CloneConsensus, pair: tuple[str, str]) -> str:
+    lines = [line.split("\t") for line in found.to_relations().splitlines()]
+    (line,) = [line for line in lines if tuple(line[:2]) == pair]
+    return line[5]
+
+
+def test_all_sampled_trees_agree_and_no_cell_tells() -> None:
+    found = consensus_of(of_two_panels())
+    assert found.unobserved_pairs == [(1, 2)]
+    assert [relation_of(found, pair) for pair in (("A", "B"), ("A", "C"))] == ["before", "before"]
+    assert relation_of(found, ("B", "C")) == "unobserved"
+    assert found.tree.clone_of[1] == found.tree.clone_of[2]
+    assert found.open_mutations == [[], [], [1, 2]]
+    assert found.kept_back_mutations == (2,), "C hangs below B in the most likely tree"
+    assert "no cell tells how 1 pair of mutations is related" in found.warnings[0]
+    assert "B and C" in found.warnings[0]
+    assert not found.conflicts
+    assert found.to_dict()["unobserved_pairs"] == 1
+
+
+@pytest.mark.parametrize("cell", [(1, 1, 1), (1, 0, 1), (1, 1, 0)])
+def test_one_cell_with_both_values_tells(cell: tuple[int, ...]) -> None:
+    found = consensus_of(of_two_panels(cell))
+    assert found.unobserved is None
+    assert relation_of(found, ("B", "C")) == "before"
+    assert "unobserved_pairs" not in found.to_dict()
+
+
+def test_a_cell_with_neither_tells_nothing() -> None:
+    assert consensus_of(of_two_panels((1, 0, 0))).unobserved_pairs == [(1, 2)]
+
+
+def test_what_follows_from_other_pairs_is_claimed() -> None:
+    """B is apart from A, and C is below A: so B is apart from C, though no cell has both."""
+    cells = [(0, 0, 3)] * 10 + [(1, 0, 3)] * 40 + [(0, 1, 3)] * 50
+    cells += [(0, 3, 0)] * 60 + [(1, 3, 0)] * 20 + [(1, 3, 1)] * 70
+    matrix = matrix_from_array(np.array(cells, dtype=np.uint8).T, ("A", "B", "C"))
+    found = consensus_of(matrix, np.array([3, 3, 0, 3], dtype=np.int32))
+    assert found.unobserved is None
+    assert relation_of(found, ("B", "C")) == "apart"
+
+
+def test_consequences_are_those_of_trees() -> None:
+    """In random trees, relations of half of the pairs imply no relation that the tree does not have."""
+    generator, implied = np.random.default_rng(4), 0
+    for _ in range(40):
+        parents = [int(generator.integers(-1, at)) for at in range(8)]
+        above = np.zeros((8, 8), dtype=np.bool_)
+        for node, parent in enumerate(parents):
+            if parent >= 0:
+                above[:, node] = above[:, parent]
+                above[parent, node] = True
+        apart = ~(above | above.T | np.eye(8, dtype=np.bool_))
+        known = np.triu(generator.random((8, 8)) < 0.5, 1)
+        known |= known.T
+        before, on_two = consequences(above & known, apart & known, np.zeros_like(known))
+        assert not (before & ~above).any()
+        assert not (on_two & ~apart).any()
+        implied += int((before & ~known).sum() + (on_two & ~known).sum())
+    assert implied > 0
