@@ -16,7 +16,7 @@ from syclade.host.answer.request import Request
 from syclade.host.answer.stages import add_findings
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.context import TREE, Found, RunContext
-from syclade.host.chains.starts import state_at
+from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.levels import Levels
 from syclade.host.data.model.problem import make_problem
@@ -25,7 +25,7 @@ from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.model.recurrence import with_copy_below_root
 from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.findings.finding import BestTree, Draft
-from syclade.host.findings.kinds.kind import TreeKind
+from syclade.host.findings.kinds import TreeKind
 from syclade.host.findings.registry import findings_of
 
 if TYPE_CHECKING:

@@ -31,9 +31,8 @@ from syclade.host.data.model.recurrence import (
     recurrent_mutation,
     with_copy,
 )
-from syclade.host.data.trees.leaf_formats import read_leaf_tree
-from syclade.host.data.trees.treefile import tree_of
-from syclade.host.findings.estimated_reads import levels_in, weighed_as_given
+from syclade.host.data.trees.treefile import read_leaf_tree, tree_of
+from syclade.host.findings.evidence import levels_in, weighed_as_given
 from syclade.host.ground.options import CODING, Options, Reading, checked, options_with
 from syclade.host.ground.supported import check_together
 

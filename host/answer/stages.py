@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from syclade.host.chains.runs.context import CO_OPTIMAL, SUPPORT, RunContext
 from syclade.host.data.model.problem import problem_at
 from syclade.host.findings.clones_by_sample import ClonesBySampleFinding, summarised
-from syclade.host.findings.consensus.finding import ConsensusFinding
+from syclade.host.findings.consensus.finding import ConsensusFinding, LikelyCells
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.genotypes import GenotypesFinding, OfSpecimens, make_genotypes
 from syclade.host.findings.kinds.mutation_trees import MUTATION
-from syclade.host.findings.likely_cells import LikelyCells
 from syclade.host.findings.samples.finding import SamplesFinding
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.ground.errors import SycladeError
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.data.input.metadata import CellLabels
     from syclade.host.data.model.rates import ObservationModel
-    from syclade.host.findings.consensus.published import PublishedTree
+    from syclade.host.findings.consensus.finding import PublishedTree
     from syclade.host.findings.finding import BestTree, Draft
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.findings.support.plan import SupportPlan
@@ -145,7 +144,7 @@ def _add_genotypes(draft: Draft, specimens: OfSpecimens | None) -> None:
 
 def _published(draft: Draft) -> PublishedTree | None:
     """Return the tree to publish; None for cell trees, and for trees with a recurrent mutation."""
-    from syclade.host.findings.consensus.published import published_tree
+    from syclade.host.findings.consensus.finding import published_tree
 
     if draft.best.kind.consensus_names != MUTATION.consensus_names:
         return None

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.alignment_quality import GapQuality
-from syclade.host.calls.error_probabilities import DINDEL, indel_qualities
 from syclade.host.calls.kernels import HostKernel, grow_table
+from syclade.host.calls.p_values import DINDEL, indel_qualities
 from syclade.host.calls.record_parser import Reads, ReadTags
 from syclade.host.ground.options.calls import CallOptions
 from syclade.host.ground.values import Array

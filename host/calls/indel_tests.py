@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.alleles import INDEL, Allele
-from syclade.host.calls.error_probabilities import homopolymer_length, joint_errors
 from syclade.host.calls.indel_counts import Indel, IndelCounts, Qualities
-from syclade.host.calls.p_values import ExactTails, poisson_screen
+from syclade.host.calls.p_values import ExactTails, homopolymer_length, joint_errors, poisson_screen
 from syclade.host.calls.reference import BASES
 from syclade.host.calls.tails import columns_of
 from syclade.host.ground.options.calls import CallOptions

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.encodings.base import Encoding
+from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.moves import guide_entries
 from syclade.host.chains.plan import Plan
 from syclade.host.device.compile.kernel import Kernel, Record, load_part

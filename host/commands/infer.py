@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from syclade.host.answer.output.result import Result
     from syclade.host.chains.backends.stages.launcher import PipelineReport
-    from syclade.host.findings.kinds.kind import TreeKind
+    from syclade.host.findings.kinds import TreeKind
     from syclade.host.ground.output_folder import OutputFolder
 
 __all__ = ["command", "require_libraries"]

@@ -25,7 +25,7 @@ _COMMANDS = {
     "run": ("syclade.host.commands.batch:run", "Run a part of a prepared batch, such as in a job array."),
     "gather": ("syclade.host.commands.batch:gather", "Write the tables of a batch that ran in parts."),
     "plot": ("syclade.host.commands.plot", "Draw a figure of a result, from its folder."),
-    "score": ("syclade.host.commands.score:score", "Print the log-likelihood of a tree."),
+    "score": ("syclade.host.commands.compare:score", "Print the log-likelihood of a tree."),
     "compare": ("syclade.host.commands.compare:compare", "Compare trees with another, such as the true one."),
     "consensus": ("syclade.host.commands.compare:consensus", "Write the consensus of given trees."),
     "call": ("syclade.host.commands.call", "Call the variants of aligned reads, by LoFreq's model."),
@@ -42,7 +42,7 @@ _COMMANDS = {
         "syclade.host.commands.convert",
         "Write a matrix of another format in SCITE's or PhISCS' form.",
     ),
-    "join": ("syclade.host.commands.join", "Join the matrices of one tumour's specimens."),
+    "join": ("syclade.host.commands.convert:join", "Join the matrices of one tumour's specimens."),
     "simulate": ("syclade.host.commands.simulate", "Write a simulated matrix and its true tree."),
     "bench": ("syclade.quality.cli.bench", "Measure chain steps per second."),
     "export": (

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from syclade.host.device.device import Device
-from syclade.host.device.probe import kind_of
+from syclade.host.device.survey import kind_of
 from syclade.host.device.workarounds import in_order_queue, prepare
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.options import flag_of

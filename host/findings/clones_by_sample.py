@@ -27,7 +27,7 @@ from syclade.host.ground.values import JsonObject, counted, freeze_arrays, liste
 if TYPE_CHECKING:
     from syclade.host.data.input.metadata import CellLabels
     from syclade.host.findings.consensus.clone_tree import CloneTree
-    from syclade.host.findings.consensus.published import PublishedTree
+    from syclade.host.findings.consensus.finding import PublishedTree
     from syclade.host.findings.specimen_shares import ShareDraws
     from syclade.host.ground.atomic import Content
 

@@ -23,7 +23,7 @@ from syclade.host.ground.values import JsonObject, counted
 if TYPE_CHECKING:
     from syclade.host.data.model.doublets import Doublets as Calls
     from syclade.host.findings.finding import Draft
-    from syclade.host.findings.kinds.kind import Tree, TreeKind
+    from syclade.host.findings.kinds import Tree, TreeKind
 
 __all__ = ["DOUBLETS", "LIKELY", "DoubletsFinding", "genotypes_of"]
 

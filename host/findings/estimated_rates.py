@@ -14,9 +14,9 @@ import numpy as np
 
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.context import RunContext
+from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.chains.runs.run import place_of_few
 from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
-from syclade.host.chains.starts import state_at
 from syclade.host.data.model.doublet_fit import FittedRates, fit_with_doublets
 from syclade.host.data.model.levels import Levels
 from syclade.host.data.model.problem import Problem, make_problem

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from syclade.host.data.model.rates import ObservationModel
     from syclade.host.data.trees.clones import Clone
     from syclade.host.device.work import WorkDone
-    from syclade.host.findings.kinds.kind import Tree, TreeKind
+    from syclade.host.findings.kinds import Tree, TreeKind
     from syclade.host.findings.samples.diagnostics import Trust
     from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content
@@ -94,7 +94,7 @@ class BestTree:
     @property
     def tree(self) -> Tree:
         """The tree with its names and its assignment."""
-        from syclade.host.findings.kinds.kind import Tree  # the help of commands needs no trees
+        from syclade.host.findings.kinds import Tree  # the help of commands needs no trees
 
         return Tree(self.parents, self.mutations, self.cells, self.assignment)
 

@@ -16,7 +16,7 @@ from syclade.host.ground.values import JsonObject, counted, freeze_arrays, short
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.cells import CloneCells
     from syclade.host.findings.consensus.consensus import CloneConsensus
-    from syclade.host.findings.consensus.published import PublishedTree
+    from syclade.host.findings.consensus.finding import PublishedTree
     from syclade.host.findings.finding import BestTree
     from syclade.host.findings.specimen_shares import ShareDraws
     from syclade.host.findings.unplaced import Unplaced

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syclade.host.findings.clones_by_sample import CLONES_BY_SAMPLE
-from syclade.host.findings.consensus.finding import CONSENSUS
+from syclade.host.findings.consensus.finding import CONSENSUS, LIKELY_CELLS
 from syclade.host.findings.cooptimal.finding import CO_OPTIMAL
 from syclade.host.findings.doublets import DOUBLETS
 from syclade.host.findings.evidence import EVIDENCE
 from syclade.host.findings.genotypes import GENOTYPES
-from syclade.host.findings.likely_cells import LIKELY_CELLS
 from syclade.host.findings.rates import RATES
 from syclade.host.findings.recurrences import RECURRENCES
 from syclade.host.findings.samples.finding import SAMPLES

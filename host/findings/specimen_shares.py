@@ -29,7 +29,7 @@ from syclade.host.chains.share_draws import (
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.trees.tree import ancestor_matrix, preorder
 from syclade.host.findings.consensus.clone_tree import CloneTree
-from syclade.host.findings.consensus.published import PublishedTree
+from syclade.host.findings.consensus.finding import PublishedTree
 from syclade.host.findings.silent import Silent, renewed, silent_nodes
 
 __all__ = ["ShareDraws", "draw_shares_of_specimens", "nearest_clones"]

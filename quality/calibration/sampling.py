@@ -9,8 +9,7 @@ from syclade.host.answer.inference import infer
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.score import ScoreOptions
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
-from syclade.host.findings.support.plan import make_support_plan, plan_of_chains
-from syclade.host.findings.support.silent import silent_in
+from syclade.host.findings.support.plan import make_support_plan, plan_of_chains, silent_in
 from syclade.host.findings.support.stage import Run, sample
 from syclade.host.findings.unplaced import Unplaced, unplaced_in
 from syclade.quality.calibration.inputs import LEARN, Drawn

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends import make_runner
 from syclade.host.chains.backends.opening import choose_kernel
 from syclade.host.chains.encodings import choose_encoding
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.device.device import Device
 from syclade.host.device.work import require_executor
 from syclade.quality.posterior.small_target import Target

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from syclade.host.calls.alignments import open_alignments
-from syclade.host.calls.error_probabilities import DINDEL, homopolymer_length, indel_qualities
 from syclade.host.calls.indel_counts import IndelCounts
+from syclade.host.calls.p_values import DINDEL, homopolymer_length, indel_qualities
 from syclade.host.calls.reference import BASES, Reference, codes_of
 from syclade.host.calls.windows import WindowCounter
 from syclade.host.ground.options.calls import CallOptions

@@ -16,9 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.calls.counts import Counts, median_of_reference
-from syclade.host.calls.error_probabilities import UNKNOWN, phred
 from syclade.host.calls.lofreq_compat import DepthLimit, fisher_p, is_one_sided
-from syclade.host.calls.p_values import fisher_log_p
+from syclade.host.calls.p_values import UNKNOWN, fisher_log_p, phred
 from syclade.host.commands.main import cli
 from tests.calls.support import Read, write_bam, write_reference
 

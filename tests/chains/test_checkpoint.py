@@ -15,7 +15,7 @@ from syclade.host.chains.checkpoints.archive import NO_DIGEST, make_block
 from syclade.host.chains.checkpoints.chains import Checkpoint, _layout, read_checkpoint, write_checkpoint
 from syclade.host.chains.moves import MOVES
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.state import every
 from syclade.host.ground.errors import CheckpointError, OutputError
 from tests.support.additions.tempered import TEMPERED

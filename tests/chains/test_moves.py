@@ -14,8 +14,7 @@ from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.state import Event
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.findings.support.guiding import learned_guide
-from syclade.host.findings.support.plan import make_support_plan
+from syclade.host.findings.support.plan import learned_guide, make_support_plan
 from syclade.kernels.moves.guide import LONGER_ABOVE, NEVER, UPPER_BITS, index_bits
 
 UNIT, GAMMA = 2.0**-12, 0.5

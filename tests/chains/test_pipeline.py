@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.runner import Advanced
 from syclade.host.chains.runs import pipeline
-from syclade.host.chains.runs.pipeline import LAUNCH_SECONDS, Outcome, Progress, run_chains
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import LAUNCH_SECONDS, Outcome, Progress, initial_state, run_chains
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 from tests.support.backends import NUMPY, Case
 

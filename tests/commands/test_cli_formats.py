@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.commands import infer, score
+from syclade.host.commands import compare, infer
 from syclade.host.commands.main import main
 
 ROWS = ["1 1 0 0 1", "1 0 0 3 1", "0 1 1 0 0"]
@@ -51,7 +51,7 @@ def test_one_matrix_in_three_formats_has_one_tree(forms: dict[str, Path], tmp_pa
         assert json.loads((out / "run.json").read_text())["options"]["format"] == form
         if form == "vcf":
             scored = CliRunner().invoke(
-                score.score, [str(file), str(out / "tree.newick"), "--format", form, *RATES]
+                compare.score, [str(file), str(out / "tree.newick"), "--format", form, *RATES]
             )
             assert scored.exit_code == 0, scored.output
             assert float(scored.output) == pytest.approx(summary["log_likelihood"], abs=1e-6)

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from syclade.host.calls.kernels import place_of
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
-from syclade.host.chains.encodings.base import Encoding
+from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.encodings.clade import CladeEncoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding

@@ -192,7 +192,7 @@ def test_queues_without_an_order_stop_each_other() -> None:
 
 @pytest.mark.emulator
 def test_let_emulator_take_spirv() -> None:
-    attempt = "from syclade.host.device.probe import try_device\nprint(try_device('opencl:accelerator:0'))"
+    attempt = "from syclade.host.device.survey import try_device\nprint(try_device('opencl:accelerator:0'))"
     assert output(PREPARED + attempt) == "None"
     refused = run(START + LIBRARIES + DRIVERS + DPCTL + attempt)
     assert refused.returncode != 0 or refused.stdout.strip() != "None", "the fault is gone"

@@ -15,7 +15,7 @@ from syclade.host.chains.backends.stages.opening import FIXED
 from syclade.host.device import workarounds
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.program import spirv_of
-from syclade.host.device.probe import probe_spirv
+from syclade.host.device.survey import probe_spirv
 from syclade.host.device.workarounds import opencl, prepare
 from syclade.host.device.workarounds.compiler import with_listed_variables, without_stray_variables
 from syclade.host.device.workarounds.opencl import opened_place, sycl_program

@@ -19,7 +19,7 @@ from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
-from syclade.host.findings.consensus.published import PublishedTree
+from syclade.host.findings.consensus.finding import PublishedTree
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
 from tests.support.dirichlet import log_by_concentrations
 

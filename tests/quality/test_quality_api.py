@@ -15,8 +15,8 @@ import pytest
 import syclade
 from syclade.host.answer.output.result import Result
 from syclade.host.chains.backends import make_runner
-from syclade.host.chains.encodings.base import PlainEncoding
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.encodings import PlainEncoding
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.device.device import NUMPY, Device, native_device
 from syclade.host.device.work import WorkDone

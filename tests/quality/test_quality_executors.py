@@ -11,7 +11,7 @@ import pytest
 import syclade
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.numpy_runner import make_numpy_runner
-from syclade.host.chains.encodings.base import PlainEncoding
+from syclade.host.chains.encodings import PlainEncoding
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from syclade.host.chains.backends import Runner, make_runner
-from syclade.host.chains.encodings import ENCODINGS, for_device, make_encoding
-from syclade.host.chains.encodings.base import PlainEncoding
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.encodings import ENCODINGS, PlainEncoding, for_device, make_encoding
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.commands import main as main_module
 from syclade.host.device.choice import choose_device
 from syclade.host.ground.errors import OptionError

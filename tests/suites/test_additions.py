@@ -11,7 +11,7 @@ from scipy import stats
 
 from syclade.host.chains.moves import MOVES
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.state import ChainState
 from syclade.quality.oracle.trees import all_trees
 from tests.support.additions.tempered import TEMPERED

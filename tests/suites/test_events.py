@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.chains.runs.pipeline import run_chains
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state, run_chains
 from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Event, every
 from tests.support.backends import (
     BACKENDS,

@@ -18,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

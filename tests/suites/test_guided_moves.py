@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.quality.oracle.trees import all_trees
 from syclade.quality.posterior.tree_index import TreeIndex
 from tests.suites.rows.guided import SIZES, Tables, guide_of, guided_plan, row

@@ -14,7 +14,7 @@ import pytest
 
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.state import NEW_BEST, Event, every
 from syclade.kernels.target.python import TRAITS
 from tests.answer.recurrence.cases import plan_of as recurrent_plan

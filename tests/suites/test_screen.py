@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.pipeline import initial_state, state_at
 from syclade.host.chains.scores.score import all_attachments
-from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

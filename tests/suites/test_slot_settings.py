@@ -9,7 +9,7 @@ import pytest
 
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import SlotRates, make_problem

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import make_plan
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import all_attachments
-from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.likelihood import attachment_posteriors, summed_log_likelihood
 from syclade.host.data.model.problem import make_problem

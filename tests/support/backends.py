@@ -16,12 +16,11 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends import Runner, make_runner
-from syclade.host.chains.encodings import ENCODINGS, choose_encoding, for_device, make_encoding
-from syclade.host.chains.encodings.base import Encoding
+from syclade.host.chains.encodings import ENCODINGS, Encoding, choose_encoding, for_device, make_encoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.starts import initial_state, state_at
+from syclade.host.chains.runs.pipeline import initial_state, state_at
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named
-from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import Places, make_rate_model

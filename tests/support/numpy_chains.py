@@ -6,7 +6,7 @@ import numpy as np
 
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.numpy_runner import make_numpy_runner
-from syclade.host.chains.encodings.base import PlainEncoding
+from syclade.host.chains.encodings import PlainEncoding
 from tests.support.backends import Case, Seen, seen
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.state import ChainState, Event
 from tests.support.backends import (
     DEVICES,

@@ -18,7 +18,7 @@ from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.rates import ObservationModel, Rates, error_rates
 from syclade.host.device.work import WithWork, WorkDone, executed_on
 from syclade.host.findings.finding import Finding
-from syclade.host.findings.kinds.kind import TreeKind
+from syclade.host.findings.kinds import TreeKind
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import write_file, write_files
 from syclade.host.ground.values import counted, freeze_arrays, path_of

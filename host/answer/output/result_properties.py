@@ -17,7 +17,7 @@ from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import Finding
 from syclade.host.findings.genotypes import Genotypes, GenotypesFinding
-from syclade.host.findings.kinds.kind import Tree, TreeKind
+from syclade.host.findings.kinds import Tree, TreeKind
 from syclade.host.findings.rates import RatesFinding
 from syclade.host.findings.recurrences import RecurrencesFinding
 from syclade.host.findings.samples.finding import SamplesFinding

@@ -27,11 +27,10 @@ from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.opening import open_one
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import RunContext
-from syclade.host.chains.runs.pipeline import Clock, Progress, Start, run_round
+from syclade.host.chains.runs.pipeline import Clock, Progress, Start, initial_state, run_round, state_at
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.scores.score import ScoreOptions, score_named
 from syclade.host.chains.space import recurrent_trees
-from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.copy_scores import with_best_copy
@@ -44,7 +43,7 @@ from syclade.host.data.model.recurrence_rates import Fit, OwnRates
 from syclade.host.device.choice import first_of
 from syclade.host.device.compile.kernel import load_part
 from syclade.host.device.work import WorkDone
-from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
+from syclade.host.findings.kinds import PlanOptions, TreeKind
 from syclade.kernels.parities.parts import RECURRENT
 
 __all__ = [

@@ -23,8 +23,8 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import ObservationModel, Rates, all_rates
 from syclade.host.device.choice import Several, split_devices
 from syclade.host.findings.estimated_rates import Estimated, Report, RequestedRates
-from syclade.host.findings.estimated_reads import Weighed, levels_in, weighed_by_estimate
-from syclade.host.findings.kinds.kind import PlanOptions
+from syclade.host.findings.evidence import Weighed, levels_in, weighed_by_estimate
+from syclade.host.findings.kinds import PlanOptions
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options import CODING, OPTIONS, Options, Plain, is_given, plain_of
 from syclade.host.ground.options.types import DEFAULT_CHAINS
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.plan import Plan
     from syclade.host.data.input.metadata import CellLabels
     from syclade.host.data.model.rate_model import RateModel
-    from syclade.host.findings.kinds.kind import TreeKind
+    from syclade.host.findings.kinds import TreeKind
     from syclade.host.findings.samples.sampled import Sampling
     from syclade.host.findings.support.plan import SupportPlan
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from syclade.host.data.input.metadata import CellLabels
-    from syclade.host.findings.kinds.kind import TreeKind
+    from syclade.host.findings.kinds import TreeKind
     from syclade.host.findings.support.plan import SupportPlan
     from syclade.host.findings.unplaced import Unplaced
 

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from syclade.host.chains.backends.runner import Runner
-from syclade.host.chains.encodings.base import Encoding
+from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.kernel import chain_allocation, chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.device.device import Device

@@ -10,8 +10,8 @@ from syclade.fallback.ancestor.steps import AncestorSteps
 from syclade.fallback.chain import steps as chain_steps
 from syclade.fallback.chain.steps import ChainSteps
 from syclade.host.chains.backends.runner import Runner
+from syclade.host.chains.encodings import Encoding, PlainEncoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.encodings.base import Encoding, PlainEncoding
 from syclade.host.chains.kernel import argument_records, chain_allocation, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.device.compile.kernel import load_part

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.encodings.base import Encoding
+from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState, Event, no_tallies

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.encodings.base import MADE_FOR, Encoding, round_up
+from syclade.host.chains.encodings import MADE_FOR, Encoding, round_up
 from syclade.host.data.model.problem import Problem
 from syclade.host.ground.values import Array
 from syclade.kernels.ancestor.arguments import ARGUMENTS, LEARNED

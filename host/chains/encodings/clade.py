@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.encodings.base import MADE_FOR, Encoding, ReadsSizes, round_up
+from syclade.host.chains.encodings import MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.data.model.problem import LeafProblem, Problem
 from syclade.host.data.trees.leaf import leaf_children
 from syclade.host.ground.values import Array

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.encodings.base import MADE_FOR, Encoding, ReadsSizes, round_up
+from syclade.host.chains.encodings import MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.trees.tree import preorder
 from syclade.host.ground.values import Array

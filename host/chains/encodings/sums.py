@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.encodings.base import MADE_FOR, Encoding, ReadsSizes, round_up
+from syclade.host.chains.encodings import MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.chains.scores.doublets import root_powers, shares_of
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import children

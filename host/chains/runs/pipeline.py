@@ -10,14 +10,15 @@ import functools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.runner import Slots
+from syclade.host.chains.plan import Plan
 from syclade.host.chains.schedule import SlotSchedule
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.shares import uniform_log_shares
 from syclade.host.chains.state import ChainInfo, ChainState, Sink, no_tallies
 
 __all__ = [
@@ -26,9 +27,12 @@ __all__ = [
     "Outcome",
     "Progress",
     "Start",
+    "initial_state",
     "run_chains",
     "run_round",
+    "state_at",
 ]
+
 
 Start = tuple[ChainState, ChainInfo | None]
 """A chain's state, and its statistics so far; None instead of statistics for a new chain."""
@@ -301,3 +305,21 @@ def _next_launch(launch: int, length: int, seconds: float) -> int:
         return launch  # cut short by a turnover: not representative
     fitting = int(length * LAUNCH_SECONDS / max(seconds, 1e-6))
     return max(1, min(fitting, 4 * launch))
+
+
+def initial_state(plan: Plan, seed: int, chain: int) -> ChainState:
+    """Return a chain before its first step: a uniformly random tree of the plan's space, and its score."""
+    return state_at(plan, plan.space.initial(plan.labels, seed, chain), chain)
+
+
+def state_at(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
+    """Return the state of a chain at a tree, which is also its best tree so far; nodes have equal shares."""
+    if plan.score.shares:
+        rates = replace(plan.problem.rates, log_shares=uniform_log_shares(plan.problem))
+        score = plan.score_of(parents, rates)
+        return ChainState(chain, step, parents, score, parents, score, rates, plan.gamma)
+    score, at = plan.score_of(parents), plan.start_rates
+    return ChainState(
+        chain, step, parents, score, parents, score, plan.problem.rates, plan.gamma,
+        rate_at=at, best_rate_at=at,
+    )  # fmt: skip

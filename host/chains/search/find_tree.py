@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends.opening import open_on
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import Found, RunContext, Search, ShortChains
-from syclade.host.chains.runs.pipeline import Outcome, Progress
+from syclade.host.chains.runs.pipeline import Outcome, Progress, state_at
 from syclade.host.chains.runs.run import place_of_few, place_of_searches
 from syclade.host.chains.search.kernel import NO_SCORE, fresh_state, state_from
 from syclade.host.chains.search.policy import (
@@ -39,7 +39,6 @@ from syclade.host.chains.search.search import (
     stages_left,
     write_searches,
 )
-from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first, split_devices
 from syclade.host.device.device import Device, is_gpu, usable_cores

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from syclade.host.chains.backends import Runner
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.search.kernel import NO_SCORE, SearchState, Work, state_from
 from syclade.host.chains.search.problem import sample_size
-from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.ground.signals import Stopped
 

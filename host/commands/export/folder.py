@@ -21,9 +21,8 @@ from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_allocation, chain_kernel
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.runs.pipeline import run_chains
+from syclade.host.chains.runs.pipeline import initial_state, run_chains
 from syclade.host.chains.scores.score import score_named
-from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import bytes_of_states
 from syclade.host.commands.export import loader
 from syclade.host.commands.export.manifest import (

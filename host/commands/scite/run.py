@@ -34,8 +34,8 @@ from syclade.host.data.model.recurrence import with_copy
 from syclade.host.data.trees.tree import tree_key
 from syclade.host.data.trees.treefile import read_tree
 from syclade.host.device.work import WorkDone
+from syclade.host.findings.kinds import PlanOptions, TreeKind
 from syclade.host.findings.kinds.cell_trees import CELL
-from syclade.host.findings.kinds.kind import PlanOptions, TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION, recurrent_kind
 from syclade.host.ground.signals import Stop
 

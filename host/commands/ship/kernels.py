@@ -23,8 +23,8 @@ from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.calls.windows import alignment_kernels, call_kernels
 from syclade.host.chains.backends.stages.opening import stage_kernels
 from syclade.host.chains.cells_at_nodes import share_kernels
+from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.encodings.ancestor import SpecialisedAncestorEncoding
-from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.encodings.clade import FORM_ROUNDS, CladeEncoding
 from syclade.host.chains.encodings.preorder import FORMS, MORE_PANELS_FORMS, SUM_FORM, PreorderEncoding
 from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding

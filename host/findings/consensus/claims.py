@@ -1,11 +1,19 @@
-"""Warnings of a consensus: claims that its cells, or the most likely tree, contradict, and unequal cells."""
+"""Warnings of a consensus: claims that its cells, or the most likely tree, contradict, and unequal cells.
+
+Cells are unequal if some miss far more mutations than others, beside cells simulated with equal rates.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from syclade.host.findings.consensus.cell_quality import Spread
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rates import Rates
+from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.evidence import CLAIMED, Conflict, Contradiction
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import counted, listed
@@ -13,7 +21,127 @@ from syclade.host.ground.values import counted, listed
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
 
-__all__ = ["claim_warnings", "quality_warnings"]
+__all__ = [
+    "Spread",
+    "claim_warnings",
+    "quality_warnings",
+    "spread_of_dropout",
+]
+
+
+_MISSING = 3
+_TELLING = 1.5
+"""Fewest expected mutations with a value of a cell that tells."""
+
+_REPLICATES, _ROUNDS = 40, 15
+_FEWEST_CELLS, _MOST_CELLS, _WORK = 50, 2000, 2**20
+"""Fewest and most cells that are compared, and most products of mutations, clones and cells."""
+
+_TINY = 1e-9
+
+
+class Spread(NamedTuple):
+    """Spread of the numbers of mutations that cells miss.
+
+    Attributes:
+        ratio: their variance, divided by the mean variance of cells simulated with equal rates.
+        deviations: standard deviations of the latter between both.
+    """
+
+    ratio: float
+    deviations: float
+
+    @property
+    def differs(self) -> bool:
+        """Return whether no chance explains it."""
+        return self.ratio > 1.1 and self.deviations > 4.0
+
+
+def spread_of_dropout(
+    tree: CloneTree,
+    matrix: Matrix,
+    rates: Rates,
+    fn_rates: NDArray[np.float64] | None = None,
+    without: NDArray[np.bool_] | None = None,
+) -> Spread | None:
+    """Return how much the cells differ in dropout; None if too few can be compared.
+
+    A cell that misses the last mutation of its clone seems to be of the clone above, with fewer misses, so
+    the variance is below the binomial one. Cells simulated on the same clones, with the same values
+    missing, have that as well. Equal arguments give equal results.
+
+    Args:
+        tree: the clone tree of the matrix's mutations.
+        matrix: the observed values.
+        rates: the error rates of calls.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+        without: bool, shape (n,): mutations to leave out; none by default.
+    """
+    most = min(_MOST_CELLS, _WORK // max(1, matrix.n_mutations * tree.clones))
+    if min(most, matrix.n_cells) < _FEWEST_CELLS:
+        return None
+    rows = slice(None) if without is None else ~without
+    values = matrix.values[rows, :: -(-matrix.n_cells // most)]
+    missed = np.full(matrix.n_mutations, rates.fn_rate) if fn_rates is None else fn_rates
+    model = _Model(
+        tree.within[tree.clone_of].astype(np.float64)[rows], rates.fp_rate, missed[rows, np.newaxis]
+    )
+    shares = np.full(tree.clones, 1.0 / tree.clones)
+    for _ in range(_ROUNDS):
+        shares = model.places(values, shares).mean(axis=1)
+    found = model.spread(values, shares)
+    generator = np.random.Generator(np.random.Philox(matrix.n_cells))
+    equal = np.array(
+        [model.spread(model.drawn(values, shares, generator), shares) for _ in range(_REPLICATES)]
+    )
+    error = float(equal.std(ddof=1))
+    if not error:
+        return None
+    return Spread(found / float(equal.mean()), (found - float(equal.mean())) / error)
+
+
+class _Model(NamedTuple):
+    """Clones with the errors of equal cells.
+
+    Attributes:
+        has: float64, shape (n, clones): 1 where a clone has a mutation.
+        false: rate of false positives.
+        missed: float64, shape (n, 1): rates of false negatives.
+    """
+
+    has: NDArray[np.float64]
+    false: float
+    missed: NDArray[np.float64]
+
+    def places(self, values: NDArray[np.uint8], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of each clone for each cell: float64, shape (clones, cells)."""
+        seen, absent = (values == 1) | (values == 2), values == 0
+        gains = np.where(seen, np.log((1.0 - self.missed) / self.false), 0.0)
+        gains += np.where(absent, np.log(self.missed / (1.0 - self.false)), 0.0)
+        scores = self.has.T @ gains + np.log(shares + _TINY)[:, np.newaxis]
+        likely = np.exp(scores - scores.max(axis=0))
+        return np.asarray(likely / likely.sum(axis=0))
+
+    def spread(self, values: NDArray[np.uint8], shares: NDArray[np.float64]) -> float:
+        """Return the variance of the numbers of missed mutations of the cells beside the binomial one."""
+        present = self.has @ self.places(values, shares)
+        known = present * (values != _MISSING)
+        missed, expected = (present * (values == 0)).sum(axis=0), (known * self.missed).sum(axis=0)
+        tell = known.sum(axis=0) >= _TELLING
+        scale = missed[tell].sum() / max(expected[tell].sum(), _TINY)
+        rates = np.minimum(self.missed * scale, 0.99)
+        binomial = (known * rates * (1.0 - rates)).sum(axis=0)[tell].sum()
+        return float(((missed - scale * expected)[tell] ** 2).sum() / max(binomial, _TINY))
+
+    def drawn(
+        self, values: NDArray[np.uint8], shares: NDArray[np.float64], generator: np.random.Generator
+    ) -> NDArray[np.uint8]:
+        """Return values of as many cells with equal rates, missing where the given ones are."""
+        clones = generator.choice(len(shares), size=values.shape[1], p=shares / shares.sum())
+        chance = generator.random(values.shape)
+        made = np.where(self.has[:, clones] > 0, chance >= self.missed, chance < self.false)
+        return np.where(values == _MISSING, np.uint8(_MISSING), made.astype(np.uint8))
+
 
 _AGAINST = (
     "more cells are on the other side, and only errors at these rates explain them: publish neither relation "

@@ -14,10 +14,9 @@ from syclade.host.data.model.rate_fit import rates_of_calls
 from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.data.trees.distances import Agreement
-from syclade.host.findings.consensus.cell_quality import Spread, spread_of_dropout
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
 from syclade.host.findings.consensus.clades import clone_support, spaced_trees
-from syclade.host.findings.consensus.claims import claim_warnings, quality_warnings
+from syclade.host.findings.consensus.claims import Spread, claim_warnings, quality_warnings, spread_of_dropout
 from syclade.host.findings.consensus.clone_tree import CloneTree, agreement_with, clone_tree_of
 from syclade.host.findings.consensus.evidence import (
     Conflict,

@@ -1,11 +1,24 @@
-"""Consensus of sampled trees as a finding: the tree to publish."""
+"""Consensus of sampled trees as a finding; and the tree to publish, with its posterior, from which shares of
+specimens and genotypes are made.
+
+If no trees were sampled, cells.tsv has the cells on the most likely tree instead.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.findings.consensus.cells import CloneCells, cells_on, mutation_gains
+from syclade.host.findings.consensus.clades import spaced_trees
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.findings.consensus.prevalence import Mixture
+from syclade.host.findings.consensus.tables import cells_table
 from syclade.host.findings.finding import (
     CELLS,
     RESULT,
@@ -20,10 +33,78 @@ from syclade.host.findings.finding import (
 from syclade.host.ground.values import Json, JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from syclade.host.findings.consensus.clone_tree import CloneTree
     from syclade.host.findings.consensus.consensus import CloneConsensus
+    from syclade.host.findings.finding import BestTree
+    from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content
 
-__all__ = ["CONSENSUS", "ConsensusFinding"]
+__all__ = [
+    "CONSENSUS",
+    "LIKELY_CELLS",
+    "ConsensusFinding",
+    "LikelyCells",
+    "PublishedTree",
+    "published_consensus",
+    "published_tree",
+]
+
+
+_MOST_TREES = 1000
+"""Most sampled trees, evenly spaced."""
+
+
+class PublishedTree(NamedTuple):
+    """Clone tree of the placed mutations, and sampled trees of the same mutations.
+
+    Attributes:
+        tree: the clone tree.
+        mutations: names of the n placed mutations.
+        gains: float64, shape (n, cells): what each mutation adds to the log-likelihood of a placed cell.
+        trees: int32, shape (trees, n + 1): sampled trees; without samples, the most likely tree alone.
+        shares: float64, of the same shape: part of the cells at each node; None for samples without shares.
+        doublets: rate of doublets; None if all cells are single.
+    """
+
+    tree: CloneTree
+    mutations: tuple[str, ...]
+    gains: NDArray[np.float64]
+    trees: NDArray[np.int32]
+    shares: NDArray[np.float64] | None
+    doublets: float | None
+
+
+def published_tree(best: BestTree, consensus: CloneConsensus | None, unplaced: Unplaced) -> PublishedTree:
+    """Return the tree to publish: the consensus, or the most likely tree if there are no samples.
+
+    Args:
+        best: the most likely tree, a mutation tree without copies.
+        consensus: the consensus; None for none.
+        unplaced: mutations and cells that are not in it.
+    """
+    doublets = None if best.assignment.doublets is None else best.assignment.doublets.rate
+    if consensus is None:
+        placed, parents = unplaced.of_matrix(best.observed), unplaced.of_tree(best.parents)
+        gains = mutation_gains(placed, best.rates, None)
+        return PublishedTree(clone_tree_of(parents), placed.mutations, gains, parents[None], None, doublets)
+    return published_consensus(consensus, doublets)
+
+
+def published_consensus(consensus: CloneConsensus, doublets: float | None = None) -> PublishedTree:
+    """Return a consensus as the tree to publish, with its samples.
+
+    Args:
+        consensus: the consensus.
+        doublets: rate of doublets; None if all cells are single.
+    """
+    if consensus.shared is None:
+        trees, shares = spaced_trees(consensus.sampled, consensus.relations.samples, _MOST_TREES), None
+    else:
+        trees, shares = consensus.shared
+    gains = mutation_gains(consensus.placed, consensus.rates, consensus.fn_rates)
+    return PublishedTree(consensus.tree, consensus.mutations, gains, trees, shares, doublets)
 
 
 SUPPORT_WORDS = (
@@ -114,3 +195,65 @@ def _names(question: Question) -> Iterable[str]:
 
 
 CONSENSUS = made_by_stage(ConsensusFinding, _names)
+
+
+FILE = "cells.tsv"
+
+
+class EvenCells(CloneCells):
+    """Cells on clones that have equal shares of them."""
+
+    @cached_property
+    def mixture(self) -> Mixture:
+        """The likelihoods themselves; there are no intervals."""
+        none = np.full(len(self.likelihood), np.nan)
+        return Mixture(self.likelihood, none, none)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LikelyCells(Finding):
+    """Cells on the most likely tree, whose clones are its nodes.
+
+    Attributes:
+        best: the most likely tree, of mutations that occur once.
+        unplaced: mutations and cells that are left out.
+        labels: labels of all cells, by their names.
+    """
+
+    name = "likely_cells"
+    best: BestTree
+    unplaced: Unplaced
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def tree(self) -> CloneTree:
+        """The most likely tree, with one mutation in each clone."""
+        return clone_tree_of(self.unplaced.of_tree(self.best.parents))
+
+    @cached_property
+    def cells(self) -> CloneCells:
+        """The placed cells: the shares of the nodes are equal, unless there are doublets.
+
+        Drawing shares would take longer than a search, so this is what is known without it.
+        """
+        best, doublets = self.best, self.best.assignment.doublets
+        rate = None if doublets is None else doublets.rate
+        found = cells_on(self.tree, self.unplaced.of_matrix(best.observed), best.rates, doublets=rate)
+        return found if rate is not None else EvenCells(found.likelihood, found.tail)
+
+    def files(self) -> dict[str, Content]:
+        """Return the table of cells."""
+        names, unplaced = self.best.cells, tuple(self.unplaced.cells)
+        mutations = self.unplaced.of_matrix(self.best.observed).mutations
+        node_of = ["root", *(mutations[own] for (own,) in self.tree.members[1:])]
+        placed = iter(self.cells.best.tolist())
+        nodes = ["" if cell in unplaced else node_of[next(placed)] for cell in range(len(names))]
+        return {FILE: cells_table(self.cells, names, unplaced, {"node": nodes, **self.labels})}
+
+
+def _likely_names(question: Question) -> Iterable[str]:
+    sampled = question.samples_trees or question.options.recurrent is not None
+    return () if sampled or not question.kind.consensus_names else (FILE,)
+
+
+LIKELY_CELLS = made_by_stage(LikelyCells, _likely_names)

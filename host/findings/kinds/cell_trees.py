@@ -17,9 +17,9 @@ from syclade.host.data.model.rate_model import RateModel
 from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.trees.clones import Clone, clones_of_cell_tree
 from syclade.host.data.trees.leaf import canonical, clades, leaf_tree_of
-from syclade.host.data.trees.leaf_formats import leaf_labels, to_leaf_graphviz, to_leaf_newick
 from syclade.host.data.trees.tree import preorder
-from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind, no_consensus
+from syclade.host.data.trees.treefile import leaf_labels, to_leaf_graphviz, to_leaf_newick
+from syclade.host.findings.kinds import PlanOptions, Tree, TreeKind, no_consensus
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options.types import DEFAULT_LEAF_MOVE_PROBABILITIES
 

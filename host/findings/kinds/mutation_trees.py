@@ -27,7 +27,7 @@ from syclade.host.data.trees.clones import Clone, attached_cells, clones_of
 from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels, preorder
-from syclade.host.findings.kinds.kind import PlanOptions, Tree, TreeKind, no_consensus
+from syclade.host.findings.kinds import PlanOptions, Tree, TreeKind, no_consensus
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options.types import DEFAULT_MOVE_PROBABILITIES
 

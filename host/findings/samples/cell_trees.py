@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from syclade.host.chains.sample_store import Records, SampleStore
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.leaf import clades
-from syclade.host.data.trees.leaf_formats import leaf_labels, leaf_newick
 from syclade.host.data.trees.newick import quoted_label
+from syclade.host.data.trees.treefile import leaf_labels, leaf_newick
 from syclade.host.findings.samples.diagnostics import clade_ess, judged, spread_of
 from syclade.host.findings.samples.sampled import Sampled, Sampling, sample_lines, sampled_rates
 from syclade.host.ground.atomic import Content

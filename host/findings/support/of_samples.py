@@ -1,4 +1,4 @@
-"""Support of the best tree by the samples of a round."""
+"""Support of the best tree by the samples of a round; also of the clone where it has each cell."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ from syclade.host.chains.state import ChainState
 from syclade.host.data.model.doublets import call_doublets, fitted_shares
 from syclade.host.data.model.dropout import (
     Dropout,
+    mutation_weights,
     rates_in,
 )
+from syclade.host.data.model.pairs import Forest, kinds_of
+from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.rate_posterior import RatePosterior, rate_posterior
-from syclade.host.data.model.rates import error_rates
+from syclade.host.data.model.rates import MISSING, ObservationModel, error_rates
+from syclade.host.data.trees.clones import clones_of
+from syclade.host.data.trees.tree import levels_of
 from syclade.host.findings.consensus.clades import (
     clade_support,
     edge_support,
@@ -26,16 +31,23 @@ from syclade.host.findings.consensus.clades import (
 )
 from syclade.host.findings.consensus.relations import SharedTrees, count_unseparated
 from syclade.host.findings.consensus.wanderers import with_wanderers
-from syclade.host.findings.support.cells import cell_shares, doublet_shares
 from syclade.host.findings.support.plan import SupportPlan
 from syclade.host.findings.support.rounds import Judged
 from syclade.host.findings.support.value import Support
+from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import SHARED_DROPOUT
 
 if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft
 
-__all__ = ["rates_of_states", "support_by"]
+__all__ = [
+    "MOST_TREES",
+    "cell_shares",
+    "doublet_shares",
+    "rates_of_states",
+    "support_by",
+]
+
 
 _TREES_BYTES = 2**24
 """Most bytes of the sampled trees that stay in memory."""
@@ -154,3 +166,138 @@ def _thinned(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     """Return the trees of all chains, thinned to `_TREES_BYTES`: int32, shape (trees, n + 1)."""
     stride = -(-sum(trees.nbytes for trees in chains) // _TREES_BYTES)
     return np.asarray(np.concatenate(chains)[::stride], dtype=np.int32)
+
+
+MOST_TREES = 400
+"""Most trees that are used: each one gives a probability, and not only yes or no."""
+
+_MOST_NUMBERS = 4 * 10**7
+"""Most scores of a column at a node, over all trees; for larger matrices fewer trees are used."""
+
+_AT_ONCE = 2 * 10**6
+
+_PAIR_TREES = 100
+"""Most trees that are used for doublets."""
+
+
+def cell_shares(
+    problem: Problem,
+    rates: ObservationModel,
+    parents: NDArray[np.int32],
+    node: NDArray[np.int32],
+    trees: NDArray[np.int32],
+    unplaced: Unplaced | None = None,
+    shares: NDArray[np.float64] | None = None,
+    fn_rates: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Return the probability that each cell belongs to the clone of its node.
+
+    A clone is a node of the clonal tree (`clones_of`): mutations without a branch or a cell between them,
+    whose order no cell shows. A cell belongs to it if its lowest mutation is one of them; a cell at the root
+    has none. In each sampled tree the probability of a node is its likelihood, times its share of the cells,
+    divided by the sum over all nodes; the mean over the trees is returned.
+
+    Args:
+        problem: the problem of the chains.
+        rates: the error rates, or levels of evidence.
+        parents: int32, shape (n + 1,): the tree.
+        node: int32, shape (cells,): the node of each cell in the tree.
+        trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
+        unplaced: mutations that are taken out of all trees, and cells without a probability; None for none.
+        shares: float64, shape (trees, n + 1): part of the cells at each node; equal by default.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+
+    Returns:
+        float64, shape (cells,); NaN for unplaced cells.
+    """
+    unplaced = unplaced or Unplaced()
+    if fn_rates is None:
+        table = rates.log_table()[list(problem.values)]
+        weights = np.append(table[:, 1] - table[:, 0], 0.0)[problem.observed]
+    else:
+        known = problem.observed < problem.classes - 1
+        values = np.where(known, problem.observed % 2, MISSING).astype(np.uint8)
+        weights = mutation_weights(values, error_rates(rates).fp_rate, fn_rates)
+    weights = weights[unplaced.placed_mutations(len(weights))]
+    node, parents = unplaced.nodes_of(parents, node), unplaced.of_tree(parents)
+    nodes, columns = len(parents), problem.columns
+    used = min(len(trees), MOST_TREES, max(16, _MOST_NUMBERS // (nodes * columns)))
+    chosen = np.arange(used) * len(trees) // used
+    some = unplaced.of_trees(trees[chosen])
+    of_nodes = np.ones(some.shape)
+    if shares is not None:
+        of_nodes = unplaced.of_shares(trees[chosen], shares[chosen])
+    clone = _clone_of(parents, node)
+    first = np.zeros(columns, dtype=np.int64)
+    first[problem.column_of[::-1]] = np.arange(len(node))[::-1]  # the first cell with each column
+    wanted = clone[:, None] == clone[node[first]]
+    total = np.zeros(columns)
+    chunk = max(1, _AT_ONCE // (nodes * columns))
+    for begin in range(0, used, chunk):
+        now = slice(begin, begin + chunk)
+        total += _of_trees(some[now], of_nodes[now], weights, wanted)
+    found = np.asarray((total / used)[problem.column_of])
+    found[list(unplaced.cells)] = np.nan
+    return found
+
+
+def doublet_shares(
+    problem: Problem, trees: NDArray[np.int32], shares: NDArray[np.float64], rate: float
+) -> NDArray[np.float64]:
+    """Return the probability of each cell of being a doublet, as a mean over sampled trees.
+
+    Args:
+        problem: the problem of the chains, with scores in octaves.
+        trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
+        shares: float64, shape (trees, n + 1): part of the cells at each node.
+        rate: rate of doublets.
+
+    Returns:
+        float64, shape (cells,), with six decimals, which are equal on all processors.
+    """
+    nodes, columns = problem.nodes, problem.columns
+    weights = problem.weight_rows() * 2.0**-problem.scale_bits
+    used = min(len(trees), _PAIR_TREES, max(16, _MOST_NUMBERS // (nodes * columns)))
+    chosen = np.arange(used) * len(trees) // used
+    total, chunk = np.zeros(columns), max(1, _AT_ONCE // (nodes * columns))
+    for begin in range(0, used, chunk):
+        now = chosen[begin : begin + chunk]
+        forest, logs = Forest(trees[now]), np.log2(shares[now]).reshape(-1, 1)
+        kinds = kinds_of(forest, forest.of_all(weights), logs, rate)
+        single, pair = (
+            np.logaddexp2.reduce(one.reshape(len(now), nodes, columns), axis=1)
+            for one in (kinds.single, kinds.pair)
+        )
+        total += np.exp2(pair - np.logaddexp2(single, pair)).sum(axis=0)
+    return np.asarray(np.round((total / used)[problem.column_of], 6))
+
+
+def _of_trees(
+    trees: NDArray[np.int32],
+    shares: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    wanted: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return the sum over trees of the probability that each column is at one of the wanted nodes.
+
+    Args:
+        trees: int32, shape (trees, n + 1).
+        shares: float64, of the same shape, positive.
+        weights: float64, shape (n, columns): log-likelihood ratio of having each mutation, natural log.
+        wanted: bool, shape (n + 1, columns).
+    """
+    scores = np.zeros((*trees.shape, weights.shape[1]))
+    for level in levels_of(trees):
+        scores[level.trees, level.nodes] = scores[level.trees, level.parents] + weights[level.nodes]
+    scores += np.log(shares)[:, :, None]
+    likelihood = np.exp(scores - scores.max(axis=1, keepdims=True))
+    share = (likelihood * wanted).sum(axis=1) / likelihood.sum(axis=1)
+    return np.asarray(share.sum(axis=0))
+
+
+def _clone_of(parents: NDArray[np.int32], node: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the number of each node's clone: int64, shape (n + 1,); that of the root is 0."""
+    clone = np.zeros(len(parents), dtype=np.int64)
+    for number, one in enumerate(clones_of(parents, node)):
+        clone[list(one.mutations)] = number
+    return clone

@@ -1,16 +1,24 @@
-"""Chains that sample trees for support: their steps, score, moves and rates."""
+"""Chains that sample trees for support: their steps, score, moves, rates, guides and first trees.
+
+Silent mutations are those that the matrix shows in no cell. Chains that moved them, too, would spend most
+steps on them where they are many. So the chains leave them out, and support and consensus are of trees
+without them. In the samples they are children of the root that no cell has.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.moves import GUIDED_MOVES, MOVES
+from syclade.host.chains.moves import GUIDED_MOVES, MOVES, guide_from
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
+from syclade.host.chains.state import Event, Sink
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.dropout import (
     grouped,
@@ -18,14 +26,110 @@ from syclade.host.data.model.dropout import (
 )
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import ObservationModel, error_rates
+from syclade.host.data.trees.tree import depths_of_trees
 from syclade.host.findings.kinds.mutation_trees import MUTATION
-from syclade.host.findings.support.guiding import GUIDED_PROBABILITIES, MOST_GUIDED
 from syclade.host.findings.support.rounds import Budget, budget_for
-from syclade.host.findings.support.silent import Silent, silent_in
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import SHARED_DROPOUT
+from syclade.host.ground.values import short_repr
 
-__all__ = ["SupportPlan", "make_support_plan", "plan_of_chains"]
+__all__ = [
+    "GUIDED_PROBABILITIES",
+    "MOST_GUIDED",
+    "Silent",
+    "SupportPlan",
+    "WholeTrees",
+    "learned_guide",
+    "make_support_plan",
+    "plan_of_chains",
+    "proposal_weights",
+    "silent_in",
+    "spread_out",
+]
+
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+@dataclass(frozen=True, eq=False)
+class Silent:
+    """Silent mutations, and the others.
+
+    Attributes:
+        mutations: the silent ones.
+        others: int64: rows of the others, at least one.
+        count: n, the number of all.
+    """
+
+    mutations: Unplaced
+    others: NDArray[np.int64]
+    count: int
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    def __bool__(self) -> bool:
+        """Return whether there are any."""
+        return len(self.others) < self.count
+
+    def of_matrix(self, matrix: Matrix) -> Matrix:
+        """Return the matrix of the other mutations."""
+        return self.mutations.of_matrix(matrix)
+
+    def of_trees(self, trees: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return trees, int32, (trees, n + 1), without the silent mutations."""
+        return self.mutations.of_trees(trees)
+
+    def whole_trees(self, trees: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return trees of the other mutations with the silent ones below the root: int32, (trees, n + 1)."""
+        nodes = np.append(self.others, self.count).astype(np.int32)
+        return self.whole(nodes[trees], self.count)
+
+    def whole(self, values: NDArray[Number], of_silent: object) -> NDArray[Number]:
+        """Return values of all mutations, and of the root if these have it.
+
+        Args:
+            values: shape (..., others) or (..., others + 1): of the other mutations, and of the root.
+            of_silent: value of silent mutations; may be an array of shape (..., 1).
+        """
+        root = values.shape[-1] - len(self.others)
+        found = np.empty((*values.shape[:-1], self.count + root), dtype=values.dtype)
+        found[...] = of_silent
+        found[..., self.others] = values[..., : len(self.others)]
+        found[..., self.count :] = values[..., len(self.others) :]
+        return found
+
+
+def silent_in(unplaced: Unplaced, count: int) -> Silent:
+    """Return the silent mutations of a matrix; none if all are.
+
+    Args:
+        unplaced: mutations of which the matrix says nothing.
+        count: number of all mutations.
+    """
+    some = Unplaced(unplaced.mutations) if len(unplaced.mutations) < count else Unplaced()
+    return Silent(some, some.placed_mutations(count), count)
+
+
+class WholeTrees:
+    """A sink that gives samples of trees without silent mutations to another one, as trees with these.
+
+    Args:
+        silent: the silent mutations.
+        sink: the other sink.
+    """
+
+    def __init__(self, silent: Silent, sink: Sink) -> None:
+        self._silent, self._sink = silent, sink
+
+    def take(self, events: Sequence[Event]) -> None:
+        """See `Sink.take`."""
+        if self._silent and events:
+            trees = self._silent.whole_trees(np.stack([event.parents for event in events]))
+            events = [event._replace(parents=tree) for event, tree in zip(events, trees, strict=True)]
+        self._sink.take(events)
+
 
 EVENTS = 256
 """Length of a slot's ring of events."""
@@ -144,3 +248,87 @@ def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, gui
         events=EVENTS,
         space=space_of(score),
     )
+
+
+GUIDED_PROBABILITIES = (0.08, 0.04, 0.03, 0.5, 0.35)
+"""Probabilities of `GUIDED_MOVES`: most effective samples per second in measurements (docs/samples.md)."""
+
+MOST_GUIDED = 1024
+"""Most mutations of chains with a guide: its table grows with their square, and learning it takes samples."""
+
+
+def learned_guide(plan: Plan, silent: Silent, store: SampleStore) -> Mapping[str, NDArray[np.int32]]:
+    """Return the guide that the later half of each chain's samples gives.
+
+    Args:
+        plan: the plan of the chains, with `GUIDED_MOVES`.
+        silent: mutations that it leaves out.
+        store: samples of a round, at least two of some chain.
+    """
+    chains = [silent.of_trees(trees[len(trees) // 2 :]) for trees in store.trees_by_chain()]
+    edges = _edges(np.concatenate(chains))
+    return guide_from(edges, proposal_weights(chains), plan.problem.unit, plan.gamma)
+
+
+def _edges(trees: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return how many trees have each parent (column) of each mutation: int64, shape (n, n + 1)."""
+    mutations = trees.shape[1] - 1
+    pairs = np.arange(mutations) * (mutations + 1) + trees[:, :mutations]
+    return np.bincount(pairs.ravel(), minlength=mutations * (mutations + 1)).reshape(mutations, -1)
+
+
+_BATCHES = 16
+"""Batches of each chain."""
+
+_TREES = 512
+"""Most trees of each chain, evenly spaced."""
+
+_UNIT = 4
+"""Weight of a mutation whose depth differs independently from tree to tree."""
+
+
+def proposal_weights(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int64]:
+    """Return how often to propose each mutation: in proportion to the root of its time, at least `_UNIT`.
+
+    Args:
+        chains: sampled trees of each chain, int32, shape (trees, n + 1).
+
+    Returns:
+        int64, shape (n,): all `_UNIT` if a chain has fewer than 16 trees.
+    """
+    length = min(len(trees) for trees in chains)
+    step = max(1, length // _TREES)
+    batch = length // step // _BATCHES
+    if batch == 0:
+        return np.full(chains[0].shape[1] - 1, _UNIT)
+    found = np.stack([depths_of_trees(trees[: step * batch * _BATCHES : step]) for trees in chains])
+    sums = found.reshape(-1, batch, found.shape[2]).sum(axis=1)
+    total = sums.sum(axis=0)
+    of_mean = total * total / found[..., 0].size
+    between = (sums * sums).sum(axis=0) / batch - of_mean
+    among = (found * found).sum(axis=(0, 1)) - of_mean
+    time = np.divide(batch * between, among, out=np.ones_like(among), where=among > 0)
+    weights = np.rint(_UNIT * np.sqrt(np.maximum(time, 1)))
+    return np.asarray(weights, dtype=np.int64)
+
+
+def spread_out(
+    best: NDArray[np.int32], others: Sequence[NDArray[np.int32]], count: int
+) -> list[NDArray[np.int32]]:
+    """Return the best tree, and then always the tree that differs most from those already chosen.
+
+    The difference of two trees is the number of mutations with different parents; of equally different trees
+    the first is taken. If there are fewer different trees than wanted, they are taken again, in turns.
+
+    Args:
+        best: int32, shape (n + 1,): the best tree.
+        others: other trees, such as those of all searches.
+        count: number of trees.
+    """
+    chosen = [best]
+    distance = np.array([np.count_nonzero(tree != best) for tree in others])
+    while len(chosen) < count and distance.any():
+        tree = others[int(distance.argmax())]
+        chosen.append(tree)
+        distance = np.minimum(distance, [np.count_nonzero(other != tree) for other in others])
+    return [chosen[number % len(chosen)] for number in range(count)]

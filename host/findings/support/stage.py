@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from syclade.host.chains.gibbs import make_draw, renew_doublet_shares, with_rates
 from syclade.host.chains.moves import uniform_guide
 from syclade.host.chains.runs.context import SUPPORT, Found, RunContext
+from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.chains.runs.run import place_of_few, run_plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.shares import Draw, GibbsSteps
 from syclade.host.chains.space import SUMMED_TREES
-from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.dropout import (
     EVIDENT,
@@ -29,11 +29,9 @@ from syclade.host.data.model.rates import error_rates
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.support.finding import SupportFinding
-from syclade.host.findings.support.guiding import learned_guide, spread_out
 from syclade.host.findings.support.of_samples import rates_of_states, support_by
-from syclade.host.findings.support.plan import SupportPlan
+from syclade.host.findings.support.plan import SupportPlan, WholeTrees, learned_guide, spread_out
 from syclade.host.findings.support.rounds import CHAINS, Renew, SupportRounds
-from syclade.host.findings.support.silent import WholeTrees
 from syclade.host.findings.support.value import Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.error_probabilities import indel_qualities
+from syclade.host.calls.p_values import indel_qualities
 from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.regions import whole

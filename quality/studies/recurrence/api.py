@@ -12,8 +12,8 @@ import syclade
 from syclade.host.answer.output.result import Result
 from syclade.host.answer.recurrence.sampled_factors import cells_of_states, factors_of
 from syclade.host.chains.runs.context import RunContext
+from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.chains.scores.score import ScoreOptions
-from syclade.host.chains.starts import state_at
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.choice import choose_device

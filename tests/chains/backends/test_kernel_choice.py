@@ -16,7 +16,7 @@ from syclade.host.chains.backends.opening import LONG_SECONDS, SHORT_SECONDS, Op
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import machine_code, program, translate

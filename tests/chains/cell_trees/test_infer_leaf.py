@@ -14,13 +14,13 @@ import pytest
 import syclade
 from syclade.host.commands import main as main_module
 from syclade.host.data.trees.leaf import clades, validate_leaf_parents
-from syclade.host.data.trees.leaf_formats import (
+from syclade.host.data.trees.newick import newick_edges
+from syclade.host.data.trees.treefile import (
     leaf_labels,
     leaf_parents_from_newick,
     read_leaf_tree,
     to_leaf_graphviz,
 )
-from syclade.host.data.trees.newick import newick_edges
 from syclade.host.findings.kinds.cell_trees import CELL
 from syclade.host.ground.errors import CheckpointError, OptionError, TreeError
 from syclade.quality.oracle.leaf import clades_below

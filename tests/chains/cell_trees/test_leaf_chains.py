@@ -15,8 +15,7 @@ from syclade.host.chains.backends import Runner
 from syclade.host.chains.checkpoints.chains import Checkpoint, read_checkpoint, write_checkpoint
 from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.runs.pipeline import run_chains
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state, run_chains
 from syclade.host.chains.state import ChainInfo
 from syclade.host.data.trees.leaf import validate_leaf_parents
 from syclade.host.ground.errors import CheckpointError

@@ -9,7 +9,7 @@ import pytest
 
 from syclade.host.chains.kernel import log_tables
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.data.model.rate_model import Places
 from syclade.quality.oracle.acceptance import Tables, accepts
 from syclade.quality.oracle.draws import Words4, step_words

@@ -23,8 +23,8 @@ from syclade.host.chains.sample_store import SampleStore
 from syclade.host.commands.main import cli
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.leaf import canonical, clades
-from syclade.host.data.trees.leaf_formats import leaf_newick, read_leaf_tree
 from syclade.host.data.trees.tree import initial_leaf_parents, tree_key
+from syclade.host.data.trees.treefile import leaf_newick, read_leaf_tree
 from syclade.host.findings.samples import cell_trees as clades_module
 from syclade.host.findings.samples.cell_trees import (
     CladeFeatures,

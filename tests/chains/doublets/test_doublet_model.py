@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.doublets import (
     call_doublets,

@@ -14,9 +14,9 @@ from syclade.host.chains.gibbs import (
     renew_doublet_shares,
 )
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.space import SUMMED_TREES
-from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.doublets import call_doublets
@@ -24,7 +24,7 @@ from syclade.host.data.model.pairs import Forest, pair_terms
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.support.cells import doublet_shares
+from syclade.host.findings.support.of_samples import doublet_shares
 from syclade.quality.oracle.trees import all_trees
 from tests.chains.doublets.cases import RATE
 from tests.suites.rows.doublets import CASES, plan_with_shares

@@ -8,13 +8,14 @@ import syclade.host.chains.encodings.preorder as module
 from syclade.host.chains.backends import default_slots, slot_bytes
 from syclade.host.chains.encodings import (
     ENCODINGS,
+    MADE_FOR,
     OF_OTHER_TREES,
+    PlainEncoding,
     choose_encoding,
     encodings_of,
     make_encoding,
 )
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.encodings.base import MADE_FOR, PlainEncoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import make_plan

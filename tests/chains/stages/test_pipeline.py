@@ -14,8 +14,7 @@ from syclade.host.chains.backends.stages import launcher as launching
 from syclade.host.chains.backends.stages.launcher import Launcher, run_pipeline
 from syclade.host.chains.backends.stages.opening import StagedRunner, open_stages
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.runs.pipeline import Outcome, run_chains
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import Outcome, initial_state, run_chains
 from syclade.host.device.device import PYTHON
 from syclade.host.device.engines import Allocation
 from syclade.host.device.engines.local import LocalEngine

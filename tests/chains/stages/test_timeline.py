@@ -11,7 +11,7 @@ import pytest
 
 from syclade.host.chains.backends.stages.launcher import Interval, Timeline
 from syclade.host.chains.backends.stages.opening import StagedRunner, open_stages
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from tests.support.backends import Case
 
 PLAN = Case(15, 16).plan()

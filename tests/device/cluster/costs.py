@@ -12,7 +12,7 @@ import numpy as np
 
 from syclade.host.chains.backends.shared.segment import ChainsToOpen, Segment, advance_segment, open_chains
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.state import ChainInfo, no_tallies
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import make_problem

@@ -22,7 +22,7 @@ from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import program
 from syclade.host.device.compile.image import cached_images, make_image, packed, read_image
 from syclade.host.device.device import NUMPY, Device
-from syclade.host.device.probe import probe_spirv
+from syclade.host.device.survey import probe_spirv
 from syclade.host.device.workarounds import opencl, prepare
 from syclade.host.ground.errors import DeviceError, OptionError, SycladeError
 from syclade.kernels.target.sycl_traits import TRAITS

@@ -73,7 +73,7 @@ RUN = """
 import json, sys
 import numpy as np
 from syclade.host.chains.backends import make_runner
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.plan import make_plan
 from syclade.host.device.choice import choose_device
 from syclade.host.chains.encodings import choose_encoding

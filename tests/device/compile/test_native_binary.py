@@ -14,7 +14,7 @@ import pytest
 
 from syclade.host.device.compile import native_binary
 from syclade.host.device.compile.native_binary import build_program, device_identity
-from syclade.host.device.probe import EXPECTED, probe_spirv
+from syclade.host.device.survey import EXPECTED, probe_spirv
 from syclade.host.device.workarounds import opencl, prepare
 from syclade.host.device.workarounds.opencl import OpenCLError, Place
 from syclade.host.ground.cache import read_checked, write_checked

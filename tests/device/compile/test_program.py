@@ -17,7 +17,7 @@ from syclade.host.device.compile import program as module
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.program import load_kernel, spirv_of
 from syclade.host.device.compile.translate import Spirv, translation
-from syclade.host.device.probe import probe_spirv
+from syclade.host.device.survey import probe_spirv
 from syclade.host.device.workarounds import prepare
 from syclade.host.ground.errors import DeviceError
 from syclade.kernels.arguments import STATE, Argument

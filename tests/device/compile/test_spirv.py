@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.device.compile.program import spirv_of
-from syclade.host.device.probe import probe_spirv
+from syclade.host.device.survey import probe_spirv
 from syclade.host.device.workarounds import prepare
 from syclade.host.device.workarounds.compiler import with_listed_variables, without_stray_variables
 from syclade.host.ground.spirv import (

@@ -9,8 +9,7 @@ from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rate_fit import fit_rates
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.findings.consensus.cell_quality import spread_of_dropout
-from syclade.host.findings.consensus.claims import quality_warnings
+from syclade.host.findings.consensus.claims import quality_warnings, spread_of_dropout
 from syclade.host.findings.consensus.clone_tree import clone_tree_of
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.chains.runs.run import run_plan
-from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.data.diagnostics import likely_chains
 from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior, rate_posterior

@@ -28,7 +28,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.findings.consensus.cells import cells_on
 from syclade.host.findings.rates import RatesFinding
-from syclade.host.findings.support.cells import cell_shares
+from syclade.host.findings.support.of_samples import cell_shares
 from syclade.host.ground.errors import OptionError, OutputError
 
 FP, FN = 0.005, 0.16

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.sample_store import SampleStore
-from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import Event
 from syclade.host.data.diagnostics import Kept
 from syclade.host.data.model.rates import Rates

@@ -14,8 +14,8 @@ from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.clones import clones_of
 from syclade.host.data.trees.tree import ancestor_matrix, depths, initial_parents, levels_of
 from syclade.host.findings.consensus.clades import clade_support
-from syclade.host.findings.support.cells import cell_shares
-from syclade.host.findings.support.guiding import spread_out
+from syclade.host.findings.support.of_samples import cell_shares
+from syclade.host.findings.support.plan import spread_out
 
 N = 7
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from syclade.host.findings.support.guiding import proposal_weights
+from syclade.host.findings.support.plan import proposal_weights
 from tests.data.trees.test_levels import random_trees
 
 

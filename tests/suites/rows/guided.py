@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.moves import GUIDED_MOVES, make_guide, uniform_guide
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named
-from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState, every
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

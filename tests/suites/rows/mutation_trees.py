@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import all_attachments
-from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem

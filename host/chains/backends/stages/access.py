@@ -23,9 +23,9 @@ from syclade.host.chains.backends.stages.opening import stage_kernel as describe
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.moves import MOVES, Move
 from syclade.host.chains.plan import make_plan
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import BEST_ATTACHMENT as BEST_PLACED
 from syclade.host.chains.scores.score import Score
-from syclade.host.chains.starts import initial_state
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

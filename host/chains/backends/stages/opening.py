@@ -16,9 +16,8 @@ from syclade.host.chains.backends.stages.launcher import (
     Timeline,
     run_pipeline,
 )
-from syclade.host.chains.encodings import choose_encoding
+from syclade.host.chains.encodings import Encoding, choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.encodings.base import Encoding
 from syclade.host.chains.kernel import chain_allocation, size_as_text
 from syclade.host.chains.moves import Move
 from syclade.host.chains.plan import Plan

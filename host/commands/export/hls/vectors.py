@@ -19,7 +19,7 @@ from syclade.host.chains.backends.stages.opening import stage_arrays, stage_kern
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.commands.export.hls.layout import circulating, tables
 from syclade.host.device.choice import choose_device
 from syclade.host.device.device import NUMPY

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.commands.export.hls.opencl_device import read_vectors
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_problem
