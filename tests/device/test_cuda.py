@@ -27,6 +27,7 @@ from syclade.host.chains.search.kernel import BATCHED_STAGES, STAGES, batched_ke
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.state import every
 from syclade.host.commands.devices import command
+from syclade.host.commands.ship.make import compile_apart
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
@@ -35,6 +36,7 @@ from syclade.host.device import cuda
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import ptx as ptx_module
 from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.device.compile.precompiled import PTX, find_shipped, is_shipped
 from syclade.host.device.compile.ptx import load_ptx
 from syclade.host.device.cuda import cuda_devices
 from syclade.host.device.device import Device
@@ -249,7 +251,7 @@ def test_every_kernel_becomes_ptx(
     assert entry[1].count(".param") == 1 + len(kernel.arguments), "the number of slots, and the arguments"
     assert ".target sm_80" in text
     assert not re.search(r"\bfma\.", text), "a sum is fused with a product: other bits than on other targets"
-    monkeypatch.setattr(ptx_module, "_compile", refuse_to_compile)
+    monkeypatch.setattr(ptx_module, "compile_ptx", refuse_to_compile)
     assert load_ptx(kernel) == found, "the second time it comes from the cache"
 
 
@@ -266,20 +268,29 @@ def test_near_arguments_are_in_shared_memory(own_cache: object) -> None:
     assert len(keys) == 3, "each choice of near arguments is another kernel"
 
 
-@needs_compiler
-@pytest.mark.verification
 @pytest.mark.parametrize("stage", BATCHED_STAGES)
-def test_batched_stages_become_ptx(stage: str, own_cache: object) -> None:
+def test_batched_stages_are_precompiled(stage: str, own_cache: object) -> None:
+    """No compiler is needed for them, and drivers of CUDA 12.2 take them."""
     kernel = batched_kernel(stage)
     hot = [one.name for one in kernel.arguments if one.hot]
     of_teams = [one for one in kernel.arguments if "teams" in one.shape]
     for near in (hot, []):
+        assert is_shipped(kernel, PTX, near)
         text = load_ptx(kernel, near).text.decode()
+        assert ".version 8.2\n.target sm_80\n" in text
         (parameters,) = re.findall(r"\.visible \.entry \w+\(([^)]*)\)", text)
         assert parameters.count(".param") == 1 + len(of_teams) + len(kernel.arguments)
         assert not re.search(r"\bfma\.", text)
         assert "ld.acquire.gpu" in text, "teams wait for each other"
         assert ("slot_memory" in text) == bool(near)
+
+
+@needs_compiler
+@pytest.mark.verification
+def test_the_compiler_makes_the_same_ptx() -> None:
+    """`python -m syclade.host.commands.ship.make --ptx --check` compares all."""
+    kernel = batched_kernel("by-columns")
+    assert compile_apart("search-by-columns-batched", PTX) == find_shipped(kernel, PTX)
 
 
 # ---- on a GPU

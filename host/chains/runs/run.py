@@ -30,6 +30,7 @@ from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.state import ChainState, Sink, bytes_of_states
 from syclade.host.device.choice import Devices, Several, choose_device, split_devices
 from syclade.host.device.compile.image import cached_images, store_image
+from syclade.host.device.compile.ptx import ptx_compiler_problem
 from syclade.host.device.device import Device, is_gpu, native_device, usable_cores
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.limits import require_memory
@@ -239,7 +240,7 @@ def _without_gpus(where: str | Device | Several) -> str | Device | Several | Non
 
 
 def _gpus() -> list[Device]:
-    """Return the NVIDIA GPUs that can run kernels."""
+    """Return the NVIDIA GPUs that can run precompiled kernels."""
     from syclade.host.device.cuda import listed_gpus, seems_usable
 
     return [one for one in listed_gpus() if one.usable] if seems_usable() else []
@@ -258,7 +259,7 @@ def place_of_chains(plan: Plan, *, chains: int, steps: int | None) -> Device:
     seconds = estimated_seconds(best, plan, None if steps is None else chains * steps)
     if chains <= CHAINS_A_CORE * cores or seconds is None or seconds < GPU_START_SECONDS:
         return best
-    gpus = _gpus()
+    gpus = _gpus() if ptx_compiler_problem() is None else []  # kernels of chains are not precompiled
     if not gpus or min(chains, GPU_SLOTS_A_UNIT * gpus[0].units) <= CHAINS_A_CORE * cores:
         return best
     logger.info("device %s (%s): %d chains are faster there", gpus[0].filter, gpus[0].name, chains)

@@ -9,6 +9,8 @@ For SYCL devices, every kernel of the program is precompiled:
 - for tails of distributions, three kernels;
 - for calling, those of alignment qualities.
 
+For NVIDIA GPUs, the batched stages of searches; kernels of chains are made for the sizes of their matrix.
+
 Native processors have no specialisation constants: for them there are general kernels of chains, and the
 kernels of searches, also in their sparse forms, of tails, of calling and of the Gibbs steps of shares.
 """
@@ -32,7 +34,13 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES, Move
 from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
 from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
-from syclade.host.chains.search.kernel import SPARSE_STAGES, STAGES, search_kernel
+from syclade.host.chains.search.kernel import (
+    BATCHED_STAGES,
+    SPARSE_STAGES,
+    STAGES,
+    batched_kernel,
+    search_kernel,
+)
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.data.input.matrix import Matrix
@@ -41,7 +49,7 @@ from syclade.host.data.model.rate_model import RateModel, make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.precompiled import PROCESSORS, SPIRV
+from syclade.host.device.compile.precompiled import PROCESSORS, PTX, SPIRV, ship_key
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 from syclade.kernels.target.sycl_traits import TRAITS
 
@@ -85,11 +93,17 @@ class Shipped:
 
     Attributes:
         kernel: the kernel.
-        made_for: SPIRV, or names of PROCESSORS.
+        made_for: SPIRV, PTX, or names of PROCESSORS.
+        near: for PTX, names of the arguments that a launch keeps in shared memory.
     """
 
     kernel: Kernel
     made_for: tuple[str, ...]
+    near: tuple[str, ...] = ()
+
+    def key(self, made_for: str) -> str:
+        """Return the key for a target."""
+        return ship_key(self.kernel, made_for, self.near)
 
 
 def shipped_kernels() -> dict[str, Shipped]:
@@ -99,6 +113,7 @@ def shipped_kernels() -> dict[str, Shipped]:
         sparse = search_kernel(stage, sparse=True)
         kernels[f"search-{stage}-sparse"] = Shipped(sparse, tuple(PROCESSORS))
     for group in (
+        _batched_searches(),
         _chains(),
         _doublet_chains(),
         _recurrent_chains(),
@@ -110,6 +125,16 @@ def shipped_kernels() -> dict[str, Shipped]:
     ):
         kernels |= dict(group)
     return kernels
+
+
+def _batched_searches() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of searches on NVIDIA GPUs, with all hot arguments in shared memory or none."""
+    for stage in BATCHED_STAGES:
+        kernel = batched_kernel(stage)
+        hot = tuple(one.name for one in kernel.arguments if one.hot)
+        yield f"search-{stage}-batched", Shipped(kernel, (PTX,))
+        if hot:
+            yield f"search-{stage}-batched-near", Shipped(kernel, (PTX,), hot)
 
 
 def _chains() -> Iterator[tuple[str, Shipped]]:

@@ -1,11 +1,13 @@
 """Compile the precompiled kernels: run `make kernels` after every change of their sources.
 
-Run as `python -m syclade.host.commands.ship.make [--all | --check]`. Each kernel is compiled in a subprocess,
-so that the same sources and versions always give the same bytes. Existing kernels of the same sources and
-versions are reused, unless `--all` is given, and only archives with a changed kernel are written. Each new
-kernel is stored in the user's cache until then, so that an interrupted run can go on. `--check` compiles all
-kernels, compares them with the existing ones, and reports for which the code differs, for which only names
-differ, and for which only the key differs (their sources changed without effect).
+Run as `python -m syclade.host.commands.ship.make [--ptx] [--all | --check]`. With `--ptx` it compiles those
+for NVIDIA GPUs, with the packages of the extra `cuda` (Python 3.12 or later), otherwise all others, with the
+locked stack (Python 3.11). Each kernel is compiled in a subprocess, so that the same sources and versions
+always give the same bytes. Existing kernels of the same sources and versions are reused, unless `--all` is
+given, and only archives with a changed kernel are written. Each new kernel is stored in the user's cache
+until then, so that an interrupted run can go on. `--check` compiles all kernels, compares them with the
+existing ones, and reports for which the code differs, for which only names differ, and for which only the key
+differs (their sources changed without effect).
 
 An archive has the kernels whose code is alike, compressed together. Kernels of one family differ little, so a
 family takes little more space than one kernel. A kernel is reached by decompressing what precedes it, so a
@@ -28,13 +30,13 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import binding
 
-from syclade.host.commands.ship.kernels import shipped_kernels
-from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.precompiled import MANIFEST, SPIRV, Precompiled, ship_key
+from syclade.host.commands.ship.kernels import Shipped, shipped_kernels
+from syclade.host.device.compile.precompiled import MANIFEST, PTX, SPIRV, Precompiled
+from syclade.host.device.compile.ptx import PTX_COMPILERS, compile_ptx
 from syclade.host.device.compile.translate import translate
 from syclade.host.device.device import usable_cores
 from syclade.host.ground.cache import forget_cached, read_checked, write_checked
@@ -52,7 +54,7 @@ class Compiled:
 
     Attributes:
         name, made_for, key, entry_point: as in `Precompiled`.
-        content: SPIR-V or object file.
+        content: SPIR-V, PTX or object file.
     """
 
     name: str
@@ -181,12 +183,16 @@ _NUMBA = {
 }
 """Environment variables that make numba compile for a given processor instead of this one."""
 
+_OBJECT_FILE = b"\x7fELF"
 _CODE_SECTIONS = (b".text", b".rodata")
 
 
 def compile_one(name: str, made_for: str) -> tuple[str, bytes]:
-    """Compile a kernel in this process; return (entry point, SPIR-V or object file)."""
-    kernel = shipped_kernels()[name].kernel
+    """Compile a kernel in this process; return (entry point, SPIR-V, PTX or object file)."""
+    shipped = shipped_kernels()[name]
+    kernel = shipped.kernel
+    if made_for == PTX:
+        return compile_ptx(kernel, shipped.near)
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     if made_for == SPIRV:
         from syclade.host.device.queue import open_queue
@@ -210,23 +216,54 @@ def compile_apart(name: str, made_for: str) -> tuple[str, bytes]:
     return entry_point.decode(), content
 
 
-def _make_all(existing: Iterable[Compiled], *, resume: bool) -> list[Compiled]:
-    """Return every kernel of the package. One compiler runs per core.
+class Group(NamedTuple):
+    """Kernels that are compiled in one environment.
+
+    Attributes:
+        compilers: names of the packages that compile them.
+        for_gpus: whether they are those of NVIDIA GPUs.
+    """
+
+    compilers: tuple[str, ...]
+    for_gpus: bool
+
+    def has(self, made_for: str) -> bool:
+        """Return whether kernels of a target are in the group."""
+        return (made_for == PTX) == self.for_gpus
+
+    def versions(self) -> dict[str, str]:
+        """Return the installed versions of the compilers."""
+        return {name: metadata.version(name) for name in self.compilers}
+
+
+OF_GPUS = Group(PTX_COMPILERS, for_gpus=True)
+OTHERS = Group(("numba", "llvmlite", "numba-dpex", "dpcpp-llvm-spirv"), for_gpus=False)
+
+
+def group_of(made_for: str) -> Group:
+    """Return the group of a target's kernels."""
+    return OF_GPUS if OF_GPUS.has(made_for) else OTHERS
+
+
+def _make_all(existing: Iterable[Compiled], group: Group, *, resume: bool) -> list[Compiled]:
+    """Return every kernel of a group. One compiler runs per core.
 
     Args:
         existing: kernels of the same versions, which are reused where their sources are the same.
+        group: OF_GPUS or OTHERS.
         resume: whether to reuse what an interrupted run has compiled, and to store what this one compiles.
     """
     there = {(kernel.name, kernel.made_for): kernel for kernel in existing}
     wanted = [
-        (name, shipped.kernel, made_for)
+        (name, shipped, made_for)
         for name, shipped in shipped_kernels().items()
         for made_for in shipped.made_for
+        if group.has(made_for)
     ]
 
-    def make(one: tuple[str, Kernel, str]) -> Compiled:
-        name, kernel, made_for = one
-        key, old = ship_key(kernel, made_for), there.get((name, made_for))
+    def make(one: tuple[str, Shipped, str]) -> Compiled:
+        name, shipped, made_for = one
+        key, old = shipped.key(made_for), there.get((name, made_for))
         return old if old is not None and old.key == key else _compile(name, made_for, key, resume=resume)
 
     with ThreadPoolExecutor(usable_cores()) as pool:
@@ -248,7 +285,7 @@ def _compile(name: str, made_for: str, key: str, *, resume: bool) -> Compiled:
 
 def _cache_name(name: str, made_for: str, key: str) -> str:
     """Return the name in the cache of a kernel whose archive is not written yet: all that determines it."""
-    parts = (name, made_for, key, *_versions().items(), *_NUMBA.get(made_for, {}).items())
+    parts = (name, made_for, key, *group_of(made_for).versions().items(), *_NUMBA.get(made_for, {}).items())
     return f"made/{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 
@@ -296,13 +333,10 @@ def _code_of(content: bytes) -> list[Any]:
     """Return instructions and constants, without the names of values, functions and the kernel."""
     if is_spirv(content):
         return [header(content), *instructions_without_names(content)]
+    if not content.startswith(_OBJECT_FILE):  # PTX, in which names are few
+        return [content]
     found = [(one.name() or b"", one.data()) for one in binding.ObjectFileRef.from_data(content).sections()]
     return [(name, data) for name, data in found if name.startswith(_CODE_SECTIONS)]
-
-
-def _versions() -> dict[str, str]:
-    names = ("numba", "llvmlite", "numba-dpex", "dpcpp-llvm-spirv")
-    return {name: metadata.version(name) for name in names}
 
 
 def main(arguments: list[str]) -> int:
@@ -312,17 +346,23 @@ def main(arguments: list[str]) -> int:
         entry_point, content = compile_one(*arguments[1:])
         sys.stdout.buffer.write(entry_point.encode() + b"\n" + content)
         return 0
-    if arguments not in ([], ["--all"], ["--check"]):
-        print("usage: python -m syclade.host.commands.ship.make [--all | --check]", file=sys.stderr)
+    group = OF_GPUS if arguments[:1] == ["--ptx"] else OTHERS
+    mode = arguments[1:] if group is OF_GPUS else arguments
+    if mode not in ([], ["--all"], ["--check"]):
+        print("usage: python -m syclade.host.commands.ship.make [--ptx] [--all | --check]", file=sys.stderr)
         return 2
-    versions, there = read_archives(FOLDER)
-    if arguments == ["--check"]:
-        found = differences(there, _make_all([], resume=False), (versions, _versions()))
+    versions, stored = read_archives(FOLDER)
+    there = [one for one in stored if group.has(one.made_for)]
+    before = {name: version for name, version in versions.items() if name in group.compilers}
+    if mode == ["--check"]:
+        found = differences(there, _make_all([], group, resume=False), (before, group.versions()))
         print("\n".join(found) or "all are those of the sources")
         return int(bool(found))
-    is_reused = not arguments and versions == _versions()
-    made = _make_all(there if is_reused else [], resume=not arguments)
-    for archive in write_archives(FOLDER, _versions(), made):
+    is_reused = not mode and before == group.versions()
+    made = _make_all(there if is_reused else [], group, resume=not mode)
+    kept = [one for one in stored if not group.has(one.made_for)]
+    ordered = sorted([*made, *kept], key=lambda one: OF_GPUS.has(one.made_for))
+    for archive in write_archives(FOLDER, versions | group.versions(), ordered):
         print(f"{archive}: written")
     for kernel in made:
         forget_cached(_cache_name(kernel.name, kernel.made_for, kernel.key))

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from functools import cache
 
-from syclade.host.device.compile.precompiled import SPIRV, own_processor, shipped
+from syclade.host.device.compile.precompiled import PTX, SPIRV, own_processor, shipped
 from syclade.host.device.compile.ptx import PTX_COMPILER, ptx_compiler_problem
 from syclade.host.device.compile.translate import compiler_versions, import_compiler
 from syclade.host.device.device import Device, native_problem
@@ -32,14 +32,14 @@ def kernel_origin(device: Device) -> str:
         return "none needed"
     if device.kind == "fpga":
         return "from an image (syclade export)"
+    made_for: str | None
     if device.kind == "cuda":
-        problem = ptx_compiler_problem()
-        return f"by {PTX_COMPILER} {version_of(PTX_COMPILER)}" if problem is None else f"none: {problem}"
-    native = device.kind == "native"
-    made_for = own_processor() if native else SPIRV
+        made_for, compiler, problem = PTX, PTX_COMPILER, ptx_compiler_problem()
+    elif device.kind == "native":
+        made_for, compiler, problem = own_processor(), "numba", native_problem()
+    else:
+        made_for, compiler, problem = SPIRV, "numba-dpex", sycl_compiler_problem()
     there = sum(entry.made_for == made_for for entry in shipped())
-    compiler = "numba" if native else "numba-dpex"
-    problem = native_problem() if native else sycl_compiler_problem()
     parts = [f"{there} with the package, for many sizes"] if there else []
     parts.append(
         f"others by {compiler} {version_of(compiler)}" if problem is None else f"no others: {problem}"

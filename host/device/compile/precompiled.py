@@ -14,6 +14,7 @@ import lzma
 import platform
 import sys
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -26,6 +27,7 @@ __all__ = [
     "MAKERS",
     "MANIFEST",
     "PROCESSORS",
+    "PTX",
     "SPIRV",
     "Precompiled",
     "find_shipped",
@@ -40,6 +42,9 @@ MANIFEST = "manifest.json"
 SPIRV = "spirv"
 """Target SPIR-V, which drivers of SYCL devices translate."""
 
+PTX = "ptx"
+"""Target PTX, which drivers of NVIDIA GPUs translate."""
+
 PROCESSORS = {
     "x86_64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "bmi", "bmi2", "fma"},
     "x86_64-v3": {"avx2", "bmi", "bmi2", "fma", "lzcnt", "movbe", "f16c"},
@@ -47,9 +52,10 @@ PROCESSORS = {
 }
 """Processors with precompiled machine code (Linux only), with the features that each must have."""
 
-MAKERS = {SPIRV: "syclade.kernels.target.sycl"} | dict.fromkeys(
-    PROCESSORS, "syclade.kernels.target.native.compiler"
-)
+MAKERS = {
+    SPIRV: "syclade.kernels.target.sycl",
+    PTX: "syclade.kernels.target.cuda.compiler",
+} | dict.fromkeys(PROCESSORS, "syclade.kernels.target.native.compiler")
 """Module that compiles the kernels, by target."""
 
 
@@ -65,12 +71,12 @@ class Precompiled:
 
     Attributes:
         name: its name in the list of precompiled kernels.
-        made_for: SPIRV or one of PROCESSORS.
+        made_for: SPIRV, PTX or one of PROCESSORS.
         key: digest of its sources (`ship_key`).
         entry_point: name of its function.
         archive: name of the file that has it, among others.
         offset, size: position and length in the decompressed archive, in bytes.
-        sha256: digest of its SPIR-V or object file.
+        sha256: digest of its SPIR-V, PTX or object file.
     """
 
     name: str
@@ -83,17 +89,18 @@ class Precompiled:
     sha256: str
 
 
-def find_shipped(kernel: Kernel, made_for: str) -> tuple[str, bytes] | None:
-    """Return (entry point, SPIR-V or object file); None if no precompiled kernel has these sources.
+def find_shipped(kernel: Kernel, made_for: str, near: Collection[str] = ()) -> tuple[str, bytes] | None:
+    """Return (entry point, SPIR-V, PTX or object file); None if no precompiled kernel has these sources.
 
     Args:
         kernel: the kernel.
-        made_for: SPIRV or one of PROCESSORS.
+        made_for: SPIRV, PTX or one of PROCESSORS.
+        near: for PTX, as for `load_ptx`.
 
     Raises:
         DeviceError: the archive is missing or damaged.
     """
-    entry = _by_key().get((ship_key(kernel, made_for), made_for))
+    entry = _by_key().get((ship_key(kernel, made_for, near), made_for))
     if entry is None:
         return None
     path = _folder() / entry.archive
@@ -107,9 +114,9 @@ def find_shipped(kernel: Kernel, made_for: str) -> tuple[str, bytes] | None:
     return entry.entry_point, content
 
 
-def is_shipped(kernel: Kernel, made_for: str) -> bool:
+def is_shipped(kernel: Kernel, made_for: str, near: Collection[str] = ()) -> bool:
     """Return whether `find_shipped` finds the kernel."""
-    return (ship_key(kernel, made_for), made_for) in _by_key()
+    return (ship_key(kernel, made_for, near), made_for) in _by_key()
 
 
 def shipped() -> list[Precompiled]:
@@ -121,9 +128,9 @@ def shipped() -> list[Precompiled]:
         return []
 
 
-def ship_key(kernel: Kernel, made_for: str) -> str:
+def ship_key(kernel: Kernel, made_for: str, near: Collection[str] = ()) -> str:
     """Return the key of a precompiled kernel, which depends on its sources and on those of the target."""
-    return kernel.key([digest_of((MAKERS[made_for],))])
+    return kernel.key([digest_of((MAKERS[made_for],)), *(f"near {name}" for name in near)])
 
 
 @cache

@@ -1,6 +1,7 @@
 """Kernels as PTX, which the drivers of NVIDIA GPUs translate.
 
-numba-cuda compiles a kernel once; a later process needs only the cached PTX.
+Those of searches are precompiled. numba-cuda compiles any other once; a later process needs only the cached
+PTX.
 """
 
 from __future__ import annotations
@@ -11,16 +12,30 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from syclade.host.device.compile.kernel import Kernel, digest_of
+from syclade.host.device.compile.precompiled import PTX, find_shipped
 from syclade.host.device.compile.translate import require_current_folder
 from syclade.host.ground.cache import how_often, read_checked, write_checked
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.packages import cuda_hint, version_of
 
-__all__ = ["PTX_COMPILER", "Ptx", "load_ptx", "ptx_compiler_problem", "ptx_key"]
+__all__ = [
+    "PTX_COMPILER",
+    "PTX_COMPILERS",
+    "Ptx",
+    "compile_ptx",
+    "load_ptx",
+    "ptx_compiler_problem",
+    "ptx_key",
+]
 
 logger = logging.getLogger("syclade.cuda")
 
 PTX_COMPILER = "numba-cuda"
+
+PTX_COMPILERS = (PTX_COMPILER, "nvidia-cuda-nvcc-cu12")
+"""Packages that determine the PTX: the compiler, and NVVM. That of CUDA 12.2 writes PTX 8.2, which drivers of
+June 2023 (535) and later take."""
+
 _compiling = threading.Lock()
 
 
@@ -39,7 +54,7 @@ class Ptx(NamedTuple):
 
 
 def load_ptx(kernel: Kernel, near: Collection[str] = ()) -> Ptx:
-    """Return a kernel from the cache, or compile it.
+    """Return a kernel: precompiled, from the cache, or compiled now.
 
     Args:
         kernel: the kernel.
@@ -47,16 +62,20 @@ def load_ptx(kernel: Kernel, near: Collection[str] = ()) -> Ptx:
             entry point also takes the length of a slot's part of each argument that has such parts.
 
     Raises:
-        DeviceError: numba-cuda is not installed, does not import, or cannot compile the kernel.
+        DeviceError: the kernel is neither precompiled nor cached, and numba-cuda is not installed, does not
+            import, or cannot compile it; or the precompiled one is damaged.
     """
     key = ptx_key(kernel, near)
+    shipped = find_shipped(kernel, PTX, near)
+    if shipped is not None:
+        return Ptx(key, *shipped)
     place = f"ptx/{key}"
     with _compiling:
         stored = read_checked(place)
         if stored is not None:
             entry_point, _, text = stored.partition(b"\n")
             return Ptx(key, entry_point.decode(), text)
-        made = Ptx(key, *_compile(kernel, near))
+        made = Ptx(key, *compile_ptx(kernel, near))
         write_checked(place, made.entry_point.encode() + b"\n" + made.text)
         return made
 
@@ -68,13 +87,17 @@ def ptx_compiler_problem() -> str | None:
 
 def ptx_key(kernel: Kernel, near: Collection[str]) -> str:
     """Return what determines the PTX: the kernel, versions of the compiler, and sources of the target."""
-    versions = [f"{name} {version_of(name)}" for name in (PTX_COMPILER, "nvidia-nvvm")]
+    versions = [f"{name} {version_of(name)}" for name in PTX_COMPILERS]
     sources = digest_of((__name__, "syclade.kernels.target.cuda.compiler"))
     return kernel.key([*versions, sources, *(f"near {name}" for name in near)])
 
 
-def _compile(kernel: Kernel, near: Collection[str]) -> tuple[str, bytes]:
-    """Compile a kernel; return its entry point and the PTX."""
+def compile_ptx(kernel: Kernel, near: Collection[str]) -> tuple[str, bytes]:
+    """Compile a kernel; return its entry point and the PTX.
+
+    Raises:
+        DeviceError: numba-cuda is not installed, does not import, or cannot compile the kernel.
+    """
     problem = ptx_compiler_problem()
     if problem is not None:
         raise DeviceError(f"the kernel {kernel.name} has to be compiled, and {problem}")

@@ -42,6 +42,7 @@ def plan() -> Plan:
 def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda, "cuda_devices", lambda: [GPU])
     monkeypatch.setattr(cuda, "seems_usable", lambda: True)
+    monkeypatch.setattr("syclade.host.chains.runs.run.ptx_compiler_problem", lambda: None)
     monkeypatch.setattr(cuda, "seems_present", lambda: True)
     monkeypatch.setattr(run, "usable_cores", lambda: 2)
 
@@ -86,6 +87,9 @@ def test_a_gpu_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
 def test_auto_takes_a_gpu_for_many_long_chains_only(monkeypatch: pytest.MonkeyPatch) -> None:
     many = 2 * CHAINS_A_CORE + 1
     assert place_of_chains(plan(), chains=many, steps=LONG) == GPU
+    with monkeypatch.context() as patch:
+        patch.setattr("syclade.host.chains.runs.run.ptx_compiler_problem", lambda: "no compiler")
+        assert place_of_chains(plan(), chains=many, steps=LONG) != GPU
     others = [
         place_of_chains(plan(), chains=many - 1, steps=LONG),
         place_of_chains(plan(), chains=many, steps=1000),

@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -32,11 +31,11 @@ from syclade.host.device.compile import precompiled as shipped
 from syclade.host.device.compile.precompiled import (
     MANIFEST,
     PROCESSORS,
+    PTX,
     SPIRV,
     Precompiled,
     find_shipped,
     own_processor,
-    ship_key,
 )
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.spirv import (
@@ -64,7 +63,7 @@ def test_every_kernel_is_there_for_everything_and_of_these_sources() -> None:
     """Otherwise a first run would wait for the compiler, and only a user would notice."""
     there = {(entry.name, entry.made_for): entry.key for entry in shipped.shipped()}
     wanted = {
-        (name, made_for): ship_key(one.kernel, made_for)
+        (name, made_for): one.key(made_for)
         for name, one in shipped_kernels().items()
         for made_for in one.made_for
     }
@@ -77,7 +76,7 @@ def test_files_are_those_of_the_manifest() -> None:
     kernels = shipped_kernels()
     for entry in shipped.shipped():
         assert entry.archive == archive_of(entry.name, entry.made_for)
-        found = find_shipped(kernels[entry.name].kernel, entry.made_for)
+        found = find_shipped(kernels[entry.name].kernel, entry.made_for, kernels[entry.name].near)
         assert found is not None
         assert found[0] == entry.entry_point
         assert len(found[1]) == entry.size
@@ -98,7 +97,7 @@ def test_files_are_those_of_the_manifest() -> None:
 def test_the_compiler_makes_the_same_bytes(name: str, made_for: str) -> None:
     """Compile one kernel; `python -m syclade.host.commands.ship.make --check` compares all."""
     versions = json.loads((FOLDER / MANIFEST).read_text())["versions"]
-    assert {name: metadata.version(name) for name in versions} == versions, ANEW
+    assert ship.OTHERS.versions().items() <= versions.items(), ANEW
     (entry,) = [one for one in shipped.shipped() if (one.name, one.made_for) == (name, made_for)]
     entry_point, content = compile_apart(name, made_for)
     assert entry_point == entry.entry_point
@@ -172,6 +171,30 @@ def test_kernels_of_the_same_sources_are_not_compiled_again(
     assert some_kernels == all_of_them * 2
 
 
+def test_kernels_of_gpus_are_made_by_themselves(
+    some_kernels: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the two environments leaves the kernels of the other one as they are."""
+    batched = "search-subtrees-batched-near"
+    both = dict(list(shipped_kernels().items())[:1]) | {batched: shipped_kernels()[batched]}
+    monkeypatch.setattr(ship, "shipped_kernels", lambda: both)
+    assert ship.main([]) == 0
+    of_others = {one.title: one for one in read_archives(ship.FOLDER)[1]}
+    assert PTX not in {made_for for _, made_for in some_kernels}
+    some_kernels.clear()
+    monkeypatch.setattr(ship, "OF_GPUS", ship.OF_GPUS._replace(compilers=("pytest",)))
+    assert ship.main(["--ptx"]) == 0
+    assert some_kernels == [(batched, PTX)]
+    versions, there = read_archives(ship.FOLDER)
+    assert {one.title: one for one in there} | of_others == {one.title: one for one in there}
+    assert versions.keys() == {*ship.OTHERS.compilers, "pytest"}
+    some_kernels.clear()
+    assert ship.main([]) == 0
+    assert ship.main(["--ptx"]) == 0
+    assert some_kernels == []
+    assert read_archives(ship.FOLDER) == (versions, there)
+
+
 def _files() -> set[tuple[str, int]]:
     """Return (name, time of the last change) of the files that `ship` has written."""
     return {(path.name, path.stat().st_mtime_ns) for path in ship.FOLDER.iterdir()}
@@ -230,9 +253,9 @@ def test_kernels_of_alike_code_share_an_archive(name: str, archive: str) -> None
 
 
 def test_no_archive_takes_long_to_reach_the_end_of() -> None:
-    """SPIR-V decompresses at some 300 MB/s, machine code at 100 MB/s."""
+    """SPIR-V and PTX decompress at some 300 MB/s, machine code at 100 MB/s."""
     for entry in shipped.shipped():
-        assert entry.offset + entry.size < (8_500_000 if entry.made_for == SPIRV else 3_000_000)
+        assert entry.offset + entry.size < (8_500_000 if entry.made_for in (SPIRV, PTX) else 3_000_000)
 
 
 @pytest.fixture
