@@ -54,7 +54,7 @@ class Draws:
             numbers[at], numbers[to] = numbers[to], numbers[at]
         return numbers
 
-    def luck(self, turns: int, count: int, sweep: int, noise: int) -> Iterator[NDArray[np.int64]]:
+    def gumbel(self, turns: int, count: int, sweep: int, noise: int) -> Iterator[NDArray[np.int64]]:
         """Yield the Gumbel noise of `count` places for each turn of a sweep; zeros if `noise` is 0."""
         if noise == 0:
             silence = np.zeros(count, dtype=np.int64)
@@ -79,6 +79,6 @@ class Draws:
         return negative_log_uniform(inner.astype(np.uint64), tables) - 16 * self._log_table[256]
 
 
-def keys_of(scores: Any, luck: Any) -> Any:
+def keys_of(scores: Any, gumbel: Any) -> Any:
     """Return the keys by which places are compared: scores plus noise."""
-    return (scores << SCORE_BITS) + luck
+    return (scores << SCORE_BITS) + gumbel

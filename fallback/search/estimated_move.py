@@ -19,10 +19,10 @@ class EstimatedMove:
         self.tree = tree
         self.attached = attach(tree)
 
-    def __call__(self, v: int, score: int, luck: NDArray[np.int64]) -> int:
+    def __call__(self, v: int, score: int, gumbel: NDArray[np.int64]) -> int:
         """Move v to where it adds most; return the tree's score."""
         sums = sum_weights(self.tree, self.attached, v)
-        best = self._best_place(v, sums, luck)
+        best = self._best_place(v, sums, gumbel)
         if best == v:
             return score
         tree = self.tree
@@ -34,16 +34,16 @@ class EstimatedMove:
         self.attached = attach(tree)
         return tree.score()
 
-    def _best_place(self, v: int, sums: Sums, luck: NDArray[np.int64]) -> int:
+    def _best_place(self, v: int, sums: Sums, gumbel: NDArray[np.int64]) -> int:
         """Return the node below which v adds most; v itself if it stays where it is."""
-        allowed = np.ones(len(luck), dtype=np.bool_)
+        allowed = np.ones(len(gumbel), dtype=np.bool_)
         old = self.tree.parents[v]
         allowed[old] = sums.hope[old] > sums.now
         allowed[v] = False
         places = np.concatenate(([v], np.flatnonzero(allowed)))
         scores = sums.hope[places]
         scores[0] = sums.now
-        keys = keys_of(scores, luck[places])
+        keys = keys_of(scores, gumbel[places])
         keys[0] += BONUS
         return int(places[keys.argmax()])
 

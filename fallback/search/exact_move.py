@@ -67,27 +67,27 @@ class ExactMove:
     def __init__(self, tree: MutationTree) -> None:
         self.tree = tree
 
-    def __call__(self, v: int, score: int, luck: NDArray[np.int64]) -> int:
+    def __call__(self, v: int, score: int, gumbel: NDArray[np.int64]) -> int:
         """Move v to its best place; return the tree's score."""
         tree = self.tree
         old, kids = int(tree.parents[v]), tree.children[v]
         tree.take_out(v)
         tree.number()
-        tables, luck = tables_of(tree), luck.reshape(PLACES, -1)
-        best = self._best_of_all(tables, v, luck)
+        tables, gumbel = tables_of(tree), gumbel.reshape(PLACES, -1)
+        best = self._best_of_all(tables, v, gumbel)
         node, children = self._wanting(v)
         if children:
             gain = self._above_marked(tables, v, node, children)
-            best = max(best, Offer(keys_of(gain, int(luck[3, node])), node, children), key=lambda o: o.key)
+            best = max(best, Offer(keys_of(gain, int(gumbel[3, node])), node, children), key=lambda o: o.key)
         if len(kids) > 1:
             gain = self._above_marked(tables, v, old, kids)
-            best = max(best, Offer(keys_of(gain, int(luck[3, v])) + BONUS, old, kids), key=lambda o: o.key)
+            best = max(best, Offer(keys_of(gain, int(gumbel[3, v])) + BONUS, old, kids), key=lambda o: o.key)
         tree.parents[v] = best.node
         tree.parents[best.children] = v
         tree.score_new(v)
         return tree.score()
 
-    def _best_of_all(self, tables: Tables, v: int, luck: NDArray[np.int64]) -> Offer:
+    def _best_of_all(self, tables: Tables, v: int, gumbel: NDArray[np.int64]) -> Offer:
         """Return the best offer among leaves, edges, and nodes with all their children."""
         tree, weights = self.tree, self.tree.weights[v]
         order, upper = tree.order, tree.position[tree.parents[tree.order]]
@@ -99,7 +99,9 @@ class ExactMove:
         edge = np.maximum(with_v, outside[1:], out=with_v).sum(axis=1, dtype=np.int64)
         several = np.flatnonzero([len(tree.children[node]) > 1 for node in order.tolist()])
         gains = np.concatenate((leaf, over[several], edge)) - now.sum(dtype=np.int64)
-        keys = keys_of(gains, np.concatenate((luck[0, order], luck[2, order[several]], luck[1, order[1:]])))
+        keys = keys_of(
+            gains, np.concatenate((gumbel[0, order], gumbel[2, order[several]], gumbel[1, order[1:]]))
+        )
         # Ties go to the first: by nodes in preorder, and per node the leaf, all children, then the edges.
         nodes = np.concatenate((np.arange(len(order)), several, upper[1:]))
         kinds = np.concatenate((np.full(len(leaf), -2), np.full(len(several), -1), order[1:]))

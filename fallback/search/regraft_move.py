@@ -10,7 +10,7 @@ from syclade.fallback.search.cell_tree import CellTree
 from syclade.fallback.search.conversions import to_cell_tree, to_mutation_tree
 from syclade.fallback.search.draws import BONUS, Draws, keys_of
 from syclade.fallback.search.mutation_tree import MutationTree
-from syclade.fallback.search.stages import Given, Standing
+from syclade.fallback.search.stages import Given, SearchState
 
 
 class RegraftMove:
@@ -21,7 +21,7 @@ class RegraftMove:
         # One row per position of the preorder: the best sum on the path to it, and the best beside that path.
         self._on_path, self._beside = np.empty_like(cells.sums), np.empty_like(cells.sums)
 
-    def regraft(self, x: int, luck: NDArray[np.int64]) -> None:
+    def regraft(self, x: int, gumbel: NDArray[np.int64]) -> None:
         """Move x to its best edge, given the noise of every edge."""
         cells = self.cells
         if x == cells.root:
@@ -31,7 +31,7 @@ class RegraftMove:
         cells.replace(free, sibling)
         cells.add_up(upper, -cells.sums[x])
         order, totals = self._totals(x)
-        keys = keys_of(totals, luck[order])
+        keys = keys_of(totals, gumbel[order])
         keys[order.index(sibling)] += BONUS
         self._put_on_edge(x, free, order[int(keys.argmax())])
 
@@ -68,26 +68,26 @@ def _sweep_once(cells: CellTree, draws: Draws, sweep: int, noise: int) -> bool:
     """Move every node once; return whether any move changed the score."""
     joints = len(cells.sums)
     move, changed, score = RegraftMove(cells), False, cells.score()
-    lucks = draws.luck(joints, joints, sweep, noise)
-    for x, luck in zip(draws.shuffled(joints, sweep), lucks, strict=True):
-        move.regraft(x, luck)
+    noises = draws.gumbel(joints, joints, sweep, noise)
+    for x, gumbel in zip(draws.shuffled(joints, sweep), noises, strict=True):
+        move.regraft(x, gumbel)
         before, score = score, cells.score()
         changed |= score != before
     return changed
 
 
-def regraft_sweeps(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
+def regraft_sweeps(given: Given, state: SearchState, draws: Draws, repeats: int, noise: int) -> None:
     """Convert to the cell tree, move every node once per sweep, and convert back."""
-    tree = MutationTree(standing.parents, given.weights)
-    standing.take(tree, tree.score())
-    cells = to_cell_tree(tree, draws, standing.sweep)
+    tree = MutationTree(state.parents, given.weights)
+    state.take(tree, tree.score())
+    cells = to_cell_tree(tree, draws, state.sweep)
     for _ in range(repeats):
-        changed = _sweep_once(cells, draws, standing.sweep, noise)
-        standing.sweep += 1
+        changed = _sweep_once(cells, draws, state.sweep, noise)
+        state.sweep += 1
         if not changed:
             break
     tree = MutationTree(to_mutation_tree(cells), given.weights)
-    standing.take(tree, tree.score())
+    state.take(tree, tree.score())
 
 
 REGRAFT = regraft_sweeps

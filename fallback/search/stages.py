@@ -26,7 +26,7 @@ class Given(NamedTuple):
 
 
 @dataclass
-class Standing:
+class SearchState:
     """The current state of a search; a stage updates it in place.
 
     Attributes:
@@ -49,8 +49,8 @@ class Standing:
             self.best_parents, self.best_score = self.parents, score
 
 
-Stage = Callable[[Given, Standing, Draws, int, int], None]
-"""(given, standing, draws, repeats, noise)."""
+Stage = Callable[[Given, SearchState, Draws, int, int], None]
+"""(given, state, draws, repeats, noise)."""
 
 
 class Move(Protocol):
@@ -58,7 +58,7 @@ class Move(Protocol):
 
     def __init__(self, tree: MutationTree) -> None: ...
 
-    def __call__(self, v: int, score: int, luck: NDArray[np.int64]) -> int:
+    def __call__(self, v: int, score: int, gumbel: NDArray[np.int64]) -> int:
         """Move v to its best place, given the tree's score and the noise of places; return the new score."""
         ...
 
@@ -73,21 +73,21 @@ def sweeps_of(move: type[Move], places: int = 1) -> Stage:
 
     def sweep_once(tree: MutationTree, score: int, draws: Draws, sweep: int, noise: int) -> tuple[int, bool]:
         turns = draws.shuffled(tree.root, sweep)
-        lucks = draws.luck(tree.root, places * (tree.root + 1), sweep, noise)
+        noises = draws.gumbel(tree.root, places * (tree.root + 1), sweep, noise)
         take, changed = move(tree), False
-        for v, luck in zip(turns, lucks, strict=True):
-            before, score = score, take(v, score, luck)
+        for v, gumbel in zip(turns, noises, strict=True):
+            before, score = score, take(v, score, gumbel)
             changed |= score != before
         return score, changed
 
-    def sweeps(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
+    def sweeps(given: Given, state: SearchState, draws: Draws, repeats: int, noise: int) -> None:
         """Move every mutation once per sweep."""
-        tree = MutationTree(standing.parents, given.weights)
-        standing.take(tree, tree.score())
+        tree = MutationTree(state.parents, given.weights)
+        state.take(tree, tree.score())
         for _ in range(repeats):
-            score, changed = sweep_once(tree, standing.score, draws, standing.sweep, noise)
-            standing.take(tree, score)
-            standing.sweep += 1
+            score, changed = sweep_once(tree, state.score, draws, state.sweep, noise)
+            state.take(tree, score)
+            state.sweep += 1
             if not changed:
                 break
 

@@ -11,10 +11,10 @@ from syclade.fallback.search.draws import Draws
 from syclade.fallback.search.exact_move import PLACES, ExactMove
 from syclade.fallback.search.mutation_tree import MutationTree
 from syclade.fallback.search.regraft_move import RegraftMove
-from syclade.fallback.search.stages import Given, Standing
+from syclade.fallback.search.stages import Given, SearchState
 
 
-def by_mutations(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
+def by_mutations(given: Given, state: SearchState, draws: Draws, repeats: int, noise: int) -> None:
     """Add mutations to a mutation tree, those seen in most cells first."""
     nodes = len(given.weights) + 1
     tree = MutationTree(np.arange(nodes), given.weights)
@@ -22,11 +22,11 @@ def by_mutations(given: Given, standing: Standing, draws: Draws, repeats: int, n
     score = 0
     for v in given.falling.tolist():
         score = move(v, score, silence)
-    standing.take(tree, score)
-    standing.sweep += 1
+    state.take(tree, score)
+    state.sweep += 1
 
 
-def by_columns(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
+def by_columns(given: Given, state: SearchState, draws: Draws, repeats: int, noise: int) -> None:
     """Add columns to a cell tree, those with most mutations first."""
     first, *others = given.fullest.tolist()
     cells = CellTree(np.ascontiguousarray(given.weights.T), root=first)
@@ -34,8 +34,8 @@ def by_columns(given: Given, standing: Standing, draws: Draws, repeats: int, noi
     for free, x in enumerate(others, len(others) + 1):
         move.graft(x, free)
     tree = MutationTree(to_mutation_tree(cells), given.weights)
-    standing.take(tree, tree.score())
-    standing.sweep += 1
+    state.take(tree, tree.score())
+    state.sweep += 1
 
 
 BY_MUTATIONS = by_mutations

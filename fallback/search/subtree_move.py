@@ -17,7 +17,7 @@ class SubtreeMove:
     def __init__(self, tree: MutationTree) -> None:
         self.tree = tree
 
-    def __call__(self, v: int, score: int, luck: NDArray[np.int64]) -> int:
+    def __call__(self, v: int, score: int, gumbel: NDArray[np.int64]) -> int:
         """Move v's subtree to its best place; return the tree's score."""
         tree = self.tree
         old, moving = tree.parents[v], tree.subtree(v)
@@ -26,7 +26,7 @@ class SubtreeMove:
         gains = self._gains(places, moving, old)
         now = gains[tree.position[old]]  # a parent comes before its child
         # The current place is the first of equals.
-        keys = keys_of(np.concatenate(([now], gains)), np.concatenate(([luck[old]], luck[places])))
+        keys = keys_of(np.concatenate(([now], gains)), np.concatenate(([gumbel[old]], gumbel[places])))
         keys[0] += BONUS
         best = int(keys.argmax()) - 1
         if best < 0 or places[best] == old:

@@ -181,7 +181,7 @@ def _without_clones(best: BestTree) -> str:
 
 
 def _add_co_optimal(request: Request, draft: Draft, most: int, context: RunContext) -> None:
-    """Add the trees that are as likely as the best one, up to so many."""
+    """Add the trees that are as likely as the best one, up to the given number."""
     from syclade.host.findings.cooptimal.plateau import walk_plateau
 
     fixed = problem_at(request.plan.problem, request.observed, draft.best.rates)

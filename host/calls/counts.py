@@ -121,7 +121,7 @@ class Counter:
                 self._table = grow_table(self._table, self._begin)
 
     def counts(self) -> Counts:
-        """Return what has been counted."""
+        """Return the counts so far."""
         used = np.flatnonzero(self._filled)
         stride = self._table.shape[1]
         table = (self._table if len(used) == self._number else self._table[used]).reshape(-1, 2)

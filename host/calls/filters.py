@@ -235,7 +235,7 @@ def filter_vcf(path: Path, options: CallOptions) -> Filtered:
 
 
 def _parsed(line: str, path: Path, number: int) -> _Record:
-    """Return a record; refuse one that is no record, or has several alternatives."""
+    """Return a parsed record; refuse text that is no record, and records with several alternatives."""
     fields = fields_of(line, len(VCF_FIELDS), path, number)
     if "," in fields[4]:
         raise ReadsError(

@@ -183,7 +183,7 @@ class IndelCounter:
                 self._table = grow_table(self._table, self._begin)
 
     def counts(self) -> IndelCounts:
-        """Return what has been counted."""
+        """Return the counts so far."""
         stride = self._table.shape[1]
         table = self._table.reshape(-1, 2)
         places = np.flatnonzero(table[:, 0])

@@ -250,7 +250,7 @@ class TagReader:
     def use_stored(
         self, reads: Reads, tags: ReadTags, states: NDArray[np.int32], confidence: NDArray[np.uint8]
     ) -> None:
-        """Write stored BAQ to the states and qualities of the reads that have some, as if computed."""
+        """Use stored BAQ as if it had just been computed, for the reads that have it."""
         self._stored = self._stored or load_host_kernel("stored")
         self._stored(
             {

@@ -194,7 +194,7 @@ class _Counters:
     indels: IndelCounter | None = None
 
     def counts(self) -> Counts:
-        """Return what has been counted."""
+        """Return the counts so far."""
         indels = None if self.indels is None else self.indels.counts()
         return replace(self.bases.counts(), indels=indels)
 

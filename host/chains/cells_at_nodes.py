@@ -46,7 +46,7 @@ _FEW_SCORES = 2**17
 
 
 class CellsAtNodes(Protocol):
-    """Likelihoods of the cells at all nodes of the trees of several chains, and what needs them."""
+    """Likelihoods of the cells at all nodes of several chains' trees, and functions that use them."""
 
     @property
     def most(self) -> int:
@@ -67,7 +67,7 @@ class CellsAtNodes(Protocol):
 
 
 def make_cells(problem: Problem, chains: int, spare: int) -> CellsAtNodes:
-    """Return what draws nodes of cells: compiled code, or numpy where there is none.
+    """Return the sampler of cells' nodes: compiled code, or numpy where there is none.
 
     Args:
         problem: the problem.

@@ -57,7 +57,7 @@ Counts = NDArray[np.int64]
 
 
 def guide_entries(mutations: int) -> int:
-    """Return the length of a table of proposals for so many mutations."""
+    """Return the length of a table of proposals for this number of mutations."""
     return 1 << LEAST_BITS + MORE_BITS * sum(mutations > above for above in LONGER_ABOVE)
 
 

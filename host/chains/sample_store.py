@@ -271,7 +271,7 @@ class SampleStore:
         self._file.flush()
 
     def _leave(self, problem: OSError) -> None:
-        """Go on in a temporary file, with all blocks at their places.
+        """Continue in a temporary file, with all blocks at their places.
 
         Raises:
             OutputError: the temporary file cannot be written.

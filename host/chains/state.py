@@ -98,7 +98,7 @@ _BYTES = 1000
 
 
 def bytes_of_states(chains: int, labels: int) -> int:
-    """Return the bytes that the states of chains take at least, with trees of so many nodes."""
+    """Return the least bytes that states of chains take, with trees of this many nodes."""
     return chains * (_BYTES + 2 * 4 * (labels + 1))
 
 

@@ -84,7 +84,7 @@ def command(matrix: object, **given: Any) -> int:
 
 @contextmanager
 def _opened(chosen: Options, matrix: object, names: list[str]) -> Iterator[OutputFolder | None]:
-    """Open the folder of the result, if there is one; say if an interrupted run has written nothing there.
+    """Open the folder of the result, if there is one; report if an interrupted run wrote nothing there.
 
     Raises:
         OutputError: the files cannot be written, or would overwrite a file of another option.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +16,14 @@ from syclade.host.commands.simulated_files import (
     files_of_calls,
     files_of_reads,
     files_of_samples,
+    read_model,
+    shares_of,
     truth_likelihood,
 )
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.options import flag_of
 
 if TYPE_CHECKING:
-    from syclade.host.data.model.simulate_reads import ReadModel
+    pass
 
 __all__ = ["command"]
 
@@ -214,9 +213,9 @@ def command(
         "overdispersion": overdispersion,
         "error_overdispersion": error_overdispersion,
     }
-    model = _read_model(reads, of_reads, fn_range, given)
+    model = read_model(reads, of_reads, fn_range, given)
     copies = {"recurrent": recurrent, "losses": losses}
-    of_clones = _shares_of(shares)
+    of_clones = shares_of(shares)
     samples = None if sizes is None else _sizes_of(sizes)
     cells = _cells_of(cells, samples)
     if fn_range is not None:
@@ -286,79 +285,6 @@ def _cells_of(cells: int | None, samples: Sequence[int] | None) -> int:
     if samples is not None and cells is not None:
         raise OptionError("--cells and --samples are both given", hint="leave one of them out")
     return sum(samples) if cells is None and samples is not None else cells or 0
-
-
-def _shares_of(text: str) -> str | float | dict[str, float]:
-    """Return the number that a text is, the shares in the file that it names, or else the text."""
-    try:
-        return float(text)
-    except ValueError:
-        return text if text in ("equal", "zipf") or not os.path.lexists(text) else _read_shares(text)
-
-
-def _read_shares(path: str) -> dict[str, float]:
-    """Return the shares in a table with a node and its share on each line.
-
-    Raises:
-        TableError: a line has other fields, or its share is no number from 0; with the line.
-    """
-    from syclade.host.data.input.textfile import excerpt, read_text
-    from syclade.host.ground.errors import TableError
-
-    shares: dict[str, float] = {}
-    for number, line in enumerate(read_text(path, TableError).splitlines(), 1):
-        fields = line.split()
-        if not fields or fields[0].startswith("#") or (not shares and fields == ["node", "share"]):
-            continue
-        hint = "give a node and its share on each line, such as: M1 0.25"
-        if len(fields) != 2:
-            raise TableError(f"{len(fields)} fields: {excerpt(line)}", path=path, line=number, hint=hint)
-        name, text = fields
-        column = line.index(text, line.index(name) + len(name)) + 1
-        try:
-            share = float(text)
-        except ValueError:
-            share = math.nan
-        if not 0 <= share < math.inf:
-            problem = f"the share {excerpt(text)} is no number from 0"
-            raise TableError(problem, path=path, line=number, column=column, hint=hint)
-        if name in shares:
-            raise TableError(f"the node {excerpt(name)} a second time", path=path, line=number, hint=hint)
-        shares[name] = share
-    return shares
-
-
-def _read_model(
-    reads: bool, given: Mapping[str, object], fn_range: object, rates: Mapping[str, object]
-) -> ReadModel | None:
-    """Return the parameters of reads; None without --reads.
-
-    Args:
-        reads: the flag.
-        given: parameters by name; None for those that are not given.
-        fn_range, rates: options of calls.
-
-    Raises:
-        OptionError: options of reads without --reads, options of calls with it, or a bad value.
-    """
-    from syclade.host.data.model.simulate_reads import ReadModel
-
-    set_ones: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if not reads:
-        if set_ones:
-            flag = f"--{next(iter(set_ones)).replace('_', '-')}"
-            raise OptionError(f"{flag} without --reads", hint="give --reads, or leave it out")
-        return None
-    calls = [flag_of(name) for name, rate in rates.items() if rate is not None]
-    if calls or fn_range is not None:
-        raise OptionError(
-            f"{calls[0] if calls else '--fn-range'} does not go with --reads",
-            hint="errors of reads are --allelic-dropout and --seq-error",
-        )
-    if {"allelic_dropout", "allelic_dropout_range"} <= set_ones.keys():
-        both = "--allelic-dropout and --allelic-dropout-range"
-        raise OptionError(f"{both} are both given", hint="leave one of them out")
-    return ReadModel(**set_ones)
 
 
 _ANY_RATES = {"fp_rate": 0.01, "fn_rate": 0.1}

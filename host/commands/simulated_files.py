@@ -1,11 +1,17 @@
-"""Files of ``syclade simulate``: the matrix, its truth and, of reads, the same in other formats."""
+"""Inputs and files of ``syclade simulate``: shares of clones, the model of reads; the matrix, its truth and,
+for reads, the same in other formats."""
 
 from __future__ import annotations
 
 import json
+import math
+import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import syclade
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options import flag_of
 
 if TYPE_CHECKING:
     from syclade.host.data.model.rates import Rates
@@ -14,7 +20,8 @@ if TYPE_CHECKING:
     from syclade.host.ground.atomic import Content
 
 __all__ = [
-    "FILES", "FILES_OF_SAMPLES", "files_of_calls", "files_of_reads", "files_of_samples", "truth_likelihood",
+    "FILES", "FILES_OF_SAMPLES", "files_of_calls", "files_of_reads", "files_of_samples", "read_model",
+    "shares_of", "truth_likelihood",
 ]  # fmt: skip
 
 FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "simulation.json")
@@ -104,3 +111,76 @@ def files_of_calls(made: Simulation, parameters: dict[str, Any], of_tree: float 
         json.dumps(report, indent=2) + "\n",
     )
     return dict(zip(FILES, texts, strict=True))
+
+
+def shares_of(text: str) -> str | float | dict[str, float]:
+    """Return the number that a text is, the shares in the file that it names, or else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text if text in ("equal", "zipf") or not os.path.lexists(text) else _read_shares(text)
+
+
+def _read_shares(path: str) -> dict[str, float]:
+    """Return the shares in a table with a node and its share on each line.
+
+    Raises:
+        TableError: a line has other fields, or its share is no number from 0; with the line.
+    """
+    from syclade.host.data.input.textfile import excerpt, read_text
+    from syclade.host.ground.errors import TableError
+
+    shares: dict[str, float] = {}
+    for number, line in enumerate(read_text(path, TableError).splitlines(), 1):
+        fields = line.split()
+        if not fields or fields[0].startswith("#") or (not shares and fields == ["node", "share"]):
+            continue
+        hint = "give a node and its share on each line, such as: M1 0.25"
+        if len(fields) != 2:
+            raise TableError(f"{len(fields)} fields: {excerpt(line)}", path=path, line=number, hint=hint)
+        name, text = fields
+        column = line.index(text, line.index(name) + len(name)) + 1
+        try:
+            share = float(text)
+        except ValueError:
+            share = math.nan
+        if not 0 <= share < math.inf:
+            problem = f"the share {excerpt(text)} is no number from 0"
+            raise TableError(problem, path=path, line=number, column=column, hint=hint)
+        if name in shares:
+            raise TableError(f"the node {excerpt(name)} a second time", path=path, line=number, hint=hint)
+        shares[name] = share
+    return shares
+
+
+def read_model(
+    reads: bool, given: Mapping[str, object], fn_range: object, rates: Mapping[str, object]
+) -> ReadModel | None:
+    """Return the parameters of reads; None without --reads.
+
+    Args:
+        reads: the flag.
+        given: parameters by name; None for those that are not given.
+        fn_range, rates: options of calls.
+
+    Raises:
+        OptionError: options of reads without --reads, options of calls with it, or a bad value.
+    """
+    from syclade.host.data.model.simulate_reads import ReadModel
+
+    set_ones: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if not reads:
+        if set_ones:
+            flag = f"--{next(iter(set_ones)).replace('_', '-')}"
+            raise OptionError(f"{flag} without --reads", hint="give --reads, or leave it out")
+        return None
+    calls = [flag_of(name) for name, rate in rates.items() if rate is not None]
+    if calls or fn_range is not None:
+        raise OptionError(
+            f"{calls[0] if calls else '--fn-range'} does not go with --reads",
+            hint="errors of reads are --allelic-dropout and --seq-error",
+        )
+    if {"allelic_dropout", "allelic_dropout_range"} <= set_ones.keys():
+        both = "--allelic-dropout and --allelic-dropout-range"
+        raise OptionError(f"{both} are both given", hint="leave one of them out")
+    return ReadModel(**set_ones)

@@ -136,7 +136,7 @@ def _nvidia(wanted: str) -> Device:
 
 
 def _matching(wanted: str, found: Survey) -> Device:
-    """Return the first usable device among those that an explicit request matches."""
+    """Return the first usable device that matches an explicit request."""
     names = _filters(wanted, found)
     if not names and found.is_cached:
         found = known_devices(refresh=True)

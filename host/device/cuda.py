@@ -1,6 +1,6 @@
 """NVIDIA GPUs through the CUDA driver: list, context, memory, kernels, streams and events.
 
-The package `cuda-bindings` calls the driver; no CUDA toolkit is needed. A GPU is asked for only when a run or
+The package `cuda-bindings` calls the driver; no CUDA toolkit is needed. A GPU is requested only when a run or
 `syclade devices` wants one.
 """
 

@@ -79,7 +79,7 @@ class Estimated(NamedTuple):
 
 @dataclass(frozen=True)
 class RequestedRates:
-    """Error rates as they were asked for; None is a rate to estimate, except with zygosity.
+    """Error rates as they were requested; None is a rate to estimate, except with zygosity.
 
     Attributes:
         fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous: as for `Rates`.
@@ -221,7 +221,7 @@ class RequestedRates:
         return fit_rates(matrix, tree, error_rates(rates), self.missing, PRIORS) if self.missing else rates
 
     def _refuse_nothing(self, matrix: Matrix) -> None:
-        """Refuse a matrix that says nothing of errors: in a tree, every one of its mutations may be true."""
+        """Refuse a matrix without evidence of errors: all of its mutations fit one tree."""
         seen = ((matrix.values > 0) & (matrix.values < MISSING)).sum(axis=1)
         if matrix.n_cells == 1:
             raise RatesError(

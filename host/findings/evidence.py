@@ -120,13 +120,13 @@ def levels_in(matrix: Matrix, floor: float) -> Levels:
 
 
 def with_parameters(options: Options, found: Mapping[str, Any]) -> Options:
-    """Return options with the parameters of reads of a summary; of dropouts that differ, their mean."""
+    """Return options with the read parameters that a summary reports; if dropouts differ, their mean."""
     means = {name: one["mean"] if isinstance(one, Mapping) else one for name, one in found.items()}
     return options.replace(**means)
 
 
 def weighed_as_given(matrix: Matrix, options: Options) -> Matrix:
-    """Return the matrix with log odds, if it has evidence; parameters of reads have to be given.
+    """Return the matrix with log odds, if it has evidence; parameters of reads must be given.
 
     Raises:
         OptionError: a parameter of the model of reads is missing.
@@ -159,7 +159,7 @@ def _refuse_options_of_reads(options: Options) -> None:
 def weighed_by_estimate(
     matrix: Matrix, options: Options, device: str | Several, stop: Stop, report: Report
 ) -> Matrix:
-    """Return the matrix with log odds, if it has evidence; parameters of reads are estimated if need be.
+    """Return the matrix with log odds, if it has evidence; missing parameters of reads are estimated.
 
     Searches find the best tree under the parameters so far; then those that were not given are fitted to
     that tree together with the shares of its nodes. Both are repeated until they change by less than 5 %.

@@ -271,13 +271,13 @@ class Finding:
         return None
 
     def columns(self) -> list[Column]:
-        """Return what it adds to tables of cells, of mutations and of results."""
+        """Return the columns that it adds to tables of cells, of mutations and of results."""
         return []
 
     def clone_shares(
         self, parents: NDArray[np.int32], clones: Sequence[Clone], unplaced: Unplaced
     ) -> CloneShares | None:
-        """Return how sure the clones of the most likely tree are, for pictures; None if it says nothing.
+        """Return how sure the clones of the most likely tree are, for pictures; None if it does not know.
 
         Args:
             parents: the tree.

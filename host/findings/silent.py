@@ -84,7 +84,7 @@ def renewed(
     likelihoods: NDArray[np.float64] | None,
     generator: np.random.Philox,
 ) -> NDArray[np.float64]:
-    """Return shares with those among silent nodes drawn anew, given their sum, without the nodes of cells.
+    """Return shares in which those of silent nodes are redrawn, given their sum, without the nodes of cells.
 
     Args:
         shares: float64, shape (nodes,).

@@ -79,7 +79,7 @@ class Unplaced:
         return bool(self.mutations or self.cells)
 
     def joined(self, mutations: Mapping[int, str]) -> Unplaced:
-        """Return these with further mutations; those that were unplaced before keep their reason."""
+        """Return the union with further mutations; mutations that were unplaced before keep their reason."""
         return replace(self, mutations=dict(sorted({**mutations, **self.mutations}.items())))
 
     def with_uncertain(self, best_place: Mapping[int, float]) -> Unplaced:
@@ -99,16 +99,16 @@ class Unplaced:
 
     @property
     def silent(self) -> Unplaced:
-        """Those of which the data say nothing."""
+        """Mutations and cells about which the data say nothing."""
         known = {row: reason for row, reason in self.mutations.items() if row not in self.best_place}
         return Unplaced(known, self.cells)
 
     def placed_mutations(self, count: int) -> NDArray[np.int64]:
-        """Return the rows of the other mutations, of so many in all."""
+        """Return the rows of the placed mutations, of this many in all."""
         return _others(count, self.mutations)
 
     def placed_cells(self, count: int) -> NDArray[np.int64]:
-        """Return the columns of the other cells, of so many in all."""
+        """Return the columns of the placed cells, of this many in all."""
         return _others(count, self.cells)
 
     def first_placed(self, mutations: Sequence[int]) -> int | None:

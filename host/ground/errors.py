@@ -59,7 +59,7 @@ class SycladeError(Exception):
 
     @property
     def text(self) -> str:
-        """Where it is, what is wrong, and what to do: as the commands print it."""
+        """Message as the commands print it: where, what is wrong, and what to do."""
         where = self.location()
         text = f"{where}: {self.message}" if where else self.message
         return text if self.hint is None else f"{text}\nhint: {self.hint}"

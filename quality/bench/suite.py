@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from syclade.host.ground.errors import DeviceError
 from syclade.quality.bench.measure import measure
 from syclade.quality.bench.stored import SCITE_KSTEPS
 
-__all__ = ["SIZES", "Point", "run_scaling", "run_suite"]
+__all__ = ["SIZES", "Point", "measured_in_subprocess", "run_scaling", "run_suite"]
 
 SIZES = ((32, 31), (64, 63), (95, 94), (128, 127), (1000, 500), (5000, 100))
 """Cells and mutations: bbSCITE's three sizes, then larger ones."""
@@ -108,10 +108,23 @@ def _axes() -> Iterator[tuple[str, int, dict[str, Any]]]:
 
 def _with_threads(threads: int, device: Device, encoding: str, seconds: float, repeats: int) -> Report:
     """Measure in a subprocess that may use this many processors: the runtime checks only when it starts."""
-    allowed = sorted(os.sched_getaffinity(0))[:threads]
     command = [sys.executable, "-P", "-m", "syclade", "bench", "--json"]
     command += ["--device", device.filter, "--encoding", encoding]
     command += ["--seconds", str(seconds), "--repeats", str(repeats)]
+    return measured_in_subprocess(command, threads)
+
+
+def measured_in_subprocess(command: Sequence[str], threads: int) -> Report:
+    """Return the report of a measurement in a process that may use this many cores.
+
+    Args:
+        command: the process; it prints its report as JSON.
+        threads: number of cores.
+
+    Raises:
+        DeviceError: it fails.
+    """
+    allowed = sorted(os.sched_getaffinity(0))[:threads]
     done = subprocess.run(
         command,
         capture_output=True,

@@ -97,7 +97,7 @@ def own_threads(jobs: int) -> ThreadPoolExecutor:
 
 
 def jobs_for(tasks: int | None, jobs: int | None = None) -> int:
-    """Return the number of tasks at a time: as many as asked for, or one on each core.
+    """Return the number of tasks at a time: as many as requested, or one on each core.
 
     Args:
         tasks: number of tasks; None if unknown.

@@ -150,7 +150,7 @@ def read_table(path: Path, common: Options) -> list[Task]:
 
 
 def check_matrices(table: Path, tasks: Sequence[Task]) -> None:
-    """Check that a matrix of a table exists; one that does not fails in its own line.
+    """Check that a matrix of a table exists; a missing one fails in its own line.
 
     Args:
         table: the table.

@@ -185,7 +185,7 @@ _BREAKS = " /:_-|,;."
 
 
 def wrapped(names: Iterable[str], room: float, size: float = LETTERS, bold: bool = False) -> list[str]:
-    """Return names, with commas between them, as lines of at most a width; long names go on in a next line.
+    """Return names, separated by commas, as lines of at most a width; long names continue on the next line.
 
     Args:
         names: the names.

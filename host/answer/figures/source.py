@@ -129,7 +129,7 @@ class ResultFiles:
 
     @contextmanager
     def as_a_whole(self) -> Iterator[None]:
-        """Report files in a folder that do not fit together, such as a number of a clone that is missing.
+        """Report files of a folder that do not fit together, such as a missing number of a clone.
 
         Raises:
             TableError: they do not.

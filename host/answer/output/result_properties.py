@@ -143,7 +143,7 @@ class NamedFindings:
 
 
 class AssignedTree(NamedFindings):
-    """A tree, to which cells or mutations are assigned; the attributes are those of `Result`."""
+    """A tree with assigned cells or mutations; the attributes are those of `Result`."""
 
     kind: TreeKind
     parents: NDArray[np.int32]

@@ -107,7 +107,7 @@ def _children(tree: DrawnTree) -> list[list[int]]:
 
 
 def _values(clone: DrawnClone) -> list[tuple[str, str]]:
-    """Return what is known of a clone, as names and numbers: support, own cells, share with its interval."""
+    """Return numbers of a clone by name: support, own cells, share with its interval."""
     found = {name: getattr(clone, name) for name in ("support", "cells", "share", "low", "high")}
     return [(name, f"{one:.4g}") for name, one in found.items() if one is not None and not math.isnan(one)]
 

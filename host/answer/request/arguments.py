@@ -190,7 +190,7 @@ def support_plan(
     judged by tables of all pairs; nor on numpy, where they take minutes.
 
     Raises:
-        MatrixError: support was asked for, and the matrix is too large for its score.
+        MatrixError: support was requested, and the matrix is too large for its score.
         DeviceError: the requested device cannot be used.
     """
     level, by_default = support_level(options), options.support is None

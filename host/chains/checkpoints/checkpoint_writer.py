@@ -95,7 +95,7 @@ class CheckpointWriter:
         self._last = time.monotonic()
 
     def give_up(self, error: OutputError) -> None:
-        """Warn that the run goes on without checkpoints, since they cannot be written."""
+        """Warn that the run continues without checkpoints, since they cannot be written."""
         if self._path is None:
             return
         last = "it has none so far"

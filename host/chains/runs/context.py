@@ -28,7 +28,7 @@ def _nobody(_: Progress) -> None:
 
 @dataclass
 class RunContext:
-    """Run context.
+    """Context of a run, handed to all of its stages.
 
     Attributes:
         report: progress callback, called after every launch.

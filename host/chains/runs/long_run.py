@@ -98,7 +98,7 @@ class Rounds:
         self.steps += length
 
     def change(self, change: Change) -> None:
-        """Go on from other states, between two rounds; statistics stay."""
+        """Continue from other states, between two rounds; statistics stay."""
         states, infos = zip(*self.current(), strict=True)
         changed = zip(change(states), infos, strict=True)
         self._states = {state.chain: (state, info) for state, info in changed}

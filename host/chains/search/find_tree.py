@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.opening import open_on
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import Found, RunContext, Search, ShortChains
-from syclade.host.chains.runs.pipeline import Outcome, Progress, state_at
+from syclade.host.chains.runs.pipeline import Outcome, Progress, initial_state, state_at
 from syclade.host.chains.runs.run import place_of_few, place_of_searches
 from syclade.host.chains.search.kernel import NO_SCORE, fresh_state, state_from
 from syclade.host.chains.search.policy import (
@@ -25,7 +26,6 @@ from syclade.host.chains.search.policy import (
     CHAIN_STEPS,
     SearchPolicy,
     policy_for,
-    run_short_chains,
 )
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import device_for_search, make_search_runner
@@ -39,7 +39,7 @@ from syclade.host.chains.search.search import (
     stages_left,
     write_searches,
 )
-from syclade.host.chains.state import ChainState, no_tallies
+from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 from syclade.host.device.choice import Devices, Several, choose_device, first_of, open_first, split_devices
 from syclade.host.device.device import Device, is_gpu, usable_cores
 from syclade.host.device.work import WorkDone
@@ -293,3 +293,40 @@ def _only_chains(policy: SearchPolicy, mutations: int, short: list[ChainState]) 
     scores = tuple(NO_SCORE for _ in policy.starts)
     trees = tuple(state.best_parents for state in short)
     return SearchOutcome(state, policy.starts, scores, 0, False, True, 0.0, trees)
+
+
+_LAUNCH = 5_000
+
+
+def run_short_chains(
+    runner: Runner, chains: int, launched: Callable[[int], None]
+) -> list[tuple[ChainState, ChainInfo]]:
+    """Run chains 0 ... chains-1 of a runner's plan for CHAIN_STEPS steps; return their states and infos.
+
+    Args:
+        runner: runner of the chains; its slots are overwritten.
+        chains: number of chains.
+        launched: called after every launch with the number of steps done so far, over all chains. If it
+            raises `Stopped`, the chains that have begun are returned as they are.
+    """
+    ended: list[tuple[ChainState, ChainInfo]] = []
+    done = 0
+    for first in range(0, chains, runner.slots):
+        numbers = range(first, min(first + runner.slots, chains))
+        for slot, chain in enumerate(numbers):
+            runner.put(slot, initial_state(runner.plan, runner.seed, chain))
+        stopped = False
+        for target in range(_LAUNCH, CHAIN_STEPS + 1, _LAUNCH):
+            targets = np.zeros(runner.slots, dtype=np.int64)
+            targets[: len(numbers)] = target
+            runner.advance(targets)
+            done += _LAUNCH * len(numbers)
+            try:
+                launched(done)
+            except Stopped:
+                stopped = True
+                break
+        ended += [(runner.get(slot), runner.info(slot)) for slot in range(len(numbers))]
+        if stopped:
+            break
+    return ended

@@ -17,7 +17,8 @@ from syclade.fallback.search.draws import Draws
 from syclade.fallback.search.estimated_move import ESTIMATED
 from syclade.fallback.search.exact_move import EXACT
 from syclade.fallback.search.regraft_move import REGRAFT
-from syclade.fallback.search.stages import Given, Stage, Standing
+from syclade.fallback.search.stages import Given, Stage
+from syclade.fallback.search.stages import SearchState as NumpyState
 from syclade.fallback.search.starts import BY_COLUMNS, BY_MUTATIONS
 from syclade.fallback.search.subtree_move import SUBTREES
 from syclade.host.chains.search.kernel import (
@@ -165,7 +166,7 @@ class SearchRunner:
                 self._load(stage)
 
     def _start_on_sample(self, starts: SearchRunner, works: Sequence[Work | None]) -> list[Work | None]:
-        """Make the trees of those that start; return the work that is left: of these, to score the trees."""
+        """Make the first trees of searches that start; return the remaining work, which scores them."""
         starting = [work if work is not None and work.stage in _STARTS else None for work in works]
         slots = [slot for slot, work in enumerate(starting) if work is not None]
         for slot in slots:
@@ -310,11 +311,11 @@ def _run(stage: str, given: Given, seed: int, arrays: dict[str, Array], slots: N
         search, sweep, score, best_score, repeats, noise = (
             int(arrays[name][slot]) for name in _GIVEN_NUMBERS
         )
-        standing = Standing(trees[slot, :nodes], score, sweep, best_trees[slot, :nodes], best_score)
-        NUMPY_STAGES[stage](given, standing, Draws(seed, search, search_log_table()), repeats, noise)
-        arrays["sweep"][slot], arrays["score"][slot] = standing.sweep, standing.score
-        arrays["best_score"][slot] = standing.best_score
-        trees[slot, :nodes], best_trees[slot, :nodes] = standing.parents, standing.best_parents
+        state = NumpyState(trees[slot, :nodes], score, sweep, best_trees[slot, :nodes], best_score)
+        NUMPY_STAGES[stage](given, state, Draws(seed, search, search_log_table()), repeats, noise)
+        arrays["sweep"][slot], arrays["score"][slot] = state.sweep, state.score
+        arrays["best_score"][slot] = state.best_score
+        trees[slot, :nodes], best_trees[slot, :nodes] = state.parents, state.best_parents
 
 
 _GIVEN_NUMBERS = ("search", "sweep", "score", "best_score", "repeats", "noise")

@@ -254,7 +254,7 @@ def _older(module: bytes, version: str) -> bytes:
     """Return a module of an older version of SPIR-V, by Khronos's translator to LLVM and back.
 
     The translator writes version 1.0 for whatever does not need a newer one; what is valid in it is also
-    valid up to 1.3, so that the number in the header is the one that was asked for.
+    valid up to 1.3, so that the number in the header is the one that was requested.
     """
     try:
         program = import_module("dpcpp_llvm_spirv").get_llvm_spirv_path()

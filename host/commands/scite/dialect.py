@@ -185,7 +185,7 @@ def _trees(folder: Path, base: str) -> list[str]:
 
 
 def refuse_what_is_missing(call: SciteCall) -> None:
-    """Raise an OptionError for invalid options, and for those that SCITE has and syclade lacks."""
+    """Raise an OptionError for invalid options, and for options of SCITE that syclade lacks."""
     if not 0.0 <= call.learn <= 1.0:
         raise OptionError(f"-e is {call.learn}", hint="use a probability, 0 to 1")
     if call.learn == 1.0:

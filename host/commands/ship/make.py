@@ -88,7 +88,7 @@ def archive_of(name: str, made_for: str) -> str:
 
 
 def read_archives(folder: Path) -> tuple[dict[str, str], list[Compiled]]:
-    """Return (versions of the compilers, kernels); without those that are missing or damaged."""
+    """Return (versions of the compilers, kernels), without missing and damaged kernels."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         entries = [Precompiled(**entry) for entry in manifest["kernels"]]

@@ -33,7 +33,7 @@ __all__ = ["CellLabels", "labels_of"]
 logger = logging.getLogger("syclade.input")
 
 _CELLS_OF_SPECIMEN = 5
-"""Fewest cells of a specimen on average where nobody asked for the column: plates have a sample per cell."""
+"""Fewest cells of a specimen on average where nobody requested the column: plates have a sample per cell."""
 
 _MOST_GROUPS = 50
 """Most values of a column of the matrix that is shown as a label: others are measurements, or names."""
@@ -149,7 +149,7 @@ def _has_few_values(texts: Sequence[str]) -> bool:
 
 
 def _are_specimens(texts: Sequence[str], name: str) -> bool:
-    """Return whether labels that nobody asked for are those of several specimens with cells enough."""
+    """Return whether labels that were not requested are those of several specimens with enough cells."""
     kinds = len({*texts} - {""})
     if kinds * _CELLS_OF_SPECIMEN > len(texts):
         logger.info(

@@ -41,7 +41,7 @@ _MATRIX_ROW = re.compile(r"[0123]( +[0123])+")
 
 
 def listed_names(text: str) -> tuple[str, ...]:
-    """Return names with commas between; one that has a comma itself is in double quotes, as in CSV."""
+    """Return names separated by commas; a name with a comma is in double quotes, as in CSV."""
     rows = csv.reader([text], skipinitialspace=True)
     return tuple(name for row in rows for name in row if name)
 
@@ -61,7 +61,7 @@ def chosen_mutations(names: Sequence[str], mutations: Sequence[str]) -> tuple[li
 
 
 def near_names(name: str, mutations: Sequence[str]) -> list[str]:
-    """Return the mutations that a wrong name may mean: those that contain it, or are spelt like it."""
+    """Return the mutations that a wrong name may mean: their names contain it, or are spelt like it."""
     return [one for one in mutations if name.lower() in one.lower()] or difflib.get_close_matches(
         name, mutations
     )

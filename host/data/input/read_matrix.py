@@ -177,7 +177,7 @@ def _of_matrix(matrix: Matrix, format: str, options: ReadOptions) -> Matrix:
 
 
 def _of_object(source: object, format: str, options: ReadOptions) -> tuple[Matrix, Marks]:
-    """Return the matrix of an array, a data frame or an AnnData, and what it marks."""
+    """Return the matrix of an array, a data frame or an AnnData, and the marks that it has."""
     from syclade.host.data.input.tables import (
         OF_ARRAYS,
         is_anndata,
@@ -215,7 +215,7 @@ def _of_file(
     strict: bool,
     beside: tuple[bool, bool],
 ) -> tuple[Matrix, Marks]:
-    """Read a file, folder or stream, and what it marks.
+    """Read a file, folder or stream, and the marks that it has.
 
     Args:
         file, format, options, strict: as for `read_matrix`.

@@ -27,7 +27,7 @@ __all__ = ["Assignment", "attach", "attach_cells", "best_nodes", "log_likelihood
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """The best places: of cells, nodes of a mutation tree; of mutations, edges of a cell tree.
+    """Best places: for cells, nodes of a mutation tree; for mutations, edges of a cell tree.
 
     The arrays are read-only; items are in the order of the matrix.
 

@@ -282,7 +282,7 @@ def presence(
 
 
 def shares_of(counts: NDArray[np.float64], cells: float | None = None) -> NDArray[np.float64]:
-    """Return the shares that follow from expected numbers of cells: the maximisation of EM. None is 0.
+    """Return the shares that follow from expected numbers of cells: the M step of EM. No share is 0.
 
     Args:
         counts: float64, shape (nodes,): number of cells at each node.

@@ -266,7 +266,7 @@ def problem_at(problem: AProblem, matrix: Matrix, rates: ObservationModel) -> AP
 
 
 def _informative(columns: NDArray[np.uint8], rates: ObservationModel) -> tuple[int, ...]:
-    """Return the values of a matrix that say something."""
+    """Return the informative values of a matrix."""
     if isinstance(rates, Levels):
         return tuple(range(len(rates.odds)))
     return _WITH_ZYGOSITY if (columns == HOMOZYGOUS).any() else _VALUES
@@ -326,7 +326,7 @@ class LeafProblem(Problem):
 def make_leaf_problem(
     matrix: Matrix, rates: ObservationModel, *, model: RateModel | None = None
 ) -> LeafProblem:
-    """Reduce a matrix and rates to what chains of cell trees need.
+    """Reduce a matrix and rates to the input of chains of cell trees.
 
     Args:
         matrix: n mutations x m cells, m >= 2.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import path_counts, shares_of, tree_of_matrix
 from syclade.host.data.model.rates import ObservationModel, Rates, scored_values
+from syclade.host.data.trees.tree import preorder
 
 __all__ = [
     "CHANCE",
@@ -22,8 +23,10 @@ __all__ = [
     "advised_rates",
     "chance_of",
     "expected_counts",
+    "expected_errors",
     "fit_rates",
     "largest_sum",
+    "log_odds_of_rate",
     "misfit",
     "rates_of_calls",
     "within_sum",
@@ -34,6 +37,10 @@ FAR = 5.0
 
 CHANCE = 1e-3
 """Probability below which a number of errors is no chance."""
+
+
+_MOST_MAXIMISATIONS, _NEAR = 20, 0.1
+"""Rounds of expectation and maximisation before a grid is laid out, and change in log odds that ends them."""
 
 
 class RatePrior(NamedTuple):
@@ -52,7 +59,7 @@ class RatePrior(NamedTuple):
         return np.asarray((self.strength - 1.0) * np.log1p(-rate))
 
     def width(self, inside: float) -> float:
-        """Return the width of the shortest interval with a probability: it begins at 0."""
+        """Return the width of the shortest interval with this probability, which begins at 0."""
         total = 1.0 - (1.0 - self.most) ** self.strength
         return float(1.0 - (1.0 - inside * total) ** (1.0 / self.strength))
 
@@ -247,3 +254,40 @@ def chance_of(errors: int, expected: float) -> float:
     """
     change = errors * math.log(errors / expected) if errors else 0.0
     return math.exp(min(0.0, errors - expected - change))
+
+
+def expected_errors(
+    matrix: Matrix,
+    rates: Rates,
+    tree: NDArray[np.int32],
+    shares: NDArray[np.float64] | None,
+    names: Sequence[str],
+) -> list[tuple[float, float]]:
+    """Return the numbers of errors and of right observations that each rate is the share of.
+
+    They are those that are expected at the most likely rates of this tree with its shares, which may be far
+    from the rates that trees were sampled under: rounds of expectation and maximisation come near to them.
+    """
+    ordered = None if shares is None else shares[preorder(tree)]
+    for _ in range(_MOST_MAXIMISATIONS):
+        errors = _errors_of(expected_counts(matrix, rates, tree, ordered)[0])
+        found = within_sum({name: _share(name, errors[name]) for name in names}, rates)
+        before, rates = rates, _with(rates, found)
+        moved = (
+            abs(log_odds_of_rate(getattr(rates, name)) - log_odds_of_rate(getattr(before, name)))
+            for name in names
+        )
+        if max(moved) < _NEAR:
+            break
+    return [errors[name] for name in names]
+
+
+def _share(name: str, errors: tuple[float, float]) -> float:
+    """Return the share of the errors, as a rate that the prior allows."""
+    wrong, right = (number + 1.0 for number in errors)
+    return min(wrong / (wrong + right), PRIORS[name].most)
+
+
+def log_odds_of_rate(rate: float) -> float:
+    """Return the log odds of a rate."""
+    return math.log(rate) - math.log1p(-rate)

@@ -157,7 +157,7 @@ class RateTables:
         return tuple((self.fn_weights[places[FN]] + self.fp_weights[places[FP]]).tolist())
 
     def worth(self, places: Places) -> int:
-        """Return what is added to a tree's score at grid points."""
+        """Return the addend of a tree's score at grid points."""
         worths = (self.fn_worth, self.fp_worth, self.doublet_worth)
         return sum(int(worth[place]) for worth, place in zip(worths, places, strict=True))
 

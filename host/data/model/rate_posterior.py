@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rate_fit import PRIORS, expected_counts, largest_sum, within_sum
+from syclade.host.data.model.rate_fit import PRIORS, expected_errors, largest_sum, log_odds_of_rate
 from syclade.host.data.model.rates import Columns, Rates, distinct_columns
-from syclade.host.data.trees.tree import levels_of, preorder
+from syclade.host.data.trees.tree import levels_of
 from syclade.host.ground.values import JsonObject
 
 __all__ = ["RateInterval", "RatePosterior", "rate_posterior"]
@@ -33,9 +32,6 @@ INSIDE = 0.9
 _NAMES = ("fp_rate", "fn_rate")
 _COARSE, _FINE, _DEGREE = 9, 201, 6
 """Points of each rate at which likelihoods are computed; points between them; degree of the polynomial."""
-
-_MOST_MAXIMISATIONS, _NEAR = 20, 0.1
-"""Rounds of expectation and maximisation before a grid is laid out, and change in log odds that ends them."""
 
 _WIDTH, _WIDER, _MOST_ROUNDS = 4.0, 1.6, 8
 """Half the width of the grid, in standard deviations of a known tree; its growth while it is too narrow."""
@@ -139,17 +135,17 @@ class RatePosterior(NamedTuple):
         """
         found = {}
         for name, one in self.intervals.items():
-            under, mean = (_log_odds(rate) for rate in (getattr(self.sampled_under, name), one.mean))
+            under, mean = (log_odds_of_rate(rate) for rate in (getattr(self.sampled_under, name), one.mean))
             if before is not None:
-                first = under - _log_odds(getattr(before.sampled_under, name))
+                first = under - log_odds_of_rate(getattr(before.sampled_under, name))
                 ratio = min(max((mean - under) / first, 0.0), _STEEPEST) if first else 0.0
-                mean = min(mean + (mean - under) * ratio / (1.0 - ratio), _log_odds(PRIORS[name].most))
+                mean = min(mean + (mean - under) * ratio / (1.0 - ratio), log_odds_of_rate(PRIORS[name].most))
             found[name] = float(f"{1.0 / (1.0 + math.exp(-mean)):.3g}")
         return found
 
     @property
     def wide(self) -> tuple[str, ...]:
-        """Names of the rates of which the matrix says little: their intervals are wide beside the prior's."""
+        """Names of rates that the matrix hardly determines: their intervals are wide beside the prior's."""
         return tuple(
             name
             for name, one in self.intervals.items()
@@ -205,8 +201,8 @@ def rate_posterior(
     chosen = np.arange(used) * len(trees) // used
     some = trees[chosen]
     logs = np.zeros(some.shape) if shares is None else np.log(shares[chosen])
-    errors = _errors(matrix, rates, some[0], None if shares is None else shares[chosen[0]], names)
-    highest = [_log_odds(min(PRIORS[name].most, largest_sum(rates, names))) for name in names]
+    errors = expected_errors(matrix, rates, some[0], None if shares is None else shares[chosen[0]], names)
+    highest = [log_odds_of_rate(min(PRIORS[name].most, largest_sum(rates, names))) for name in names]
     ends = [_ends(one, most) for one, most in zip(errors, highest, strict=True)]
     for _ in range(_MOST_ROUNDS):
         axes = [np.linspace(low, high, _COARSE) for low, high in ends]
@@ -220,53 +216,11 @@ def rate_posterior(
     return RatePosterior(intervals, used, float(weights.sum() ** 2 / (weights**2).sum()), rates)
 
 
-def _errors(
-    matrix: Matrix,
-    rates: Rates,
-    tree: NDArray[np.int32],
-    shares: NDArray[np.float64] | None,
-    names: Sequence[str],
-) -> list[tuple[float, float]]:
-    """Return the numbers of errors and of right observations that each rate is the share of.
-
-    They are those that are expected at the most likely rates of this tree with its shares, which may be far
-    from the rates that trees were sampled under: rounds of expectation and maximisation come near to them.
-    """
-    ordered = None if shares is None else shares[preorder(tree)]
-    for _ in range(_MOST_MAXIMISATIONS):
-        (right, missed), (wrong, seen) = expected_counts(matrix, rates, tree, ordered)[0][:2].tolist()
-        errors = {"fp_rate": (wrong, right), "fn_rate": (missed, seen)}
-        found = within_sum({name: _share(name, errors[name]) for name in names}, rates)
-        before, rates = (
-            rates,
-            replace(
-                rates,
-                fp_rate=found.get("fp_rate", rates.fp_rate),
-                fn_rate=found.get("fn_rate", rates.fn_rate),
-            ),
-        )
-        moved = (abs(_log_odds(getattr(rates, name)) - _log_odds(getattr(before, name))) for name in names)
-        if max(moved) < _NEAR:
-            break
-    return [errors[name] for name in names]
-
-
-def _share(name: str, errors: tuple[float, float]) -> float:
-    """Return the share of the errors, as a rate that the prior allows."""
-    wrong, right = (number + 1.0 for number in errors)
-    return min(wrong / (wrong + right), PRIORS[name].most)
-
-
 def _ends(errors: tuple[float, float], highest: float) -> tuple[float, float]:
     """Return the ends of a rate's grid, in log odds, from where it would be if the tree were known."""
     wrong, right = (number + 1.0 for number in errors)
     center, width = math.log(wrong / right), _WIDTH * math.sqrt(1.0 / wrong + 1.0 / right)
     return max(_LOWEST, min(center, highest) - width), min(highest, center + width)
-
-
-def _log_odds(rate: float) -> float:
-    """Return the log odds of a rate."""
-    return math.log(rate) - math.log1p(-rate)
 
 
 def _rate(scale: NDArray[np.float64]) -> NDArray[np.float64]:

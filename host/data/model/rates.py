@@ -164,7 +164,7 @@ ObservationModel: TypeAlias = Rates | Levels
 
 
 def all_rates(model: ObservationModel) -> dict[str, float | None]:
-    """Return the error rates of a model by name; None for those that it does not have."""
+    """Return the error rates of a model by name; None for rates that it lacks."""
     return {name.name: getattr(model, name.name, None) for name in fields(Rates)}
 
 

@@ -299,7 +299,7 @@ class _Fit:
 
 
 def _against(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability of what has these log odds against it; 1e-304 and less may be that."""
+    """Return the probability of an event with these log odds against it; at least 1e-304."""
     return np.asarray(1.0 / (1.0 + np.exp(np.minimum(log_odds, _MOST_LOG_ODDS))))
 
 

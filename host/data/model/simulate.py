@@ -227,7 +227,7 @@ class _Nodes(NamedTuple):
         return np.asarray(drawn, dtype=np.int32)
 
     def of_all(self, count: int) -> NDArray[np.float64]:
-        """Return the shares of so many nodes: float64, 0 for those without cells."""
+        """Return the shares of this many nodes: float64, 0 for nodes without cells."""
         found = np.zeros(count)
         found[self.nodes] = 1.0 / len(self.nodes) if self.expected is None else self.expected
         return found
@@ -304,7 +304,7 @@ def _drawn_shares(
 def _without_information(
     observed: NDArray[np.uint8], count: int, rng: np.random.Generator
 ) -> tuple[int, ...]:
-    """Take the information from so many mutations of a matrix, and return their numbers."""
+    """Remove the information on this many mutations of a matrix; return their numbers."""
     chosen = rng.choice(len(observed), count, replace=False).tolist() if count else []
     for mutation in chosen[::2]:
         observed[mutation] = MISSING

@@ -43,8 +43,8 @@ class Comparison:
         shared: number of mutations of both trees: those that are compared.
         only_tree, only_true: mutations of one tree alone, which are left out.
         distances: agreements of pairs and clades, CASet and DISC.
-        mltd: MLTD of the shared mutations; None if it was not asked for.
-        mp3: MP3's similarity of the shared mutations, 0 to 1; None if it was not asked for, or if there are
+        mltd: MLTD of the shared mutations; None if it was not requested.
+        mp3: MP3's similarity of the shared mutations, 0 to 1; None if it was not requested, or if there are
             more than `MOST_OF_MP3`.
     """
 
@@ -60,7 +60,7 @@ class Comparison:
 
     @property
     def agreements(self) -> dict[str, Agreement]:
-        """Numbers of claims by what they are of."""
+        """Numbers of claims by kind."""
         return self.distances.agreements
 
     @property
@@ -103,7 +103,7 @@ class CellComparison:
 
     @property
     def agreements(self) -> dict[str, Agreement]:
-        """Numbers of claims by what they are of."""
+        """Numbers of claims by kind."""
         return {"clades": self.clades, "splits": self.splits, "triplets": self.triplets}
 
     def to_dict(self) -> JsonObject:

@@ -105,7 +105,7 @@ class _UnderWay(Generic[Tag, Answer]):
 
 
 class JobPool(Generic[Tag, Answer]):
-    """Places that share the work on one problem. What they open stays open until the pool is closed.
+    """Places that share the work on one problem. What they opened stays open until the pool is closed.
 
     The type variables are that of the tags that jobs are submitted with, and that of their answers.
 

@@ -177,7 +177,7 @@ def work_since(before: Iterable[WorkDone], after: Iterable[WorkDone]) -> tuple[W
 
 
 def named_by_host(work: Iterable[WorkDone]) -> tuple[WorkDone, ...]:
-    """Return work whose executors have the name of this machine in theirs."""
+    """Return work with the name of this machine in the names of its executors."""
     return tuple(
         replace(one, executor=replace(one.executor, name=f"{one.executor.name}, on {host_name()}"))
         for one in work

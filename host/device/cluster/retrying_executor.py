@@ -133,7 +133,7 @@ class RetryingExecutor(Executor):
         self._give()
 
     def _repeat(self, one: _Call[T], error: BaseException) -> None:
-        """Let a call whose worker was lost wait again, before those that were not submitted yet."""
+        """Queue a call whose worker was lost again, before calls that were not submitted yet."""
         try:
             self.workers.renew_after(error)
         except Exception as problem:

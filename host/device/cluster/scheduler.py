@@ -127,7 +127,7 @@ def _client(opened: ExitStack, connect: Connect, text: str) -> Client:
 
 
 def _reason_of(error: Exception) -> str:
-    """Return an error as one line; of a command that failed, what it wrote to standard error."""
+    """Return an error as one line; for a failed command, its standard error."""
     text = str(error)
     return " ".join((text.partition("stderr:")[2].strip() or text).split()) or type(error).__name__
 
@@ -171,7 +171,7 @@ def _maintain_workers(
     """Start workers, and replace those that end: jobs at their time limit, or that die while they start.
 
     dask notices neither that a worker ended before it had connected, nor that it has too few, unless it is
-    asked for a number of them.
+    requested a number of them.
 
     Args:
         opened: ends this.

@@ -44,7 +44,7 @@ class SharedTrees(NamedTuple):
         return short_repr(self)
 
     def spaced(self, most: int) -> SharedTrees:
-        """Return up to so many of them, evenly spaced."""
+        """Return at most this many of them, evenly spaced."""
         used = min(len(self.trees), most)
         chosen = np.arange(used) * len(self.trees) // used
         return SharedTrees(self.trees[chosen], self.shares[chosen])

@@ -68,7 +68,7 @@ class SupportFinding(Finding):
 
     @property
     def warnings(self) -> list[str]:
-        """Where the tree says more than the samples, and whether these are enough."""
+        """Messages: where the tree claims more than the samples support, and whether these are too few."""
         return self.support.warnings
 
     def section(self) -> Section:

@@ -21,21 +21,17 @@ from syclade.host.calls.regions import whole
 from syclade.host.calls.run import call_variants, samples_of
 from syclade.host.ground.options.calls import CallOptions
 from syclade.quality.calls.random_reads import SimulatedIndel, random_indels, repetitive_reference
+from syclade.quality.studies.calls.truth import FREQUENCIES, Score, print_table
 
 __all__ = [
     "DEPTHS",
-    "FREQUENCIES",
     "score_depth",
     "write_indel_reads",
 ]
 
 DEPTHS = (300, 1000, 3000, 10000)
-FREQUENCIES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 LENGTH, READ, QUALITY = 1000, 100, 37
 CONTIG = "simulated"
-
-Score = tuple[int, int, float]
-"""Indels found, false calls, and the smallest frequency that was found."""
 
 
 def write_indel_reads(
@@ -154,15 +150,6 @@ def _place(reference: NDArray[np.uint8], indel: SimulatedIndel) -> tuple[Any, ..
     return anchor, _text(reference[anchor:end]), _text(alternative)
 
 
-def main() -> None:
-    """Print a table of all depths."""
-    modes = CallOptions(call_indels=True), CallOptions(call_indels=True, compat=True, drop_filtered=True)
-    print("| depth | found of 10 | false | smallest frequency found | LoFreq: found | false |")
-    print("|---|---|---|---|---|---|")
-    for depth in DEPTHS:
-        own, lofreq = score_depth(depth, depth, modes)
-        print(f"| {depth:,} | {own[0]} | {own[1]} | {own[2]:.1%} | {lofreq[0]} | {lofreq[1]} |", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    both = CallOptions(call_indels=True), CallOptions(call_indels=True, compat=True, drop_filtered=True)
+    print_table(score_depth, DEPTHS, both)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from syclade.host.calls.reference import BASES, Reference
@@ -12,7 +12,7 @@ from syclade.host.calls.run import call_variants, samples_of
 from syclade.host.ground.options.calls import CallOptions
 from syclade.quality.studies.calls.simulation import simulate_reads, write_reads
 
-__all__ = ["DEPTHS", "FREQUENCIES", "Score", "score_depth"]
+__all__ = ["DEPTHS", "FREQUENCIES", "Score", "print_table", "score_depth"]
 
 DEPTHS = (300, 1000, 3000, 10000, 20000)
 FREQUENCIES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -41,15 +41,24 @@ def score_depth(depth: int, seed: int, modes: Sequence[CallOptions]) -> list[Sco
     return scores
 
 
-def main() -> None:
-    """Print a table of all depths."""
-    modes = CallOptions(), CallOptions(compat=True, drop_filtered=True)
+def print_table(
+    score: Callable[[int, int, Sequence[CallOptions]], Sequence[Score]],
+    depths: Sequence[int],
+    modes: Sequence[CallOptions],
+) -> None:
+    """Print a table of all depths: syclade's score, and that of LoFreq's way.
+
+    Args:
+        score: function of depth, seed and modes.
+        depths: the depths, which are also the seeds.
+        modes: options of both.
+    """
     print("| depth | found of 10 | false | smallest frequency found | LoFreq: found | false |")
     print("|---|---|---|---|---|---|")
-    for depth in DEPTHS:
-        own, lofreq = score_depth(depth, depth, modes)
+    for depth in depths:
+        own, lofreq = score(depth, depth, modes)
         print(f"| {depth:,} | {own[0]} | {own[1]} | {own[2]:.1%} | {lofreq[0]} | {lofreq[1]} |", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    print_table(score_depth, DEPTHS, (CallOptions(), CallOptions(compat=True, drop_filtered=True)))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from syclade.host.ground.errors import DeviceError
+from syclade.quality.bench.suite import measured_in_subprocess
 
 __all__ = ["CASES", "RATE", "Case", "Run", "Speed", "measure_all", "run_of"]
 
@@ -74,7 +71,6 @@ def run_of(run: Run, device: str, seconds: float, seed: int) -> tuple[float, flo
     Raises:
         DeviceError: the measurement fails.
     """
-    allowed = sorted(os.sched_getaffinity(0))[: run.threads]
     command = [sys.executable, "-P", "-m", "syclade", "bench", "--json", "--device", device]
     numbers = {
         "--cells": run.cells,
@@ -87,17 +83,7 @@ def run_of(run: Run, device: str, seconds: float, seed: int) -> tuple[float, flo
         "--repeats": 1,
     }
     command += [str(part) for pair in numbers.items() for part in pair]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=lambda: os.sched_setaffinity(0, allowed),
-    )
-    if done.returncode:
-        reason = done.stderr.strip() or f"it ends with {done.returncode}"
-        raise DeviceError(f"a measurement with {run.threads} threads fails: {reason}")
-    report = json.loads(done.stdout)
+    report = measured_in_subprocess(command, run.threads)
     return report["steps_per_second"], report["cpu_ns_per_step"]
 
 

@@ -23,7 +23,7 @@ from syclade.host.ground.options.types import AnyPath
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["beside", "numbers_of", "of_pair", "read_long", "why_not_long"]
+__all__ = ["numbers_of", "of_pair", "read_long", "second_table", "why_not_long"]
 
 _COUNT = re.compile(r"([0-9]{1,9})(?:[.,]0*)?")
 
@@ -68,7 +68,9 @@ def of_pair(table: Table, options: ReadOptions, path: str, form: str) -> Grid:
         pair = f"{flag_of('total_reads')} and {flag_of('ref_reads')}"
         raise OptionError(f"{pair} are both given", hint="give one of them")
     alternate = numbers_of(table, path)
-    second, digest = beside(table, options.total_reads or options.ref_reads or "", path, form, numbers_of)
+    second, digest = second_table(
+        table, options.total_reads or options.ref_reads or "", path, form, numbers_of
+    )
     transposed = options.rows == "cells"
     depth = second if options.ref_reads is None else alternate + second
     mutations, cells = table.names, table.columns
@@ -81,7 +83,7 @@ def of_pair(table: Table, options: ReadOptions, path: str, form: str) -> Grid:
     return replace(called(alternate, depth, options, path, line_of).grid(mutations, cells), also=(digest,))
 
 
-def beside(
+def second_table(
     table: Table,
     file: AnyPath | DataFrame,
     path: str,
@@ -138,7 +140,7 @@ def _order(names: Sequence[str], others: Sequence[str], what: str, path: str, ot
 
 
 def numbers_of(table: Table, path: str) -> NDArray[np.float64]:
-    """Return the numbers of reads in a table; NaN for those that are missing."""
+    """Return the numbers of reads in a table; NaN for missing ones."""
     return np.array(
         [
             [_count(entry, path, line) for entry in row]
@@ -289,7 +291,7 @@ def _usual(header: Sequence[str]) -> dict[str, list[int]]:
 
 
 def _absent(roles: Iterable[str]) -> str:
-    """Return what a table lacks; empty if it has all columns."""
+    """Return the columns that a table lacks; empty if it has all."""
     names = {"cell": "cells", "mutation": "mutations", "alt": "alternate reads"}
     absent = [words for role, words in names.items() if role not in roles]
     return ", ".join(absent + ([] if {"total", "ref"} & set(roles) else ["all reads, or reference reads"]))

@@ -126,7 +126,7 @@ def _names(path: Path) -> list[str]:
 
 
 def _sites(path: Path, options: ReadOptions) -> tuple[list[str], list[str]]:
-    """Return the name of each row, and what distinguishes it from a row of the same name."""
+    """Return the name of each row, and a text that distinguishes it from a row of the same name."""
     names = []
     for number, line in enumerate(lines_of(_bytes(path), str(path)), 1):
         fields = [field.strip() for field in line.split("\t")]

@@ -127,7 +127,7 @@ class Grid:
         notes: lines for the log.
         also: SHA-256 of further files that were read, in hexadecimal.
         marks: mutations and cells to leave out.
-        evidence: what is known of each entry besides its call; None if it was not asked for.
+        evidence: what is known of each entry besides its call; None if it was not requested.
         labels: labels of the cells by column; texts, empty for none.
         places: position and alleles of mutations, by their names.
     """
@@ -245,7 +245,7 @@ def code(
 
 
 def _of_others(symbol: str) -> str:
-    """Return the hint at what reads a symbol that is no value: a probability, a word, a genotype."""
+    """Return a hint how to read a symbol that is no value: a probability, a word, a genotype."""
     if _PROBABILITY.fullmatch(symbol.strip()):
         reads = f"{flag_of('evidence', 'likelihoods')} {flag_of('coding', 'probability')}"
         return f"; of probabilities, {reads} reads a table"
@@ -253,7 +253,7 @@ def _of_others(symbol: str) -> str:
 
 
 def words_hint(symbol: str) -> str:
-    """Return the hint at a symbol of a table that is a word or a genotype."""
+    """Return the hint for a table's symbol that is a word or a genotype."""
     if _GENOTYPE.fullmatch(symbol.strip()):
         return "; genotypes are read from VCF: in a table, write 0 for 0/0, 1 for 0/1, 2 for 1/1, NA for ./."
     if re.fullmatch(r"[A-Za-z]+", symbol.strip()):

@@ -92,7 +92,7 @@ def _labels(file: File, count: int, path: Path) -> dict[str, tuple[str, ...]]:
             continue
         with suppress(
             MatrixError
-        ):  # such as a group that is no column: what a run needs is asked for by name
+        ):  # such as a group that is no column: what a run needs is requested by name
             values = texts(frame[name], count, f"obs's {name}", path, gaps=True)
             found[str(name)] = tuple("" if kind == "f" and value == "nan" else value for value in values)
     return found

@@ -59,7 +59,7 @@ def odds_of(mutated: NDArray[np.float64], absent: NDArray[np.float64]) -> NDArra
 
 
 def calls_of(log_odds: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Return the likelier of both as calls: 1 above 0, 0 below, and missing where nothing is known."""
+    """Return the likelier state as calls: 1 above 0, 0 below, and missing where nothing is known."""
     return np.where(log_odds == 0.0, 3, log_odds > 0.0).astype(np.uint8)
 
 
@@ -80,7 +80,7 @@ def likely_grid(
 
 
 def check_coding(options: ReadOptions, *, second: bool, path: str) -> str | None:
-    """Return the coding of likelihoods in a table or layer; None if they are not asked for.
+    """Return the coding of likelihoods in a table or layer; None if they are not requested.
 
     Args:
         options: the options.
@@ -147,7 +147,7 @@ def odds_of_numbers(
 
 
 def likelihood_numbers(table: Table, path: str) -> NDArray[np.float64]:
-    """Return the numbers of a table of likelihoods or of logarithms; NaN for those that are missing.
+    """Return the numbers of a table of likelihoods or of logarithms; NaN for missing ones.
 
     Raises:
         MatrixError: an entry is not a number, with the line.

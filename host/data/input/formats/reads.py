@@ -96,7 +96,7 @@ class Called(NamedTuple):
     Attributes:
         values: uint8, shape (n_mutations, n_cells).
         notes: lines for the log, such as the limits of calls.
-        evidence: the numbers themselves, if they are asked for; or likelihoods, from which the calls are.
+        evidence: the numbers themselves, if they are requested; or likelihoods, from which the calls are.
     """
 
     values: NDArray[np.uint8]
@@ -190,7 +190,7 @@ def check_reads(
 
 
 def reads_of(alternate: Array, depth: Array, options: ReadOptions) -> Reads | None:
-    """Return checked numbers of reads as evidence, if it is asked for; those not known are 0 of 0."""
+    """Return checked numbers of reads as evidence, if it is requested; those not known are 0 of 0."""
     if options.evidence != "reads":
         return None
     known = ~(np.isnan(alternate) | np.isnan(depth))
@@ -207,7 +207,7 @@ def filtered(
     quality: Array | None = None,
     share: Array | None = None,
 ) -> NDArray[np.uint8]:
-    """Return genotypes without those that do not pass the options.
+    """Return genotypes; those that fail the filters are missing.
 
     Mutations with less than ``min_vaf`` per cent of alternate reads become 0. Calls with too few reads, too
     low a quality, or alternate reads that do not fit the genotype become missing, as do calls that lack a

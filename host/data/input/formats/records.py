@@ -159,7 +159,7 @@ class Records:
         return replace(grid, notes=(*grid.notes, note)) if note else grid
 
     def _stacked(self) -> Evidence | None:
-        """Return the evidence of all rows; None if it is not asked for."""
+        """Return the evidence of all rows; None if it is not requested."""
         if self._options.evidence == "calls":
             return None
         first = np.stack([row.evidence[0] for row in self._rows])
@@ -193,7 +193,7 @@ class Site(NamedTuple):
     ref: str
 
     def names(self, allele: str, *, by_id: bool) -> tuple[str, str]:
-        """Return the name of an alternate allele, and what distinguishes it from an equal name.
+        """Return the name of an alternate allele, and a text that distinguishes it from an equal name.
 
         Args:
             allele: the allele.

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.formats.counts import beside, of_pair
+from syclade.host.data.input.formats.counts import of_pair, second_table
 from syclade.host.data.input.formats.grid import (
     MISSING,
     PLAIN,
@@ -140,7 +140,7 @@ def _likely(table: Table, options: ReadOptions, coding: str, path: str, form: st
     mutated, absent = likelihood_numbers(table, path), None
     also: tuple[str, ...] = ()
     if options.absent is not None:
-        absent, digest = beside(table, options.absent, path, form, likelihood_numbers)
+        absent, digest = second_table(table, options.absent, path, form, likelihood_numbers)
         also = (digest,)
     odds = odds_of_numbers(mutated, absent, coding, path, table.lines)
     if options.rows == "cells":

@@ -141,7 +141,7 @@ def _called(
 def _reads(
     layers: Group, shape: tuple[int, int], options: ReadOptions, path: Path, *, cells_first: bool = False
 ) -> Reads | None:
-    """Return the numbers of reads (DP, and AD or else AF of them), if they are asked for.
+    """Return the numbers of reads (DP, and AD or else AF of them), if they are requested.
 
     Args:
         layers, shape, options, path: as for `_called`.

@@ -49,7 +49,7 @@ def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
 
     The value is 0 for no copy of the allele, 1 for some, 2 for all (also one of one), and 3 for a genotype
     that is not known. Records without a specified alternate allele are skipped, and those without GT, unless
-    they have the evidence that is asked for (AD, RO and AO, or AU to TU; PL, GL or GP); with the option
+    they have the evidence that is requested (AD, RO and AO, or AU to TU; PL, GL or GP); with the option
     ``filter``, also those that did not pass. Calls that do not pass ``min_depth`` (DP, or the sum of AD),
     ``min_gq`` (GQ) or the limits of alternate reads (AD, AF or VAF) are missing, or 0 below ``min_vaf``.
 
