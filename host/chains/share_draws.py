@@ -200,7 +200,8 @@ def _log2(values: NDArray[np.float64]) -> NDArray[np.float64]:
     The last bit of `np.log2` depends on AVX-512. Divided by a small shape, it would change shares, and so
     chains.
     """
-    return np.array([math.log2(value) for value in values.ravel().tolist()]).reshape(values.shape)
+    logs = np.fromiter(map(math.log2, values.ravel().tolist()), dtype=np.float64, count=values.size)
+    return logs.reshape(values.shape)
 
 
 def concentration_of(

@@ -84,7 +84,9 @@ def _of_points(missed: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArra
 
     grid = _grid()
     a, b = grid.missed[:, None], grid.seen[:, None]
-    return np.asarray((betaln(a + missed, b + seen) - betaln(a, b)).sum(axis=1))
+    pairs, own = np.unique(np.stack([missed, seen]), axis=1, return_inverse=True)  # many are equal
+    of_pairs = betaln(a + pairs[0], b + pairs[1]) - betaln(a, b)
+    return np.asarray(of_pairs.take(own.ravel(), axis=1).sum(axis=1))
 
 
 def beta_posteriors(

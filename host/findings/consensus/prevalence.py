@@ -18,7 +18,7 @@ from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.findings.silent import equal_nodes
 from syclade.host.ground.values import short_repr
 
-__all__ = ["Mixture", "mixture_of", "mixture_with_doublets"]
+__all__ = ["Mixture", "mixture_of", "mixture_with_doublets", "multinomial"]
 
 INTERVAL = (0.05, 0.95)
 """Quantiles at the ends of an interval."""
@@ -42,6 +42,9 @@ _SAME_DIGITS = 9
 _EXACT_DIGITS = 12
 """Digits of relative likelihoods that draws use: the last ones differ between processors, and would make
 other groups of equal cells, and so other draws."""
+
+_FEW_COLUMNS, _MORE_COLUMNS = 32, 8
+"""Likely clones of a cell among which it is drawn at first, and so many more where others were drawn."""
 
 _SEED = 34
 
@@ -130,16 +133,17 @@ def _draws_of(likelihood: NDArray[np.float64], generator: np.random.Generator, o
         return_counts=True,
     )
     most = int((relative > NEGLIGIBLE).sum(axis=0).max())
-    places = np.argsort(-relative, axis=0, kind="stable")[:most].T  # (kinds, most): the best clones
+    places = np.ascontiguousarray(np.argsort(-relative, axis=0, kind="stable")[:most].T)  # (kinds, most)
     likely = np.take_along_axis(relative.T, places, axis=1)
     shares, alike = np.full(clones, 1.0 / clones), _alike(relative) if of_specimen else []
     draws = np.empty((min(DRAWS, max(LEAST_DRAWS, _WORK // likely.size)), clones))
-    total = np.zeros(likely.shape)
+    total, weights, columns = np.zeros(likely.shape), np.empty(likely.shape), _FEW_COLUMNS
     for number in range(-BURN_IN, len(draws)):
-        weights = likely * shares[places]
+        np.multiply(likely, shares[places], out=weights)
         weights /= weights.sum(axis=1, keepdims=True)
-        drawn = generator.multinomial(sizes, weights)
-        counts = np.bincount(places.ravel(), weights=drawn.ravel(), minlength=clones)
+        drawn, columns = multinomial(generator, sizes, weights, columns)
+        used = drawn > 0
+        counts = np.bincount(places[:, : drawn.shape[1]][used], weights=drawn[used], minlength=clones)
         shares = _drawn_shares(counts, alike, generator)
         if number >= 0:
             draws[number] = counts
@@ -147,6 +151,36 @@ def _draws_of(likelihood: NDArray[np.float64], generator: np.random.Generator, o
     probability = np.zeros((len(sizes), clones))
     np.put_along_axis(probability, places, total / len(draws), axis=1)
     return _Draws(np.ascontiguousarray(probability[kind.ravel()].T), None, draws)
+
+
+def multinomial(
+    generator: np.random.Generator,
+    sizes: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    columns: int,
+) -> tuple[NDArray[np.int64], int]:
+    """Draw the numbers of each column, as `generator.multinomial` does, from the first columns if these do.
+
+    The generator draws a row from left to right until no cell of it is left. So the other columns matter only
+    if cells are left for them; then it starts anew.
+
+    Args:
+        generator: source of the draws.
+        sizes: int64, shape (rows,): numbers of cells.
+        weights: float64, shape (rows, all columns): probabilities, the likely ones of each row first.
+        columns: number of the first columns.
+
+    Returns:
+        The numbers, which may lack columns without cells, and the number of columns for the next draws.
+    """
+    if columns >= weights.shape[1]:
+        return generator.multinomial(sizes, weights), columns
+    before = generator.bit_generator.state
+    drawn = generator.multinomial(sizes, weights[:, : columns + 1])  # the last column has all that is left
+    if not drawn[:, columns].any():
+        return drawn, columns
+    generator.bit_generator.state = before
+    return generator.multinomial(sizes, weights), columns + _MORE_COLUMNS
 
 
 def _alike(rows: NDArray[np.float64]) -> list[NDArray[np.int64]]:

@@ -98,14 +98,18 @@ def best_places(
     Returns:
         float64, shape (n,).
     """
-    members = np.zeros((len(reference), tree.clones), dtype=np.float32)
-    members[np.flatnonzero(reference), tree.clone_of[reference]] = 1.0
-    sizes = members.sum(axis=0)
+    compared = np.flatnonzero(reference)
+    compared = compared[np.argsort(tree.clone_of[compared], kind="stable")]
+    clones, first = np.unique(tree.clone_of[compared], return_index=True)
+    sizes = np.bincount(tree.clone_of[compared], minlength=tree.clones)
     open_order = (tree.clone_of[:, None] == np.arange(tree.clones)) | (sizes == 0)
     open_order[:, 0] = False
     depths = tree.within.sum(axis=0) - 1  # the root is above all
     places = np.empty((len(below), len(reference)), dtype=np.int64)
+    members = np.zeros((tree.clones, len(reference)), dtype=np.float32)
     for number, one in enumerate(below):
-        above = (2 * (one.T @ members) >= sizes) & ~open_order
+        if len(compared):
+            members[clones] = np.add.reduceat(one[compared], first, axis=0)
+        above = (sizes <= 2 * members.T) & ~open_order
         places[number] = np.where(above, depths, -1).argmax(axis=1)
     return np.array([np.bincount(of_mutation).max() for of_mutation in places.T]) / len(below)

@@ -16,7 +16,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.consensus.cells import cells_on
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, make_clone_tree
-from syclade.host.findings.consensus.prevalence import mixture_of
+from syclade.host.findings.consensus.prevalence import mixture_of, multinomial
 from tests.support.clone_trees import clone_trees
 
 RATES = [
@@ -234,3 +234,20 @@ def test_last_bits_of_likelihoods_do_not_change_draws() -> None:
     np.testing.assert_array_equal(other.probability, found.probability)
     np.testing.assert_array_equal(other.low, found.low)
     assert (mixture_of(likelihood * random.choice([1.0, 1.001], likelihood.shape)).low != found.low).any()
+
+
+def test_draws_from_the_first_columns_are_those_from_all() -> None:
+    random = np.random.default_rng(6)
+    weights = -np.sort(-(random.random((300, 90)) ** 40), axis=1)  # few columns of a row are likely
+    weights /= weights.sum(axis=1, keepdims=True)
+    sizes = random.integers(1, 3, 300)
+    ours, theirs, columns, lengths = np.random.default_rng(1), np.random.default_rng(1), 4, []
+    for _ in range(40):
+        drawn, columns = multinomial(ours, sizes, weights, columns)
+        expected = theirs.multinomial(sizes, weights)
+        np.testing.assert_array_equal(drawn, expected[:, : drawn.shape[1]])
+        assert not expected[:, drawn.shape[1] :].any()
+        lengths.append(drawn.shape[1])
+    assert max(lengths) == 90  # cells were left for the other columns
+    assert min(lengths) < 90  # and were not
+    assert ours.random() == theirs.random()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,7 @@ def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
         chrom, position, identifier, ref, listed, _, filters = (field.strip() for field in fields[:7])
         alleles = [allele.strip() for allele in listed.split(",")]
         if records.uses(keys, alleles):
-            samples = [dict(zip(keys, sample.split(":"), strict=False)) for sample in fields[_FIXED:]]
+            samples = _samples_of(keys, fields[_FIXED:])
             reads_in = partial(reads_of_alleles, fields=keys, ref=ref, alleles=alleles)
             numbers = _numbers(keys, samples, options, reads_in, path, number)
             calls = _calls(samples, path, number) if "GT" in keys else None
@@ -96,14 +96,37 @@ def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
     return records.grid(cells)
 
 
-def _reads_of_mixed(
-    samples: Sequence[Mapping[str, str]], calls: Sequence[tuple[str, ...]]
-) -> Iterator[list[int]]:
+class _SamplesOfRecord(NamedTuple):
+    """Samples of a record; many cells have the same text.
+
+    Attributes:
+        distinct: fields of the different samples, by their keys.
+        first: number of the first cell, from 1, of each of them.
+        of_cell: int64, shape (cells,): which of them each cell has.
+    """
+
+    distinct: Sequence[Mapping[str, str]]
+    first: Sequence[int]
+    of_cell: NDArray[np.int64]
+
+
+def _samples_of(keys: Sequence[str], texts: Sequence[str]) -> _SamplesOfRecord:
+    """Return the samples of a record, whose fields have these keys."""
+    first: dict[str, int] = {}
+    for cell, text in enumerate(texts, 1):
+        first.setdefault(text, cell)
+    number = {text: at for at, text in enumerate(first)}
+    of_cell = np.fromiter(map(number.__getitem__, texts), dtype=np.int64, count=len(texts))
+    distinct = [dict(zip(keys, text.split(":"), strict=False)) for text in first]
+    return _SamplesOfRecord(distinct, list(first.values()), of_cell)
+
+
+def _reads_of_mixed(samples: _SamplesOfRecord, calls: Sequence[tuple[str, ...]]) -> Iterator[list[int]]:
     """Yield the numbers of AD, as far as they are known, of the cells whose call has several alleles."""
     mixed = {call for call in set(calls) if len(set(call)) > 1 and "." not in call}
-    for sample, call in zip(samples, calls, strict=True):
+    for sample, call in zip(samples.of_cell.tolist(), calls, strict=True):
         if call in mixed:
-            reads = sample.get("AD", "").strip().split(",")
+            reads = samples.distinct[sample].get("AD", "").strip().split(",")
             if len(reads) > 1 and all(map(str.isdecimal, reads)):
                 yield list(map(int, reads))
 
@@ -134,11 +157,11 @@ def _samples(header: str, path: str, line: int) -> list[str]:
     return cells
 
 
-def _calls(samples: Sequence[Mapping[str, str]], path: str, line: int) -> list[tuple[str, ...]]:
+def _calls(samples: _SamplesOfRecord, path: str, line: int) -> list[tuple[str, ...]]:
     """Return the alleles of each cell in a record."""
     found: dict[str, tuple[str, ...]] = {}  # a record has few genotypes
     calls = []
-    for number, values in enumerate(samples, 1):
+    for values, number in zip(samples.distinct, samples.first, strict=True):
         genotype = values["GT"].strip() if "GT" in values else "."
         if genotype not in found:
             if not _GENOTYPE.fullmatch(genotype):
@@ -146,12 +169,12 @@ def _calls(samples: Sequence[Mapping[str, str]], path: str, line: int) -> list[t
                 raise MatrixError(message, path=path, line=line)
             found[genotype] = tuple(re.split("[/|]", genotype))
         calls.append(found[genotype])
-    return calls
+    return [calls[at] for at in samples.of_cell.tolist()]
 
 
 def _numbers(
     keys: Sequence[str],
-    samples: Sequence[Mapping[str, str]],
+    samples: _SamplesOfRecord,
     options: ReadOptions,
     reads_in: Callable[[Callable[[str], NDArray[np.float64] | None]], NDArray[np.float64] | None],
     path: str,
@@ -179,12 +202,12 @@ def _numbers(
     )
 
 
-def _table(samples: Sequence[Mapping[str, str]], name: str, path: str, line: int) -> NDArray[np.float64]:
+def _table(samples: _SamplesOfRecord, name: str, path: str, line: int) -> NDArray[np.float64]:
     """Return the numbers of a field: shape (cells, most numbers of a cell), NaN for those not given."""
-    texts = [sample.get(name, ".").strip() for sample in samples]  # trailing fields may be omitted
+    texts = [sample.get(name, ".").strip() for sample in samples.distinct]  # trailing ones may be omitted
     pattern = _SIGNED if name == "GL" else _NUMBER
     found: dict[str, list[float]] = {}  # many cells have the same numbers
-    for cell, text in enumerate(texts, 1):
+    for cell, text in zip(samples.first, texts, strict=True):
         if text in found:
             continue
         row = text.split(",")
@@ -194,7 +217,7 @@ def _table(samples: Sequence[Mapping[str, str]], name: str, path: str, line: int
         found[text] = [np.nan if one in (".", "") else float(one) for one in row]
     width = max(map(len, found.values()))
     padded = {text: row + [np.nan] * (width - len(row)) for text, row in found.items()}
-    return np.array([padded[text] for text in texts])
+    return np.array([padded[text] for text in texts])[samples.of_cell]
 
 
 def _row(calls: Sequence[tuple[str, ...]] | None, numbers: Numbers, options: ReadOptions, which: int) -> Row:
