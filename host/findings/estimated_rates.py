@@ -221,7 +221,7 @@ class RequestedRates:
         return fit_rates(matrix, tree, error_rates(rates), self.missing, PRIORS) if self.missing else rates
 
     def _refuse_nothing(self, matrix: Matrix) -> None:
-        """Refuse a matrix without evidence of errors: all of its mutations fit one tree."""
+        """Refuse a matrix without evidence of errors: of one cell, or with no mutation seen in two cells."""
         seen = ((matrix.values > 0) & (matrix.values < MISSING)).sum(axis=1)
         if matrix.n_cells == 1:
             raise RatesError(

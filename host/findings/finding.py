@@ -277,7 +277,7 @@ class Finding:
     def clone_shares(
         self, parents: NDArray[np.int32], clones: Sequence[Clone], unplaced: Unplaced
     ) -> CloneShares | None:
-        """Return how sure the clones of the most likely tree are, for pictures; None if it does not know.
+        """Return how sure the clones of the most likely tree are, for pictures; None if it has no shares.
 
         Args:
             parents: the tree.

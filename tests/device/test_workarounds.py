@@ -20,7 +20,7 @@ import pytest
 
 from syclade.host.device import workarounds
 from syclade.host.device.workarounds import CURRENT, PINNED, compiler, installed_stack
-from syclade.host.device.workarounds.unknown_processor import PROCESSORS, TARGET_VARIABLE
+from syclade.host.device.workarounds.compiler import PROCESSORS, TARGET_VARIABLE
 from syclade.host.ground.packages import version_of
 from tests.conftest import HAS_PINNED_STACK
 from tests.support.backends import Backend, Case, run_alone
@@ -240,7 +240,7 @@ def test_a_processor_that_the_user_names_is_kept() -> None:
 
 def test_what_others_say_on_standard_error_meanwhile_is_not_lost() -> None:
     speak = (
-        "import os, ctypes\nfrom syclade.host.device.workarounds import unknown_processor as u\n"
+        "import os, ctypes\nfrom syclade.host.device.workarounds import compiler as u\n"
         "u._ask_devices = lambda *_: os.write(2, b'SYCL CPU RT Warning: Unknown host CPU.\\nsomething\\n')\n"
         "u.name_an_older_processor(None, [0])\n"
     )

@@ -32,7 +32,7 @@ from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.device import Device
 from syclade.host.device.engines import Allocation, traits_of
 from syclade.host.device.engines.sycl import SyclEngine
-from syclade.host.device.workarounds.unknown_processor import UNKNOWN
+from syclade.host.device.workarounds.compiler import UNKNOWN
 from syclade.host.ground.options.types import DEFAULT_MOVE_PROBABILITIES
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.target.traits import Traits

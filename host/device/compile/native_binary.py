@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syclade.host.device.workarounds import opencl
+from syclade.host.device.workarounds.compiler import TARGET_VARIABLE
 from syclade.host.device.workarounds.opencl import opened_place, sycl_program
-from syclade.host.device.workarounds.unknown_processor import TARGET_VARIABLE
 from syclade.host.ground.cache import read_checked, write_checked
 
 if TYPE_CHECKING:

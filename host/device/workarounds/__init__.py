@@ -25,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
-from syclade.host.device.workarounds.unknown_processor import name_an_older_processor
+from syclade.host.device.workarounds.compiler import name_an_older_processor
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.packages import COMPILER_PYTHON, files_of, sycl_hint, version_of
 

@@ -118,7 +118,7 @@ class CoOptimalFinding(Finding):
     mutations: tuple[str, ...]
 
     def files(self) -> dict[str, Content]:
-        """Return each tree in both formats, and the table of shared edges and relations."""
+        """Return each tree in both formats, and how frequent each edge and relation is."""
         return {**files_of(self.found, self.mutations)}
 
     def summary(self) -> JsonObject:

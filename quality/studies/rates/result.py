@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from syclade.host.data.model.rate_posterior import RateInterval
 from syclade.host.data.model.rates import Rates
+from syclade.quality.studies.intervals import IntervalStudy
 from syclade.quality.text_table import text_table
 
 __all__ = ["ALLOWED", "BOTH", "OfInput", "RatesResult"]
@@ -61,20 +62,8 @@ class OfInput:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RatesResult:
-    """Outcome of `interval_study`.
-
-    Attributes:
-        inputs: the inputs with their intervals.
-        device: where the chains ran.
-        seed: seed of the first input.
-        seconds: processor seconds of this process.
-    """
-
-    inputs: tuple[OfInput, ...]
-    device: str
-    seed: int
-    seconds: float
+class RatesResult(IntervalStudy[OfInput]):
+    """Outcome of `interval_study`."""
 
     def coverage(self, *, control: bool = False) -> float:
         """Return the part of the intervals of both rates that contain the truth."""
@@ -87,10 +76,6 @@ class RatesResult:
         low, high = ALLOWED
         return low <= self.coverage() <= high and self.coverage(control=True) < low
 
-    def __repr__(self) -> str:
-        """Return one line with the main numbers."""
-        return f"<RatesResult: {len(self.inputs)} inputs, {self.coverage():.1%} of the intervals>"
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in rates.json."""
         return {
@@ -98,9 +83,7 @@ class RatesResult:
             "holds": self.holds,
             "coverage": self.coverage(),
             "control": self.coverage(control=True),
-            "settings": {"inputs": len(self.inputs), "device": self.device, "seed": self.seed},
-            "seconds": self.seconds,
-            "results": [one.to_dict() for one in self.inputs],
+            **self.described(),
         }
 
     def markdown(self) -> str:

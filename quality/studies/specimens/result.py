@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.simulate import ZIPF
+from syclade.quality.studies.intervals import IntervalStudy
 from syclade.quality.text_table import text_table
 
 __all__ = ["ALLOWED", "BINS", "Bin", "OfInput", "SpecimensResult"]
@@ -104,20 +105,8 @@ class OfInput:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SpecimensResult:
-    """Outcome of `specimen_study`.
-
-    Attributes:
-        inputs: the inputs with their intervals.
-        device: where the chains ran.
-        seed: seed of the first input.
-        seconds: processor seconds of this process.
-    """
-
-    inputs: tuple[OfInput, ...]
-    device: str
-    seed: int
-    seconds: float
+class SpecimensResult(IntervalStudy[OfInput]):
+    """Outcome of `specimen_study`."""
 
     def coverage(self, *, control: bool = False, zipf: bool = False) -> float:
         """Return the part of the intervals that contain the truth; with `zipf`, of shares by Zipf's law."""
@@ -153,10 +142,6 @@ class SpecimensResult:
         fit = all(abs(one.deviations) <= MOST_DEVIATIONS for one in self.growth(drawn=True))
         return all(within) and fit and self.coverage(control=True) < low
 
-    def __repr__(self) -> str:
-        """Return one line with the main numbers."""
-        return f"<SpecimensResult: {len(self.inputs)} inputs, {self.coverage():.1%} of the intervals>"
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in specimens.json."""
         return {
@@ -167,9 +152,7 @@ class SpecimensResult:
             "control": self.coverage(control=True),
             "growth": [one._asdict() for one in self.growth(drawn=True)],
             "growth_zipf": [one._asdict() for one in self.growth(drawn=False)],
-            "settings": {"inputs": len(self.inputs), "device": self.device, "seed": self.seed},
-            "seconds": self.seconds,
-            "results": [one.to_dict() for one in self.inputs],
+            **self.described(),
         }
 
     def markdown(self) -> str:
