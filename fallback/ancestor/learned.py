@@ -1,47 +1,44 @@
-"""Chain steps on ancestor matrices with learned error rates (the mirror of `kernels/ancestor/learned.py`)."""
+"""Learned error rates on ancestor matrices (the mirror of `kernels/ancestor/rates.py`).
 
-from typing import Any
+A jump of a rate leaves the tree as it is: each step scores a tree under the rates that it would have.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.ancestor.find_parent import find_parent
-from syclade.fallback.ancestor.parts import EDIT, T, V, W
-from syclade.fallback.ancestor.propose import propose
-from syclade.fallback.ancestor.reduction import decide, score_of_trees
-from syclade.fallback.ancestor.score_mapping import score_mapping
-from syclade.fallback.ancestor.steps import AncestorSteps
-from syclade.fallback.ancestor.tree_update import tree_update
+from syclade.fallback.ancestor.parts import EDIT, Arrays, T, V, W
 from syclade.fallback.chain.parts import JUMP_RATE, NOTHING
 from syclade.fallback.rates.steps import Rates
 
 
-class LearnedAncestorSteps(AncestorSteps):
-    """Chain steps in numpy: each scores a tree under the rates that it would have.
+def rates_in(
+    arrays: Arrays,  # IN rate_jumps, fn_weights, fp_weights, fn_worth, fp_worth
+) -> Rates:
+    """Return the tables of learned rates; there are no doublets."""
+    none = np.zeros(1, dtype=np.int64)
+    return Rates(
+        arrays["rate_jumps"],
+        arrays["fn_weights"],
+        arrays["fp_weights"],
+        arrays["fn_worth"],
+        arrays["fp_worth"],
+        doublet_worth=none,
+        doublet_shares=none,
+    )
 
-    Args:
-        rates: the tables of learned rates.
-        given: as for `AncestorSteps`.
-    """
 
-    def __init__(self, *given: Any, rates: Rates) -> None:
-        super().__init__(*given)
-        self._rates = rates
-
-    def _step(self, state: dict[str, NDArray[Any]], slots: NDArray[np.int64]) -> None:
-        """Take one step of the chains in these slots; a jump of a rate leaves the tree as it is."""
-        propose(state, slots, self._parts)
-        places: NDArray[np.int64] = state["rate_at"][slots]
-        (at,) = (state["move"][slots, EDIT] == JUMP_RATE).nonzero()
-        jumps = slots[at]
-        drawn, rate = state["move"][jumps][:, [V, W]].T
-        places[at] = self._rates.after(places[at], rate, drawn)
-        state["move"][jumps, EDIT] = NOTHING
-        state["move"][jumps[:, None], [V, W, T]] = 0
-        state["weights"][slots] = self._rates.weights(places)
-        for stage in (find_parent, tree_update, score_mapping):
-            stage(state, slots, self._parts)
-        proposed = score_of_trees(state, slots, self._parts) + self._rates.worth_of_errors(places)
-        accepted, better = decide(state, slots, proposed)
-        state["rate_at"][slots[accepted]] = places[accepted]
-        state["best_rate_at"][slots[better]] = places[better]
+def take_jumps(
+    arrays: Arrays,  # IN rate_at, and as for `rates_in`; IN OUT move; OUT proposed_rate_at, weights
+    slots: NDArray[np.int64],
+) -> None:
+    """Write the rates and weights after the step; in the place of a jump, the move changes nothing."""
+    rates = rates_in(arrays)
+    places: NDArray[np.int64] = arrays["rate_at"][slots]
+    (at,) = (arrays["move"][slots, EDIT] == JUMP_RATE).nonzero()
+    jumps = slots[at]
+    drawn, rate = arrays["move"][jumps][:, [V, W]].T
+    places[at] = rates.after(places[at], rate, drawn)
+    arrays["proposed_rate_at"][slots] = places
+    arrays["weights"][slots] = rates.weights(places)
+    arrays["move"][jumps, EDIT] = NOTHING
+    arrays["move"][jumps[:, None], [V, W, T]] = 0

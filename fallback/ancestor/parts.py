@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
-from syclade.fallback.chain.parts import Move, Score
+from syclade.fallback.chain.parts import Move, Recorder, Score
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 """Arrays by name, in the shapes that kernels/ancestor/stage_arguments.py declares."""
@@ -20,7 +20,9 @@ class ChainParts(NamedTuple):
     Attributes:
         moves: the moves, which propose edits.
         score: the score of a cell.
+        recorders: select the states that chains emit.
     """
 
     moves: Sequence[Move]
     score: Score
+    recorders: Sequence[Recorder] = ()

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.fallback.ancestor.learned import take_jumps
 from syclade.fallback.ancestor.parts import Arrays, ChainParts
 from syclade.fallback.ancestor.rows import MatrixRelations
 from syclade.fallback.chain import propose as chain_propose
@@ -14,7 +15,7 @@ MUTATIONS, SEED = 0, 1
 
 def propose(
     arrays: Arrays,  # IN parameters, move_below, log_table, log_sizes, chain, step, ancestors
-    # OUT draws, move, threshold
+    # OUT draws, move, threshold; with learned rates, also what `take_jumps` takes and writes
     slots: NDArray[np.int64],
     parts: ChainParts,
 ) -> None:
@@ -37,3 +38,5 @@ def propose(
     proposals = chain_propose.propose(parts.moves, trees, drawn, slots, logs, mutations, arrays)
     arrays["move"][slots] = np.stack(proposals[:5], axis=1)
     arrays["threshold"][slots] = drawn[EXPONENTIAL] + proposals.correction
+    if "rate_at" in arrays:
+        take_jumps(arrays, slots)

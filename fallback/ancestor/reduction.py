@@ -1,9 +1,12 @@
-"""Reduction: best node of every cell, sum over cells, accept test, step counters."""
+"""Reduction: best node of every cell, sum over cells, accept test, step counters, recorded states."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.fallback.ancestor.learned import rates_in
 from syclade.fallback.ancestor.parts import KIND, Arrays, ChainParts
+from syclade.fallback.ancestor.rows import parents_from
+from syclade.fallback.recorders.ring import record, wanted
 
 NODES, KINDS = 0, 2
 """Indices into `parameters`: number of mutations, and number of kinds of moves."""
@@ -27,11 +30,43 @@ def worth_of_cells(
 def reduction(
     arrays: Arrays,  # IN multiplicity, worth, move, threshold, proposal, last_step
     # OUT shares; IN OUT step, score, best_score, ancestors, best_ancestors, tallies
+    # with learned rates, IN proposed_rate_at and the tables, IN OUT rate_at, best_rate_at
+    # with recorders, IN OUT the ring of events
     slots: NDArray[np.int64],
     parts: ChainParts,
 ) -> None:
-    """Accept or reject, update the best tree, and count. Slots at their last step keep their state."""
-    decide(arrays, slots, score_of_trees(arrays, slots, parts))
+    """Accept or reject, update the best tree, count, and record.
+
+    Slots at their last step, or without room for another event, keep their state.
+    """
+    learned = "rate_at" in arrays
+    proposed = score_of_trees(arrays, slots, parts)
+    if learned:
+        proposed = proposed + rates_in(arrays).worth_of_errors(arrays["proposed_rate_at"][slots])
+    step, best = arrays["step"][slots], arrays["best_score"][slots]
+    accepted, better = decide(arrays, slots, proposed)
+    if learned:
+        for taken, name in ((accepted, "rate_at"), (better, "best_rate_at")):
+            arrays[name][slots[taken]] = arrays["proposed_rate_at"][slots[taken]]
+    if parts.recorders:
+        (went,) = (arrays["step"][slots] > step).nonzero()
+        _record(arrays, parts, slots[went], step[went], best[went], accepted[went])
+
+
+def _record(
+    arrays: Arrays,
+    parts: ChainParts,
+    slots: NDArray[np.int64],
+    step: NDArray[np.int64],
+    best: NDArray[np.int64],
+    accepted: NDArray[np.bool_],
+) -> None:
+    """Put those states into the rings that recorders want."""
+    state = dict(arrays)
+    why = wanted(state, parts.recorders, slots, step, state["score"][slots], best, accepted)
+    at, nodes = np.flatnonzero(why), int(state["parameters"][NODES]) + 1
+    trees = parents_from(state["ancestors"][slots[at]], nodes)
+    record(state, slots[at], step[at], state["score"][slots[at]], why[at], trees)
 
 
 def score_of_trees(arrays: Arrays, slots: NDArray[np.int64], parts: ChainParts) -> NDArray[np.int64]:
@@ -49,6 +84,8 @@ def decide(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Accept or reject proposals with these scores, (slots,); return which are accepted, which are best."""
     going = arrays["step"][slots] < arrays["last_step"][slots]
+    if "event_count" in arrays:
+        going &= arrays["event_count"][slots] < arrays["event_step"].shape[1]
     kind = arrays["move"][slots, KIND]
     accepted = going & (proposed - arrays["score"][slots] + arrays["threshold"][slots] >= 0)
     better = accepted & (proposed > arrays["best_score"][slots])

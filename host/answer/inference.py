@@ -215,9 +215,9 @@ def infer(
             matrix; with learn_fp, they add to the prior of that rate.
         true_tree: a tree file or a parent vector to compare the result with (`Result.true_tree`). Does not
             change the result.
-        stages: how the stages of a chain step run: in one kernel (fused), or as five kernels that the host
-            keeps full of chain states (separate; docs/fpga.md). Changes speed only. Separate stages need the
-            maximum score, fixed rates and the encoding ancestor.
+        stages: how the stages of a chain step run: one after another in one kernel (fused), or as a pipeline
+            full of chain states (docs/fpga.md) on the encoding ancestor: five kernels (separate), or one
+            kernel whose work-groups do different stages at the same time (overlapping). Changes speed only.
         trace: a file for the timeline of the first 1000 steps of separate stages, in Chrome's trace format.
         stop: a stop request (`Stop.wanted`), from a signal handler or another thread. The run then ends
             between two launches with the best tree so far, and `Result.interrupted` is set.

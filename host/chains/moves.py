@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GUIDED_MOVES",
+    "JUMPS",
     "MOVES",
     "NULL_KIND",
     "Move",

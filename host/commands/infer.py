@@ -277,7 +277,9 @@ def _pipeline(report: PipelineReport) -> str:
         f"{report['fill_by_tick']:.1%} of {report['ticks']} ticks of the schedule"
     )
     if report["fill_by_time"] is None:
-        return line
+        if report["stages_at_once"] is None:
+            return line
+        return f"{line}, {report['stages_at_once']:.2f} at once and {report['most_stages_at_once']} at most"
     clock, steps, most = report["clock"], report["timed_steps"], report["most_stages_at_once"]
     return (
         f"{line}, and worked {report['fill_by_time']:.1%} of the time, "

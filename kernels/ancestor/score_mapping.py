@@ -62,16 +62,7 @@ def make_score_mapping(score: Score, capacity_of: Any, lanes: int) -> Any:
     lane_bits = bits_of(lanes)
     worth_at = make_worth_at(capacity_of)
 
-    @device_function
-    def is_node(tree, base, node):
-        """Return 1 for a node of the tree, whose row has its own bit set; 0 for padding (int32)."""
-        capacity = capacity_of()
-        above = np.uint64(0)
-        for index in range(capacity.words):
-            above = above | tree[base + address(index) * address(capacity.nodes) + address(node)]
-        return np.int32(above != np.uint64(0))
-
-    of_attachments = _make_of_attachments(score, capacity_of, worth_at, is_node)
+    of_attachments = make_of_attachments(score, capacity_of, worth_at)
 
     @device_function
     def score_mapping(
@@ -96,8 +87,29 @@ def make_score_mapping(score: Score, capacity_of: Any, lanes: int) -> Any:
     return score_mapping
 
 
-def _make_of_attachments(score: Score, capacity_of: Any, worth_at: Any, is_node: Any) -> Any:
-    """Return a device function (given, number, tree, base, cell, best) -> the cell's contribution (int64)."""
+def make_is_node(capacity_of: Any) -> Any:
+    """Return a device function that tells rows of nodes from those of padding, for a capacity."""
+
+    @device_function
+    def is_node(tree, base, node):
+        """Return 1 for a node of the tree, whose row has its own bit set; 0 for padding (int32)."""
+        capacity = capacity_of()
+        above = np.uint64(0)
+        for index in range(capacity.words):
+            above = above | tree[base + address(index) * address(capacity.nodes) + address(node)]
+        return np.int32(above != np.uint64(0))
+
+    return is_node
+
+
+def make_of_attachments(score: Score, capacity_of: Any, worth_at: Any) -> Any:
+    """Return a device function (given, number, tree, base, cell, best) -> the cell's contribution (int64).
+
+    Args:
+        score: contribution of a cell.
+        capacity_of: device function () -> Capacity.
+        worth_at: device function (given, number, tree, base, cell, node) -> score of a column at a node.
+    """
     of_cell, terms = score.of_cell, score.terms
 
     @device_function
@@ -115,6 +127,7 @@ def _make_of_attachments(score: Score, capacity_of: Any, worth_at: Any, is_node:
     if terms is None:
         return of_best
     form_of, term, of_sum = terms.form, terms.term, terms.of_sum
+    is_node = make_is_node(capacity_of)
 
     @device_function
     def of_all(

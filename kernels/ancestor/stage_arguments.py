@@ -7,9 +7,10 @@ slot's part is contiguous, and a kernel can be given a single slot.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from syclade.kernels.ancestor.arguments import ARGUMENTS as ENCODING
-from syclade.kernels.arguments import SCRATCH, Argument
+from syclade.kernels.ancestor.arguments import LEARNED as ENCODING
+from syclade.kernels.arguments import EVENTS, SCRATCH, SETTING, Argument
 from syclade.kernels.chain.arguments import ARGUMENTS as CHAIN
+from syclade.kernels.rates.arguments import RATES
 
 IN = "in"  # read only
 OUT = "out"  # every meaningful element is written, none is read
@@ -42,6 +43,9 @@ BETWEEN_STAGES = (
         "int32",
         ("slots", "cells", "nodes"),
         "score of every column at every node, in units of 2^-f nat; 0 at the root and at padding",
+    ),
+    Argument(
+        "proposed_rate_at", SCRATCH, "int64", ("slots", RATES), "where learned rates stand after the step"
     ),
 )
 """Arrays that one stage writes for a later one; the fused kernel keeps their contents in registers."""
@@ -95,9 +99,70 @@ STAGES = {
     "score_mapping": SCORE_MAPPING,
     "reduction": REDUCTION,
 }
-"""The stages of the macro-pipeline, in order: one launch of each is one step of a slot's chain."""
+"""The stages of the macro-pipeline, in order: one launch of each is one step of a slot's chain.
+
+These are of chains of the maximum score with fixed rates; other chains have more arguments (`stages_of`).
+"""
+
+_OF_RATES = {
+    "propose": _arguments(
+        rate_points=IN,
+        rate_jumps=IN,
+        fn_weights=IN,
+        fp_weights=IN,
+        rate_at=IN,
+        weights=OUT,
+        proposed_rate_at=OUT,
+    ),
+    "reduction": _arguments(fn_worth=IN, fp_worth=IN, proposed_rate_at=IN, rate_at=INOUT, best_rate_at=INOUT),
+}
+"""Further arguments with learned rates; those of propose are all of the moves of rates."""
+
+
+OF_PIPELINE = (
+    Argument("pipeline", SETTING, "int32", (3,), "states in flight, steps of each, ticks of the schedule"),
+    Argument("active", SETTING, "int32", ("slots",), "slots of the states in flight"),
+    Argument(
+        "counters",
+        SCRATCH,
+        "int32",
+        (4 + len(STAGES),),
+        "tasks taken; stages at work, their largest number, their sum when one begins; states that have "
+        "passed each stage",
+    ),
+    Argument("progress", SCRATCH, "int32", ("slots",), "stages that each state in flight has passed"),
+    Argument("claimed", SCRATCH, "int32", ("groups",), "the task that each work-group has taken"),
+)
+"""Further arguments of the kernel of all stages (stages/overlapping.py); all counters are 0 at its start."""
 
 _DIRECTIONS = {"problem": IN, "setting": IN, "state": INOUT, "info": INOUT, "scratch": OUT}
+
+
+def stages_of(
+    *, learned: bool, of_score: Sequence[Argument] = (), of_recorders: Sequence[Argument] = ()
+) -> dict[str, tuple[StageArgument, ...]]:
+    """Return the arguments of all stages, by name and in order.
+
+    Args:
+        learned: whether rates are learned.
+        of_score: arguments of the score.
+        of_recorders: arguments of the ring of events and of the recorders; empty without recorders.
+    """
+    found = dict(STAGES)
+    if learned:
+        found = {name: (*own, *_OF_RATES.get(name, ())) for name, own in found.items()}
+    parameters = _arguments(parameters=IN) if of_recorders else ()
+    events = [StageArgument(one, _direction_of_event(one)) for one in of_recorders]
+    scores = [StageArgument(one, IN) for one in of_score]
+    found["reduction"] = (*found["reduction"], *scores, *parameters, *events)
+    return found
+
+
+def _direction_of_event(argument: Argument) -> str:
+    """Return the direction of an argument of the recorders in the reduction."""
+    if argument.role == EVENTS:
+        return INOUT if argument.name == "event_count" else OUT
+    return _DIRECTIONS[argument.role]
 
 
 def whole_steps(arguments: Sequence[Argument], *, learned: bool) -> tuple[StageArgument, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.chains.backends.stages.opening import FIXED
+from syclade.host.chains.backends.stages.described import FIXED
 from syclade.host.device import workarounds
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.program import spirv_of

@@ -119,7 +119,7 @@ def make_request(
     """
     options = complete(settled(with_evidence_of(matrix, options)))
     where = _where(options.device, executor)
-    separate = _separate(options.trace, options.force) if options.stages == "separate" else None
+    separate = None if options.stages == "fused" else _separate(options)
 
     def weigh(read: Matrix) -> Matrix:
         return weighed_by_estimate(read, options, where, stop, report)
@@ -226,11 +226,11 @@ def _where(device: str, executor: Executor | None) -> str | Several:
     return Workers(executor, device)
 
 
-def _separate(trace: str | os.PathLike[str] | None, force: bool) -> Separate:
+def _separate(options: Options) -> Separate:
     """Return the options of separate stages; their code is only loaded if needed."""
     from syclade.host.chains.backends.stages.opening import separate_stages
 
-    return separate_stages(trace, force)
+    return separate_stages(options.trace, options.force, overlapping=options.stages == "overlapping")
 
 
 def _sampling(options: Options) -> Sampling | None:

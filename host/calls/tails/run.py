@@ -131,11 +131,11 @@ def _open(device: Device, kernel: str, sizes: Sizes, slots: int, image: Image | 
         raise DeviceError(f"{image.path}: {device.name} takes no images", hint="use a SYCL device")
     if device.kind == NUMPY.kind:
         return numpy_engine(kernel, sizes, slots)
+    made = tail_kernel(kernel, NATIVE.lanes if device.kind == "native" else 1)
     problem = {"parameters": np.array([sizes.groups, sizes.trials, sizes.room])}
     allocation = Allocation(tail_arguments(kernel), sizes.symbols(slots), problem)
-    engine = open_engine(device, allocation, image=image)
-    lanes = NATIVE.lanes if device.kind == "native" else 1
-    return engine, engine.load(tail_kernel(kernel, lanes))
+    engine = open_engine(device, allocation, images={} if image is None else {made.name: image})
+    return engine, engine.load(made)
 
 
 def _compute(reduced: Reduced, engine: Engine, number: int, kernel: str) -> Tails:

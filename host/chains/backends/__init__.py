@@ -66,7 +66,7 @@ def make_runner(
         return make_numpy_runner(plan, encoding, slots, seed)
     described = chain_kernel(plan, encoding)
     allocation = chain_allocation(plan, encoding, slots, seed, described.arguments)
-    engine = open_engine(device, allocation, image=image)
+    engine = open_engine(device, allocation, images={} if image is None else {described.name: image})
     return Runner(plan, encoding, seed, engine, engine.load(described), kernel if image is None else IMAGE)
 
 

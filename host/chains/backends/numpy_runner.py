@@ -42,7 +42,7 @@ def make_numpy_runner(plan: Plan, encoding: Encoding, slots: int, seed: int) -> 
     arguments = [one for record in argument_records(plan, encoding) for one in record.arguments]
     steps: AncestorSteps | ChainSteps
     if isinstance(encoding, AncestorEncoding):
-        steps = _ancestor_steps(plan)
+        steps = AncestorSteps(*_parts(plan))
         allocation = chain_allocation(plan, encoding, slots, seed, [*arguments, *BETWEEN_STAGES])
     elif isinstance(encoding, PlainEncoding):
         steps = _plain_steps(plan)
@@ -72,15 +72,6 @@ def _plain_steps(plan: Plan) -> ChainSteps:
     return steps(
         load_part(plan.space.numpy), observed, multiplicity, moves, plan.move_below, score, recorders, events
     )
-
-
-def _ancestor_steps(plan: Plan) -> AncestorSteps:
-    """Return the chain steps on ancestor matrices."""
-    if not plan.problem.learns:
-        return AncestorSteps(*_parts(plan))
-    from syclade.fallback.ancestor.learned import LearnedAncestorSteps
-
-    return LearnedAncestorSteps(*_parts(plan), rates=_rates(plan))
 
 
 def _rates(plan: Plan) -> Rates:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from syclade.host.chains.backends import Runner, default_slots, make_runner
@@ -25,7 +26,8 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.device.choice import Several, choose_device, list_devices, open_first, split_devices
 from syclade.host.device.compile import machine_code, program
-from syclade.host.device.compile.image import TAILS, Image, cached_images, read_image
+from syclade.host.device.compile.image import STAGES, TAILS, Image, read_image
+from syclade.host.device.compile.image_cache import cached_images
 from syclade.host.device.device import NUMPY, Device, native_device
 from syclade.host.device.engines import traits_of
 from syclade.host.device.work import GENERAL, SPECIALISED
@@ -40,6 +42,7 @@ __all__ = [
     "choose_kernel",
     "estimated_seconds",
     "fast_start_device",
+    "image_device",
     "open_cached_image",
     "open_image",
     "open_on",
@@ -297,7 +300,12 @@ def _opened(image: Image, device: str, encoding: str, plan: Plan) -> tuple[Image
         raise DeviceError(
             f"{image.path}: the image is of a kernel of tails, not of chains", hint="use chain_steps.*.image"
         )
-    chosen = _choose_device(image, device)
+    if image.encoding == STAGES:
+        raise DeviceError(
+            f"{image.path}: the image is of the stages, not of the kernel of whole steps",
+            hint=f"use {flag_of('stages', 'separate')}, or chain_steps.*.image",
+        )
+    chosen = image_device(image.path, image.kind, device)
     if encoding not in ("auto", image.encoding):
         raise OptionError(
             f"{flag_of('encoding')} is {encoding}, and the image {image.path} is for {image.encoding}",
@@ -308,17 +316,25 @@ def _opened(image: Image, device: str, encoding: str, plan: Plan) -> tuple[Image
     return image, chosen, made
 
 
-def _choose_device(image: Image, wanted: str) -> Device:
-    """Return the requested device if it is of the image's kind.
+def image_device(path: Path, kind: str, wanted: str) -> Device:
+    """Return the requested device if it is of an image's kind.
 
     A card is accepted even if it failed the probe: the probe compiles on the device, which no card can do.
+
+    Args:
+        path: the image.
+        kind: kind of device that it is for.
+        wanted: as for `choose_device`; auto is that kind.
+
+    Raises:
+        DeviceError: the device is of another kind, or cannot be used.
     """
-    wanted = image.kind if wanted == "auto" else wanted
+    wanted = kind if wanted == "auto" else wanted
     cards = [one for one in list_devices() if one.kind == "fpga" and wanted in ("fpga", one.filter)]
     chosen = cards[0] if cards else choose_device(wanted)
-    if chosen.kind != image.kind:
+    if chosen.kind != kind:
         raise DeviceError(
-            f"{image.path}: the image is for {image.kind}, not for {chosen.kind} ({chosen.name})",
-            hint=f"use {flag_of('device')} {image.kind}, or another image",
+            f"{path}: the image is for {kind}, not for {chosen.kind} ({chosen.name})",
+            hint=f"use {flag_of('device')} {kind}, or another image",
         )
     return chosen

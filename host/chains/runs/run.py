@@ -29,7 +29,7 @@ from syclade.host.chains.runs.context import Found, RunContext
 from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.state import ChainState, Sink, bytes_of_states
 from syclade.host.device.choice import Devices, Several, choose_device, split_devices
-from syclade.host.device.compile.image import cached_images, store_image
+from syclade.host.device.compile.image_cache import cached_images, store_image
 from syclade.host.device.compile.ptx import ptx_compiler_problem
 from syclade.host.device.device import Device, is_gpu, native_device, usable_cores
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
@@ -37,7 +37,7 @@ from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
 
 if TYPE_CHECKING:
-    from syclade.host.chains.backends.stages.opening import Separate
+    from syclade.host.chains.backends.stages.opening import PipelineRunner, Separate
 
 __all__ = [
     "AUTO_ENTRIES",
@@ -88,16 +88,14 @@ def run_plan(
         CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
     """
     require_memory(bytes_of_states(chains, plan.labels), f"{chains} chains", f"use fewer {flag_of('chains')}")
-    staged = None
+    staged: PipelineRunner | None = None
     steps = until if isinstance(until, int) else None
     opened: Opened[Slots]
     where = split_devices(device)
     if isinstance(where, (Device, Several)):
         opened = open_runner(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     elif separate is not None:
-        from syclade.host.chains.backends.stages.opening import open_stages
-
-        staged, chosen, capacity = open_stages(where, plan, chains=chains, slots=slots, seed=seed)
+        staged, chosen, capacity = _open_separate(separate, where, plan, image, chains, slots, seed)
         opened = Opened(staged, chosen, staged.encoding, capacity)
     elif (with_image := _open_with_image(plan, where, encoding, image, chains, slots, seed)) is not None:
         opened = with_image
@@ -124,6 +122,25 @@ def run_plan(
         pipeline=None if staged is None else staged.report(),
         samples=ran.samples,
     )
+
+
+def _open_separate(
+    separate: Separate,
+    device: str,
+    plan: Plan,
+    image: str | os.PathLike[str] | None,
+    chains: int,
+    slots: int | None,
+    seed: int,
+) -> tuple[PipelineRunner, Device, int]:
+    """Open a runner of separate stages, whose code is only loaded if needed."""
+    if separate.overlapping:
+        from syclade.host.chains.backends.stages.overlapping import open_overlapping
+
+        return open_overlapping(device, plan, chains=chains, slots=slots, seed=seed)
+    from syclade.host.chains.backends.stages.opening import open_stages
+
+    return open_stages(device, plan, chains=chains, slots=slots, seed=seed, image=image)
 
 
 def _open_with_image(

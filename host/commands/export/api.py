@@ -7,11 +7,13 @@ from pathlib import Path
 
 from syclade.host.calls.tails.columns import BLOCK, KERNELS
 from syclade.host.commands.export.folder import (
+    FILES,
     SPIRV_VERSIONS,
     Chains,
     check_image_kinds,
     export_folder,
     image_name,
+    stages_image_name,
 )
 from syclade.host.commands.export.hls.column_flavours import COLUMN_FLAVOURS
 from syclade.host.commands.export.hls.column_project import COLUMN_FILES, ColumnUnit, export_column_unit
@@ -78,7 +80,7 @@ def export(
         cells, mutations: most distinct columns and most mutations that shall fit; those of the matrix by
             default.
         fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous: rates of the test vector, as for `infer`.
-        score: max or sum; stages are kernels of their own with max and fixed rates only.
+        score: max or sum.
         learn_fn, learn_fp: probabilities that a step is a jump of that rate; None for a fixed rate.
         chains: chains of the test vector; 4 by default, with `hls` twice the states.
         steps: steps of each chain of the test vector.
@@ -119,7 +121,7 @@ def export(
         size, design = (cells, mutations), (states, unroll)
         return _paths(folder, _project(folder, hls, matrix, rates, size, design, counts, force))
     of = Chains(score, learn_fn, learn_fp)
-    written = (*of.files, *map(image_name, images))
+    written = (*FILES, *map(image_name, images), *map(stages_image_name, images))
     refuse_same([folder / name for name in written], {"MATRIX": matrix})
     check_output(folder, written, force)
     found = _matrix(matrix, cells, mutations, rates, seed)

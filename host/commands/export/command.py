@@ -40,7 +40,7 @@ SPIRV = ("1.0", "1.1", "1.2", "1.3", "1.4")  # versions; those of export/folder.
     type=click.Choice(("max", "sum")),
     default="max",
     show_default=True,
-    help="Score of the kernel; stages are exported with max and fixed rates only.",
+    help="Score of the kernels.",
 )
 @options.take("learn_fn", "learn_fp")
 @options.take("chains", default=4, help="Chains of the test vector; with --hls by default twice the states.")
@@ -51,7 +51,7 @@ SPIRV = ("1.0", "1.1", "1.2", "1.3", "1.4")  # versions; those of export/folder.
     "images",
     multiple=True,
     metavar="cpu|fpga-emu",
-    help="Compile the chain-step kernel, or those of tails, for this kind of device, too; may be repeated.",
+    help="Compile the kernels for this kind of device, too; may be repeated.",
 )
 @click.option(
     "--spirv-version",
@@ -106,12 +106,12 @@ def command(
 ) -> None:
     """Write the kernels, for another host or an FPGA compiler.
 
-    DIR gets the SPIR-V of the chain-step kernel and, with the maximum score and fixed rates, of each of its
-    stages, specialised for up to M distinct columns and N mutations; manifest.json, which describes every
-    argument; problem.npz, a prepared inference with its expected results; and load_design.py, which runs it
-    with dpctl alone. With --tails, it gets the three kernels of tails of columns, with load_tails.py. With
-    --hls, it gets the pipeline of the five stages as a project for high-level synthesis: sources in C, a
-    testbench and golden vectors; with both, the column unit of variant calling.
+    DIR gets the SPIR-V of the chain-step kernel and of each of its stages, specialised for up to M distinct
+    columns and N mutations; manifest.json, which describes every argument; problem.npz, a prepared inference
+    with its expected results; and load_design.py, which runs it with dpctl alone. With --tails, it gets the
+    three kernels of tails of columns, with load_tails.py. With --hls, it gets the pipeline of the five stages
+    as a project for high-level synthesis: sources in C, a testbench and golden vectors; with both, the column
+    unit of variant calling.
     """
     _refuse_together(tails, hls)
     if not tails and matrix is None and (cells is None or mutations is None):

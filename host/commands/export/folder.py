@@ -39,6 +39,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.image import IMAGE_KINDS, make_image
 from syclade.host.device.compile.program import spirv_of
+from syclade.host.device.compile.stages_image import make_stages_image
 from syclade.host.device.device import NUMPY, Device
 from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.queue import open_queue
@@ -69,6 +70,7 @@ __all__ = [
     "export_folder",
     "exported_module",
     "image_name",
+    "stages_image_name",
     "vector_file",
 ]
 
@@ -79,10 +81,7 @@ SPIRV_VERSIONS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 _OTHERS = ("problem.npz", "load_design.py", "manifest.json")
 
 FILES = ("chain_steps.spv", *(f"{name}.spv" for name in STAGES), *_OTHERS)
-"""Files of an export of the maximum score with fixed rates; images come in addition."""
-
-FILES_WITHOUT_STAGES = ("chain_steps.spv", *_OTHERS)
-"""Files of other exports."""
+"""Files of an export; images come in addition."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +96,6 @@ class Chains:
     score: str = "max"
     learn_fn: float | None = None
     learn_fp: float | None = None
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Names of the files of an export, without images."""
-        fixed = self.learn_fn is None and self.learn_fp is None
-        return FILES if self.score == "max" and fixed else FILES_WITHOUT_STAGES
 
     def plan(self, matrix: Matrix, rates: Rates) -> Plan:
         """Return the plan of the chains for a matrix.
@@ -124,8 +117,13 @@ SCORES = ("max", "sum")
 
 
 def image_name(kind: str) -> str:
-    """Return the file name of an image for a kind of device."""
+    """Return the file name of the chain-step kernel's image for a kind of device."""
     return f"chain_steps.{kind}.image"
+
+
+def stages_image_name(kind: str) -> str:
+    """Return the file name of the stages' image for a kind of device."""
+    return f"stages.{kind}.image"
 
 
 def export_folder(
@@ -153,7 +151,7 @@ def export_folder(
         mutations: capacity in mutations.
         of: score and learned rates of the chains.
         chains, steps, seed: of the test vector.
-        images: kinds of device to compile the chain-step kernel for: cpu, fpga-emu.
+        images: kinds of device to compile the kernels for: cpu, fpga-emu.
         spirv_version: version of the SPIR-V modules, one of `SPIRV_VERSIONS`.
         force: whether existing files may be replaced.
 
@@ -179,7 +177,7 @@ def export_folder(
     content = vector_file(vector, encoding)
     others = {
         "load_design.py": Path(str(loader.__file__)).read_bytes(),
-        **_images(images, kernels[0], modules[0]),
+        **_images(images, encoding, kernels, modules),
     }
     sizes = {"cells": cells, "mutations": mutations}
     pairs = list(zip(kernels, modules, strict=True))
@@ -225,12 +223,21 @@ def compiling_device(kind: str) -> Device:
         raise DeviceError(f"an export needs the SYCL stack: {error.message}", hint=error.hint) from error
 
 
-def _images(kinds: Sequence[str], exported: ExportedKernel, module: bytes) -> dict[str, bytes]:
-    """Return an image of the chain-step kernel for each kind of device, by file name."""
+def _images(
+    kinds: Sequence[str],
+    encoding: AncestorEncoding,
+    kernels: Sequence[ExportedKernel],
+    modules: Sequence[bytes],
+) -> dict[str, bytes]:
+    """Return images of the chain-step kernel and of the stages for each kind of device, by file name."""
+    whole, *stages = zip((one.kernel for one in kernels), modules, strict=True)
     made: dict[str, bytes] = {}
     for kind in kinds:
         queue = open_queue(compiling_device(kind).filter)
-        made[image_name(kind)] = make_image(queue, kind, "ancestor", exported.kernel, module)
+        made[image_name(kind)] = make_image(queue, kind, encoding.name, *whole)
+        made[stages_image_name(kind)] = make_stages_image(
+            queue, kind, encoding.name, encoding.constants, stages
+        )
     return made
 
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import syclade
-from syclade.host.chains.backends.stages.opening import DescribedKernel, stage_kernels
+from syclade.host.chains.backends.stages.described import DescribedKernel, stage_kernels
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.scores.score import BEST_ATTACHMENT
 from syclade.host.device.compile.image import parts_of
 from syclade.host.device.compile.translate import compiler_versions
 from syclade.host.ground.spirv import header
@@ -25,7 +24,6 @@ __all__ = [
     "ExportedKernel",
     "common_parts",
     "exported_kernels",
-    "has_stages",
     "make_manifest",
     "sha256",
     "symbol_values",
@@ -176,7 +174,7 @@ class ExportedKernel(DescribedKernel):
 
 
 def exported_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[ExportedKernel, ...]:
-    """Return the kernels for the encoding's capacities: chain_steps, and STAGES if the plan has any."""
+    """Return the kernels for the encoding's capacities: chain_steps, and the stages."""
     kernel = chain_kernel(plan, encoding)
     whole = ExportedKernel(
         name="chain_steps",
@@ -184,17 +182,10 @@ def exported_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[ExportedKe
         arguments=stage_arguments.whole_steps(kernel.arguments, learned=plan.problem.learns),
         meaning="take every slot's chain from step to last_step; all stages in one kernel",
     )
-    if not has_stages(plan):
-        return (whole,)
     return whole, *(
         ExportedKernel(stage.name, stage.kernel, stage.arguments, stage.meaning)
         for stage in stage_kernels(plan, encoding)
     )
-
-
-def has_stages(plan: Plan) -> bool:
-    """Return whether the stages of a plan are kernels of their own: of the maximum score with fixed rates."""
-    return plan.score is BEST_ATTACHMENT and not plan.problem.learns
 
 
 def symbol_values(plan: Plan, encoding: AncestorEncoding, mutations: int) -> dict[str, int]:

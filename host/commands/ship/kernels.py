@@ -4,7 +4,7 @@ For SYCL devices, every kernel of the program is precompiled:
 
 - for chains, one kernel with specialisation constants per form or width, score, learned rates and recorders,
   and a general kernel for short chains of the maximum score;
-- on ancestor matrices, the fused kernels, also of learned rates, and the five stages;
+- on ancestor matrices, the fused kernels and the five stages, also of learned rates;
 - for searches, one kernel per stage;
 - for tails of distributions, three kernels;
 - for calling, those of alignment qualities.
@@ -23,7 +23,7 @@ from itertools import product
 
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.calls.windows import alignment_kernels, call_kernels
-from syclade.host.chains.backends.stages.opening import stage_kernels
+from syclade.host.chains.backends.stages.described import overlapping_kernel, stage_kernels
 from syclade.host.chains.cells_at_nodes import share_kernels
 from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.encodings.ancestor import SpecialisedAncestorEncoding
@@ -119,6 +119,8 @@ def shipped_kernels() -> dict[str, Shipped]:
         _recurrent_chains(),
         _leaf_chains(),
         _ancestor_kernels(),
+        _ancestor_stages(),
+        _overlapping(),
         _tails(),
         _calls(),
         _shares(),
@@ -259,15 +261,36 @@ def _ancestor_kernels() -> Iterator[tuple[str, Shipped]]:
                 recorders=_SAMPLES,
             )
             yield "ancestor-sum-guided-samples", Shipped(chain_kernel(plan, encoding), (SPIRV,))
-        if score == "max":
-            for stage in stage_kernels(make_plan(problem), encoding):
-                yield f"ancestor-stage-{stage.name}", Shipped(stage.kernel, (SPIRV,))
         for name, learned in _LEARNED.items():
             problem = _problem(_CELLS[2], learned=learned, octaves=score == "sum")
             encoding = SpecialisedAncestorEncoding(problem, TRAITS)
             for ending, recorders in _OF_INFER.items():
                 plan = make_plan(problem, score=score_named(score, problem), recorders=recorders)
                 yield f"ancestor-{score}-{name}{ending}", Shipped(chain_kernel(plan, encoding), (SPIRV,))
+
+
+def _ancestor_stages() -> Iterator[tuple[str, Shipped]]:
+    """Yield the stages on ancestor matrices, each that several kinds of chains share once."""
+    there: list[Kernel] = []
+    for score, (name, learned) in product(("max", "sum"), {"": {}, **_LEARNED}.items()):
+        problem = _problem(_CELLS[2], learned=learned, octaves=score == "sum")
+        encoding = SpecialisedAncestorEncoding(problem, TRAITS)
+        for ending, recorders in _OF_INFER.items():
+            plan = make_plan(problem, score=score_named(score, problem), recorders=recorders)
+            for stage in stage_kernels(plan, encoding):
+                kernel = replace(stage.kernel, specialisation=(), size="")
+                if kernel not in there:
+                    there.append(kernel)
+                    own = score if stage.name == "reduction" else ""
+                    title = "-".join(word for word in (stage.name, own, name) if word) + ending
+                    yield f"ancestor-stage-{title}", Shipped(stage.kernel, (SPIRV,))
+
+
+def _overlapping() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernel of overlapping stages, for the maximum score with fixed rates only."""
+    problem = _problem(_CELLS[2])
+    encoding = SpecialisedAncestorEncoding(problem, TRAITS)
+    yield "ancestor-overlapping", Shipped(overlapping_kernel(make_plan(problem), encoding), (SPIRV,))
 
 
 def _tails() -> Iterator[tuple[str, Shipped]]:

@@ -9,7 +9,6 @@ because no card was available.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import logging
@@ -22,7 +21,6 @@ from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.native_binary import device_identity
 from syclade.host.device.workarounds import opencl
 from syclade.host.device.workarounds.opencl import opened_place, sycl_program
-from syclade.host.ground.cache import cache_folder, is_own, write_cached
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.limits import read_bounded
 from syclade.host.ground.spirv import is_spirv
@@ -34,16 +32,26 @@ if TYPE_CHECKING:
     from syclade.host.chains.encodings import Encoding
 
 __all__ = [
+    "ELF",
+    "EXPORT_HINT",
     "IMAGE_KINDS",
     "MANIFEST",
+    "STAGES",
     "TAILS",
+    "UNREADABLE",
     "Image",
-    "cached_images",
+    "compiled_on",
+    "content_of",
+    "damaged",
+    "described",
+    "image_of",
     "make_image",
     "packed",
     "parts_of",
     "read_image",
-    "store_image",
+    "read_manifest",
+    "vendor_parts",
+    "without_manifest",
 ]
 
 
@@ -55,15 +63,21 @@ IMAGE_KINDS = ("cpu", "fpga-emu")
 TAILS = "tails"
 """In place of the name of an encoding: a kernel of tails, which has no sizes of trees."""
 
+STAGES = "stages"
+"""In place of the name of an encoding: the five stages of the macro-pipeline (stages_image.py)."""
+
 _MAGIC = b'{"syclade_image": 1'
-_ELF = b"\x7fELF"
+ELF = b"\x7fELF"
+
+MANIFEST = "manifest.json"
+"""Manifest of the export that a vendor's image was made from; it must be in the image's folder."""
 
 MOST_BYTES = 2**31
 """Size limit, 2 GiB: larger than the configuration of any card."""
 _CAPACITIES = ("nodes", "words", "cells")
-_UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Exceptions raised for descriptions that are not JSON, are nested too deeply, or have unexpected types."""
-_EXPORT_HINT = "`syclade export` makes one for cpu or fpga-emu"
+EXPORT_HINT = "`syclade export` makes one for cpu or fpga-emu"
 
 
 @dataclass(frozen=True)
@@ -113,15 +127,36 @@ class Image:
         Raises:
             DeviceError: the image's kernel is a different one, or too small for the problem.
         """
+        self.require_made_as(kernel, encoding)
+        self.require_room(encoding.constants)
+        if self.sources != kernel.sources:
+            logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
+        encoding.constants = dict(self.constants)
+
+    def require_made_as(self, kernel: Kernel, encoding: Encoding) -> None:
+        """Check that the image's kernel has the parts and arguments of a kernel; its sizes may differ.
+
+        Raises:
+            DeviceError: it has not.
+        """
         declared = tuple((argument.name, argument.dtype) for argument in kernel.arguments)
-        needed = encoding.constants
         same_make = (self.encoding, self.arguments) == (encoding.name, declared)
         same_make = same_make and self.parts in ({}, parts_of(kernel))
-        if not same_make or self.constants["lanes"] != needed["lanes"]:
+        if not same_make or self.constants["lanes"] != encoding.constants["lanes"]:
             raise DeviceError(
                 f"{self.path}: the image's kernel is not the one that this syclade runs for these options",
-                hint=_EXPORT_HINT,
+                hint=EXPORT_HINT,
             )
+
+    def require_room(self, needed: Mapping[str, int]) -> None:
+        """Check that a problem fits.
+
+        Args:
+            needed: the constants of the problem's own kernel.
+
+        Raises:
+            DeviceError: the image is for other values, or too small.
+        """
         if self.constants["values"] != needed["values"]:
             raise DeviceError(
                 f"{self.path}: the image is for {_kinds(self.constants)}, the matrix has {_kinds(needed)}",
@@ -133,9 +168,6 @@ class Image:
                 f"{_capacity(needed)}",
                 hint="export for more cells and mutations",
             )
-        if self.sources != kernel.sources:
-            logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
-        encoding.constants = dict(self.constants)
 
     def fit_tails(self, kernel: Kernel) -> None:
         """Check that the image can replace a kernel of tails.
@@ -145,7 +177,7 @@ class Image:
         """
         declared = tuple((argument.name, argument.dtype) for argument in kernel.arguments)
         if (self.encoding, self.entry_point, self.arguments) != (TAILS, kernel.name, declared):
-            raise DeviceError(f"{self.path}: the image's kernel is not {kernel.name}", hint=_EXPORT_HINT)
+            raise DeviceError(f"{self.path}: the image's kernel is not {kernel.name}", hint=EXPORT_HINT)
         if self.sources != kernel.sources:
             logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
 
@@ -164,7 +196,7 @@ class Image:
                 program = opencl.program_from_binary(place, self.binary)
             except opencl.OpenCLError as error:
                 raise DeviceError(
-                    f"{self.path}: {device.name.strip()} refuses the image: {error}", hint=_EXPORT_HINT
+                    f"{self.path}: {device.name.strip()} refuses the image: {error}", hint=EXPORT_HINT
                 ) from error
             try:
                 names = opencl.kernel_names(program)
@@ -185,7 +217,7 @@ class Image:
                 here = "unknown" if found is None else found.get(part)
                 raise DeviceError(
                     f"{self.path}: the image is for the {part} {made_for}, and here it is {here}",
-                    hint=_EXPORT_HINT,
+                    hint=EXPORT_HINT,
                 )
 
 
@@ -213,6 +245,27 @@ def make_image(queue: SyclQueue, kind: str, encoding: str, kernel: Kernel, modul
     Raises:
         DeviceError: no image can be made on the device, or its driver cannot compile the module.
     """
+    identity, binary = compiled_on(queue, module)
+    line = {
+        "syclade_image": 1,
+        "kind": kind,
+        "entry_point": kernel.name,
+        "encoding": encoding,
+        "constants": dict(kernel.constants),
+        "arguments": [[argument.name, argument.dtype] for argument in kernel.arguments],
+        "sources": kernel.sources,
+        "parts": parts_of(kernel),
+        "identity": identity,
+    }
+    return packed(line, binary)
+
+
+def compiled_on(queue: SyclQueue, module: bytes) -> tuple[Mapping[str, str], bytes]:
+    """Return the identity of a queue's device, and its driver's binary of a SPIR-V module.
+
+    Raises:
+        DeviceError: no image can be made on the device, or its driver cannot compile the module.
+    """
     identity = device_identity(queue.sycl_device)
     with opened_place(queue) as place:
         if place is None or identity is None:
@@ -229,18 +282,7 @@ def make_image(queue: SyclQueue, kind: str, encoding: str, kernel: Kernel, modul
         raise DeviceError(
             f"the driver of {queue.sycl_device.name.strip()} does not return the compiled kernel"
         )
-    line = {
-        "syclade_image": 1,
-        "kind": kind,
-        "entry_point": kernel.name,
-        "encoding": encoding,
-        "constants": dict(kernel.constants),
-        "arguments": [[argument.name, argument.dtype] for argument in kernel.arguments],
-        "sources": kernel.sources,
-        "parts": parts_of(kernel),
-        "identity": identity,
-    }
-    return packed(line, binary)
+    return identity, binary
 
 
 def parts_of(kernel: Kernel) -> dict[str, Any]:
@@ -270,46 +312,89 @@ def read_image(path: Path) -> Image:
     Raises:
         DeviceError: the file cannot be read, is not an image, or is damaged.
     """
+    content = content_of(path)
+    if content.startswith(ELF):
+        return _vendor_image(path, content)
+    description, identity, binary = described(path, content)
     try:
-        content = read_bounded(path, MOST_BYTES, begins=(_ELF, _MAGIC))
+        return image_of(path, description, description["kind"], description["sources"], identity, binary)
+    except UNREADABLE as error:
+        raise damaged(path, error) from error
+
+
+def content_of(path: Path) -> bytes:
+    """Return the content of an image or of a vendor's file.
+
+    Raises:
+        DeviceError: the file cannot be read, or is neither.
+    """
+    try:
+        content = read_bounded(path, MOST_BYTES, begins=(ELF, _MAGIC))
     except OSError as error:
         raise DeviceError(f"{path}: the image cannot be read: {error.strerror or error}") from error
     if is_spirv(content):
         raise DeviceError(
             f"{path}: this is SPIR-V, not an image",
-            hint="devices compile SPIR-V by themselves; " + _EXPORT_HINT,
+            hint="devices compile SPIR-V by themselves; " + EXPORT_HINT,
         )
-    if content.startswith(_ELF):
-        return _vendor_image(path, content)
-    if not content.startswith(_MAGIC):
-        raise DeviceError(f"{path}: this is not an image", hint=_EXPORT_HINT)
+    if not content.startswith((ELF, _MAGIC)):
+        raise DeviceError(f"{path}: this is not an image", hint=EXPORT_HINT)
+    return content
+
+
+def described(path: Path, content: bytes) -> tuple[dict[str, Any], dict[str, str], bytes]:
+    """Return an image's description, the identity of its device, and its binary.
+
+    Raises:
+        DeviceError: the image is damaged.
+    """
     line, _, binary = content.partition(b"\n")
     try:
         description = json.loads(line)
         if description["sha256"] != _digest(description, binary):
             raise ValueError("its content is not what it was")
         identity = {str(part): str(value) for part, value in description["identity"].items()}
-        return _image(path, description, description["kind"], description["sources"], identity, binary)
-    except _UNREADABLE as error:
-        raise DeviceError(f"{path}: the image is damaged: {_reason(error)}", hint=_EXPORT_HINT) from error
+    except UNREADABLE as error:
+        raise damaged(path, error) from error
+    return description, identity, binary
+
+
+def damaged(path: Path, error: Exception) -> DeviceError:
+    """Return the error for a damaged image."""
+    return DeviceError(f"{path}: the image is damaged: {_reason(error)}", hint=EXPORT_HINT)
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest of the export that a vendor's image was made from."""
+    manifest: dict[str, Any] = json.loads((path.parent / MANIFEST).read_text(encoding="utf-8"))
+    return manifest
+
+
+def vendor_parts(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the description of a kernel in a vendor's image, by the manifest."""
+    (kernel,) = (one for one in manifest["kernels"] if one["name"] == name)
+    arguments = [[argument["name"], argument["type"]] for argument in kernel["arguments"]]
+    constants = {**kernel.get("constants", {}), **manifest["constants"]}
+    own = {"encoding": manifest["encoding"], "constants": constants, "arguments": arguments}
+    return {**kernel, **own}
+
+
+def without_manifest(path: Path, error: Exception) -> DeviceError:
+    """Return the error for a vendor's image without a manifest that describes it."""
+    return DeviceError(
+        f"{path}: a vendor's image needs the manifest.json of its export beside it: {_reason(error)}",
+        hint="copy it there from the folder that `syclade export` wrote",
+    )
 
 
 def _vendor_image(path: Path, content: bytes) -> Image:
     """Return the image in a vendor's file, described by the manifest of the export that it was made from."""
-    manifest = path.parent / MANIFEST
     try:
-        description = json.loads(manifest.read_text(encoding="utf-8"))
-        (kernel,) = (one for one in description["kernels"] if one["name"] == "chain_steps")
-        arguments = [[argument["name"], argument["type"]] for argument in kernel["arguments"]]
-        described = {**kernel, "encoding": description["encoding"], "constants": description["constants"]}
-        return _image(
-            path, described | {"arguments": arguments}, "fpga", description["sources"], None, content
-        )
-    except (OSError, *_UNREADABLE) as error:
-        raise DeviceError(
-            f"{path}: a vendor's image needs the manifest.json of its export beside it: {_reason(error)}",
-            hint="copy it there from the folder that `syclade export` wrote",
-        ) from error
+        manifest = read_manifest(path)
+        parts = vendor_parts(manifest, "chain_steps")
+        return image_of(path, parts, "fpga", manifest["sources"], None, content)
+    except (OSError, *UNREADABLE) as error:
+        raise without_manifest(path, error) from error
 
 
 def _reason(error: Exception) -> str:
@@ -317,7 +402,7 @@ def _reason(error: Exception) -> str:
     return f"it lacks {error.args[0]}" if isinstance(error, KeyError) else str(error)
 
 
-def _image(
+def image_of(
     path: Path,
     description: dict[str, Any],
     kind: str,
@@ -325,6 +410,15 @@ def _image(
     identity: Mapping[str, str] | None,
     binary: bytes,
 ) -> Image:
+    """Return an image by its description.
+
+    Args:
+        path, kind, sources, identity, binary: as in `Image`.
+        description: the other fields, as in JSON.
+
+    Raises:
+        ValueError, and the other errors of UNREADABLE: the description is not one.
+    """
     constants = {str(name): int(value) for name, value in description["constants"].items()}
     needed = set() if description["encoding"] == TAILS else {*_CAPACITIES, "lanes", "values"}
     missing = needed - set(constants)
@@ -336,35 +430,3 @@ def _image(
     return Image(
         path, str(kind), entry_point, encoding, constants, arguments, str(sources), parts, identity, binary
     )
-
-
-MANIFEST = "manifest.json"
-"""Manifest of the export that a vendor's image was made from; it must be in the image's folder."""
-
-_FOLDER = "images"
-
-
-def store_image(image: Image) -> None:
-    """Copy an image to the cache, with the manifest if it is a vendor's; only images for cards are copied."""
-    if image.kind != "fpga":
-        return
-    place = f"{_FOLDER}/{image.key.removeprefix('image ')[:32]}"
-    if (cache_folder() / place / image.path.name).exists():
-        return
-    manifest = image.path.parent / MANIFEST
-    try:
-        if image.identity is None:
-            write_cached(f"{place}/{MANIFEST}", manifest.read_bytes())
-        write_cached(f"{place}/{image.path.name}", image.path.read_bytes())  # last: it implies the manifest
-    except OSError:
-        return  # a file was removed meanwhile; the run has already read it
-
-
-def cached_images() -> list[Path]:
-    """Return the paths of the cached images, newest first."""
-    ages = []
-    for path in (cache_folder() / _FOLDER).glob("*/*"):
-        with contextlib.suppress(OSError):  # another process has removed it
-            if path.name != MANIFEST and is_own(path):
-                ages.append((-path.stat().st_mtime, path))
-    return [path for _, path in sorted(ages)]

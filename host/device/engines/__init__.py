@@ -5,6 +5,8 @@ An engine does not know what its kernels compute: chains and searches use the sa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from syclade.host.device.device import Device
@@ -30,7 +32,7 @@ def open_engine(
     device: Device,
     allocation: Allocation,
     *,
-    image: Image | None = None,
+    images: Mapping[str, Image] = MappingProxyType({}),
     timed: bool = False,
 ) -> KernelEngine:
     """Open an engine that runs kernels on a device; for code in numpy, use a `NumpyEngine`.
@@ -38,7 +40,7 @@ def open_engine(
     Args:
         device: a usable device, except `numpy`.
         allocation: the arrays to allocate.
-        image: a precompiled kernel for this device; the engine loads it instead of compiling one.
+        images: precompiled kernels for this device, by name; the engine loads them instead of compiling.
         timed: whether the device shall measure the times of launches (`Engine.times`).
 
     Raises:
@@ -54,7 +56,7 @@ def open_engine(
         return CudaEngine(device, allocation)
     from syclade.host.device.engines.sycl import SyclEngine
 
-    return SyclEngine(device, allocation, image=image, timed=timed)
+    return SyclEngine(device, allocation, images=images, timed=timed)
 
 
 _NUMPY = Traits(lanes=1, panel_rounds=1, sketches_beyond=0)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,7 @@ class SyclEngine(Engine):
     Its methods raise DeviceError in a process that was forked from one that had used SYCL.
 
     Args:
-        device, allocation, image, timed: as for `open_engine`.
+        device, allocation, images, timed: as for `open_engine`.
     """
 
     clock = "device"
@@ -56,7 +57,7 @@ class SyclEngine(Engine):
         device: Device,
         allocation: Allocation,
         *,
-        image: Image | None = None,
+        images: Mapping[str, Image] = MappingProxyType({}),
         timed: bool = False,
     ) -> None:
         self._queue = open_queue(device.filter, timed=timed)
@@ -65,7 +66,7 @@ class SyclEngine(Engine):
         super().__init__(device_of(self._queue), allocation)
         if self.device.kind in _OF_THIS_PROCESS:
             self._require_own_memory()
-        self._image = image
+        self._images = images
         self._parallel: ParallelTranslation | None = None
         self._loaded: list[tuple[SyclKernel, Kernel]] = []
         self._flat: dict[tuple[int, int | None], list[object]] = {}
@@ -125,14 +126,14 @@ class SyclEngine(Engine):
         self._parallel = ParallelTranslation(self.device, self._queue, kernels)
 
     def load(self, kernel: Kernel) -> int:
-        """Load a kernel, from the image if the engine has one; return its number.
+        """Load a kernel, from its image if the engine has one; return its number.
 
         Raises:
             DeviceError: the device cannot build the kernel.
         """
         if self._parallel is not None:
             self._parallel.wait_for(kernel)
-        self._loaded.append((load_kernel(self._queue, kernel, self._image), kernel))
+        self._loaded.append((load_kernel(self._queue, kernel, self._images.get(kernel.name)), kernel))
         return len(self._loaded) - 1
 
     def launch(self, kernels: Sequence[int | None]) -> None:
@@ -145,6 +146,13 @@ class SyclEngine(Engine):
             self._submit(queue, kernel, None) for queue, kernel in zip(queues, different, strict=False)
         ]:
             token.wait()
+
+    def launch_groups(self, kernel: int, groups: int) -> None:
+        """Run a kernel whose work-groups have no slots of their own, and wait for it."""
+        refuse_inherited_sycl()
+        built, described = self._loaded[kernel]
+        flat, lanes = self._arguments_of(described, None), described.lanes
+        self._queue.submit(built, flat, [groups * lanes], [lanes]).wait()
 
     def start(self, kernel: int, slot: int, after: Sequence[SyclEvent] = ()) -> SyclEvent:
         """See `Engine.start`; the token is a `dpctl.SyclEvent`, and the queue is out of order."""

@@ -247,9 +247,10 @@ class Options(Values):
         "Precompiled kernel for the device, as 'syclade export --with-image' makes it.")
     slots: int | None = option(whole(1, 2**31 - 1), default=None, help=
         "Chain states on the device at once; chosen for the device by default.")
-    stages: str = option(one_of("fused", "separate"), default="fused", help=
-        "How the stages of a chain step run: in one kernel, or as five kernels that the host keeps full "
-        "of chain states (to check an FPGA design; slow). Changes the speed only.")
+    stages: str = option(one_of("fused", "separate", "overlapping"), default="fused", help=
+        "How the stages of a chain step run: one after another in one kernel, or, to check an FPGA design, "
+        "as a pipeline full of chain states: five kernels, or one kernel whose work-groups do different "
+        "stages at the same time. Changes the speed only.")
     trace: AnyPath | None = option(OUTPUT, metavar="FILE", default=None, help=
         "Write the timeline of the first 1000 steps of --stages separate, in Chrome's trace format.")
 

@@ -48,11 +48,13 @@ class Counted(NamedTuple):
         v: control, the first node drawn.
         size_v: control, number of nodes in its subtree.
         size_second: control, number of nodes in the second node's subtree.
+        number: address, the slot.
     """
 
     v: Any
     size_v: Any
     size_second: Any
+    number: Any
 
 
 @device_function
@@ -104,6 +106,7 @@ def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **si
     @device_function
     def count(
         given,  # IN ancestors (slots, words, nodes) uint64, flat
+        number,  # IN address: the slot
         base,  # IN address: where the slot's matrix starts
         v,  # IN control: the first node drawn
         second,  # IN control: the second node drawn
@@ -118,7 +121,7 @@ def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **si
         for row in range(nodes):
             size_v = size_v + bit_of(given.ancestors[start + address(row)], above)
             size_second = size_second + bit_of(given.ancestors[other_start + address(row)], other_above)
-        return Counted(v, control(size_v), control(size_second))
+        return Counted(v, control(size_v), control(size_second), number)
 
     @device_function
     def exchange(
@@ -146,7 +149,9 @@ def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **si
             given.log_sizes,
             number * address(mutations + control(2)),
         )
-        slot = Slot(given, count(given, base, draw.v, draw.second), base)
+        beyond = control(draw.second > mutations)  # the draw of a jump of a rate is no node
+        second = draw.second - (draw.second - mutations) * beyond
+        slot = Slot(given, count(given, number, base, draw.v, second), base)
         proposal = propose(slot, control(given.draws[at]), draw, mutations)
         t = exchange(slot, proposal.t)
         write_move(given.move, number, proposal)

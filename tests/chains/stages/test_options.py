@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.chains.backends.stages.described import stage_kernels
 from syclade.host.chains.backends.stages.launcher import TIMED_STEPS
-from syclade.host.chains.backends.stages.opening import check_plan, stage_kernels
+from syclade.host.chains.backends.stages.opening import check_plan
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.moves import MOVES
 from syclade.host.commands.export.manifest import exported_kernels
@@ -23,7 +24,6 @@ from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.ground.errors import OptionError, OutputError
 from syclade.host.ground.signals import Stop
 from syclade.kernels.target.sycl_traits import TRAITS
-from tests.support.additions.tempered import TEMPERED
 from tests.support.additions.with_parent import WITH_PARENT
 from tests.support.backends import Case
 
@@ -110,11 +110,8 @@ def test_a_resumed_run_may_have_other_stages(
     [
         ({"encoding": "preorder"}, "--encoding preorder does not go with --stages separate"),
         ({"encoding": "clade"}, "--encoding clade does not go with --stages separate"),
-        ({"image": "some.image"}, "--image does not go with --stages separate"),
-        ({"samples": 10}, "--samples does not go with --stages separate"),
-        ({"score": "sum"}, "--score sum does not go with --stages separate"),
-        ({"learn_fn": 0.1}, "--learn-fn does not go with --stages separate"),
-        ({"learn_fp": 0.1}, "--learn-fp does not go with --stages separate"),
+        ({"device": "fpga"}, "--device fpga without --image"),
+        ({"score": "shares"}, "--score shares does not go with --stages separate"),
         ({"stages": "both"}, "--stages is 'both'"),
         ({"stages": "fused", "trace": "x.json"}, "--trace without --stages separate"),
         (
@@ -130,14 +127,12 @@ def test_refusals(options: dict[str, Any], message: str) -> None:
     assert error.value.hint
 
 
-def test_other_moves_and_scores_are_refused() -> None:
+def test_other_moves_are_refused() -> None:
     """A move's selections are deferred only if the move uses them in its proposal and nowhere else."""
     case, weights = Case(5, 6), (0.3, 0.1, 0.2, 0.4)
     check_plan(case.plan())
     with pytest.raises(OptionError, match=f"do not know the move {WITH_PARENT.name}"):
         check_plan(case.plan(moves=(*MOVES, WITH_PARENT), move_probabilities=weights))
-    with pytest.raises(OptionError, match="run chains of the maximum score"):
-        check_plan(case.plan(score=TEMPERED))
 
 
 def test_a_trace_replaces_no_file(tmp_path: Path) -> None:

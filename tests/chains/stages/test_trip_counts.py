@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 import syclade.kernels
+from syclade.host.chains.backends.stages.described import stage_kernels
 from syclade.host.chains.backends.stages.launcher import InStage, run_pipeline
-from syclade.host.chains.backends.stages.opening import open_stages, stage_kernels
+from syclade.host.chains.backends.stages.opening import open_stages
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.kernels.ancestor.stage_arguments import STAGES
@@ -52,7 +53,7 @@ UNROLLED = {
     Loop("propose", "negative_log_uniform"): "bits of a shift",
     Loop("find_parent", "ancestor_find_parent"): "words of a row",
     Loop("score_mapping", "worth_at"): "values and words",
-    Loop("reduction", "ancestor_reduction"): "counts of steps",
+    Loop("reduction", "decide"): "counts of steps",
     Loop("reduction", "count"): "counts of steps",
     Loop("reduction", "total"): "lanes",
 }

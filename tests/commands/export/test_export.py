@@ -16,13 +16,16 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.chains.backends.stages.described import stage_kernels
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.commands.export import folder as export
-from syclade.host.commands.export.folder import FILES, FILES_WITHOUT_STAGES, Vector, export_folder
+from syclade.host.commands.export.folder import FILES, Vector, export_folder
 from syclade.host.commands.export.manifest import STAGES
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
+from syclade.host.device.compile.stages_image import read_stages_image
+from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.spirv import Op, entry_points, header, instructions
 from syclade.kernels.ancestor.stage_arguments import IN
 from syclade.kernels.target.sycl_traits import TRAITS
@@ -108,7 +111,8 @@ def test_every_file_is_there_with_its_digest(folder: Path, manifest: dict[str, A
     named = {kernel["file"]: kernel["sha256"] for kernel in manifest["kernels"]}
     named |= {manifest["problem"]["file"]: manifest["problem"]["sha256"], **manifest["files"]}
     assert {*named, "manifest.json"} == {file.name for file in folder.iterdir()}
-    assert {*named, "manifest.json"} == {*FILES, "chain_steps.fpga-emu.image"}
+    images = {"chain_steps.fpga-emu.image", "stages.fpga-emu.image"}
+    assert {*named, "manifest.json"} == {*FILES, *images}
     for name, digest in named.items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
 
@@ -157,7 +161,9 @@ def test_older_versions_of_spirv(tmp_path: Path, version: str, number: int) -> N
     """All modules are valid in the version that was asked for, and give the same results."""
     small, sizes = Case(9, 12), {"cells": 12, "mutations": 9}
     matrix = matrix_from_array(small.values)
-    export_folder(tmp_path, matrix, RATES, **sizes, chains=2, steps=50, spirv_version=version)  # type: ignore[arg-type]
+    images = ["cpu"] if version == "1.0" else []
+    counts: dict[str, Any] = {"chains": 2, "steps": 50}
+    export_folder(tmp_path, matrix, RATES, **sizes, **counts, spirv_version=version, images=images)  # type: ignore[arg-type]
     modules = {path.stem: path.read_bytes() for path in tmp_path.glob("*.spv")}
     assert modules.keys() == {"chain_steps", *STAGES}
     for name, module in modules.items():
@@ -165,8 +171,13 @@ def test_older_versions_of_spirv(tmp_path: Path, version: str, number: int) -> N
         assert complaint(module) is None
         assert entry_points(module) == [f"ancestor_{name}"]
     assert json.loads((tmp_path / "manifest.json").read_text())["spirv_version"] == version
-    done = load(tmp_path, "--kernels", "stages" if version == "1.0" else "chain_steps")
-    assert json.loads(done.stdout)["as_expected"] is True
+    if not images:
+        assert json.loads(load(tmp_path).stdout)["as_expected"] is True
+        return
+    given: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "seed": 1, "stages": "separate", **counts}
+    found = syclade.infer(matrix, image=tmp_path / "stages.cpu.image", **given)
+    expected = json.loads((tmp_path / "manifest.json").read_text())["problem"]["expected"]
+    assert found.parents.tolist() == expected["parents"]
 
 
 # ---- loader
@@ -239,16 +250,60 @@ def test_an_exported_image_is_taken(folder: Path, manifest: dict[str, Any]) -> N
         "steps": STEPS,
         "seed": SEED,
     }
-    found = syclade.infer(CASE.values, image=folder / "chain_steps.fpga-emu.image", **settings)
-    assert found.parents.tolist() == manifest["problem"]["expected"]["parents"]
+    for name, stages in (("chain_steps", "fused"), ("stages", "separate")):
+        image = folder / f"{name}.fpga-emu.image"
+        found = syclade.infer(CASE.values, image=image, stages=stages, **settings)
+        assert found.parents.tolist() == manifest["problem"]["expected"]["parents"]
+        assert found.work[0].executor.kind == "fpga-emu"
+
+
+@pytest.mark.sycl
+def test_images_of_the_stages_that_do_not_fit(folder: Path, tmp_path: Path) -> None:
+    """A run takes stages of its own score, rates and size only, and only separate ones."""
+    image = folder / "stages.fpga-emu.image"
+
+    def refusal(values: Any = CASE.values, **options: Any) -> str:
+        given: dict[str, Any] = {"image": image, "stages": "separate", "method": "chain", "steps": 5}
+        with pytest.raises(syclade.SycladeError) as caught:
+            syclade.infer(values, fp_rate=0.02, fn_rate=0.2, chains=1, **given | options)
+        assert caught.value.hint
+        return caught.value.message
+
+    assert "of the stages, not of the kernel of whole steps" in refusal(stages="fused")
+    whole = folder / "chain_steps.fpga-emu.image"
+    assert "the image is of one kernel, not of the stages" in refusal(image=whole)
+    for options in ({"score": "sum"}, {"learn_fn": 0.2}):
+        assert "not the one that this syclade runs for these options" in refusal(**options)
+    assert "up to 63 mutations and 64 distinct columns" in refusal(Case(70, 20).values)
+    assert "the image is for fpga-emu, not for cpu" in refusal(device="cpu")
+    damaged = tmp_path / "damaged.image"
+    damaged.write_bytes(image.read_bytes()[:-1])
+    assert "the image is damaged: its content is not what it was" in refusal(image=damaged)
+
+
+@pytest.mark.sycl
+def test_a_cards_image_of_the_stages(folder: Path, manifest: dict[str, Any], tmp_path: Path) -> None:
+    """A vendor's file has all kernels, which the manifest beside it describes."""
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    card = tmp_path / "card.aocx"
+    card.write_bytes(b"\x7fELF and more")
+    image = read_stages_image(card, STAGES)
+    assert list(image.images) == [f"ancestor_{name}" for name in STAGES]
+    plan = CASE.plan()
+    encoding = AncestorEncoding(plan.problem, TRAITS)
+    image.fit([one.kernel for one in stage_kernels(plan, encoding)], encoding)
+    assert encoding.constants["nodes"] == 64
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(DeviceError, match=r"manifest\.json of its export beside it: it lacks kernels"):
+        read_stages_image(card, STAGES)
 
 
 # ---- other scores, and learned rates
 
 SMALL = Case(8, 13)
-OTHERS: list[dict[str, Any]] = [
-    {"score": "sum"},
-    {"learn_fn": 0.3},
+OTHERS: list[Any] = [
+    pytest.param({"score": "sum"}, marks=pytest.mark.verification),
+    pytest.param({"learn_fn": 0.3}, marks=pytest.mark.verification),
     {"score": "sum", "learn_fn": 0.2, "learn_fp": 0.2},
 ]
 
@@ -262,17 +317,21 @@ def test_other_scores_and_learned_rates(tmp_path: Path, options: dict[str, Any])
     matrix = matrix_from_array(SMALL.values)
     names = syclade.export(tmp_path, matrix, **rates, **counts, **options, images=["cpu"])  # type: ignore[arg-type]
     image = tmp_path / "chain_steps.cpu.image"
-    assert {path.name for path in names} == {*FILES_WITHOUT_STAGES, image.name}
+    stages = tmp_path / "stages.cpu.image"
+    assert {path.name for path in names} == {*FILES, image.name, stages.name}
     assert complaint((tmp_path / "chain_steps.spv").read_bytes()) is None
-    done = load(tmp_path)
-    assert (done.returncode, without_complaints(done.stderr)) == (0, "")
+    for kernels in ("chain_steps", "stages"):
+        done = load(tmp_path, "--kernels", kernels)
+        assert (done.returncode, without_complaints(done.stderr)) == (0, "")
     report = json.loads(done.stdout)
     ordinary = syclade.infer(matrix, **rates, **counts, **options, method="chain", device="numpy")  # type: ignore[arg-type]
     assert report["parents"] == ordinary.parents.tolist()
     assert report["log_likelihood"] == pytest.approx(ordinary.chain_log_likelihoods.max())
-    taken = syclade.infer(matrix, **rates, **counts, **options, method="chain", image=image)  # type: ignore[arg-type]
-    assert taken.chain_log_likelihoods.tolist() == ordinary.chain_log_likelihoods.tolist()
-    assert (taken.encoding, taken.moves, taken.learned) == ("ancestor", ordinary.moves, ordinary.learned)
+    for path, kind in ((image, "fused"), (stages, "separate")):
+        own: dict[str, Any] = {**rates, **counts, **options, "method": "chain", "image": path, "stages": kind}
+        taken = syclade.infer(matrix, **own)
+        assert taken.chain_log_likelihoods.tolist() == ordinary.chain_log_likelihoods.tolist()
+        assert (taken.encoding, taken.moves, taken.learned) == ("ancestor", ordinary.moves, ordinary.learned)
     if "learn_fn" in options:
         assert ordinary.moves["jump of fn_rate"][1] > 0
     with pytest.raises(syclade.SycladeError, match="not the one that this syclade runs for these options"):

@@ -11,23 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.runner import Runner
-from syclade.host.chains.backends.stages.opening import (
-    BEST_ATTACHMENT,
+from syclade.host.chains.backends.stages.described import (
     FIXED,
     DescribedKernel,
     numpy_stages,
-    stage_arrays,
     stage_kernels,
 )
-from syclade.host.chains.backends.stages.opening import stage_kernel as describe_stage
+from syclade.host.chains.backends.stages.described import stage_kernel as describe_stage
+from syclade.host.chains.backends.stages.opening import stage_arrays
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.moves import MOVES, Move
+from syclade.host.chains.moves import MOVES, Move, kinds_of
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.pipeline import initial_state
-from syclade.host.chains.scores.score import BEST_ATTACHMENT as BEST_PLACED
-from syclade.host.chains.scores.score import Score
+from syclade.host.chains.scores.score import BEST_ATTACHMENT, Score, score_named
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.compile.kernel import Kernel, Parts
 from syclade.host.device.engines.local import NumpyCode
@@ -173,9 +172,14 @@ def stage_kernel(name: str, *, mutations: int, cells: int, values: int = 2) -> S
     nodes = whole("the number of mutations", mutations, 1, MOST_NODES - 1) + 1
     columns = whole("the number of cells", cells, 1, 2**31 - 1)
     constants = AncestorEncoding.capacity(TRAITS, nodes, columns, whole("the number of values", values, 2, 3))
+    constants["kinds"] = len(kinds_of(MOVES))
     moves = tuple(move.device for move in MOVES)
-    parts: dict[str, Parts] = {"capacity": FIXED, "moves": moves, "score": BEST_ATTACHMENT}
-    return _callable(describe_stage(wanted, parts, constants), MOVES, BEST_PLACED)
+    parts: dict[str, Parts] = {"capacity": FIXED, "moves": moves, "score": BEST_ATTACHMENT.device}
+    return _callable(describe_stage(wanted, parts, constants), MOVES, BEST_ATTACHMENT)
+
+
+SCORES = ("max", "sum")
+"""Scores of separate stages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +200,18 @@ class StageProblem:
         return self._runner.encoding.decode({"ancestors": ancestors})
 
     def log_likelihood(self, score: int) -> float:
-        """Return the natural log-likelihood that belongs to an integer score, for rounded weights."""
+        """Return the natural log-likelihood that belongs to an integer score, for rounded weights.
+
+        With learned rates, it includes the logarithm of their prior.
+        """
         return self._runner.plan.problem.to_nats(int(score))
+
+    def rates(self, rate_at: NDArray[np.int64]) -> Rates:
+        """Return the error rates of a slot: of its part of the array `rate_at` or `best_rate_at`."""
+        fn, fp = rate_at.tolist()
+        found = self._runner.plan.problem.rate_tables.model.at((fn, fp, 0))
+        assert isinstance(found, Rates)
+        return found
 
 
 def stage_problem(
@@ -209,6 +223,9 @@ def stage_problem(
     steps: int = 1,
     seed: int = DEFAULT_SEED,
     move_probabilities: Sequence[float] = DEFAULT_MOVE_PROBABILITIES,
+    score: str = "max",
+    learn_fn: float | None = None,
+    learn_fp: float | None = None,
 ) -> StageProblem:
     """Prepare the arrays of the stages, with chains before their first step, and the matching kernels.
 
@@ -216,14 +233,21 @@ def stage_problem(
         matrix, fp_rate, fn_rate, seed, move_probabilities: as for `infer`.
         chains: number of chains, one per slot.
         steps: number of steps after which a chain no longer changes.
+        score: max or sum.
+        learn_fn, learn_fp: probabilities that a step is a jump of that rate; None for a fixed rate.
 
     Raises:
         SycladeError: MatrixError, RatesError or OptionError, with a hint what to do.
     """
     chains = whole("the number of chains", chains, 1, 2**31 - 1)
     seed = whole("the seed", seed, 0, 2**64 - 1)
-    problem = make_problem(read_matrix(matrix), Rates(fp_rate, fn_rate))
-    plan = make_plan(problem, move_probabilities=checked("move_probabilities", move_probabilities))
+    if score not in SCORES:
+        raise OptionError(f"no stage has the score {score!r}", hint=f"use {' or '.join(SCORES)}")
+    rates = Rates(fp_rate, fn_rate)
+    model = make_rate_model(rates, learn_fn=learn_fn, learn_fp=learn_fp)
+    problem = make_problem(read_matrix(matrix), rates, octaves=score == "sum", model=model)
+    weights = checked("move_probabilities", move_probabilities)
+    plan = make_plan(problem, move_probabilities=weights, score=score_named(score, problem))
     encoding = AncestorEncoding(problem, TRAITS)
     described = stage_kernels(plan, encoding)
     arrays = stage_arrays(described, plan, encoding, chains, seed)

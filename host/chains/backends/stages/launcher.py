@@ -37,8 +37,8 @@ class PipelineReport(TypedDict):
     share of the time during which each stage worked, over the first `timed_steps` chain steps.
     `fill_by_time` is the mean of `busy` over the stages; None if nothing was timed. `stages_at_once` is the
     mean number of stages at work when one begins, itself included, `most_stages_at_once` the largest; None if
-    nothing was timed. The schedule gives several stages a state in a tick; only these two say whether they
-    worked at the same time.
+    nothing was timed or counted. Overlapping stages are counted by the kernel, and not timed. The schedule
+    gives several stages a state in a tick; only these two say whether they worked at the same time.
     """
 
     stages: list[str]

@@ -7,8 +7,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.backends.opening import image_device
 from syclade.host.chains.backends.runner import Runner
+from syclade.host.chains.backends.stages.described import (
+    DescribedKernel,
+    all_arguments,
+    numpy_stages,
+    stage_kernels,
+)
 from syclade.host.chains.backends.stages.launcher import (
     InStage,
     Launcher,
@@ -18,150 +29,58 @@ from syclade.host.chains.backends.stages.launcher import (
 )
 from syclade.host.chains.encodings import Encoding, choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_allocation, size_as_text
-from syclade.host.chains.moves import Move
+from syclade.host.chains.kernel import chain_allocation
+from syclade.host.chains.moves import JUMPS, MOVES
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.scores.score import Score
 from syclade.host.device.choice import choose_device
-from syclade.host.device.compile.kernel import Kernel, Parts, Record, load_part
+from syclade.host.device.compile.image import Image
+from syclade.host.device.compile.stages_image import read_stages_image
 from syclade.host.device.device import NUMPY, Device
 from syclade.host.device.engines import open_engine, traits_of
-from syclade.host.device.engines.local import NumpyCode, NumpyEngine
+from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.work import STAGES as STAGES_KERNEL
-from syclade.host.ground.errors import OptionError, OutputError
+from syclade.host.ground.errors import DeviceError, OptionError, OutputError
 from syclade.host.ground.files import check_file, write_file
 from syclade.host.ground.options import checked, flag_of
-from syclade.host.ground.supported import refusal
-from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
-from syclade.kernels.ancestor.stages.propose import MOST_NODES
-from syclade.kernels.arguments import Argument
+from syclade.host.ground.values import path_of
+from syclade.kernels.ancestor.stage_arguments import STAGES
 
 __all__ = [
     "DEFAULT_SLOTS",
-    "DescribedKernel",
+    "PipelineRunner",
     "Separate",
     "StagedRunner",
-    "all_arguments",
     "check_plan",
     "make_launcher",
-    "numpy_stages",
     "open_stages",
     "separate_stages",
     "stage_arrays",
-    "stage_kernel",
-    "stage_kernels",
 ]
-
-
-@dataclass(frozen=True)
-class DescribedKernel:
-    """A kernel with the directions of its arguments.
-
-    Attributes:
-        name: name for messages and files.
-        kernel: the kernel to compile.
-        arguments: the kernel's arguments, with directions.
-        meaning: what one launch does.
-    """
-
-    name: str
-    kernel: Kernel
-    arguments: tuple[StageArgument, ...]
-    meaning: str
-
-
-_MATRIX, _ROWS = ("nodes", "words"), ("nodes", "words", "lanes")
-
-_MADE_OF: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
-    "propose": (
-        ("capacity", "moves"),
-        _MATRIX,
-        "draw the random words of each slot's next step; the move they mean on its tree, and the threshold "
-        "of the accept test",
-    ),
-    "find_parent": (("capacity",), _MATRIX, "the rows of the parents of the nodes that move"),
-    "tree_update": (("capacity",), _ROWS, "write the proposed trees"),
-    "score_mapping": (
-        ("capacity",),
-        ("nodes", "words", "cells", "lanes", "values"),
-        "the score of every column at every node of the proposed trees, each independent of the others",
-    ),
-    "reduction": (
-        ("capacity", "score", "moves"),
-        ("nodes", "words", "cells", "lanes"),
-        "the maximum over nodes and the sum over columns, accept or reject, keep the best tree, count the "
-        "step; nothing changes where step has reached last_step",
-    ),
-}
-"""Parts and constants that each stage's factory takes, and the stage's meaning.
-
-Stages without `lanes` have one lane. Sizes are omitted where they are specialisation constants.
-"""
-
-FIXED = "syclade.kernels.ancestor.capacity:fixed_capacity"
-"""The part `capacity` of kernels that are compiled for one capacity."""
-
-
-def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKernel, ...]:
-    """Return the stages in order, for a plan and the encoding's capacities.
-
-    Raises:
-        OptionError: the capacity has more nodes than the stage `propose` can tell apart.
-    """
-    nodes = encoding.sizes["nodes"]
-    if nodes > MOST_NODES:
-        raise OptionError(
-            f"separate stages take {MOST_NODES} nodes, and this capacity has {nodes}",
-            hint=f"use {flag_of('stages', 'fused')}, or export for fewer mutations",
-        )
-    parts: dict[str, Parts] = {
-        "moves": tuple(move.device for move in plan.moves),
-        "score": plan.score.device,
-        "capacity": encoding.capacity_part,
-    }
-    given = (parts, encoding.constants, encoding.specialisation)
-    return tuple(stage_kernel(name, *given) for name in STAGES)
-
-
-def all_arguments(kernels: Sequence[DescribedKernel]) -> tuple[Argument, ...]:
-    """Return the arguments of several kernels, each once."""
-    return tuple({one.name: one for each in kernels for one in each.kernel.arguments}.values())
-
-
-def stage_kernel(
-    name: str,
-    parts: Mapping[str, Parts],
-    constants: Mapping[str, int],
-    specialisation: tuple[int, ...] = (),
-) -> DescribedKernel:
-    """Return one stage.
-
-    Args:
-        name: one of `STAGES`.
-        parts: the parts `capacity`, `moves` and `score`, each as `module:NAME` of its device code.
-        constants: `lanes`, and the capacities where they are fixed; a stage takes those that it needs.
-        specialisation: the capacities where they are specialisation constants.
-    """
-    taken, needed, meaning = _MADE_OF[name]
-    kernel = Kernel(
-        name=f"ancestor_{name}",
-        factory=f"syclade.kernels.ancestor.stages.{name}:make_{name}_stage",
-        parts={part: parts[part] for part in taken},
-        constants={constant: constants[constant] for constant in needed if constant in constants},
-        records=(Record("Given", tuple(one.argument for one in STAGES[name])),),
-        group=AncestorEncoding.group,
-        lanes=constants["lanes"] if "lanes" in needed else 1,
-        size=f"the stage {name.replace('_', ' ')}, {size_as_text(constants)}",
-        specialisation=specialisation,
-    )
-    return DescribedKernel(name, kernel, STAGES[name], meaning)
 
 
 logger = logging.getLogger("syclade.stages")
 
 
-class StagedRunner(Runner):
-    """A runner that keeps the pipeline full during a launch: each stage works on one of c states at a time.
+class PipelineRunner(Runner):
+    """A runner that keeps the pipeline full: each stage works on one of c states at a time."""
+
+    def report(self) -> PipelineReport:
+        """Return how full the pipeline was, as plain values."""
+        raise NotImplementedError
+
+    def _pending(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return each slot's step, and how many steps it can do until its ring of events is full."""
+        first = self._engine.read("step")
+        wanted = self._engine.read("last_step") - first
+        if "event_count" in self._engine:
+            free = self.plan.events - self._engine.read("event_count")
+            only_samples = len(self.plan.recorders) == 1 and "every" in self._engine
+            wanted = np.minimum(wanted, free * self._engine.read("every") if only_samples else free)
+        return first, wanted.clip(0)
+
+
+class StagedRunner(PipelineRunner):
+    """A runner whose stages are kernels of their own, launched one by one.
 
     Attributes:
         timeline: timeline of the first steps.
@@ -175,16 +94,15 @@ class StagedRunner(Runner):
         self.timeline = Timeline(launcher)
 
     def _launch(self) -> None:
-        first = self._engine.read("step")
-        steps = (self._engine.read("last_step") - first).clip(0).tolist()
-        started = first.tolist()
+        first, wanted = self._pending()
+        steps, started = wanted.tolist(), first.tolist()
 
         def seen(stage: int, state: InStage, token: object) -> None:
             chain = self._put[state.slot].chain
             self.timeline.see(stage, state, chain, started[state.slot] + state.step, token)
 
         self._ticks += run_pipeline(self._launcher, steps, seen)
-        self._steps += sum(steps)
+        self._steps += int((self._engine.read("step") - first).sum())
         self.timeline.settle()
 
     def report(self) -> PipelineReport:
@@ -214,7 +132,13 @@ DEFAULT_SLOTS = 24
 
 
 def open_stages(
-    device: str, plan: Plan, *, chains: int, slots: int | None, seed: int
+    device: str,
+    plan: Plan,
+    *,
+    chains: int,
+    slots: int | None,
+    seed: int,
+    image: str | os.PathLike[str] | None = None,
 ) -> tuple[StagedRunner, Device, int]:
     """Open a runner of separate stages; return it with its device and its number of slots.
 
@@ -224,30 +148,55 @@ def open_stages(
         chains: number of chains of the run.
         slots: number of chain states in flight; None for DEFAULT_SLOTS, or one per chain if that is fewer.
         seed: seed of the random numbers.
+        image: file with the precompiled stages; None to compile them.
 
     Raises:
-        DeviceError: the device does not open, cannot build a kernel, or has too little memory.
-        OptionError: separate stages do not run on the device, or cannot hold the problem.
+        DeviceError: the device does not open, cannot build a kernel, or has too little memory; or the image
+            cannot be used for this run.
+        OptionError: separate stages cannot hold the problem.
     """
-    chosen = choose_device(device)
-    if chosen.kind == "fpga":
-        raise refusal("separate stages", "FPGA cards")
-    encoding = choose_encoding(AncestorEncoding.name, chosen, plan.problem)
-    assert isinstance(encoding, AncestorEncoding)
+    images: Mapping[str, Image] = {}
+    if image is None:
+        chosen = choose_device(device)
+        if chosen.kind == "fpga":
+            hint = "give an image of the stages, made from an export"
+            raise DeviceError(f"{chosen.name} compiles no kernels", hint=hint)
+        encoding = choose_encoding(AncestorEncoding.name, chosen, plan.problem)
+        assert isinstance(encoding, AncestorEncoding)
+    else:
+        chosen, encoding, images = _open_image(image, device, plan)
     count = min(chains, DEFAULT_SLOTS) if slots is None else slots
-    launcher = make_launcher(chosen, plan, encoding, count, seed)
+    launcher = make_launcher(chosen, plan, encoding, count, seed, images)
     return StagedRunner(plan, encoding, seed, launcher), chosen, count
 
 
-def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots: int, seed: int) -> Launcher:
-    """Make a launcher on a device, with arrays for `slots` slots."""
+def _open_image(
+    image: str | os.PathLike[str], device: str, plan: Plan
+) -> tuple[Device, AncestorEncoding, Mapping[str, Image]]:
+    """Read an image of the stages; return its device, its encoding of the problem, and its kernels."""
+    found = read_stages_image(path_of(f"image ({flag_of('image')})", image), tuple(STAGES))
+    chosen = image_device(found.path, found.kind, device)
+    encoding = AncestorEncoding(plan.problem, traits_of(chosen))
+    found.fit([one.kernel for one in stage_kernels(plan, encoding)], encoding)
+    return chosen, encoding, found.images
+
+
+def make_launcher(
+    device: Device,
+    plan: Plan,
+    encoding: AncestorEncoding,
+    slots: int,
+    seed: int,
+    images: Mapping[str, Image] = MappingProxyType({}),
+) -> Launcher:
+    """Make a launcher on a device, with arrays for `slots` slots, and with precompiled stages if given."""
     kernels = stage_kernels(plan, encoding)
     if device.kind == "numpy":
         engine = stage_arrays(kernels, plan, encoding, slots, seed)
-        codes = numpy_stages(plan.moves, plan.score).values()
+        codes = numpy_stages(plan.moves, plan.score, plan.recorders).values()
         return Launcher(engine, tuple(STAGES), [engine.load(code) for code in codes])
     allocation = chain_allocation(plan, encoding, slots, seed, all_arguments(kernels))
-    on_device = open_engine(device, allocation, timed=True)
+    on_device = open_engine(device, allocation, images=images, timed=True)
     described = [one.kernel for one in kernels]
     if device.kind == "native":  # in a stage of one lane, all lanes do the same
         described = [replace(one, lanes=traits_of(device).lanes) for one in described]
@@ -261,21 +210,8 @@ def stage_arrays(
     return NumpyEngine(NUMPY, chain_allocation(plan, encoding, slots, seed, all_arguments(kernels)))
 
 
-def numpy_stages(moves: Sequence[Move], score: Score) -> dict[str, NumpyCode]:
-    """Return the stages of the numpy fallback (`fallback/ancestor`), by name and in order."""
-    stages = load_part("syclade.fallback.ancestor.stages:STAGES")
-    made_of = load_part("syclade.fallback.ancestor.parts:ChainParts")
-    parts = made_of([load_part(move.numpy) for move in moves], load_part(score.numpy))
-
-    def code(name: str) -> NumpyCode:
-        return lambda arrays, slots: stages[name](arrays, slots, parts)
-
-    return {name: code(name) for name in STAGES}
-
-
-_MOVES = {
-    f"syclade.kernels.moves.{name}:MOVE" for name in ("prune_and_reattach", "swap_labels", "swap_subtrees")
-}
+_MOVES = {move.device for move in (*MOVES, *JUMPS.values())}
+"""Moves whose proposals the stage `propose` can defer."""
 
 
 @dataclass(frozen=True)
@@ -285,14 +221,16 @@ class Separate:
     Attributes:
         trace: file for the timeline of the first steps; None if it is not wanted.
         force: whether an existing file may be replaced.
+        overlapping: whether one kernel does all stages.
     """
 
     trace: Path | None = None
     force: bool = False
+    overlapping: bool = False
 
-    def write_trace(self, runner: StagedRunner) -> None:
+    def write_trace(self, runner: PipelineRunner) -> None:
         """Write the timeline if it is wanted. If that fails, only warn, to keep the result of the run."""
-        if self.trace is None:
+        if self.trace is None or not isinstance(runner, StagedRunner):
             return
         try:
             write_file(self.trace, runner.trace(), self.force)
@@ -300,11 +238,14 @@ class Separate:
             logger.warning("no trace: %s", error.message)
 
 
-def separate_stages(trace: str | os.PathLike[str] | None, force: bool) -> Separate:
+def separate_stages(
+    trace: str | os.PathLike[str] | None, force: bool, *, overlapping: bool = False
+) -> Separate:
     """Return the options of separate stages.
 
     Args:
         trace, force: as for `infer`.
+        overlapping: as in `Separate`.
 
     Raises:
         OutputError: the trace cannot be written to that path.
@@ -312,24 +253,16 @@ def separate_stages(trace: str | os.PathLike[str] | None, force: bool) -> Separa
     path = checked("trace", trace)
     if path is not None:
         check_file(path, force)
-    return Separate(path, force)
+    return Separate(path, force, overlapping)
 
 
 def check_plan(plan: Plan) -> None:
-    """Check that the stage kernels support the chain: its moves, its score, fixed rates, no recorders.
+    """Check that the stage kernels know the moves of the chain.
 
     Raises:
         OptionError: they do not.
     """
-    hint = f"use {flag_of('stages', 'fused')}"
     unknown = [move.name for move in plan.moves if move.device not in _MOVES]
     if unknown:
+        hint = f"use {flag_of('stages', 'fused')}"
         raise OptionError(f"separate stages do not know the move {unknown[0]}", hint=hint)
-    if plan.recorders or plan.score.device != BEST_ATTACHMENT:
-        raise OptionError(
-            "separate stages run chains of the maximum score with fixed rates, without samples", hint=hint
-        )
-
-
-BEST_ATTACHMENT = "syclade.kernels.scores.best_attachment:SCORE"
-"""The only score that the reduction supports."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 import syclade
-from syclade.host.chains.backends.stages.opening import stage_kernels
+from syclade.host.chains.backends.stages.described import stage_kernels
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_sizes
 from syclade.host.chains.plan import Plan, make_plan

@@ -15,7 +15,8 @@ import numpy as np
 
 from syclade.host.chains.backends import make_runner
 from syclade.host.chains.backends.runner import Runner
-from syclade.host.chains.backends.stages.opening import stage_arrays, stage_kernels
+from syclade.host.chains.backends.stages.described import stage_kernels
+from syclade.host.chains.backends.stages.opening import stage_arrays
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.plan import Plan

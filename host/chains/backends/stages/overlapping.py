@@ -1,0 +1,117 @@
+"""The macro-pipeline in one kernel: its work-groups take stages of different chain states at the same time.
+
+Device events cannot show stages at work within a launch, so the kernel counts them itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.backends.stages.described import overlapping_kernel
+from syclade.host.chains.backends.stages.launcher import PipelineReport
+from syclade.host.chains.backends.stages.opening import DEFAULT_SLOTS, PipelineRunner
+from syclade.host.chains.encodings import choose_encoding
+from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.kernel import chain_allocation
+from syclade.host.chains.plan import Plan
+from syclade.host.device.choice import choose_device
+from syclade.host.device.device import Device, usable_cores
+from syclade.host.device.engines.sycl import SyclEngine
+from syclade.host.device.work import STAGES as STAGES_KERNEL
+from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.options import flag_of
+from syclade.kernels.ancestor.stage_arguments import STAGES
+
+__all__ = ["OverlappingRunner", "open_overlapping", "ticks_of"]
+
+MOST_GROUPS = len(STAGES)
+"""Most work-groups of a launch: no more stages can be at work."""
+
+MOST_TASKS = 2**28
+"""Most tasks of a launch: the sum over them of stages at work is below 2^31."""
+
+_MOST, _SUM = 2, 3
+"""Indices into `counters`."""
+
+
+def ticks_of(states: int, steps: int) -> int:
+    """Return the ticks of the schedule in which so many states do so many steps each."""
+    return (steps - 1) * max(states, len(STAGES)) + states - 1 + len(STAGES) if states and steps else 0
+
+
+class OverlappingRunner(PipelineRunner):
+    """A runner whose kernel does all stages; in a launch all states in flight do as many steps."""
+
+    def __init__(self, plan: Plan, encoding: AncestorEncoding, seed: int, engine: SyclEngine) -> None:
+        self._all_stages = engine.load(overlapping_kernel(plan, encoding))
+        super().__init__(plan, encoding, seed, engine, self._all_stages, STAGES_KERNEL)
+        self._sycl, self._groups = engine, engine.sizes["groups"]
+        self._steps = self._ticks = self._begun = self._at_once = self._most = 0
+
+    def _launch(self) -> None:
+        first, wanted = self._pending()
+        left = wanted.copy()
+        while left.any():
+            active = np.flatnonzero(left)
+            most = MOST_TASKS // (len(STAGES) * max(len(active), len(STAGES)))
+            steps = min(int(left[active].min()), most)
+            self._launch_steps(active, steps)
+            left[active] -= steps
+        self._steps += int((self._engine.read("step") - first).sum())
+
+    def _launch_steps(self, active: NDArray[np.int64], steps: int) -> None:
+        """Let the states in some slots do so many steps each."""
+        ticks = ticks_of(len(active), steps)
+        slots = np.zeros(self.slots, dtype=np.int32)
+        slots[: len(active)] = active
+        self._engine.write("active", slots)
+        self._engine.write("pipeline", np.array([len(active), steps, ticks]))
+        self._engine.write("counters", np.zeros(4 + len(STAGES)))
+        self._engine.write("progress", np.zeros(self.slots))
+        self._sycl.launch_groups(self._all_stages, self._groups)
+        counters = self._engine.read("counters")
+        self._ticks += ticks
+        self._begun += len(STAGES) * len(active) * steps
+        self._at_once += int(counters[_SUM])
+        self._most = max(self._most, int(counters[_MOST]))
+
+    def report(self) -> PipelineReport:
+        """Return how full the pipeline was, as plain values."""
+        return {
+            "stages": list(STAGES),
+            "slots": self.slots,
+            "ticks": self._ticks,
+            "steps": self._steps,
+            "fill_by_tick": self._steps / self._ticks if self._ticks else 0.0,
+            "fill_by_time": None,
+            "busy": {},
+            "stages_at_once": self._at_once / self._begun if self._begun else None,
+            "most_stages_at_once": self._most if self._begun else None,
+            "timed_steps": 0,
+            "clock": "device",
+        }
+
+
+def open_overlapping(
+    device: str, plan: Plan, *, chains: int, slots: int | None, seed: int
+) -> tuple[OverlappingRunner, Device, int]:
+    """Open a runner of overlapping stages; arguments, result and errors as for `open_stages`.
+
+    Raises:
+        DeviceError: in addition, the device takes no SYCL kernels.
+    """
+    chosen = choose_device(device)
+    if not chosen.takes_spirv or chosen.kind == "fpga":
+        raise DeviceError(
+            f"overlapping stages do not run on {chosen.name}",
+            hint=f"use {flag_of('device')} cpu or fpga-emu, or {flag_of('stages', 'separate')}",
+        )
+    encoding = choose_encoding(AncestorEncoding.name, chosen, plan.problem)
+    assert isinstance(encoding, AncestorEncoding)
+    count = min(chains, DEFAULT_SLOTS) if slots is None else slots
+    arguments = overlapping_kernel(plan, encoding).arguments
+    allocation = chain_allocation(plan, encoding, count, seed, arguments)
+    groups = min(MOST_GROUPS, usable_cores())  # a group that waits would take a core from one that works
+    allocation = allocation._replace(sizes={**allocation.sizes, "groups": groups})
+    return OverlappingRunner(plan, encoding, seed, SyclEngine(chosen, allocation)), chosen, count
