@@ -68,11 +68,11 @@ LIBRARIES = {
 """Libraries that are imported where they are used."""
 
 MODULES = {
-    "fallback.ancestor.learned": "learned rates",
     "fallback.rates.steps": "learned rates",
     "host.chains.backends.numpy_runner": "numpy",
     "host.chains.backends.shared.runner": "several places",
     "host.chains.backends.stages.opening": "separate stages",
+    "host.chains.backends.stages.overlapping": "overlapping stages",
     "host.chains.scores.doublets": "the score with doublets",
     "host.chains.scores.recurrent": "scores with a recurrent mutation",
     "host.chains.checkpoints.chains": "checkpoints",

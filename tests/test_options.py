@@ -281,5 +281,13 @@ def test_pairs_without_a_rule_go_together() -> None:
     free = {name for name in (*FEATURES, *OPTIONS)} - needy - {name for name, _ in FEATURES.values()}
     for one, other in itertools.combinations(sorted(free), 2):
         same = {FEATURES.get(name, (name,))[0] for name in (one, other)}
-        if frozenset((one, other)) not in refused and len(same) == 2:
+        pairs = {frozenset(pair) for pair in itertools.product(_implied(one), _implied(other))}
+        if not pairs & refused and len(same) == 2:
             check_together(with_features(one, other))
+
+
+def _implied(feature: str) -> list[str]:
+    """Return the features that options with a feature have: itself, and those with all of its values."""
+    option, values = FEATURES.get(feature, (feature, ()))
+    wider = [one for one, (name, own) in FEATURES.items() if name == option and {*values} <= {*own}]
+    return [feature, *(wider if values else [])]

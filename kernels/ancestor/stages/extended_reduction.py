@@ -26,13 +26,21 @@ _NO, _YES = control(0), control(1)
 
 
 @device_function
-def no_worth(given, number):
+def no_worth(
+    given,  # IN not used
+    number,  # IN address: not used
+):
     """Return what a score gets for fixed rates (int64): nothing."""
     return np.int64(0)
 
 
 @device_function
-def keep_nothing(given, number, accepted, better):
+def keep_nothing(
+    given,  # IN not used
+    number,  # IN address: not used
+    accepted,  # IN int64: not used
+    better,  # IN int64: not used
+):
     """Do nothing: fixed rates stay."""
 
 

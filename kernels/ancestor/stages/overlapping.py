@@ -81,7 +81,9 @@ def wait_for(
 
 
 @device_function
-def begin(given):
+def begin(
+    given,  # IN OUT counters: (9,) int32
+):
     """Count the stages at work: their largest number, and the sum over all beginnings."""
     now = np.int32(add_atomically(given.counters, _AT_WORK, _UP) + _UP)
     raise_atomically(given.counters, _MOST, now)
@@ -89,7 +91,10 @@ def begin(given):
 
 
 @device_function
-def end(given, task):
+def end(
+    given,  # IN OUT counters: (9,), progress: (slots,) int32
+    task,  # IN Task
+):
     """Let the tasks go on that wait for this one."""
     add_atomically(given.counters, _AT_WORK, _DOWN)
     add_atomically(given.progress, address(task.state), _UP)

@@ -15,8 +15,10 @@ from syclade.host.chains.backends.stages.overlapping import open_overlapping, ti
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_allocation
 from syclade.host.chains.starts import initial_state
+from syclade.host.device.compile.translate import import_compiler
 from syclade.host.device.device import PYTHON
 from syclade.host.device.engines.local import PythonEngine
+from syclade.host.device.workarounds import prepare
 from syclade.host.ground.errors import DeviceError, OptionError
 from syclade.kernels.target.python import TRAITS
 from tests.support.backends import NUMPY, Case, seen
@@ -28,6 +30,8 @@ PLAN = Case(15, 16).plan()
 @pytest.mark.compiler
 def test_the_tasks_are_those_of_the_schedule() -> None:
     """A task comes after those that it waits for, from 1 to 64 states in flight: so none waits forever."""
+    prepare()
+    import_compiler()  # which its imports need
     from syclade.kernels.ancestor.stages.overlapping import task_of
 
     for states in range(1, MOST + 1):
@@ -58,7 +62,9 @@ def test_the_tasks_are_those_of_the_schedule() -> None:
 def test_one_work_group_does_all_tasks() -> None:
     """In Python, which runs one work-group; it has the states of the fallback."""
     slots, steps = 3, 12
-    encoding = AncestorEncoding(PLAN.problem, TRAITS)
+    prepare()
+    import_compiler()
+    encoding = AncestorEncoding(PLAN.problem, TRAITS._replace(lanes=1))
     kernel = overlapping_kernel(PLAN, encoding)
     allocation = chain_allocation(PLAN, encoding, slots, SEED, kernel.arguments)
     engine = PythonEngine(PYTHON, allocation._replace(sizes={**allocation.sizes, "groups": 1}))
