@@ -13,8 +13,8 @@ import syclade
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.stages.opening import open_stages
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named
-from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Event, Recorder, every
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.problem import make_problem

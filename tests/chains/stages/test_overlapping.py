@@ -14,7 +14,7 @@ from syclade.host.chains.backends.stages.launcher import ticks
 from syclade.host.chains.backends.stages.overlapping import open_overlapping, ticks_of
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
 from syclade.host.chains.kernel import chain_allocation
-from syclade.host.chains.starts import initial_state
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.device.compile.translate import import_compiler
 from syclade.host.device.device import PYTHON
 from syclade.host.device.engines.local import PythonEngine
