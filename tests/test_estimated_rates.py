@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from syclade.host.data.model.rate_fit import PRIORS
 from syclade.host.data.model.rate_posterior import RateInterval
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
+from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.work import STEPS
 from syclade.host.findings.rates import RatesFinding
 from syclade.host.ground.errors import OptionError, RatesError
@@ -147,6 +149,12 @@ def test_noise_has_the_largest_rates_with_a_warning() -> None:
     found = syclade.infer(noise, device="native", support="none")
     assert found.rates.fp_rate == PRIORS["fp_rate"].most
     assert "--fp-rate is the largest that is considered, 0.1" in "".join(found.misfits)
+    driven = re.search(r"errors in this tree are of (\S+) \((\d+) of (\d+) cells\), ", "".join(found.misfits))
+    assert driven is not None
+    row = found.mutations.index(driven[1])
+    has = ancestor_matrix(found.parents)[:8, found.assignment.node].astype(bool)
+    wrong = ((noise == 1) & ~has).sum(axis=1)
+    assert wrong[row] == int(driven[2]) == wrong.max()
     assert syclade.infer(MADE.matrix, device="native", support="none").misfits == [], "the control has none"
 
 

@@ -40,7 +40,8 @@ SHARES = ("sample", "time", "clone", "cells", "share", "low", "high", "told", "m
 """Columns of clones_by_sample.tsv: names of the specimen, and of its time point if there are any; number of
 the clone, 0 for the root; expected number of its own cells in the specimen (a doublet is two); mean, and ends
 of the central 90 %, of its share of the tissue that the specimen is from; `no` if the specimen did not
-measure what tells the clone from another one, else `yes`; names of its mutations."""
+measure what tells the clone from another one, else `yes`; names of its mutations. A clone between whose
+mutations a claim is kept back has no interval, as in clones.tsv: its cells need not have all of them."""
 
 UNMEASURED = 0.05
 """Part of a specimen's cells with a value below which a mutation is named as not measured, if the part of all
@@ -72,6 +73,7 @@ class ClonesBySample:
         unmeasured: for each specimen, the mutations that none of its cells, or hardly any, has a value of,
             with the number of cells that do.
         told: bool, shape (specimens, clones): whether the specimen tells the clone from all others.
+        unions: clones between whose mutations a claim is kept back: they have no intervals.
     """
 
     samples: tuple[str, ...]
@@ -88,6 +90,7 @@ class ClonesBySample:
     without: int
     unmeasured: tuple[dict[str, int], ...]
     told: NDArray[np.bool_]
+    unions: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
@@ -103,12 +106,12 @@ class ClonesBySample:
 
         bar = separator_of([name for names in self.mutations for name in names])
         heads = [(name, *self.times[at : at + 1]) for at, name in enumerate(self.samples)]
-        numbers = (self.cells, self.share, self.low, self.high)
         rows = (
             (
                 *head,
                 clone,
-                *(_number(of[at, clone]) for of in numbers),
+                *(_number(of[at, clone]) for of in (self.cells, self.share)),
+                *(self._end(of[at], clone) for of in (self.low, self.high)),
                 "yes" if self.told[at, clone] else "no",
                 bar.join(names),
             )
@@ -124,13 +127,26 @@ class ClonesBySample:
                 one.first,
                 one.second,
                 clone,
-                *(_number(of[clone]) for of in (one.mean, one.low, one.high, one.grew)),
+                _number(one.mean[clone]),
+                *(self._end(of, clone) for of in (one.low, one.high)),
+                _number(one.grew[clone]),
                 "yes" if one.told[clone] else "no",
             )
             for one in self.changes
             for clone in range(len(self.mutations))
         )
         return tsv_text(CHANGES, rows)
+
+    def _end(self, ends: NDArray[np.float64], clone: int) -> str:
+        """Return an end of a clone's interval as text; empty for a union of mutations."""
+        return "" if clone in self.unions else _number(ends[clone])
+
+    def _ends(self, ends: NDArray[np.float64]) -> list[list[float | None]]:
+        """Return ends of intervals as plain values, by specimen and clone; None for a union of mutations."""
+        return [
+            [None if clone in self.unions else value for clone, value in enumerate(row)]
+            for row in ends.round(_DIGITS).tolist()
+        ]
 
     def to_dict(self) -> JsonObject:
         """Return the main numbers as plain values for JSON."""
@@ -145,8 +161,8 @@ class ClonesBySample:
             "without_sample": self.without,
             "cells": _rounded(self.cells),
             "share": _rounded(self.share),
-            "low": _rounded(self.low),
-            "high": _rounded(self.high),
+            "low": self._ends(self.low + 0.0),
+            "high": self._ends(self.high + 0.0),
             "changes": changes,
             **(
                 {"unmeasured": dict(zip(self.samples, self.unmeasured, strict=True))}
@@ -244,6 +260,7 @@ def summarised(
             {mutations[row]: int(own[row]) for row in np.flatnonzero(own >= 0).tolist()} for own in silent
         ),
         told=told,
+        unions=published.unions,
     )
 
 
@@ -344,6 +361,8 @@ class ClonesBySampleFinding(Finding):
         share, low, high = (
             100.0 * of[sample, clone] for of in (self.found.share, self.found.low, self.found.high)
         )
+        if clone in self.found.unions:
+            return f"{share:.1f}"
         return f"{share:.1f} ({low:.1f} to {high:.1f})"
 
 

@@ -269,7 +269,7 @@ def probabilities_of(published: PublishedTree, specimens: OfSpecimens | None = N
     from syclade.host.data.model.likelihood import presence
     from syclade.host.data.model.pairs import pair_presence
 
-    _, _, gains, trees, shares, doublets = published
+    _, _, gains, trees, shares, doublets, _ = published
     most = _WORK // (gains.size * (1 if doublets is None else _PAIR_COST))
     drawn = np.arange(len(trees)) if specimens is None else specimens.draws.trees
     count = min(len(drawn), max(FEWEST_TREES, min(MOST_TREES, most)))

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from syclade.host.data.model.dropout import FILE as DROPOUT_FILE
 from syclade.host.data.model.rate_fit import PRIORS, advised_rates, fit_rates, misfit
 from syclade.host.data.model.rates import Rates, scored_values
@@ -24,6 +26,9 @@ __all__ = ["RATES", "RatesFinding"]
 
 _NEAR = 0.99
 """Part of the largest rate that is considered from which an estimate is at this limit."""
+
+_DRIVERS = 3
+"""Most mutations that are named with a rate at its limit."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,9 +140,24 @@ class RatesFinding(Finding):
         return [
             f"the estimate of {flag_of(name)} is the largest that is considered, {PRIORS[name].most:g}: "
             "errors may depend on each other, which the model does not know; give it if you know better"
+            f"{self._driven_by(name)}"
             for name in self.estimated
             if name in PRIORS and self._highest(name) >= _NEAR * PRIORS[name].most
         ]
+
+    def _driven_by(self, name: str) -> str:
+        """Return, after a semicolon, the mutations with the most such errors in this tree; empty for none."""
+        best = self.best
+        has, values = genotypes_of(best.kind, best.tree), scored_values(best.observed, best.rates)
+        seen, known = (values == 1) | (values == 2), values != 3
+        asked = known & (has if name == "fn_rate" else ~has)
+        wrong = (asked & (seen != has)).sum(axis=1)
+        most = [row for row in np.argsort(-wrong, kind="stable")[:_DRIVERS].tolist() if wrong[row]]
+        if not most:
+            return ""
+        of = asked.sum(axis=1)
+        found = [f"{best.mutations[row]} ({wrong[row]} of {of[row]} cells)" for row in most]
+        return f"; most such errors in this tree are of {', '.join(found)}"
 
     def _highest(self, name: str) -> float:
         """Return the higher one of the rates of the search and of the sampled trees."""

@@ -100,7 +100,7 @@ def draw_shares_of_specimens(
         specimens: number of specimens; one without cells has the shares of the prior.
         seed: seed of the run.
     """
-    tree, _, gains, trees, shares, doublets = published
+    tree, _, gains, trees, shares, doublets, _ = published
     generator = np.random.Philox(key=np.array([seed, _DOMAIN], dtype=np.uint64))
     groups = [np.flatnonzero(specimen_of == number) for number in range(specimens)]
     chosen, kept = _amount(len(trees), trees.shape[1] * len(specimen_of), doublets is not None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,10 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert not change.sure.any(), "S2 tells nothing of clones 1 to 3"
     assert [row.split("\t")[-1] for row in found.to_changes().split("\n")[1:5]] == ["yes", "no", "no", "no"]
     assert "of 1 clone" in found.words[1]
+    union = replace(found, unions=frozenset({1}))
+    rows_of = [row.split("\t") for row in union.to_table().splitlines()[2:4]]
+    assert [row[-4:-2] == ["", ""] for row in rows_of] == [True, False], "no interval of a union alone"
+    assert json.dumps(union.to_dict()["low"]).startswith(f"[[{union.low[0, 0].round(6)}, null, ")
     of_s2 = consensus.cells.probability[1:, 150:]
     assert ((of_s2 > 0.2) & (of_s2 < 0.5)).mean() > 0.95
     width = consensus.cells.mixture.high - consensus.cells.mixture.low

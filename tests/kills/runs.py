@@ -16,6 +16,7 @@ KINDS = {
     "search": ("--method", "search"),
     "samples": ("--chains", "6", "--steps", "2000000", "--samples", "500"),
     "learned": ("--chains", "6", "--steps", "400000", "--samples", "500", "--learn-fn", "0.2"),
+    "shares": ("--chains", "6", "--steps", "600000", "--samples", "500", "--score", "shares"),
     "leaf": ("--tree", "leaf", "--chains", "6", "--steps", "1000000", "--samples", "500"),
     "report": ("--chains", "6", "--steps", "2000000", "--max-trees", "20", "--report", "--multiqc"),
 }

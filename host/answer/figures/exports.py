@@ -157,13 +157,14 @@ def timescape(clones: Clones) -> dict[str, str]:
 def clonevol(clones: Clones) -> dict[str, str]:
     """Return tree.tsv and variants.tsv for ClonEvol's `import.tree`.
 
-    A clone is in the specimens in which the interval of its share does not begin at 0. Clones have a C before
-    their numbers, as ClonEvol would take numbers for rows.
+    A clone is in the specimens in which the interval of its share, or the share of a clone without one, does
+    not begin at 0. Clones have a C before their numbers, as ClonEvol would take numbers for rows.
     """
     found, tree = clones.found, clones.tree
+    least = np.where(np.isnan(found.low), found.share, found.low)
     rows = []
     for at, clone in enumerate(tree.clones):
-        present = [name for name, low in zip(found.names, found.low[:, at].tolist(), strict=True) if low > 0]
+        present = [name for name, low in zip(found.names, least[:, at].tolist(), strict=True) if low > 0]
         parent = "-1" if at == 0 else f"C{clones.parents[at]}"
         events = [name for name in clone.mutations if name in clones.highlight]
         rows.append(

@@ -78,7 +78,7 @@ def specimens_of(files: ResultFiles) -> Specimens | None:
             raise TableError(f"there is no clone {clone!r}", path=f"{files.place}/{FILE}", line=line + 2)
         place = names.index(samples[line]), numbers[clone]
         shares[(slice(None), *place)] = [column[line] for column in columns]
-    if np.isnan(shares).any():
+    if np.isnan(shares[0]).any():
         raise TableError("a specimen lacks a clone", path=f"{files.place}/{FILE}")
     first = dict(zip(reversed(samples), reversed(times), strict=True))
     known = tuple(first[name] for name in names) if any(times) else ()
@@ -92,7 +92,11 @@ def panels_of(found: Specimens) -> list[tuple[str, list[Interval | None]]]:
         for at, name in enumerate(found.names)
     ]
     tables = zip(titles, found.share.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
-    return [(title, [Interval(*one) for one in zip(*shares, strict=True)]) for title, *shares in tables]
+    return [(title, [_interval(*one) for one in zip(*shares, strict=True)]) for title, *shares in tables]
+
+
+def _interval(share: float, low: float, high: float) -> Interval:
+    return Interval(share, None, None) if math.isnan(low) else Interval(share, low, high)
 
 
 FISH_HEIGHT, SHORTEST = 320.0, 110.0

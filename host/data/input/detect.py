@@ -88,11 +88,15 @@ def detect_format(head: bytes, path: str) -> str:
 
 
 def _refuse_symbol(first: str, second: str, number: int, path: str) -> None:
-    """Raise a MatrixError if the lines are a table with names whose first value is a word or a genotype."""
-    symbol, place = no_value_in(first, second) or ("", 0)
-    if place == 1 and (hint := words_hint(symbol)):
+    """Raise a MatrixError if the lines are a table with names, and a word or genotype in place of a value."""
+    found = no_value_in(first, second)
+    hint = "" if found is None else words_hint(found.text)
+    if found is not None and hint and (found.place == 1 or 2 * found.others <= found.of):
+        where = f"value {found.place} of the row"
+        if found.column:
+            where += f", column {excerpt(found.column, 20)}"
         raise MatrixError(
-            f"{excerpt(symbol.strip())} (value {place} of the row) is not a value of a table",
+            f"{excerpt(found.text.strip())} ({where}) is not a value of a table",
             path=path,
             line=number,
             hint=f"values are 0, 1, 2, 3 or NA{hint}; another format needs {flag_of('format')}",
@@ -206,7 +210,7 @@ _VARIANT = re.compile(r"(?:chr)?[0-9XYM]{1,2}[:_]\d+\b.*|.*\b[pc]\.[A-Z*_\d].*",
 _FEWEST_NAMES = 3
 
 
-def warn_of_suspects(matrix: Matrix) -> None:
+def warn_of_suspects(matrix: Matrix, germline: frozenset[str] = frozenset()) -> None:
     """Warn if rows and columns seem to be exchanged, or if nearly all cells have some of the mutations."""
     if (
         not _warn_of_names(matrix)
@@ -217,7 +221,7 @@ def warn_of_suspects(matrix: Matrix) -> None:
             "%s: %s mutations of %s cells: if its rows are cells, rows and columns are exchanged",
             matrix.source, matrix.n_mutations, matrix.n_cells,
         )  # fmt: skip
-    _warn_of_common(matrix)
+    _warn_of_common(matrix, germline)
 
 
 def _warn_of_names(matrix: Matrix) -> bool:
@@ -241,11 +245,12 @@ def _share_of(pattern: re.Pattern[str], names: Sequence[str]) -> float:
     return sum(pattern.fullmatch(name) is not None for name in names) / len(names)
 
 
-def _warn_of_common(matrix: Matrix) -> None:
-    """Warn of mutations that are seen in nearly all cells with a value."""
+def _warn_of_common(matrix: Matrix, known_germline: frozenset[str]) -> None:
+    """Warn of mutations that are seen in nearly all cells with a value, but for known germline variants."""
     known = (matrix.values != _MISSING).sum(axis=1)
     seen = ((matrix.values == 1) | (matrix.values == 2)).sum(axis=1)
-    rows = np.flatnonzero((known >= _FEWEST_CELLS) & (seen >= _IN_NEARLY_ALL * known)).tolist()
+    common = np.flatnonzero((known >= _FEWEST_CELLS) & (seen >= _IN_NEARLY_ALL * known)).tolist()
+    rows = [row for row in common if matrix.mutations[row] not in known_germline]
     if rows:
         logger.warning(
             "%s seen in at least %.0f %% of the cells with a value (%s): germline variants are in all cells, "

@@ -164,7 +164,7 @@ def read_matrix(
     if out := matrix.left_out[len(whole.left_out) :]:
         logger.warning("left out: %s", left_out_words(out))
     if not isinstance(source, Matrix):
-        warn_of_suspects(matrix)
+        warn_of_suspects(matrix, marks.germline)
     return matrix
 
 

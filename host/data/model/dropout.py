@@ -22,6 +22,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
 from syclade.host.data.model.rate_grid import fixed_tables
 from syclade.host.data.model.rates import Rates
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 
 __all__ = [
@@ -198,11 +199,16 @@ class Dropout:
     @property
     def words(self) -> str:
         """The rates as a line of text."""
-        differs = self.log_bayes_factor > EVIDENT
-        shown = "dropout differs" if differs else "the data do not show that dropout differs"
+        factor = f"(log Bayes factor {self.log_bayes_factor:.1f})"
+        shown = f"the data do not show that dropout differs between mutations {factor}"
+        if self.log_bayes_factor > EVIDENT:
+            shown = (
+                f"dropout differs between mutations, or some cells have lost a mutation {factor}; "
+                f"{flag_of('recurrent', 'all')} looks for losses"
+            )
         return (
-            f"{shown} between mutations (log Bayes factor {self.log_bayes_factor:.1f}): rates of "
-            f"false negatives from {self.fn_rates.min():.3g} to {self.fn_rates.max():.3g}, see {FILE}"
+            f"{shown}: rates of false negatives from {self.fn_rates.min():.3g} to "
+            f"{self.fn_rates.max():.3g}, see {FILE}"
         )
 
     def to_dict(self) -> JsonObject:

@@ -66,6 +66,7 @@ class PublishedTree(NamedTuple):
         trees: int32, shape (trees, n + 1): sampled trees; without samples, the most likely tree alone.
         shares: float64, of the same shape: part of the cells at each node; None for samples without shares.
         doublets: rate of doublets; None if all cells are single.
+        unions: clones between whose mutations a claim is kept back: their cells need not have all of them.
     """
 
     tree: CloneTree
@@ -74,6 +75,7 @@ class PublishedTree(NamedTuple):
     trees: NDArray[np.int32]
     shares: NDArray[np.float64] | None
     doublets: float | None
+    unions: frozenset[int] = frozenset()
 
 
 def published_tree(best: BestTree, consensus: CloneConsensus | None, unplaced: Unplaced) -> PublishedTree:
@@ -104,7 +106,8 @@ def published_consensus(consensus: CloneConsensus, doublets: float | None = None
     else:
         trees, shares = consensus.shared
     gains = mutation_gains(consensus.placed, consensus.rates, consensus.fn_rates)
-    return PublishedTree(consensus.tree, consensus.mutations, gains, trees, shares, doublets)
+    unions = frozenset(clone for clone, some in enumerate(consensus.open_mutations) if some)
+    return PublishedTree(consensus.tree, consensus.mutations, gains, trees, shares, doublets, unions)
 
 
 SUPPORT_WORDS = (

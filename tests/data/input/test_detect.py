@@ -157,6 +157,25 @@ def test_no_format_fits(tmp_path: Path, text: str, place: str, words: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("M1,0,maybe,1", "'maybe' (value 2 of the row, column 'c2') is not a value of a table"),
+        ("M1,0,1,maybe", "'maybe' (value 3 of the row, column 'c3') is not a value of a table"),
+        ("M1,0/1,1,0", "'0/1' (value 1 of the row, column 'c1') is not a value of a table"),
+    ],
+)
+def test_a_word_in_a_table_is_named(tmp_path: Path, row: str, words: str) -> None:
+    path = tmp_path / "made.csv"
+    path.write_text(f"gene,c1,c2,c3\n{row}\nM2,1,0,1\n")
+    with pytest.raises(MatrixError) as caught:
+        syclade.read_matrix(path)
+    assert str(caught.value).startswith(f"{path}:2: {words}")
+    assert len(str(caught.value)) < 350
+    path.write_text(f"gene,c1,c2,c3\n{row.replace('maybe', '1').replace('0/1', '1')}\nM2,1,0,1\n")
+    assert syclade.read_matrix(path, rows="mutations").values.shape == (2, 3), "the control is read"
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("0 1\n0 -2\n", "3 .missing.; SCITE's format is assumed"),

@@ -26,6 +26,7 @@ RATES: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.2, "seed": 3}
 KINDS: dict[str, dict[str, Any]] = {
     "samples": {"chains": 6, "steps": 30_000, "samples": 100},
     "learned": {"chains": 5, "steps": 6_000, "samples": 100, "learn_fn": 0.2},
+    "shares": {"score": "shares", "chains": 4, "steps": 30_000, "samples": 100},
     "leaf": {"tree": "leaf", "chains": 4, "steps": 8_000},
     "rule": {"method": "chain", "chains": 7},
     "search": {"method": "search"},

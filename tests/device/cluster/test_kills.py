@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's"),
 ]
 
-ALL = ("samples", "search", "learned", "rule", "anneal", "leaf")
+ALL = ("samples", "shares", "search", "learned", "rule", "anneal", "leaf")
 
 
 SECONDS = {pool: 8.0, dask: 3.0}
@@ -118,6 +118,6 @@ def test_a_killed_driver_is_resumed(tmp_path: Path) -> None:
 
 @pytest.mark.verification
 def test_drivers_killed_10_times(tmp_path: Path) -> None:
-    kinds = ("samples", "search", "steps", "learned", "rule")
+    kinds = ("samples", "search", "steps", "learned", "rule", "shares")
     resumed = [_kill_driver(kinds[seed % len(kinds)], seed, tmp_path, "local:2") for seed in range(10)]
     assert sum(resumed) >= 3

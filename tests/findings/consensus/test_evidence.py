@@ -13,6 +13,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.consensus.consensus import find_consensus
 from syclade.host.findings.consensus.evidence import contradictions_in, count_pairs, unsupported_in
+from syclade.host.findings.consensus.finding import published_consensus
 from syclade.host.findings.consensus.relations import Relations
 
 RATES = Rates(0.01, 0.1)
@@ -141,6 +142,7 @@ def test_the_consensus_leaves_such_pairs_open() -> None:
     clone = dict(zip(*(line.split("\t") for line in found.to_clones().splitlines()[::2]), strict=True))
     assert (clone["seen"], clone["open"], clone["mutations"]) == ("0.583|0.167|0.139", "A|B|C", "A|B|C")
     assert (clone["low"], clone["high"]) == ("", "")
+    assert published_consensus(found).unions == {1}
     assert found.kept_back_mutations == (0, 1, 2)
     assert [one["second"] for one in json.loads(json.dumps(found.to_dict()))["kept_back"]] == ["B", "C"]
     rows = [line.split("\t") for line in found.to_relations().splitlines()[1:]]

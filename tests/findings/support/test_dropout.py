@@ -124,6 +124,7 @@ def test_files_and_words(tmp_path: Path) -> None:
 def test_words_depend_on_the_factor(factor: float, differs: bool) -> None:
     words = Dropout.of_samples(np.array([[0.1, 0.2], [0.1, 0.3]]), factor).words
     assert words.startswith("dropout differs" if differs else "the data do not show that dropout differs")
+    assert ("or some cells have lost a mutation" in words) is differs
 
 
 @pytest.mark.parametrize("other", [{"doublets": 0.1}, {"score": "sum", "steps": 10}, {"tree": "leaf"}])

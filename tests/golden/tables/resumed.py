@@ -22,6 +22,14 @@ RESUMED = (
         stopped=SIGKILL,
         never=("numpy",),
     ),
+    infer(
+        "resumed-shares",
+        "small",
+        "--chains 4 --steps 200000 --score shares --samples 2000 --burn-in 0",
+        stopped=SIGKILL,
+        never=("numpy", "fpga-emu"),
+        rounded=True,
+    ),
     infer("resumed-rule", "n63", "--method chain --chains 4", stopped=SIGTERM, never=("numpy", "fpga-emu")),
     infer(
         "resumed-search",

@@ -38,6 +38,7 @@ from syclade.host.data.input.formats.reads import (
     require_depth,
 )
 from syclade.host.data.input.formats.tabular import Table, by_commas, read_table
+from syclade.host.data.input.left_out import Marks
 from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import flag_of
@@ -195,7 +196,7 @@ def read_compass(data: bytes, path: str, options: ReadOptions) -> Grid:
         raise MatrixError(f"the table has a header, but no {missing}", path=path, line=1)
     grid = _called(np.array(entries, np.int64), options, path).grid(names, cells, places)
     _warn_of_germline(frequent)
-    return grid
+    return replace(grid, marks=Marks(germline=frozenset(frequent)))
 
 
 def _warn_of_germline(frequent: list[str]) -> None:

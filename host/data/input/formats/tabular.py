@@ -12,6 +12,7 @@ import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from syclade.host.data.input.formats.grid import is_symbol
 from syclade.host.data.input.textfile import lines_of
@@ -212,8 +213,25 @@ def why_no_table(first: str, second: str, form: str) -> str | None:
     return None
 
 
-def no_value_in(first: str, second: str) -> tuple[str, int] | None:
-    """Return the first field of a table's second line that is no value, and its number; None for no table.
+class NoValue(NamedTuple):
+    """Field of a row that is no value.
+
+    Attributes:
+        text: the field.
+        place: its number among the fields behind the name, from 1.
+        column: name of its column; empty for none.
+        others, of: number of fields that are no values, and of all, behind the name.
+    """
+
+    text: str
+    place: int
+    column: str
+    others: int
+    of: int
+
+
+def no_value_in(first: str, second: str) -> NoValue | None:
+    """Return the first field of a table's second line that is no value; None for no table.
 
     Only tables with tabs, commas or semicolons are considered, of three columns or more.
     """
@@ -223,8 +241,11 @@ def no_value_in(first: str, second: str) -> tuple[str, int] | None:
             header, row = (_split(line, separator) for line in (first, second))
         except csv.Error:
             continue
-        if separator != " " and len(row) > _OTHERS and len(header) in (len(row), len(row) - 1):
-            return next(
-                ((field, at) for at, field in enumerate(row[1:], 1) if not _is_number(field.strip())), None
-            )
+        if separator != " " and len(row) >= _OTHERS and len(header) in (len(row), len(row) - 1):
+            names = header[len(header) - len(row) + 1 :]
+            wrong = [at for at, field in enumerate(row[1:]) if not _is_number(field.strip())]
+            if not wrong or (wrong[0] and any(map(_is_number, names))):  # a header has names
+                return None
+            at = wrong[0]
+            return NoValue(row[1 + at], 1 + at, names[at].strip(), len(wrong), len(names))
     return None

@@ -105,7 +105,8 @@ def _filtered(
                 path=str(path),
                 hint=f"leave out {flag_of('drop_filtered')}",
             )
-        return Marks(found[0], found[1], *(f"marked by {name}" for name in names)), ()
+        of_mutations, of_cells = (f"marked by {name}" for name in names)
+        return Marks(found[0], found[1], of_mutations, of_cells), ()
     marked = [0 if one is None else int(one.sum()) for one in found]
     if not any(marked):
         return Marks(), ()
