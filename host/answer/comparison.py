@@ -268,7 +268,7 @@ def consensus(
     *,
     weights: Sequence[float] | None = None,
     kind: str = MUTATIONS,
-    which: str = LIKELY,
+    which: str = PUBLISHED,
     names: Names = None,
     cell_names: Names = None,
     separator: str = BAR,

@@ -247,7 +247,7 @@ def log_warnings(result: Result, name: str = "") -> None:
         result: the result.
         name: name of its matrix, if there are several.
     """
-    for words in result.warnings:
+    for words in result.new_warnings:
         logger.warning("%s%s", f"{name}: " if name else "", words)
 
 

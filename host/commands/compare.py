@@ -278,7 +278,7 @@ def _table(found: Sequence[Comparison | CellComparison]) -> str:
     help="Weights of the trees, one number per line, in the order of the trees; equal by default.",
 )
 @_KIND
-@_which("likely")
+@_which("published")
 @_NAMES
 @_CELL_NAMES
 @_SEPARATOR

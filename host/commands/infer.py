@@ -75,7 +75,7 @@ def command(matrix: object, **given: Any) -> int:
     ):
         with progress_bar(chosen.quiet, log) as progress:
             result = infer_by(chosen, matrix, executor=executor, progress=progress, stop=stop)
-        for words in [*result.warnings, *page.warnings(result.mutations)]:
+        for words in [*result.new_warnings, *page.warnings(result.mutations)]:
             click.echo(f"syclade: warning: {words}", err=True)
         _deliver(result, folder, also, page, quiet=chosen.quiet, as_json=chosen.json)
         logger.info("%s", _times(result, time.perf_counter() - begun))

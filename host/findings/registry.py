@@ -15,7 +15,7 @@ from syclade.host.findings.recurrences import RECURRENCES
 from syclade.host.findings.samples.finding import SAMPLES
 from syclade.host.findings.support.finding import SUPPORT
 from syclade.host.findings.truth import TRUTH
-from syclade.host.findings.unplaced import LEFT_OUT, UNPLACED
+from syclade.host.findings.unplaced import INPUT, LEFT_OUT, UNPLACED
 
 if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft, Finding, FindingKind, Question
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["FINDINGS", "findings_of", "promised"]
 
 FINDINGS: tuple[FindingKind, ...] = (
+    INPUT,
     UNPLACED,
     LEFT_OUT,
     RATES,

@@ -22,7 +22,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import MISSING
 from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
-from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut, no_files
+from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut, no_files, sentence
 from syclade.host.ground.options import LEAVES_OUT, is_given
 from syclade.host.ground.values import JsonObject, counted, listed, short_repr
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from syclade.host.ground.atomic import Content
 
 __all__ = [
+    "INPUT",
     "LEFT_OUT",
     "NEVER_SEEN",
     "NO_OBSERVATION",
@@ -342,6 +343,32 @@ class LeftOutFinding(Finding):
         return {"left_out": {"mutations": kinds.count("mutation"), "cells": kinds.count("cell")}}
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class InputFinding(Finding):
+    """Warnings of the reader of the input, which were logged when it was read."""
+
+    name = "input"
+    logged: tuple[str, ...]
+
+    def summary(self) -> JsonObject:
+        """Return the warnings."""
+        return {"input_warnings": list(self.logged)}
+
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings of the reader."""
+        return list(self.logged)
+
+    def section(self) -> Section:
+        """Return the warnings."""
+        return Section("Input", (), None, tuple(map(sentence, self.logged)))
+
+
+def _input(draft: Draft) -> InputFinding | None:
+    logged = draft.best.observed.warnings
+    return InputFinding(logged) if logged else None
+
+
 def _unplaced(draft: Draft) -> UnplacedFinding:
     return UnplacedFinding(draft.unplaced, draft.best.mutations, draft.best.cells)
 
@@ -355,5 +382,6 @@ def _names(question: Question) -> Iterable[str]:
     return (FILE,) if any(is_given(question.options, name) for name in LEAVES_OUT) else ()
 
 
+INPUT = FindingKind(InputFinding.name, _input, no_files)
 UNPLACED = FindingKind(UnplacedFinding.name, _unplaced, no_files)
 LEFT_OUT = FindingKind(LeftOutFinding.name, _left_out, _names)

@@ -178,6 +178,11 @@ class Result(AssignedTree, WithWork):
         return [*([] if stopped is None else [stopped]), *of_findings, *([] if doubt is None else [doubt])]
 
     @property
+    def new_warnings(self) -> list[str]:
+        """Those of `warnings` that were not logged when the input was read."""
+        return [words for words in self.warnings if words not in self.observed.warnings]
+
+    @property
     def runs(self) -> str:
         """Numbers of searches, or of chains and steps, as text."""
         if self.searches:

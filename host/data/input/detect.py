@@ -9,6 +9,7 @@ import codecs
 import logging
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ __all__ = [
     "HDF5",
     "detect_folder",
     "detect_format",
-    "warn_of_suspects",
+    "warned",
 ]
 
 
@@ -210,10 +211,11 @@ _VARIANT = re.compile(r"(?:chr)?[0-9XYM]{1,2}[:_]\d+\b.*|.*\b[pc]\.[A-Z*_\d].*",
 _FEWEST_NAMES = 3
 
 
-def warn_of_suspects(matrix: Matrix, germline: frozenset[str] = frozenset()) -> None:
-    """Warn if rows and columns seem to be exchanged, or if nearly all cells have some of the mutations."""
+def warned(matrix: Matrix) -> Matrix:
+    """Return a matrix with what is suspicious of it, which is logged: exchanged axes, germline variants."""
+    found = _input_warnings(matrix)
     if (
-        not _warn_of_names(matrix)
+        not _of_names(matrix)
         and _MANY * matrix.n_cells <= matrix.n_mutations
         and (2 <= matrix.n_cells < _MOST_CELLS)
     ):
@@ -221,21 +223,28 @@ def warn_of_suspects(matrix: Matrix, germline: frozenset[str] = frozenset()) -> 
             "%s: %s mutations of %s cells: if its rows are cells, rows and columns are exchanged",
             matrix.source, matrix.n_mutations, matrix.n_cells,
         )  # fmt: skip
-    _warn_of_common(matrix, germline)
+    for words in found:
+        logger.warning("%s", words)
+    return replace(matrix, warnings=(*matrix.warnings, *found)) if found else matrix
 
 
-def _warn_of_names(matrix: Matrix) -> bool:
-    """Return whether names of rows look like cells, or names of columns like mutations, and warn of it."""
+def _input_warnings(matrix: Matrix) -> list[str]:
+    """Return what is suspicious of a matrix."""
+    return [words for words in (_of_names(matrix), _of_frequent(matrix), _of_common(matrix)) if words]
+
+
+def _of_names(matrix: Matrix) -> str:
+    """Return a warning if names of rows look like cells, or names of columns like mutations."""
     rows = _share_of(_BARCODE, matrix.mutations) > 0.5
     columns = _share_of(_VARIANT, matrix.cells or ()) > 0.5
-    if rows or columns:
-        name = matrix.mutations[0] if rows else (matrix.cells or ("",))[0]
-        logger.warning(
-            "%s: rows and columns may be exchanged: %s looks like the name of a %s, and is read as one of "
-            "the %s",
-            matrix.source, name, *(("cell", "mutations") if rows else ("mutation", "cells")),
-        )  # fmt: skip
-    return rows or columns
+    if not rows and not columns:
+        return ""
+    name = matrix.mutations[0] if rows else (matrix.cells or ("",))[0]
+    looks, read = ("cell", "mutations") if rows else ("mutation", "cells")
+    return (
+        f"{matrix.source}: rows and columns may be exchanged: {name} looks like the name of a {looks}, "
+        f"and is read as one of the {read}"
+    )
 
 
 def _share_of(pattern: re.Pattern[str], names: Sequence[str]) -> float:
@@ -245,18 +254,30 @@ def _share_of(pattern: re.Pattern[str], names: Sequence[str]) -> float:
     return sum(pattern.fullmatch(name) is not None for name in names) / len(names)
 
 
-def _warn_of_common(matrix: Matrix, known_germline: frozenset[str]) -> None:
-    """Warn of mutations that are seen in nearly all cells with a value, but for known germline variants."""
+def _of_frequent(matrix: Matrix) -> str:
+    """Return a warning of variants that the source has as frequent in the population."""
+    there = [name for name in matrix.mutations if name in matrix.frequent]
+    if not there:
+        return ""
+    return (
+        f"{counted(len(there), 'mutation is', 'mutations are')} frequent in the population by FREQ "
+        f"({listed(there)}): germline variants are in all cells, also normal ones, and make no clones: cells "
+        "without one have lost an allele; leave them out of the table"
+    )
+
+
+def _of_common(matrix: Matrix) -> str:
+    """Return a warning of other mutations that are seen in nearly all cells with a value."""
     known = (matrix.values != _MISSING).sum(axis=1)
     seen = ((matrix.values == 1) | (matrix.values == 2)).sum(axis=1)
-    common = np.flatnonzero((known >= _FEWEST_CELLS) & (seen >= _IN_NEARLY_ALL * known)).tolist()
-    rows = [row for row in common if matrix.mutations[row] not in known_germline]
-    if rows:
-        logger.warning(
-            "%s seen in at least %.0f %% of the cells with a value (%s): germline variants are in all cells, "
-            "also normal ones, and make no clones: leave those out; in a sample without normal cells they "
-            "may be the first mutations of the tumour",
-            counted(len(rows), "mutation is", "mutations are"),
-            100 * _IN_NEARLY_ALL,
-            listed([f"{matrix.mutations[row]} {seen[row] / known[row]:.1%}" for row in rows]),
-        )
+    nearly_all = np.flatnonzero((known >= _FEWEST_CELLS) & (seen >= _IN_NEARLY_ALL * known)).tolist()
+    rows = [row for row in nearly_all if matrix.mutations[row] not in matrix.frequent]
+    if not rows:
+        return ""
+    shares = listed([f"{matrix.mutations[row]} {seen[row] / known[row]:.1%}" for row in rows])
+    return (
+        f"{counted(len(rows), 'mutation is', 'mutations are')} seen in at least {100 * _IN_NEARLY_ALL:.0f} % "
+        f"of the cells with a value ({shares}): germline variants are in all cells, also normal ones, and "
+        "make no clones: leave those out; in a sample without normal cells they may be the first mutations "
+        "of the tumour"
+    )

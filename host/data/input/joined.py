@@ -68,6 +68,14 @@ def join(matrices: Sequence[Matrix], samples: Sequence[str]) -> Matrix:
         labels={SAMPLE: tuple(labels)},
         says_homozygous=any(one.says_homozygous for one in matrices),
         places=places,
+        frequent=tuple(
+            dict.fromkeys(
+                mutations[row]
+                for one, own in zip(matrices, rows, strict=True)
+                for name, row in zip(one.mutations, own.tolist(), strict=True)
+                if name in one.frequent
+            )
+        ),
     )
 
 

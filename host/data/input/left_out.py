@@ -47,14 +47,12 @@ class Marks(NamedTuple):
         mutations: bool, shape (n_mutations,): whether each is left out; None for none.
         cells: bool, shape (n_cells,): the same for cells.
         mutation_reason, cell_reason: why, such as "marked by ra/filtered".
-        germline: names of mutations that a warning has named as germline variants.
     """
 
     mutations: NDArray[np.bool_] | None = None
     cells: NDArray[np.bool_] | None = None
     mutation_reason: str = ""
     cell_reason: str = ""
-    germline: frozenset[str] = frozenset()
 
 
 class _Rest:

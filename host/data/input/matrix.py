@@ -64,6 +64,8 @@ class Matrix:
             for other sources, and for files, which are read again for that.
         places: position and alleles of mutations, by their names, where the source has them apart from the
             names, such as 17:29663624:T/A.
+        warnings: what the reader warned of, such as germline variants.
+        frequent: names of the mutations that the source has as frequent in the population.
         says_homozygous: whether the source, or `two`, says that a 2 is a homozygous genotype. A matrix
             without names may have it for missing values.
     """
@@ -81,6 +83,8 @@ class Matrix:
     annotated: Any = None
     says_homozygous: bool = False
     places: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    frequent: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.data.input.detect import HDF5, detect_folder, detect_format, warn_of_suspects
+from syclade.host.data.input.detect import HDF5, detect_folder, detect_format, warned
 from syclade.host.data.input.formats import Format, Grid, ReadOptions, format_for
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.input.left_out import Limits, Marks, left_out_words, limited
@@ -163,9 +163,7 @@ def read_matrix(
     matrix = limited(whole, limits, marks)
     if out := matrix.left_out[len(whole.left_out) :]:
         logger.warning("left out: %s", left_out_words(out))
-    if not isinstance(source, Matrix):
-        warn_of_suspects(matrix, marks.germline)
-    return matrix
+    return matrix if isinstance(source, Matrix) else warned(matrix)
 
 
 def _of_matrix(matrix: Matrix, format: str, options: ReadOptions) -> Matrix:
@@ -243,6 +241,7 @@ def _of_file(
         evidence=grid.evidence,
         labels=grid.labels,
         places=grid.places,
+        frequent=grid.frequent,
         says_homozygous=format != "scite" or options.two is not None,
     )
     if format != "scite" or source.path is None:

@@ -405,7 +405,7 @@ def test_evidence_is_an_option_of_a_matrix(tmp_path: Path) -> None:
 def test_warnings_are_counted_and_named(tmp_path: Path) -> None:
     """One matrix without errors, with a cell without an observation, under a wrong rate and a right one."""
     values = np.repeat(1 - np.tri(5, 6, -1, dtype=np.uint8), 20, axis=1)
-    values[:, 0] = 3
+    values[:, 0], values[0, 1:20] = 3, 0  # no mutation is in all cells
     (tmp_path / "m.csv").write_text(format_matrix(values))
     rows = (("matrix", "name", "fn_rate"), ("m.csv", "a", "0.2"), ("m.csv", "b", "0.01"))
     table, out = write_table(tmp_path / "table.tsv", *rows), tmp_path / "out"

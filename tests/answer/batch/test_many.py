@@ -131,7 +131,8 @@ def test_results_can_be_pickled(tmp_path: Path, options: dict[str, Any]) -> None
 def test_reasons_to_doubt_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     matrix = np.repeat(1 - np.tri(5, 6, -1, dtype=np.uint8), 20, axis=1)
     wrong: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "support": "none", "device": "native"}
-    (said,) = syclade.infer(matrix, **wrong).warnings
+    of_input, said = syclade.infer(matrix, **wrong).warnings
+    assert "seen in at least 95 %" in of_input
     assert said.startswith("the matrix contradicts --fn-rate")
     list(syclade.infer_many([matrix], **wrong))
     logged = [one.getMessage() for one in caplog.records if one.name == "syclade.result"]

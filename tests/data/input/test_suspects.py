@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import syclade
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.ground.errors import MatrixError
 
@@ -82,3 +84,32 @@ def test_other_values_of_tables_are_named_with_what_to_do(value: str, words: str
         read_matrix(path, rows="mutations")
     assert (problem.value.line, problem.value.message.split(" ")[0]) == (2, repr(value))
     assert words in str(problem.value.hint)
+
+
+def test_a_result_has_them_too_and_says_them_once(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    """A report, or a table of a cohort, is read without the terminal."""
+    values = np.array([[1] * 30, [1] * 15 + [0] * 15, [0] * 20 + [1] * 10], dtype=np.uint8)
+    lines = [
+        f"{name},{','.join(map(str, row))}"
+        for name, row in zip(("first", "second", "third"), values.tolist(), strict=True)
+    ]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join([",".join(["", *(f"c{at}" for at in range(30))]), *lines]) + "\n")
+    given: dict[str, Any] = {
+        "rows": "mutations",
+        "fp_rate": 0.01,
+        "fn_rate": 0.1,
+        "support": "none",
+        "device": "native",
+    }
+    result = syclade.infer(table, format="csv", **given)
+    (words,) = [one for one in result.warnings if "first 100.0%" in one]
+    assert caplog.text.count(words) == 1
+    assert result.summary()["input_warnings"] == [words]
+    page = result.report()
+    assert ">Input</h3>" in page
+    assert "first 100.0%" in page
+    assert "Jahn" in page
+    table.write_text(table.read_text().replace("first,1,1,1", "first,0,0,0"))
+    control = syclade.infer(table, format="csv", **given)
+    assert "input_warnings" not in control.summary()

@@ -130,6 +130,7 @@ class Grid:
         evidence: what is known of each entry besides its call; None if it was not requested.
         labels: labels of the cells by column; texts, empty for none.
         places: position and alleles of mutations, by their names.
+        frequent: names of the mutations that the file has as frequent in the population.
     """
 
     values: NDArray[np.uint8]
@@ -141,6 +142,7 @@ class Grid:
     evidence: Evidence | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
+    frequent: tuple[str, ...] = ()
 
 
 def named_grid(

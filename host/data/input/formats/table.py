@@ -38,11 +38,9 @@ from syclade.host.data.input.formats.reads import (
     require_depth,
 )
 from syclade.host.data.input.formats.tabular import Table, by_commas, read_table
-from syclade.host.data.input.left_out import Marks
 from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import counted, listed
 
 __all__ = ["read_compass", "read_condor", "read_csv", "read_sc", "read_tsv"]
 
@@ -178,7 +176,7 @@ def read_compass(data: bytes, path: str, options: ReadOptions) -> Grid:
     columns = [column for column, name in enumerate(header) if name not in _ABOUT]
     cells = [header[column] for column in columns]
     names, places, entries = [], [], []
-    frequent: list[str] = []
+    rows_frequent: list[int] = []
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(header):
             raise MatrixError(
@@ -189,25 +187,14 @@ def read_compass(data: bytes, path: str, options: ReadOptions) -> Grid:
             chrom, position, ref, alt = (row[column].strip() for column in place)
             places.append(f"{chrom}:{position}:{ref}/{alt}")
         if "FREQ" in header and _frequency(row[header.index("FREQ")]) >= FREQUENT:
-            frequent.append(names[-1])
+            rows_frequent.append(len(names) - 1)
         entries.append([_entry(row[column], options, path, number) for column in columns])
     if not entries or not cells:
         missing = "cells" if entries else "rows of variants"
         raise MatrixError(f"the table has a header, but no {missing}", path=path, line=1)
     grid = _called(np.array(entries, np.int64), options, path).grid(names, cells, places)
-    _warn_of_germline(frequent)
-    return replace(grid, marks=Marks(germline=frozenset(frequent)))
-
-
-def _warn_of_germline(frequent: list[str]) -> None:
-    """Warn of variants that are frequent in the population."""
-    if frequent:
-        logger.warning(
-            "%s frequent in the population by FREQ (%s): germline variants are in all cells, also normal "
-            "ones, and make no clones: cells without one have lost an allele; leave them out of the table",
-            counted(len(frequent), "mutation is", "mutations are"),
-            listed(frequent),
-        )
+    read = grid.mutations or ()
+    return replace(grid, frequent=tuple(read[row] for row in rows_frequent))
 
 
 def _frequency(text: str) -> float:
