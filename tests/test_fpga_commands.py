@@ -1,0 +1,103 @@
+"""Commands on the pages about FPGAs: their options exist, and predictions run.
+
+`tests/test_documented_commands.py` runs those whose output the pages show.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from syclade.host.commands.main import cli
+from syclade.quality.design.reader import preset_names
+from tests.conftest import ROOT
+
+PAGES = ("fpga.md", "fpga-model.md", "thesis.md")
+PLACEHOLDER = re.compile(r"[A-Z]+(\.\w+)?|…|\[.*|[\w.]*\|.*")
+"""Words that stand for something else, such as FILE, MINE.toml, NAME|FILE.toml."""
+
+
+class Command(NamedTuple):
+    """A command of syclade on a page."""
+
+    page: str
+    words: tuple[str, ...]
+
+
+def commands() -> Iterator[Command]:
+    """Yield the commands in code spans and fenced blocks; rows of tables leave out `syclade design`."""
+    for page in PAGES:
+        text = (ROOT / "docs" / page).read_text("utf-8").replace("\\\n", " ")
+        spans = re.findall(r"`((?:syclade )[^`]+)`", text)
+        lines = re.findall(r"^(?:\$ )?(syclade .*)$", text, re.MULTILINE)
+        rows = [
+            f"syclade design {row}"
+            for row in re.findall(rf"`((?:{'|'.join(preset_names())}) --[^`]+)`", text)
+        ]
+        for one in {*spans, *lines, *rows}:
+            words = shlex.split(re.sub(r" \|.*", "", one.replace("'", "")), comments=True)
+            yield Command(page, tuple(words[1:]))
+
+
+COMMANDS = sorted(set(commands()))
+
+
+def named(words: tuple[str, ...]) -> tuple[click.Command, list[str]]:
+    """Return the command that words name, and the rest of them."""
+    command: click.Command = cli
+    rest = list(words)
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+        found = command.get_command(click.Context(command), rest[0])
+        assert found is not None, f"there is no command {' '.join(words)}"
+        command, rest = found, rest[1:]
+    return command, rest
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: f"{one.page}: {' '.join(one.words)}")
+def test_options_exist(command: Command) -> None:
+    """Each option is one of the command, and has one of its values where it has few."""
+    found, rest = named(command.words)
+    options = {name: param for param in found.params for name in (*param.opts, *param.secondary_opts)}
+    for word, value in zip(rest, [*rest, ""][1:], strict=True):
+        if not word.startswith("--"):
+            continue
+        assert word in options, f"{command.page}: {word} of {found.name}"
+        kind = options[word].type
+        if isinstance(kind, click.Choice) and not PLACEHOLDER.fullmatch(value):
+            assert value in kind.choices, f"{command.page}: {word} {value}"
+
+
+PREDICTIONS = sorted(
+    {
+        one.words
+        for one in COMMANDS
+        if one.words[:1] == ("design",)
+        and not any(PLACEHOLDER.fullmatch(word) for word in one.words)
+        and not {"--plot", "--csv", "--measured"} & {*one.words}
+    }
+)
+
+
+@pytest.mark.parametrize("words", PREDICTIONS, ids=" ".join)
+def test_predictions_run(words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli, words)
+    assert result.exception is None, result.output
+    assert result.output
+
+
+def test_commands_are_found() -> None:
+    """A page without commands would be one whose commands were not recognised."""
+    assert {one.page for one in COMMANDS} == set(PAGES)
+    assert len(PREDICTIONS) > 20
+    with pytest.raises(AssertionError):
+        test_options_exist(Command("no page", ("infer", "FILE", "--stages", "apart")))
+    with pytest.raises(AssertionError):
+        test_options_exist(Command("no page", ("export", "DIR", "--stage")))
