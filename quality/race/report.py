@@ -87,7 +87,11 @@ def table_of(rounds: Sequence[Round]) -> Iterator[str]:
         )
         for one in each.answers:
             yield f"  {one.name:<12}{_words(one, each.best)}"
-    for name in [one.name for one in rounds[0].answers]:
+    names = [one.name for one in rounds[0].answers]
+    if len(names) == 1:
+        yield f"{names[0]}: nothing to compare with (--chains, --peers)"
+        return
+    for name in names:
         yield f"{name}: not beaten on {unbeaten(rounds, name)} of {len(rounds)}"
 
 

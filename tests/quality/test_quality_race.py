@@ -159,3 +159,5 @@ def test_who_is_beaten_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(ours, "search", worst)
     assert race(tmp_path / "out") == 1
     assert "search: not beaten on 0 of 1" in capsys.readouterr().out
+    assert race(tmp_path / "alone", "--chains", 0) in (0, 1)
+    assert "search: nothing to compare with" in capsys.readouterr().out

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from syclade.host.data.input.evidence import Reads
 from syclade.host.data.input.formats.counts import why_not_long
 from syclade.host.data.input.formats.folders import LOG_ODDS, TOTAL
 from syclade.host.data.input.formats.grid import words_hint
@@ -206,6 +207,10 @@ _IN_NEARLY_ALL, _FEWEST_CELLS = 0.95, 20
 _MANY, _MOST_CELLS = 10, 100
 """Mutations for each cell from which rows may be cells, and the number of cells from which they are not."""
 
+_LEAST_READS, _MOSTLY = 5, 0.5
+"""Reads of a cell from which its alleles count, and part of the cells with alternate reads that have no
+others, from which a mutation is named."""
+
 _BARCODE = re.compile(r"(?:.*[^A-Za-z])?[ACGT]{8,}(?:[-_.]\w{1,8})?|cell[-_. ]?\d+", re.IGNORECASE)
 _VARIANT = re.compile(r"(?:chr)?[0-9XYM]{1,2}[:_]\d+\b.*|.*\b[pc]\.[A-Z*_\d].*", re.IGNORECASE)
 _FEWEST_NAMES = 3
@@ -230,7 +235,8 @@ def warned(matrix: Matrix) -> Matrix:
 
 def _input_warnings(matrix: Matrix) -> list[str]:
     """Return what is suspicious of a matrix."""
-    return [words for words in (_of_names(matrix), _of_frequent(matrix), _of_common(matrix)) if words]
+    suspicions = (_of_names, _of_frequent, _of_common, _of_lost_alleles)
+    return [words for one in suspicions if (words := one(matrix))]
 
 
 def _of_names(matrix: Matrix) -> str:
@@ -280,4 +286,23 @@ def _of_common(matrix: Matrix) -> str:
         f"of the cells with a value ({shares}): germline variants are in all cells, also normal ones, and "
         "make no clones: leave those out; in a sample without normal cells they may be the first mutations "
         "of the tumour"
+    )
+
+
+def _of_lost_alleles(matrix: Matrix) -> str:
+    """Return a warning of mutations whose cells have, mostly, alternate reads alone."""
+    reads = matrix.evidence
+    if not isinstance(reads, Reads):
+        return ""
+    mutated = (reads.total >= _LEAST_READS) & (2 * reads.alternate >= reads.total)
+    alone, cells = (mutated & (reads.alternate == reads.total)).sum(axis=1), mutated.sum(axis=1)
+    rows = np.flatnonzero((cells >= _FEWEST_CELLS) & (alone > _MOSTLY * cells)).tolist()
+    if not rows:
+        return ""
+    shares = listed([f"{matrix.mutations[row]} {alone[row] / cells[row]:.0%}" for row in rows])
+    return (
+        f"in most cells with {counted(len(rows), 'mutation', 'mutations')} all reads are alternate "
+        f"({shares}): the normal allele is lost, or the cells are homozygous; the model of reads takes "
+        "cells as heterozygous and explains this by dropout, so that cells without the mutation say little: "
+        f"compare with {flag_of('evidence', 'calls')}"
     )

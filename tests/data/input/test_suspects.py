@@ -113,3 +113,14 @@ def test_a_result_has_them_too_and_says_them_once(caplog: pytest.LogCaptureFixtu
     table.write_text(table.read_text().replace("first,1,1,1", "first,0,0,0"))
     control = syclade.infer(table, format="csv", **given)
     assert "input_warnings" not in control.summary()
+
+
+@pytest.mark.parametrize(("alone", "named"), [(15, True), (5, False)])
+def test_lost_alleles_are_named(alone: int, named: bool) -> None:
+    """Of 25 cells with a mutation, some have alternate reads alone; those with few reads do not count."""
+    alternate = np.array([[9] * alone + [5] * (25 - alone) + [0] * 30 + [2] * 40, [0] * 70 + [4] * 25])
+    total = np.array([[9] * 25 + [8] * 30 + [2] * 40, [8] * 95])
+    found = read_matrix(alternate, total_reads=total, evidence="reads").warnings
+    assert any("1 60%" in words and "all reads are alternate" in words for words in found) is named
+    calls = read_matrix(alternate, total_reads=total, min_depth=1).warnings
+    assert not any("all reads are alternate" in words for words in calls)
