@@ -164,6 +164,11 @@ def test_a_matrix_that_says_nothing_is_refused(values: NDArray[np.uint8]) -> Non
         syclade.infer(values.astype(np.uint8), device="native")
     with pytest.raises(RatesError, match="one cell, or one sample\nhint: trees of single cells need many"):
         syclade.infer(values[:, :1].astype(np.uint8), device="native")
+    with pytest.raises(RatesError, match="2 cells, or samples"):
+        syclade.infer(values[:, :2].astype(np.uint8), device="native")
+    reads = syclade.read_matrix(values[:, :1], total_reads=values[:, :1] + 9, evidence="reads")
+    with pytest.raises(RatesError, match="one cell, or one sample"):
+        syclade.infer(reads, device="native", support="none")
 
 
 def test_mutations_in_nearly_all_cells_have_rates_of_which_the_matrix_says_little() -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from syclade.host.device.choice import Several
     from syclade.host.device.work import WorkDone
 
-__all__ = ["START", "Estimated", "Report", "RequestedRates", "ShortRuns"]
+__all__ = ["START", "Estimated", "Report", "RequestedRates", "ShortRuns", "refuse_bulk"]
 
 START = {"fp_rate": 0.01, "fn_rate": 0.2}
 """Rates of the first search."""
@@ -44,6 +44,9 @@ START = {"fp_rate": 0.01, "fn_rate": 0.2}
 _MOST_ROUNDS = 8
 _SAME = 0.05
 """Relative change of all rates below which they are final."""
+
+_FEWEST_CELLS = 3
+"""Fewest cells of which rates are estimated."""
 
 _CHAINS, _STEPS, _GAMMA = 4, 20_000, 3.0
 """Short chains with doublets: their number, steps and exponent. They begin at the best tree so far."""
@@ -223,16 +226,20 @@ class RequestedRates:
     def _refuse_nothing(self, matrix: Matrix) -> None:
         """Refuse a matrix without evidence of errors: of one cell, or with no mutation seen in two cells."""
         seen = ((matrix.values > 0) & (matrix.values < MISSING)).sum(axis=1)
-        if matrix.n_cells == 1:
-            raise RatesError(
-                "the matrix has one cell, or one sample",
-                hint="trees of single cells need many; bulk samples are not supported",
-            )
+        refuse_bulk(matrix)
         if (seen < 2).all():
             raise RatesError(
                 "the matrix says nothing of its error rates: no mutation is observed in two cells",
                 hint=f"give {' and '.join(flag_of(name) for name in self.missing)}",
             )
+
+
+def refuse_bulk(matrix: Matrix) -> None:
+    """Raise a RatesError if a matrix has so few cells that they are probably bulk samples."""
+    if matrix.n_cells < _FEWEST_CELLS:
+        what = "one cell, or one sample" if matrix.n_cells == 1 else f"{matrix.n_cells} cells, or samples"
+        hint = "trees of single cells need many; bulk samples are not supported"
+        raise RatesError(f"the matrix has {what}", hint=hint)
 
 
 class ShortRuns(NamedTuple):
