@@ -147,6 +147,7 @@ def fish_scene(files: ResultFiles, tree: DrawnTree, style: Style) -> Scene:
     notes = [
         "Height: share of the cells at each time point that are of the clone or of those inside it; curves "
         "between the dashed lines are interpolated. White: cells without mutations.",
+        *([] if is_to_scale(points) else ["The time points are drawn at equal distances, not to scale."]),
         *([f"Not placed, as the data say too little: {', '.join(tree.unplaced)}."] if tree.unplaced else []),
     ]
     lines = max(len(wrapped([point], SHORTEST - 10, SMALL)) for point in points)
@@ -162,14 +163,26 @@ def positions_of(points: Sequence[str]) -> NDArray[np.float64]:
 
     Points that would be closer than a tenth of the axis are spaced evenly, too.
     """
-    even = np.linspace(0.0, 1.0, len(points))
+    numbers = _numbers(points)
+    if numbers is None or np.diff(numbers).min() <= 0.1:
+        return np.linspace(0.0, 1.0, len(points))
+    return numbers
+
+
+def is_to_scale(points: Sequence[str]) -> bool:
+    """Return whether distances of time points on the axis are those of their numbers, or they have none."""
+    numbers = _numbers(points)
+    return numbers is None or np.allclose(numbers, positions_of(points))
+
+
+def _numbers(points: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return the numbers of time points, from 0 to 1; None if one of them is no number."""
     try:
         numbers = np.array([float(point) for point in points])
     except ValueError:
-        return even
-    gaps = np.diff(numbers)
-    if not np.isfinite(numbers).all() or gaps.min() <= 0.1 * (numbers[-1] - numbers[0]):
-        return even
+        return None
+    if not np.isfinite(numbers).all() or numbers[-1] == numbers[0]:
+        return None
     return np.asarray((numbers - numbers[0]) / (numbers[-1] - numbers[0]))
 
 

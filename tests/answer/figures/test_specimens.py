@@ -16,7 +16,7 @@ from syclade.host.answer.figures.exports import PROGRAMS, export_of
 from syclade.host.answer.figures.kinds import draw_figure
 from syclade.host.answer.figures.scene import Polygon, svg_of
 from syclade.host.answer.figures.source import ResultFiles
-from syclade.host.answer.figures.specimens import bands_of, positions_of, specimens_of
+from syclade.host.answer.figures.specimens import bands_of, is_to_scale, positions_of, specimens_of
 from syclade.host.answer.figures.style import Style
 from syclade.host.commands import plot as plot_command
 from syclade.host.commands.main import cli
@@ -95,6 +95,13 @@ def test_time_points_are_spaced_by_their_numbers() -> None:
     np.testing.assert_allclose(positions_of(["0", "30", "150"]), [0, 0.2, 1])
     np.testing.assert_allclose(positions_of(["0", "1", "150"]), [0, 0.5, 1])
     np.testing.assert_allclose(positions_of(["before", "after"]), [0, 1])
+    evenly = {
+        ("0", "30", "150"): True,
+        ("0", "1", "150"): False,
+        ("1", "2", "3"): True,
+        ("a", "b", "c"): True,
+    }
+    assert {points: is_to_scale(points) for points in evenly} == evenly
 
 
 def test_fishplot_has_nested_fractions_that_sum_without_rounding() -> None:
