@@ -119,9 +119,9 @@ def call_somatic(
     called = count([tumour], intervals, tumour_options(options), progress=progress)
     candidates = [(one.contig, one.calls[0].allele) for one in called.variants]
     in_normal = _normal_calls(options)
-    beside = count([normal], _around(candidates), in_normal, sites=_sites(candidates))
-    normals = {_locus(one.contig, one.calls[0].allele): one.calls[0] for one in beside.variants}
-    limits = beside.limits[0]
+    of_normal = count([normal], _around(candidates), in_normal, sites=_sites(candidates))
+    normals = {_locus(one.contig, one.calls[0].allele): one.calls[0] for one in of_normal.variants}
+    limits = of_normal.limits[0]
     significant = {
         locus
         for locus, call in normals.items()
@@ -148,11 +148,11 @@ def call_somatic(
         (tumour, normal),
         (called.limits[0], limits),
         tuple(variants),
-        (called.tested[0], beside.tested[0]),
+        (called.tested[0], of_normal.tested[0]),
         called.positions,
-        (called.columns[0], beside.columns[0]),
-        (called.reads[0], beside.reads[0]),
-        merged_work((called.work, beside.work, tested.work)),
+        (called.columns[0], of_normal.columns[0]),
+        (called.reads[0], of_normal.reads[0]),
+        merged_work((called.work, of_normal.work, tested.work)),
         is_somatic=True,
     )
 

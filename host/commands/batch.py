@@ -222,7 +222,9 @@ def run(
 
     tasks = part_of(read_batch(folder), *part)
     with running(len(tasks), jobs, quiet=quiet, verbose=verbose) as opened:
-        lines = run_tasks(tasks, opened.pool, Place(folder, force, opened.stop), opened.report, opened.ahead)
+        lines = run_tasks(
+            tasks, opened.pool, Place(folder, force, opened.stop), opened.report, opened.at_a_time
+        )
     return opened.stop.status or ending(lines, folder, quiet=quiet, as_json=as_json)
 
 

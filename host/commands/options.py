@@ -239,14 +239,14 @@ def coding_of(
         OptionError: an option does not apply to the format.
         MatrixError: the file has an error.
     """
-    said = {name: given.pop(name) for name in CODING}
-    said = {
+    coding = {name: given.pop(name) for name in CODING}
+    coding = {
         name: str(value) if isinstance(value, Path) else value  # for run.json
-        for name, value in said.items()
+        for name, value in coding.items()
         if value is not None and value != OPTIONS[name].default
     }
-    if not said:
-        return matrix, said
+    if not coding:
+        return matrix, coding
     from syclade.host.data.input.read_matrix import read_matrix
 
-    return read_matrix(matrix, names, cell_names=cell_names, **said), said
+    return read_matrix(matrix, names, cell_names=cell_names, **coding), coding

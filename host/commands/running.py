@@ -37,13 +37,13 @@ class Running(NamedTuple):
 
     Attributes:
         pool: where they run.
-        ahead: most of them at a time, in progress or waiting for the pool.
+        at_a_time: most of them at a time, in progress or waiting for the pool.
         report: to be called with the line of each as it ends.
         stop: the stop request, set by the first signal.
     """
 
     pool: Executor
-    ahead: int
+    at_a_time: int
     report: Callable[[Line], None]
     stop: SignalStop
 
@@ -63,7 +63,7 @@ def running(
         scheduler: workers in place of threads, as for `open_scheduler`.
         quiet, verbose: options of the command.
     """
-    from syclade.host.answer.batch.many import AHEAD, jobs_for, own_threads
+    from syclade.host.answer.batch.many import AT_A_TIME, jobs_for, own_threads
     from syclade.host.answer.batch.run_task import MATRIX
 
     log = show_log(not verbose, verbose)
@@ -78,7 +78,7 @@ def running(
         _workers_of(scheduler) if scheduler else own_threads(at_once) as pool,
     ):
         stop.begun = True
-        yield Running(pool, AHEAD if scheduler else 2 * at_once, report, stop)
+        yield Running(pool, AT_A_TIME if scheduler else 2 * at_once, report, stop)
 
 
 @contextmanager
@@ -194,5 +194,5 @@ def run_here(
     check_earlier(batch, force)  # before workers are started
     with running(len(batch.tasks), jobs, scheduler=scheduler, quiet=quiet, verbose=verbose) as run:
         place = Place(batch.folder.absolute(), force, run.stop)
-        lines = run_batch(batch, run.pool, place, run.report, run.ahead)
+        lines = run_batch(batch, run.pool, place, run.report, run.at_a_time)
     return run.stop.status or ending(lines, batch.folder, quiet=quiet, as_json=as_json)

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from syclade.host.answer.batch.bootstrap import MATRICES, ORIGINAL, Resampling, files_of_bootstrap
-from syclade.host.answer.batch.many import AHEAD, bounded_map
+from syclade.host.answer.batch.many import AT_A_TIME, bounded_map
 from syclade.host.answer.batch.results_table import Line, failed_line, page_of, read_record, table_of
 from syclade.host.answer.batch.run_task import INCOMPLETE, Place, drop_old_lock, known_line, run_task
 from syclade.host.answer.batch.task import FILES, Task, deciding, digest_of
@@ -203,7 +203,7 @@ def read_batch(folder: Path) -> Batch:
 
 
 def run_batch(
-    batch: Batch, executor: Executor, place: Place, report: Reporter, ahead: int = AHEAD
+    batch: Batch, executor: Executor, place: Place, report: Reporter, at_a_time: int = AT_A_TIME
 ) -> list[Line]:
     """Run the tasks of a batch that are not done, and write its tables.
 
@@ -212,7 +212,7 @@ def run_batch(
         executor: where the tasks run.
         place: where results are written.
         report: called with the line of each task as it ends.
-        ahead: as for `bounded_map`.
+        at_a_time: as for `bounded_map`.
 
     Returns:
         The line of every task.
@@ -246,19 +246,19 @@ def run_batch(
                 logger.info(
                     "inferring again what has a result, but not all of its files: %d of %d", again, len(lines)
                 )
-            run_tasks(left, executor, place, note, ahead)
+            run_tasks(left, executor, place, note, at_a_time)
         finally:
             _write_tables(batch, lines)
     return lines
 
 
 def run_tasks(
-    tasks: Sequence[Task], executor: Executor, place: Place, report: Reporter, ahead: int = AHEAD
+    tasks: Sequence[Task], executor: Executor, place: Place, report: Reporter, at_a_time: int = AT_A_TIME
 ) -> list[Line]:
     """Run tasks, and return their lines as they end; arguments as for `run_batch`."""
     lines = []
     for number, future in bounded_map(
-        partial(run_task, place), tasks, executor, ahead=ahead, stop=place.stop
+        partial(run_task, place), tasks, executor, at_a_time=at_a_time, stop=place.stop
     ):
         lines.append(_line_of(future, tasks[number]))
         report(lines[-1])

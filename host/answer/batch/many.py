@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
 
 __all__ = [
-    "AHEAD",
+    "AT_A_TIME",
     "bounded_map",
     "infer_many",
     "infer_task",
@@ -36,7 +36,7 @@ __all__ = [
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
-AHEAD = 1000
+AT_A_TIME = 1000
 """Most calls that wait in an executor, so that memory does not grow with the number of items."""
 
 WAIT_SECONDS = 0.5
@@ -49,7 +49,7 @@ def bounded_map(
     executor: Executor,
     *,
     ordered: bool = False,
-    ahead: int = AHEAD,
+    at_a_time: int = AT_A_TIME,
     stop: Stop | None = None,
 ) -> Iterator[tuple[int, Future[Value]]]:
     """Yield the number of each item and the finished call of the function for it.
@@ -60,7 +60,7 @@ def bounded_map(
         function, items: where the executor has processes, both must be picklable, and the values, too.
         executor: any executor.
         ordered: whether to yield the calls in the order of the items, not as they finish.
-        ahead: most calls at a time, in progress or waiting for the executor.
+        at_a_time: most calls at a time, in progress or waiting for the executor.
         stop: a stop request: only the calls in progress are then awaited.
     """
     numbered: Iterator[tuple[int, Item]] = enumerate(items)
@@ -70,7 +70,7 @@ def bounded_map(
             if stop is not None and stop.wanted:
                 numbered = iter(())
                 waiting = {future: number for future, number in waiting.items() if not future.cancel()}
-            while len(waiting) < ahead and (item := next(numbered, None)) is not None:
+            while len(waiting) < at_a_time and (item := next(numbered, None)) is not None:
                 waiting[executor.submit(function, item[1])] = item[0]
             if not waiting:
                 return
@@ -154,9 +154,9 @@ def _results(
     stop = Stop()
     at_once = jobs_for(count, jobs)
     pool = own_threads(at_once) if executor is None else RetryingExecutor(executor)
-    ahead = 2 * at_once if executor is None else AHEAD
+    at_a_time = 2 * at_once if executor is None else AT_A_TIME
     try:
-        futures = bounded_map(partial(infer_task, stop=stop), tasks, pool, ordered=True, ahead=ahead)
+        futures = bounded_map(partial(infer_task, stop=stop), tasks, pool, ordered=True, at_a_time=at_a_time)
         for number, future in futures:
             try:
                 result = future.result()

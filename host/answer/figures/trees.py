@@ -257,9 +257,9 @@ def tree_scene(tree: DrawnTree, style: Style, name: str = "tree") -> Scene:
     columns = _columns(tree)
     widths = [max(width_of(text) for text in (title, *texts)) + 16 for title, texts in columns]
     for count in range(len(columns), -1, -1):
-        beside = sum(widths[:count]) + MARGIN
-        rows = lay_out(tree, style, style.room - beside, top + ROW)
-        if rows.width + beside <= style.room or style.room >= ROOM:
+        taken = sum(widths[:count]) + MARGIN
+        rows = lay_out(tree, style, style.room - taken, top + ROW)
+        if rows.width + taken <= style.room or style.room >= ROOM:
             break
     columns, left_out = columns[:count], [title for title, _ in columns[count:]]
     right = rows.width

@@ -37,8 +37,8 @@ UNITS = 2**20
 def _left_out(names: Sequence[str], item: str) -> str:
     """Return the warning of mutations or cells that not all trees have."""
     one = len(names) == 1
-    said = f"{counted(len(names), item, item + 's')} {'is' if one else 'are'} left out"
-    return f"{said}, since not all trees have {'it' if one else 'them'}: {listed(names)}"
+    message = f"{counted(len(names), item, item + 's')} {'is' if one else 'are'} left out"
+    return f"{message}, since not all trees have {'it' if one else 'them'}: {listed(names)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,8 +194,8 @@ def _whole_weights(trees: int, weights: Sequence[float] | None) -> list[int]:
 
 
 def _wrong_number(weights: int, trees: int) -> OptionError:
-    said = f"{counted(weights, 'weight', 'weights')} for {counted(trees, 'tree', 'trees')}"
-    return OptionError(said, hint="give one for each tree")
+    message = f"{counted(weights, 'weight', 'weights')} for {counted(trees, 'tree', 'trees')}"
+    return OptionError(message, hint="give one for each tree")
 
 
 @dataclass(frozen=True, eq=False)

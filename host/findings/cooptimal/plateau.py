@@ -206,9 +206,9 @@ def _above_parents(
         change = scorer.weights[node] - scorer.weights[upper]
         begin, end = tables.position[upper], tables.end[upper]
         first, last = tables.position[node], tables.end[node]
-        beside = np.maximum(_best(rows[begin:first]), _best(rows[last:end])) + change  # with the upper node
+        with_upper = np.maximum(_best(rows[begin:first]), _best(rows[last:end])) + change
         outside = np.maximum(tables.above[begin], tables.behind[end])
-        best = np.maximum(np.maximum(outside, beside), _best(rows[first:last]))
+        best = np.maximum(np.maximum(outside, with_upper), _best(rows[first:last]))
         if int((best * scorer.multiplicity).sum()) != score:
             continue
         tree = parents.copy()

@@ -39,7 +39,7 @@ def test_in_order_or_as_they_finish() -> None:
 def test_endless_items(ordered: bool) -> None:
     taken = itertools.count()
     with ThreadPoolExecutor(2) as pool:
-        calls = bounded_map(str, (next(taken) for _ in itertools.count()), pool, ordered=ordered, ahead=5)
+        calls = bounded_map(str, (next(taken) for _ in itertools.count()), pool, ordered=ordered, at_a_time=5)
         for _ in range(20):
             next(calls)
         del calls
@@ -55,7 +55,9 @@ def test_a_stop_request_awaits_only_what_runs() -> None:
         return number
 
     with ThreadPoolExecutor(1) as pool:
-        found = [future.result() for _, future in bounded_map(call, range(100), pool, ahead=10, stop=stop)]
+        found = [
+            future.result() for _, future in bounded_map(call, range(100), pool, at_a_time=10, stop=stop)
+        ]
     assert found in ([0], [0, 1])
 
 
@@ -68,7 +70,7 @@ def test_a_stop_request_is_seen_while_nothing_runs() -> None:
 
     stop = Stop()
     threading.Timer(0.1, lambda: setattr(stop, "wanted", True)).start()
-    assert list(bounded_map(str, range(100), Waiting(), ahead=10, stop=stop)) == []
+    assert list(bounded_map(str, range(100), Waiting(), at_a_time=10, stop=stop)) == []
 
 
 def test_threads_share_the_cores() -> None:
