@@ -393,7 +393,7 @@ def find_consensus(
     call_rates = rates_of_calls(matrix, rates, best)
     kept_back = unsupported_in(relations, counts, call_rates, fn_rates)
     pairs = [(one.first, one.second) for one in kept_back]
-    unobserved = unobserved_pairs(relations, counts, thresholds)
+    unobserved = unobserved_pairs(relations, counts, placed.n_cells, thresholds)
     if known is not None and not pairs and unobserved is None:
         tree, gain = known, _gain(known, gains_of(relations, thresholds), relations)
     else:

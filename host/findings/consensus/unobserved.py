@@ -1,4 +1,4 @@
-"""Pairs of mutations of which no cell tells anything: no cell has a value of both, and one of them.
+"""Pairs of mutations of which no cell tells anything, since they were called in different cells.
 
 Specimens with different panels have such pairs. Samples of trees prefer a relation for them nevertheless,
 since the share of each clone is that of all specimens together; that is no evidence.
@@ -15,27 +15,37 @@ from syclade.host.findings.consensus.search import Thresholds
 
 __all__ = ["consequences", "unobserved_pairs"]
 
+_TOGETHER = 0.5
+"""Part of the cells with values of both that would be expected if missing values did not depend on each
+other, from which two mutations were called together."""
+
 _HARDLY_APART = 0.05
 """Probability of being apart below which two mutations without a claimed order are taken as of one branch."""
 
 
 def unobserved_pairs(
-    relations: Relations, counts: PairCounts, thresholds: Thresholds
+    relations: Relations, counts: PairCounts, cells: int, thresholds: Thresholds
 ) -> NDArray[np.bool_] | None:
     """Return the pairs without an observation of them, or a consequence of others; None if there are none.
 
-    A relation is a consequence of others if, for example, the first mutation is before a third one, and that
+    A pair is observed if a cell has values of both and one of them, or if about as many cells have values of
+    both as where missing values are random: a relation of rare mutations is then open by chance alone. A
+    relation is a consequence of others if, for example, the first mutation is before a third one, and that
     before the second.
 
     Args:
         relations: relations of the mutations in the samples.
         counts: of the same mutations.
+        cells: number of cells.
         thresholds: the least probabilities of relations that count.
 
     Returns:
         bool, shape (n, n), symmetric.
     """
-    observed = counts.both + counts.only + counts.only.T > 0
+    seen = counts.both + counts.only + counts.only.T
+    together = seen + counts.neither
+    called = together.diagonal()
+    observed = (seen > 0) | (together * cells >= _TOGETHER * np.outer(called, called))
     if observed.all():
         return None
     before, apart = relations.before > thresholds.before, relations.apart > thresholds.apart

@@ -62,6 +62,14 @@ def test_a_cell_with_neither_tells_nothing() -> None:
     assert consensus_of(of_two_panels((1, 0, 0))).unobserved_pairs == [(1, 2)]
 
 
+def test_values_that_are_missing_at_random_are_no_panels() -> None:
+    """Of two rare mutations no cell with one of them may have the other's value, by chance."""
+    cells = [(1, 1, 3), (1, 3, 1), *[(1, 0, 0)] * 6, *[(0, 3, 0), (0, 0, 3)] * 3]
+    assert (
+        consensus_of(matrix_from_array(np.array(cells, dtype=np.uint8).T, ("A", "B", "C"))).unobserved is None
+    )
+
+
 def test_what_follows_from_other_pairs_is_claimed() -> None:
     """B is apart from A, and C is below A: so B is apart from C, though no cell has both."""
     cells = [(0, 0, 3)] * 10 + [(1, 0, 3)] * 40 + [(0, 1, 3)] * 50
