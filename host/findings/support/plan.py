@@ -48,6 +48,11 @@ __all__ = [
 ]
 
 
+FEW_SILENT = 100
+"""Most silent mutations that chains sample like all others. Without them, claims on mutations of few cells
+are a little too sure: a silent one can be above such a mutation, which trees without it do not allow for
+(docs/trust.md). With more, they would take most of the steps."""
+
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -102,13 +107,14 @@ class Silent:
 
 
 def silent_in(unplaced: Unplaced, count: int) -> Silent:
-    """Return the silent mutations of a matrix; none if all are.
+    """Return the silent mutations that chains leave out: none if there are few, or if all are.
 
     Args:
         unplaced: mutations of which the matrix says nothing.
         count: number of all mutations.
     """
-    some = Unplaced(unplaced.mutations) if len(unplaced.mutations) < count else Unplaced()
+    leaves_out = FEW_SILENT < len(unplaced.mutations) < count
+    some = Unplaced(unplaced.mutations) if leaves_out else Unplaced()
     return Silent(some, some.placed_mutations(count), count)
 
 

@@ -1,10 +1,12 @@
-"""Silent mutations, which the chains for support leave out: trees with them, and chains as without them."""
+"""Silent mutations, which the chains for support leave out if there are many: trees with them, and chains as
+without them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from syclade.host.chains.runs.context import RunContext
@@ -12,6 +14,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import MISSING, Rates
 from syclade.host.data.model.simulate import simulate
+from syclade.host.findings.support import plan
 from syclade.host.findings.support.plan import SupportPlan, make_support_plan, silent_in
 from syclade.host.findings.support.rounds import Budget, Judged
 from syclade.host.findings.support.stage import Run, sample
@@ -21,6 +24,20 @@ from tests.data.trees.test_levels import random_trees
 RATES = Rates(0.01, 0.2)
 
 
+@pytest.fixture
+def left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out silent mutations however few there are."""
+    monkeypatch.setattr(plan, "FEW_SILENT", 0)
+
+
+def test_few_silent_mutations_are_sampled() -> None:
+    """Trees without them allow for less, so claims would be too sure."""
+    few, many = (Unplaced(dict.fromkeys(range(count), "seen in no cell")) for count in (100, 101))
+    assert not silent_in(few, 200)
+    assert len(silent_in(many, 200).others) == 99
+
+
+@pytest.mark.usefixtures("left_out")
 def test_silent_mutations_come_back_below_the_root() -> None:
     silent = silent_in(Unplaced({0: "seen in no cell", 3: "seen in no cell"}, {1: "empty"}), 6)
     trees = random_trees(np.random.default_rng(1), 20, 4)
@@ -31,10 +48,12 @@ def test_silent_mutations_come_back_below_the_root() -> None:
     assert silent.whole(np.arange(4.0), -1.0).tolist() == [-1, 0, 1, -1, 2, 3]
 
 
+@pytest.mark.usefixtures("left_out")
 def test_all_mutations_stay_where_all_are_silent() -> None:
     assert not silent_in(Unplaced(dict.fromkeys(range(3), "seen in no cell")), 3)
 
 
+@pytest.mark.usefixtures("left_out")
 def test_chains_are_those_of_the_other_mutations() -> None:
     """Two silent mutations change neither trees nor shares; the log-likelihood has their observations."""
     few = simulate(12, 5, 0.01, 0.2, 0.1, 3).matrix
