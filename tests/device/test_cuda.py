@@ -27,7 +27,7 @@ from syclade.host.chains.search.kernel import BATCHED_STAGES, STAGES, batched_ke
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.chains.state import every
 from syclade.host.commands.devices import command
-from syclade.host.commands.ship.make import compile_apart
+from syclade.host.commands.ship.make import compile_apart, same_but_for_names
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
@@ -289,8 +289,12 @@ def test_batched_stages_are_precompiled(stage: str, own_cache: object) -> None:
 @pytest.mark.verification
 def test_the_compiler_makes_the_same_ptx() -> None:
     """`python -m syclade.host.commands.ship.make --ptx --check` compares all."""
-    kernel = batched_kernel("by-columns")
-    assert compile_apart("search-by-columns-batched", PTX) == find_shipped(kernel, PTX)
+    found = find_shipped(batched_kernel("by-columns"), PTX)
+    assert found is not None
+    entry_point, content = compile_apart("search-by-columns-batched", PTX)
+    assert entry_point == found[0]
+    assert same_but_for_names(content, found[1])
+    assert not same_but_for_names(content.replace(b"add.s64", b"sub.s64", 1), found[1])
 
 
 # ---- on a GPU
