@@ -49,7 +49,7 @@ class Change(NamedTuple):
 
     @property
     def sure(self) -> NDArray[np.int64]:
-        """Numbers of the clones that change with a probability of at least `SURE`, and are told."""
+        """Numbers of the clones that both tell, and that change with a probability of at least `SURE`."""
         return np.flatnonzero(self.told & (np.maximum(self.grew, 1.0 - self.grew) >= SURE))
 
 

@@ -394,10 +394,10 @@ def find_consensus(
     kept_back = unsupported_in(relations, counts, call_rates, fn_rates)
     pairs = [(one.first, one.second) for one in kept_back]
     unobserved = unobserved_pairs(relations, counts, placed.n_cells, thresholds)
+    likely = unplaced.of_tree(best)
     if known is not None and not pairs and unobserved is None:
         tree, gain = known, _gain(known, gains_of(relations, thresholds), relations)
     else:
-        likely = unplaced.of_tree(best)
         tree, gain = consensus_tree(blocks, likely, relations, thresholds, pairs, unobserved)
     if shared is not None:
         shared = shared.spaced(SEEDING_TREES)
@@ -413,7 +413,7 @@ def find_consensus(
         support=clone_support(tree, blocks),
         cells=cells_on(tree, placed, rates, fn_rates),
         sampled=blocks,
-        likely=unplaced.of_tree(best),
+        likely=likely,
         matrix=matrix,
         rates=rates,
         call_rates=call_rates,
