@@ -11,8 +11,16 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from syclade.quality.design.model import RESOURCES, Component, Design, Parameter, Resources, Stage
-from syclade.quality.design.reports import Count, LoopReport, Measured
+from syclade.quality.design.model import (
+    RESOURCES,
+    Component,
+    Design,
+    LoopReport,
+    Parameter,
+    Resources,
+    Stage,
+)
+from syclade.quality.design.reports import Count, Measured
 from syclade.quality.design.resources import estimate
 from syclade.quality.design.throughput import Prediction, predict
 
@@ -157,9 +165,8 @@ def _component(design: Design, measured: Measured) -> Component:
     parts = {name: max(0.0, getattr(measured.resources, name) - getattr(static, name)) for name in RESOURCES}
     # The design counts each row once for every pipeline; a report has the whole circuit.
     share = dict.fromkeys(RESOURCES, 1 / design.value("replication"))
-    return Component(
-        "as synthesised", None, Resources(**parts).times(share), {}, {}, "measured", measured.files[-1]
-    )
+    name = "as estimated by the compiler" if measured.is_estimate else "as synthesised"
+    return Component(name, None, Resources(**parts).times(share), {}, {}, "measured", measured.files[-1])
 
 
 def _changed_clock(design: Design) -> float | None:

@@ -14,6 +14,7 @@ __all__ = [
     "Component",
     "Design",
     "Device",
+    "LoopReport",
     "Parameter",
     "Resources",
     "Stage",
@@ -48,6 +49,23 @@ class Resources:
     def as_dict(self) -> dict[str, float]:
         """Return the numbers by name."""
         return {name: getattr(self, name) for name in RESOURCES}
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """A loop in a synthesis report.
+
+    Attributes:
+        name: name of the loop, or of its kernel.
+        line: line of stages.h that it begins at; None if the report names it.
+        ii: initiation interval in cycles.
+        depth: latency of one iteration in cycles; 0 if unknown.
+    """
+
+    name: str
+    line: int | None
+    ii: float
+    depth: float
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,24 @@
 """Read what a testbench counted, and what synthesis tools report, of a circuit: cycles, clock, resources.
 
-A file is recognised by its content: the JSON of an exported project's testbench; csynth.xml of Vitis HLS;
-loop_attr.json, quartus.json or acl_quartus_report.txt of Intel's compilers (aoc and oneAPI).
+A file is recognised by its content: the JSON of an exported project's testbench; csynth.xml of Vitis HLS or
+Vivado HLS; the files of Intel's compilers (intel_reports.py).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from syclade.quality.design.model import Resources
+from syclade.quality.design.intel_reports import intel_report, quartus_text, records_of
+from syclade.quality.design.model import LoopReport, Resources
 from syclade.quality.design.table import DesignFileError, Table
 
-__all__ = ["Count", "LoopReport", "Measured", "read_measured"]
+__all__ = ["Count", "Measured", "read_measured"]
 
 
 @dataclass(frozen=True)
@@ -38,23 +39,6 @@ class Count:
 
 
 @dataclass(frozen=True)
-class LoopReport:
-    """A loop in a synthesis report.
-
-    Attributes:
-        name: name of the loop, or of its kernel.
-        line: line of stages.h that it begins at; None if the report names it.
-        ii: initiation interval in cycles.
-        depth: latency of one iteration in cycles; 0 if unknown.
-    """
-
-    name: str
-    line: int | None
-    ii: float
-    depth: float
-
-
-@dataclass(frozen=True)
 class Measured:
     """Measurements of a circuit; what no file says is empty or None.
 
@@ -67,6 +51,7 @@ class Measured:
         clock_mhz: clock.
         resources: resources, and whether the board's static partition is among them.
         has_static: see `resources`.
+        is_estimate: whether the resources are a compiler's estimate.
     """
 
     files: tuple[str, ...] = ()
@@ -79,6 +64,7 @@ class Measured:
     clock_mhz: float | None = None
     resources: Resources | None = None
     has_static: bool = False
+    is_estimate: bool = False
 
 
 def read_measured(paths: Sequence[Path]) -> Measured:
@@ -89,7 +75,10 @@ def read_measured(paths: Sequence[Path]) -> Measured:
     """
     found: dict[str, Any] = {}
     for path in paths:
-        found |= _read(path)
+        said = _read(path)
+        if "resources" in said:
+            said = {"has_static": False, "is_estimate": False} | said
+        found |= said
     return Measured(files=tuple(map(str, paths)), **found)
 
 
@@ -103,7 +92,7 @@ def _read(path: Path) -> dict[str, Any]:
     if text.lstrip().startswith("{"):
         return _json(text, str(path))
     if re.search(r"^(ALUTs|Kernel fmax): ", text, re.MULTILINE):
-        return _quartus_text(text, str(path))
+        return quartus_text(text, str(path))
     raise _unknown(path)
 
 
@@ -111,25 +100,24 @@ def _unknown(path: Path | str) -> DesignFileError:
     return DesignFileError(
         "this is no file of measurements that is known",
         path=str(path),
-        hint="give a testbench's JSON, csynth.xml, loop_attr.json, quartus.json or acl_quartus_report.txt",
+        hint="give a testbench's JSON, csynth.xml, loop_attr.json, loops.json, summary.json, quartus.json "
+        "or acl_quartus_report.txt",
     )
 
 
 def _json(text: str, path: str) -> dict[str, Any]:
     try:
-        content = json.loads(text)
+        records = records_of(text)
     except json.JSONDecodeError as error:
         raise DesignFileError(
             f"this is not JSON: {error.msg} (line {error.lineno}, column {error.colno})", path=path
         ) from error
-    table = Table(content, path)
-    if table.has("runs"):
-        return _testbench(table)
-    if table.has("quartusFitResourceUsageSummary"):
-        return _quartus(table)
-    if table.has("nodes") and table.take("name", "") == "loop_attributes":
-        return _intel_loops(table)
-    raise _unknown(path)
+    if records and "runs" in records[0]:
+        return _testbench(Table(records[0], path))
+    found = intel_report(records, path)
+    if found is None:
+        raise _unknown(path)
+    return found
 
 
 def _testbench(table: Table) -> dict[str, Any]:
@@ -162,65 +150,6 @@ def _counts(run: Table) -> tuple[Count, ...]:
     return tuple(made)
 
 
-def _intel_loops(table: Table) -> dict[str, Any]:
-    """Return loops and clock of loop_attr.json: kernels, in them loops and blocks."""
-    loops: list[LoopReport] = []
-    clocks = []
-    for kernel in table.tables("nodes"):
-        if kernel.has("fmax"):
-            clocks.append(_number(kernel, "fmax"))
-        loops += _loops_in(kernel, kernel.text("name"))
-    return {"loops": tuple(loops)} | ({"clock_mhz": min(clocks)} if clocks else {})
-
-
-def _loops_in(node: Table, kernel: str) -> Iterator[LoopReport]:
-    for child in node.tables("children", optional=True):
-        if child.take("type", "") == "loop" and child.take("ii", "n/a") != "n/a":
-            places = re.search(
-                r"stages\.h['\"], ['\"]line['\"]: (\d+)", repr(child.take("debug", [])), re.IGNORECASE
-            )
-            line = int(places[1]) if places else None
-            depth = _number(child, "lt") if child.has("lt") else 0.0
-            yield LoopReport(kernel, line, _number(child, "ii"), depth)
-        yield from _loops_in(child, kernel)
-
-
-def _quartus(table: Table) -> dict[str, Any]:
-    """Return clock and resources of quartus.json: the kernels' system, without the static partition."""
-    clocks = table.table("quartusFitClockSummary").tables("nodes")
-    name = next((key for key in ("kernel clock", "clock") if clocks[0].has(key)), "clock")
-    rows = table.table("quartusFitResourceUsageSummary").tables("nodes")
-    kinds = ("system", "aclsystem")
-    row = next((one for one in rows if one.take("type", "") in kinds), rows[-1])
-    counts = {key: _number(row, key) if row.has(key) else 0.0 for key in ("alm", "reg", "ram", "mlab", "dsp")}
-    resources = Resources(2 * counts["alm"], counts["reg"], counts["ram"], counts["mlab"], counts["dsp"])
-    return {"clock_mhz": _number(clocks[0], name), "resources": resources}
-
-
-def _quartus_text(text: str, path: str) -> dict[str, Any]:
-    """Return clock and resources of acl_quartus_report.txt: the whole chip."""
-    rows = dict(re.findall(r"^([\w /]+): *([\d,.]+)", text, re.MULTILINE))
-
-    def number(key: str) -> float:
-        if key not in rows:
-            raise DesignFileError("this line is missing", path=path, key=key)
-        return float(rows[key].replace(",", ""))
-
-    names = ("ALUTs", "Registers", "RAM blocks")
-    luts, ffs, rams = map(number, names)
-    resources = Resources(luts, ffs, rams, 0.0, number("DSP blocks"))
-    return {"clock_mhz": number("Kernel fmax"), "resources": resources, "has_static": True}
-
-
-def _number(table: Table, key: str) -> float:
-    """Return a number, which these tools write as text."""
-    value = table.take(key)
-    try:
-        return float(str(value).replace(",", ""))
-    except ValueError:
-        table.refuse(key, f"expected a number, found {value!r}", "is the compilation complete?")
-
-
 def _vitis(text: str, path: str) -> dict[str, Any]:
     """Return clock, resources and loops of csynth.xml, of the top module and all others."""
     try:
@@ -241,7 +170,10 @@ def _vitis(text: str, path: str) -> dict[str, Any]:
     period = number(root, "PerformanceEstimates/SummaryOfTimingAnalysis/EstimatedClockPeriod")
     if period <= 0:
         raise DesignFileError("the clock period is 0", path=path, key="EstimatedClockPeriod")
-    luts, ffs, rams, dsps = (number(root, f"AreaEstimates/Resources/{key}") for key in _VITIS)
+    # Vivado HLS, before 2020.2, names the DSP blocks after the chip's.
+    dsp = "DSP" if root.find("AreaEstimates/Resources/DSP48E") is None else "DSP48E"
+    keys = ("LUT", "FF", "BRAM_18K", dsp)
+    luts, ffs, rams, dsps = (number(root, f"AreaEstimates/Resources/{key}") for key in keys)
     loops = [
         LoopReport(
             loop.findtext("Name") or loop.tag, None, number(loop, "PipelineII"), number(loop, "PipelineDepth")
@@ -256,6 +188,3 @@ def _vitis(text: str, path: str) -> dict[str, Any]:
         "resources": Resources(luts, ffs, rams / 2, 0.0, dsps),
         "loops": tuple(loops),
     }
-
-
-_VITIS = ("LUT", "FF", "BRAM_18K", "DSP")

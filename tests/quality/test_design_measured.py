@@ -12,7 +12,9 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.ground.errors import OptionError
 from syclade.quality.cli.design import command
+from syclade.quality.design.intel_reports import intel_report
 from syclade.quality.design.measured import apply_measured, compare, kernel_sums, with_sizes
+from syclade.quality.design.model import Resources
 from syclade.quality.design.reader import load_design
 from syclade.quality.design.reports import read_measured
 from syclade.quality.design.throughput import predict
@@ -106,6 +108,76 @@ Kernel fmax: 295.83
 """
 
 
+INTEL_LINES = [
+    {"name": "loop_attributes", "id": 9, "nodes": [1, 2]},
+    {"name": "propose_process", "id": 1, "clk": "No", "fmax": "350.00", "type": "kernel", "children": [3, 4]},
+    {"name": "propose_process.B0", "id": 3, "af": "350.00", "ii": "1", "lt": "17.000000", "type": "bb"},
+    {"name": "propose_process.B1", "id": 4, "ii": "n/a", "lt": "8.000000", "type": "loop", "children": [5],
+     "debug": [[{"filename": "/p/pipeline.cl", "line": 60}]]},
+    {"name": "propose_process.B2", "id": 5, "ii": "~2", "lt": "9.000000", "type": "loop",
+     "debug": [[{"filename": "/p/stages.h", "line": 275}]]},
+    {"name": "reduction_process", "id": 2, "fmax": "310.50", "type": "kernel", "children": [6]},
+    {"name": "reduction_process.B1", "id": 6, "ii": "4", "lt": "9.000000", "type": "loop",
+     "debug": [[{"filename": "/p/stages.h", "line": 797}]]},
+]  # fmt: skip
+"""What INTEL says, as compilers since 2024 write it: a line for each record, and numbers for children."""
+
+
+def old_loop(name: str, pipelined: str, ii: str, line: int, *children: Any) -> dict[str, Any]:
+    place = {"filename": "/p/stages.h", "line": line}
+    data = [pipelined, ii, "n/a"]
+    return {"name": name, "data": data, "debug": [[place], [place]], "children": list(children)}
+
+
+INTEL_OLD = {
+    "columns": ["", "Pipelined", "II", "Bottleneck", "Details"],
+    "children": [
+        {
+            "name": "Kernel: propose_process",
+            "data": ["", "", ""],
+            "children": [old_loop("propose_process.B1", "Yes", ">=1", 60, old_loop("B2", "Yes", "~2", 275))],
+        },
+        {
+            "name": "Kernel: reduction_process",
+            "data": ["", "", ""],
+            "children": [
+                old_loop("Fully unrolled loop", "n/a", "n/a", 796),
+                old_loop("reduction_process.B1", "No", "n/a", 790, old_loop("B2", "Yes", "4", 797)),
+            ],
+        },
+    ],
+}
+"""The same loops, as aoc up to 19 writes them: without a clock."""
+
+ESTIMATE = {
+    "performanceSummary": {"name": "Kernel Summary", "columns": [], "children": []},
+    "estimatedResources": {
+        "name": "Estimated Resource Usage",
+        "columns": ["Kernel Name", "ALUTs ", "FFs  ", "RAMs ", "DSPs ", "MLABs"],
+        "children": [
+            {"name": "reduction_process", "data": [100_000, 200_000, 50, 30, 40]},
+            {"name": "Kernel Subtotal", "data": [100_000, 200_000, 50, 30, 40]},
+            {"name": "Board Interface", "data": [300_000, 600_000, 1500, 700, 0]},
+            {"name": "Total", "data": [410_000, 810_000, 1560, 730, 40], "data_percent": [1.0]},
+            {"name": "Available", "data": [1_405_440, 2_810_880, 6847, 3960, 0]},
+        ],
+    },
+}
+
+ESTIMATE_LINES = [
+    {"name": "Kernel Summary", "summary_type": "performanceSummary", "columns": ["Kernel Name"]},
+    {"name": "Total", "parent": "performanceSummary", "data": ["Single work-item"]},
+    {"name": "Estimated Resource Usage", "summary_type": "estimatedResources", "dsp_packing_factor": 2,
+     "columns": ["Kernel Name", "ALUTs ", "FFs  ", "RAMs ", "DSPs ", "MLABs", "Frac. DSPs"]},
+    {"name": "Total", "parent": "estimatedResources", "data": [110_000, 210_000, 60, 10, 40, 40]},
+    {"name": "Available", "parent": "estimatedResources", "data": ["974400", "1948800", "7110", "4510"]},
+]  # fmt: skip
+
+
+def lines(records: Any) -> str:
+    return "\n".join(json.dumps(one) for one in records)
+
+
 def written(folder: Path, name: str, content: Any) -> Path:
     path = folder / name
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
@@ -172,6 +244,57 @@ def test_a_report_of_intels_compiler(tmp_path: Path) -> None:
     assert (ii["subtree sizes"], ii["selection"], ii["reduction"]) == (2, 1, 4)
 
 
+@pytest.mark.parametrize(
+    ("content", "clock"), [(INTEL, 310.5), (lines(INTEL_LINES), 310.5), (INTEL_OLD, None)]
+)
+def test_loops_in_all_forms_of_intels_reports(tmp_path: Path, content: Any, clock: float | None) -> None:
+    counts, loops = written(tmp_path, "counts.json", COUNTS), written(tmp_path, "loops.json", content)
+    found = report("syclade-ancestor", "--measured", counts, "--measured", loops)
+    ii = {stage["name"]: stage["ii"] for stage in found["stages"]}
+    assert (ii["subtree sizes"], ii["reduction"]) == (2, 4)
+    assert differences(found)["clock, MHz"][1] == clock
+
+
+def test_numbers_of_children_may_not_go_in_circles() -> None:
+    kernel, inner = {**INTEL_LINES[1], "children": [4]}, {**INTEL_LINES[3], "children": [1, 4]}
+    records = [{**INTEL_LINES[0], "nodes": [1]}, kernel, inner]
+    assert intel_report(records, "loop_attr.ndjson") == {"loops": (), "clock_mhz": 350.0}
+
+
+@pytest.mark.parametrize(("content", "luts"), [(ESTIMATE, 110_000), (lines(ESTIMATE_LINES), 110_000)])
+def test_resources_estimated_before_the_compilation(tmp_path: Path, content: Any, luts: int) -> None:
+    """The board's part is in the model as the device's static partition."""
+    path = written(tmp_path, "summary.json", content)
+    measured = read_measured([path])
+    assert measured.resources == Resources(luts, 210_000, 60, 40, 30)
+    row = report("ffscite-64", "--measured", path)["resources"]["rows"][1]
+    assert row["name"] == "as estimated by the compiler"
+    # A report of the fitted chip takes its place, and again the other way round.
+    text = written(tmp_path, "acl_quartus_report.txt", QUARTUS_TEXT)
+    fitted = read_measured([path, text])
+    assert (fitted.resources, fitted.has_static, fitted.is_estimate) == (
+        Resources(1_299_000, 2_110_500, 5027, 0, 1430), True, False,
+    )  # fmt: skip
+    assert read_measured([text, path]).has_static is False
+
+
+def test_names_in_reports_of_other_versions(tmp_path: Path) -> None:
+    """Vivado HLS, Stratix V, and the look-up tables that oneAPI counts since 2024."""
+    xml = VITIS.replace("<DSP>40</DSP>", "<DSP48E>41</DSP48E>")
+    found = read_measured([written(tmp_path, "csynth.xml", xml)])
+    assert found.resources is not None
+    assert found.resources.dsps == 41
+    text = QUARTUS_TEXT.replace("RAM blocks", "M20K blocks") + "Actual clock freq: 294.99996\n"
+    found = read_measured([written(tmp_path, "acl_quartus_report.txt", text)])
+    assert found.resources is not None
+    assert (found.resources.rams, found.clock_mhz) == (5027, 294.99996)
+    nodes = [{"type": "system", "alm": "4520.5", "alut": "4182", "reg": "1", "ram": "1", "dsp": "1"}]
+    content = QUARTUS | {"quartusFitResourceUsageSummary": {"nodes": nodes}}
+    found = read_measured([written(tmp_path, "quartus.ndjson", lines([{k: v} for k, v in content.items()]))])
+    assert found.resources is not None
+    assert (found.resources.luts, found.clock_mhz) == (4182, 295.83)
+
+
 def test_resources_by_quartus(tmp_path: Path) -> None:
     """One file has the kernels alone, the other the whole chip: the static partition counts once."""
     for name, content, luts, ffs in (
@@ -193,6 +316,12 @@ def test_resources_by_quartus(tmp_path: Path) -> None:
         ("a.json", {**COUNTS, "runs": [{"states": 1}]}, "a.json: runs: no run has counts"),
         ("a.json", {**COUNTS, "runs": [{"loops": {"io": {"send": -1}}}]}, "runs[0].loops.io.send: expected"),
         ("a.json", {**INTEL, "nodes": [{"name": "k", "fmax": "fast"}]}, "nodes[0].fmax: expected a number"),
+        ("a.json", {**INTEL, "nodes": [{"name": "k", "children": [loop(1, "x")]}]}, "found 'x'"),
+        ("a.json", {**INTEL_OLD, "columns": ["", "ALUTs"]}, "a.json: this is no file of measurements"),
+        ("a.json", lines([*INTEL_LINES, 3, 4]) + "\n{", "a.json: this is not JSON"),
+        ("a.json", lines(ESTIMATE_LINES[:3]), "there is no row Total"),
+        ("a.json", lines([ESTIMATE_LINES[2], ESTIMATE_LINES[3] | {"data": ["TBD"]}]), "data.ALUTs: expected"),
+        ("a.json", lines([ESTIMATE_LINES[2], ESTIMATE_LINES[3] | {"data": 5}]), "expected a number for each"),
         ("a.json", QUARTUS | {"quartusFitClockSummary": {"nodes": [{"clock": "TBD"}]}}, "nodes[0].clock"),
         ("a.xml", "<profile>", "a.xml: this is not XML"),
         ("a.xml", "<profile/>", "a.xml: this is no file of measurements"),
