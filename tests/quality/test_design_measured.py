@@ -108,7 +108,7 @@ Kernel fmax: 295.83
 """
 
 
-INTEL_LINES = [
+INTEL_LINES: list[dict[str, Any]] = [
     {"name": "loop_attributes", "id": 9, "nodes": [1, 2]},
     {"name": "propose_process", "id": 1, "clk": "No", "fmax": "350.00", "type": "kernel", "children": [3, 4]},
     {"name": "propose_process.B0", "id": 3, "af": "350.00", "ii": "1", "lt": "17.000000", "type": "bb"},
@@ -120,7 +120,7 @@ INTEL_LINES = [
     {"name": "reduction_process.B1", "id": 6, "ii": "4", "lt": "9.000000", "type": "loop",
      "debug": [[{"filename": "/p/stages.h", "line": 797}]]},
 ]  # fmt: skip
-"""What INTEL says, as compilers since 2024 write it: a line for each record, and numbers for children."""
+"""The loops of INTEL, as compilers since 2024 write them: a record in each line, numbers for children."""
 
 
 def old_loop(name: str, pipelined: str, ii: str, line: int, *children: Any) -> dict[str, Any]:
@@ -164,7 +164,7 @@ ESTIMATE = {
     },
 }
 
-ESTIMATE_LINES = [
+ESTIMATE_LINES: list[dict[str, Any]] = [
     {"name": "Kernel Summary", "summary_type": "performanceSummary", "columns": ["Kernel Name"]},
     {"name": "Total", "parent": "performanceSummary", "data": ["Single work-item"]},
     {"name": "Estimated Resource Usage", "summary_type": "estimatedResources", "dsp_packing_factor": 2,

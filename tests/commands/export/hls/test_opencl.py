@@ -105,7 +105,8 @@ class TestOnTheEmulator:
         vectors = read_vectors(tmp_path / "p" / "vectors.bin")
         assert vectors["expected_score"].tolist() == [state.score for state in states]
         assert vectors["expected_best_score"].tolist() == [state.best_score for state in states]
-        status, report, said = run_opencl(tmp_path / "p", "--states", "1", "--states", "6", "--states", "24")
+        states_of_runs = ("--states", "1", "--states", "6", "--states", "24")
+        status, report, said = run_opencl(tmp_path / "p", *states_of_runs, "--timeout", "900")
         assert status == 0, said
         assert report["chains"] * report["steps"] == 104_000
 
