@@ -45,7 +45,7 @@ from syclade.host.findings.consensus.tables import (
     descent_of,
     relations_table,
 )
-from syclade.host.findings.consensus.unobserved import unobserved_pairs
+from syclade.host.findings.consensus.unobserved import unobserved_in
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
@@ -393,7 +393,7 @@ def find_consensus(
     call_rates = rates_of_calls(matrix, rates, best)
     kept_back = unsupported_in(relations, counts, call_rates, fn_rates)
     pairs = [(one.first, one.second) for one in kept_back]
-    unobserved = unobserved_pairs(relations, counts, placed.n_cells, thresholds)
+    unobserved = unobserved_in(relations, counts, placed.n_cells, thresholds)
     likely = unplaced.of_tree(best)
     if known is not None and not pairs and unobserved is None:
         tree, gain = known, _gain(known, gains_of(relations, thresholds), relations)

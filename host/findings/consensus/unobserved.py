@@ -13,17 +13,14 @@ from syclade.host.findings.consensus.evidence import PairCounts
 from syclade.host.findings.consensus.relations import Relations
 from syclade.host.findings.consensus.search import Thresholds
 
-__all__ = ["consequences", "unobserved_pairs"]
+__all__ = ["consequences", "unobserved_in"]
 
 _TOGETHER = 0.5
 """Part of the cells with values of both that would be expected if missing values did not depend on each
 other, from which two mutations were called together."""
 
-_HARDLY_APART = 0.05
-"""Probability of being apart below which two mutations without a claimed order are taken as of one branch."""
 
-
-def unobserved_pairs(
+def unobserved_in(
     relations: Relations, counts: PairCounts, cells: int, thresholds: Thresholds
 ) -> NDArray[np.bool_] | None:
     """Return the pairs without an observation of them, or a consequence of others; None if there are none.
@@ -31,7 +28,8 @@ def unobserved_pairs(
     A pair is observed if a cell has values of both and one of them, or if about as many cells have values of
     both as where missing values are random: a relation of rare mutations is then open by chance alone. A
     relation is a consequence of others if, for example, the first mutation is before a third one, and that
-    before the second.
+    before the second. Mutations without a claimed order say nothing of each other's relations: the first may
+    be above the second, or below it.
 
     Args:
         relations: relations of the mutations in the samples.
@@ -49,22 +47,20 @@ def unobserved_pairs(
     if observed.all():
         return None
     before, apart = relations.before > thresholds.before, relations.apart > thresholds.apart
-    alike = observed & ~(before | before.T) & (relations.apart < _HARDLY_APART)
-    before, apart = consequences(before & observed, apart & observed, alike)
+    before, apart = consequences(before & observed, apart & observed)
     found = ~(observed | before | before.T | apart)
     np.fill_diagonal(found, False)
     return found if found.any() else None
 
 
 def consequences(
-    before: NDArray[np.bool_], apart: NDArray[np.bool_], alike: NDArray[np.bool_]
+    before: NDArray[np.bool_], apart: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return all relations that follow from some, and these: (before, apart).
 
     Args:
         before: bool, shape (n, n): whether the row's mutation is before the column's.
         apart: bool, shape (n, n), symmetric: whether they are on different lineages.
-        alike: bool, shape (n, n), symmetric: whether they are of one branch.
     """
 
     def joined(one: NDArray[np.bool_], two: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -72,8 +68,8 @@ def consequences(
 
     before, apart, count = before.copy(), apart.copy(), -1
     while count != (count := int(before.sum() + apart.sum())):
-        before |= joined(before, before) | joined(alike, before) | joined(before, alike)
+        before |= joined(before, before)
         # what is below one of two lineages is not on the other
-        below = joined(apart, before) | joined(apart, alike)
+        below = joined(apart, before)
         apart |= below | below.T
     return before, apart
