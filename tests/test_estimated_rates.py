@@ -59,10 +59,10 @@ def test_a_run_with_the_estimates_is_the_same_run(tmp_path: Path, monkeypatch: p
     assert said.output.count("(90 %: ") == 2
     command = shlex.split(command_of(str(matrix), json.loads((first / "run.json").read_text())["options"]))
     CliRunner().invoke(cli, [*command[1:], f"--out={again}"], catch_exceptions=False)
-    told, repeated = (json.loads((place / "summary.json").read_text()) for place in (first, again))
-    assert told["estimated_rates"] == ["fp_rate", "fn_rate"]
-    assert set(told["support"]["rates"]) == {"fp_rate", "fn_rate", "trees", "worth", "sampled_under"}
-    assert told == repeated, "the command of the run estimates the rates again"
+    report, repeated = (json.loads((place / "summary.json").read_text()) for place in (first, again))
+    assert report["estimated_rates"] == ["fp_rate", "fn_rate"]
+    assert set(report["support"]["rates"]) == {"fp_rate", "fn_rate", "trees", "worth", "sampled_under"}
+    assert report == repeated, "the command of the run estimates the rates again"
     assert "--fp-rate" not in command
 
 
@@ -78,8 +78,8 @@ def test_the_estimate_is_inside_its_interval() -> None:
     )
     finding = next(one for one in found.findings if isinstance(one, RatesFinding))
     searched = Rates(0.02, 0.09)
-    told = replace(finding.best, rates=searched)
-    lines = replace(finding, best=told, posterior=rates).lines
+    report = replace(finding.best, rates=searched)
+    lines = replace(finding, best=report, posterior=rates).lines
     assert lines[0] == "error rates estimated from the matrix: --fn-rate 0.121 (90 %: 0.105 to 0.135)"
     assert lines[1].startswith("the best tree was searched with --fn-rate 0.09; support and consensus")
     assert not rates._replace(sampled_under=searched, effective=float(rates.trees)).fits
@@ -100,10 +100,10 @@ def test_estimates_are_the_same_on_every_device(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_work_of_the_estimate_is_reported() -> None:
-    asked: dict[str, Any] = {"device": "native", "support": "none"}
-    found = syclade.infer(MADE.matrix, **asked)
+    arguments: dict[str, Any] = {"device": "native", "support": "none"}
+    found = syclade.infer(MADE.matrix, **arguments)
     rates = found.rates
-    given = syclade.infer(MADE.matrix, fp_rate=rates.fp_rate, fn_rate=rates.fn_rate, **asked)
+    given = syclade.infer(MADE.matrix, fp_rate=rates.fp_rate, fn_rate=rates.fn_rate, **arguments)
     steps, alone = (sum(one.count for one in result.work if one.unit == STEPS) for result in (found, given))
     assert steps >= 2 * alone, "two rounds at least, and then the same run"
 
@@ -139,9 +139,9 @@ def test_rates_of_a_tree_that_is_interrupted_early_are_possible() -> None:
 
 def test_a_resumed_run_has_the_same_estimates(tmp_path: Path) -> None:
     place = tmp_path / "kept"
-    asked: dict[str, Any] = {"device": "native", "support": "none"}
-    whole = syclade.infer(MADE.matrix, checkpoint=place, **asked)
-    assert syclade.infer(MADE.matrix, resume=place, **asked).summary() == whole.summary()
+    arguments: dict[str, Any] = {"device": "native", "support": "none"}
+    whole = syclade.infer(MADE.matrix, checkpoint=place, **arguments)
+    assert syclade.infer(MADE.matrix, resume=place, **arguments).summary() == whole.summary()
 
 
 def test_noise_has_the_largest_rates_with_a_warning() -> None:

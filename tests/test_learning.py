@@ -165,10 +165,10 @@ def test_the_command(tmp_path: Path) -> None:
     )
     assert done.exit_code == 0, done.output
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    told = summary["learned"]["fn_rate"]
-    assert (told["prior_mean"], told["prior_sd"], told["step_sd"]) == (0.2, 0.15, 0.02)
-    assert summary["fn_rate"] == told["value"]
-    assert f"fn_rate {told['value']:.6g}, fp_rate {summary['fp_rate']:.6g} (learned)" in done.output
+    written = summary["learned"]["fn_rate"]
+    assert (written["prior_mean"], written["prior_sd"], written["step_sd"]) == (0.2, 0.15, 0.02)
+    assert summary["fn_rate"] == written["value"]
+    assert f"fn_rate {written['value']:.6g}, fp_rate {summary['fp_rate']:.6g} (learned)" in done.output
     assert set(summary["samples"]["rates"]) == {"fn_rate", "fp_rate"}
     run = json.loads((tmp_path / "out" / "run.json").read_text())
     assert run["options"]["fn_rate"] == 0.2

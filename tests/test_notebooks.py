@@ -18,9 +18,9 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
 def code_of(notebook: Path) -> list[str]:
-    told: dict[str, Any] = json.loads(notebook.read_text(encoding="utf-8"))
-    assert told["nbformat"] == 4
-    cells = [cell for cell in told["cells"] if cell["cell_type"] == "code"]
+    written: dict[str, Any] = json.loads(notebook.read_text(encoding="utf-8"))
+    assert written["nbformat"] == 4
+    cells = [cell for cell in written["cells"] if cell["cell_type"] == "code"]
     assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells)
     return ["".join(cell["source"]) for cell in cells]
 

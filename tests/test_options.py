@@ -101,12 +101,12 @@ def test_signatures(function: Any) -> None:
         "read_matrix": {"source", "strict", "beside"},
     }
     found = {name: one.default for name, one in inspect.signature(function).parameters.items()}
-    told = {
+    report = {
         name: option.default
         for name, option in OPTIONS.items()
         if option.of == function.__name__ or (function is syclade.read_matrix and option.type.name == "names")
     }
-    assert {name: found[name] for name in found.keys() - own[function.__name__]} == told
+    assert {name: found[name] for name in found.keys() - own[function.__name__]} == report
 
 
 def test_arguments_have_the_types_of_options() -> None:
@@ -155,11 +155,11 @@ def test_plain_values() -> None:
         seed=7, attach=True, gamma=2, names=("a", "b"), image=Path("x"), true_tree=np.zeros(3),
         unmutated_counts=(1, 2), move_probabilities=(1, 2, 3), doublets="learn",
     )  # fmt: skip
-    told = {
+    report = {
         "names": ["a", "b"], "doublets": "learn", "seed": 7, "gamma": 2.0, "image": "x", "attach": True,
         "move_probabilities": [1.0, 2.0, 3.0], "unmutated_counts": [1, 2], "true_tree": None,
     }  # fmt: skip
-    assert given_of(given) == json.loads(json.dumps(told))
+    assert given_of(given) == json.loads(json.dumps(report))
     assert isinstance(given_of(given)["gamma"], float)
     assert given_of(Options(seed=1, method="auto")) == {}
 

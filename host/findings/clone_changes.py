@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHANGES", "INTERVAL", "SURE", "Change", "changes_between"]
 
-CHANGES = ("from", "to", "clone", "change", "low", "high", "grew", "told")
+CHANGES = ("from", "to", "clone", "change", "low", "high", "grew", "identifiable")
 """Columns of clone_changes.tsv: names of two specimens, or of two time points, the earlier one first; number
 of the clone; mean, and ends of the central 90 %, of the difference of its shares; probability that its share
 is larger in the second; `no` if one of the two does not tell the clone from another one, else `yes`."""
@@ -36,7 +36,7 @@ class Change(NamedTuple):
         first, second: their names, the earlier one first.
         mean, low, high: float64, shape (clones,): mean, and ends of the central 90 %, of the differences.
         grew: float64, shape (clones,): probability that the share is larger in the second.
-        told: bool, shape (clones,): whether all specimens of both tell the clone from all others.
+        identifiable: bool, shape (clones,): whether all specimens of both tell the clone from all others.
     """
 
     first: str
@@ -45,16 +45,16 @@ class Change(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     grew: NDArray[np.float64]
-    told: NDArray[np.bool_]
+    identifiable: NDArray[np.bool_]
 
     @property
     def sure(self) -> NDArray[np.int64]:
         """Numbers of the clones that both tell, and that change with a probability of at least `SURE`."""
-        return np.flatnonzero(self.told & (np.maximum(self.grew, 1.0 - self.grew) >= SURE))
+        return np.flatnonzero(self.identifiable & (np.maximum(self.grew, 1.0 - self.grew) >= SURE))
 
 
 def changes_between(
-    shares: NDArray[np.float64], labels: CellLabels, told: NDArray[np.bool_]
+    shares: NDArray[np.float64], labels: CellLabels, identifiable: NDArray[np.bool_]
 ) -> Iterable[Change]:
     """Yield the changes between specimens, or between time points: from each to the next, and from the first.
 
@@ -63,7 +63,7 @@ def changes_between(
     Args:
         shares: float64, shape (draws, specimens, clones).
         labels: the specimens.
-        told: bool, shape (specimens, clones): whether each tells the clone from all others.
+        identifiable: bool, shape (specimens, clones): whether each tells the clone from all others.
     """
     groups: dict[str, list[int]] = {}
     for at, name in enumerate(labels.times or labels.specimens):
@@ -79,5 +79,5 @@ def changes_between(
         change = shares[:, groups[second]].mean(axis=1) - shares[:, groups[first]].mean(axis=1)
         low, high = np.quantile(change, INTERVAL, axis=0)
         grew = (change > 0.0).mean(axis=0) + 0.5 * (change == 0.0).mean(axis=0)  # no node is nearest: 0 to 0
-        both = told[groups[first] + groups[second]].all(axis=0)
+        both = identifiable[groups[first] + groups[second]].all(axis=0)
         yield Change(first, second, change.mean(axis=0), low, high, grew, both)

@@ -36,7 +36,7 @@ __all__ = ["CLONES_BY_SAMPLE", "FILES", "Change", "ClonesBySample", "ClonesBySam
 FILES = ("clones_by_sample.tsv", "clone_changes.tsv")
 """Names of the files."""
 
-SHARES = ("sample", "time", "clone", "cells", "share", "low", "high", "told", "mutations")
+SHARES = ("sample", "time", "clone", "cells", "share", "low", "high", "identifiable", "mutations")
 """Columns of clones_by_sample.tsv: names of the specimen, and of its time point if there are any; number of
 the clone, 0 for the root; expected number of its own cells in the specimen (a doublet is two); mean, and ends
 of the central 90 %, of its share of the tissue that the specimen is from; `no` if the specimen did not
@@ -72,7 +72,7 @@ class ClonesBySample:
         without: number of placed cells without a specimen.
         unmeasured: for each specimen, the mutations that none of its cells, or hardly any, has a value of,
             with the number of cells that do.
-        told: bool, shape (specimens, clones): whether the specimen tells the clone from all others.
+        identifiable: bool, shape (specimens, clones): whether the specimen tells the clone from all others.
         unions: clones between whose mutations a claim is kept back: they have no intervals.
     """
 
@@ -89,12 +89,12 @@ class ClonesBySample:
     changes: tuple[Change, ...]
     without: int
     unmeasured: tuple[dict[str, int], ...]
-    told: NDArray[np.bool_]
+    identifiable: NDArray[np.bool_]
     unions: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        freeze_arrays(self, ("parents", "cells_of", "cells", "share", "low", "high", "told"))
+        freeze_arrays(self, ("parents", "cells_of", "cells", "share", "low", "high", "identifiable"))
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -112,7 +112,7 @@ class ClonesBySample:
                 clone,
                 *(_number(of[at, clone]) for of in (self.cells, self.share)),
                 *(self._end(of[at], clone) for of in (self.low, self.high)),
-                "yes" if self.told[at, clone] else "no",
+                "yes" if self.identifiable[at, clone] else "no",
                 bar.join(names),
             )
             for at, head in enumerate(heads)
@@ -130,7 +130,7 @@ class ClonesBySample:
                 _number(one.mean[clone]),
                 *(self._end(of, clone) for of in (one.low, one.high)),
                 _number(one.grew[clone]),
-                "yes" if one.told[clone] else "no",
+                "yes" if one.identifiable[clone] else "no",
             )
             for one in self.changes
             for clone in range(len(self.mutations))
@@ -178,7 +178,7 @@ class ClonesBySample:
         for at, unmeasured in enumerate(self.unmeasured):
             if not unmeasured:
                 continue
-            clones = [str(clone) for clone in np.flatnonzero(~self.told[at]).tolist()]
+            clones = [str(clone) for clone in np.flatnonzero(~self.identifiable[at]).tolist()]
             cells = [f"{name} in {cells}" for name, cells in unmeasured.items()]
             found.append(
                 f"sample {self.samples[at]} did not measure {counted(len(cells), 'mutation', 'mutations')} "
@@ -206,10 +206,9 @@ class ClonesBySample:
             first, second = self._mean_share(one.first), self._mean_share(one.second)
             names = [f"clone {clone} {first[clone]:.1%} to {second[clone]:.1%}" for clone in strongest]
             found = f": {listed(names, 3)}" if names else ""
+            changing = part_of(len(names), int(one.identifiable.sum()), "clone changes", "clones change")
             lines.append(
-                f"{one.first} to {one.second}: "
-                f"{part_of(len(names), int(one.told.sum()), 'clone changes', 'clones change')} with a "
-                f"probability of at least {SURE}{found}"
+                f"{one.first} to {one.second}: {changing} with a probability of at least {SURE}{found}"
             )
         return lines
 
@@ -242,7 +241,7 @@ def summarised(
     tree, mutations = published.tree, published.mutations
     low, high = np.quantile(draws.shares, INTERVAL, axis=0)
     silent = _silent(published.gains, specimen_of, len(labels.specimens))
-    told = np.array([_told(tree, own >= 0) for own in silent])
+    identifiable = np.array([_identifiable(tree, own >= 0) for own in silent])
     return ClonesBySample(
         samples=labels.specimens,
         times=labels.times,
@@ -254,12 +253,12 @@ def summarised(
         share=draws.shares.mean(axis=0),
         low=low,
         high=high,
-        changes=tuple(changes_between(draws.shares, labels, told)),
+        changes=tuple(changes_between(draws.shares, labels, identifiable)),
         without=int((specimen_of < 0).sum()),
         unmeasured=tuple(
             {mutations[row]: int(own[row]) for row in np.flatnonzero(own >= 0).tolist()} for own in silent
         ),
-        told=told,
+        identifiable=identifiable,
         unions=published.unions,
     )
 
@@ -287,15 +286,15 @@ def _silent(gains: NDArray[np.float64], specimen_of: NDArray[np.int64], specimen
     return found
 
 
-def _told(tree: CloneTree, silent: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _identifiable(tree: CloneTree, silent: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which clones differ from all others where some mutations, bool (n,), were not measured."""
     from syclade.host.findings.silent import equal_nodes
 
     all_silent = np.array([bool(own) and bool(silent[own].all()) for own in tree.members])
-    told = np.ones(tree.clones, dtype=np.bool_)
+    identifiable = np.ones(tree.clones, dtype=np.bool_)
     for clones in equal_nodes(tree.parents, all_silent):
-        told[clones] = False
-    return told
+        identifiable[clones] = False
+    return identifiable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -334,7 +333,10 @@ class ClonesBySampleFinding(Finding):
                 str(clone),
                 ", ".join(names),
                 *(self._shown(at, clone) for at in range(len(found.samples))),
-                *(_number(float(one.grew[clone])) if one.told[clone] else "not told" for one in changes),
+                *(
+                    _number(float(one.grew[clone])) if one.identifiable[clone] else "not identifiable"
+                    for one in changes
+                ),
             )
             for clone, names in enumerate(found.mutations)
         )

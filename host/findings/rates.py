@@ -150,12 +150,12 @@ class RatesFinding(Finding):
         best = self.best
         has, values = genotypes_of(best.kind, best.tree), scored_values(best.observed, best.rates)
         seen, known = (values == 1) | (values == 2), values != 3
-        asked = known & (has if name == "fn_rate" else ~has)
-        wrong = (asked & (seen != has)).sum(axis=1)
+        judged = known & (has if name == "fn_rate" else ~has)
+        wrong = (judged & (seen != has)).sum(axis=1)
         most = [row for row in np.argsort(-wrong, kind="stable")[:_DRIVERS].tolist() if wrong[row]]
         if not most:
             return ""
-        of = asked.sum(axis=1)
+        of = judged.sum(axis=1)
         found = [f"{best.mutations[row]} ({wrong[row]} of {of[row]} cells)" for row in most]
         return f"; most such errors in this tree are of {', '.join(found)}"
 

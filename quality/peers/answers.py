@@ -108,8 +108,8 @@ class Answers:
         def run() -> list[str]:
             assert python is not None
             chosen = resampled(one.given.mutations, count, one.given.seed)
-            asked = {**_question(one), "resampled": chosen}
-            found = ask(BOOTSTRAP, _BOOTSTRAP_SCRIPT, python, self.programs.seconds, asked, "trees")
+            options = {**_question(one), "resampled": chosen}
+            found = ask(BOOTSTRAP, _BOOTSTRAP_SCRIPT, python, self.programs.seconds, options, "trees")
             return list(found)
 
         return self._lines(BOOTSTRAP, one, run if count and python is not None else None)[0]

@@ -90,8 +90,8 @@ def scsim(python: Path, seconds: float) -> Simulator:
         if given.shares != EQUAL:
             raise OptionError(f"{SCSIM} has no shares of nodes", hint="leave out --shares")
         seed = 2 + given.seed % _MOST_SEED  # 0 and 1 are the same to scsim
-        asked: dict[str, object] = {"cells": given.cells, "sites": given.mutations, "seed": seed}
-        answer = ask(SCSIM, "scsim.py", python, seconds, asked, "simulated")
+        options: dict[str, object] = {"cells": given.cells, "sites": given.mutations, "seed": seed}
+        answer = ask(SCSIM, "scsim.py", python, seconds, options, "simulated")
         genotypes, reads = (_counts(given, name, answer) for name in ("genotypes", "reads"))
         truth = genotypes[:, :, 1] > 0
         values = _called(reads)

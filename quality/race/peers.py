@@ -38,12 +38,12 @@ def peer(name: str, python: Path, seconds: float) -> Contestant:
     """
 
     def run(given: RaceInput, simulation: Simulation) -> Found:
-        asked = {
+        options = {
             "matrix": simulation.matrix.values.tolist(),
             "fp_rate": given.fp_rate,
             "fn_rate": given.fn_rate,
         }
-        cells = np.array(ask(name, PEERS[name], python, seconds, asked, "cells"), dtype=np.bool_)
+        cells = np.array(ask(name, PEERS[name], python, seconds, options, "cells"), dtype=np.bool_)
         if cells.shape != simulation.matrix.values.shape:
             raise OptionError(f"{name} gave a matrix of another size")
         return Found(tree_of_genotypes(cells))
@@ -51,14 +51,14 @@ def peer(name: str, python: Path, seconds: float) -> Contestant:
     return run
 
 
-def ask(name: str, script: str, python: Path, seconds: float, asked: dict[str, object], key: str) -> Any:
+def ask(name: str, script: str, python: Path, seconds: float, options: dict[str, object], key: str) -> Any:
     """Return a program's answer, from the object in its last line of standard output.
 
     Args:
         name: name of the program, for messages.
         script: the script in `programs/` that calls it.
         python, seconds: as for `peer`.
-        asked: what the script reads from standard input, as JSON.
+        options: what the script reads from standard input, as JSON.
         key: name of the answer in the object.
 
     Raises:
@@ -77,7 +77,7 @@ def ask(name: str, script: str, python: Path, seconds: float, asked: dict[str, o
     except OSError as error:
         raise OptionError(f"{python} does not run: {error}", hint="see --peers") from error
     try:
-        out, noise = process.communicate(json.dumps(asked), timeout=seconds)
+        out, noise = process.communicate(json.dumps(options), timeout=seconds)
     except subprocess.TimeoutExpired:
         raise OptionError(f"{name} took more than {seconds:g} s", hint="give it --peer-seconds") from None
     finally:

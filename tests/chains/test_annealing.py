@@ -76,10 +76,10 @@ def test_chains_of_one_island_do_not_agree(finders: tuple[int, ...], agree: bool
 
 @given(st.integers(0, 10**5), st.integers(0, 10**5))
 def test_a_run_ends_no_earlier_than_told(steps: int, since: int) -> None:
-    told, agreeing = RULE.earliest_end(steps, min(since, steps)), np.ones(16, dtype=np.int64)
-    assert told > steps
+    report, agreeing = RULE.earliest_end(steps, min(since, steps)), np.ones(16, dtype=np.int64)
+    assert report > steps
     ends = [end for end in CYCLES if end > steps and RULE.satisfied(end, agreeing, min(since, steps))]
-    assert told == ends[0]
+    assert report == ends[0]
 
 
 @given(st.integers(1, 64), st.integers(1, 10**6), st.integers(1, 10**4))

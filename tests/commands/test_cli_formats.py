@@ -40,14 +40,14 @@ def forms(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_one_matrix_in_three_formats_has_one_tree(forms: dict[str, Path], tmp_path: Path) -> None:
-    told = {}
+    report = {}
     for form, file in forms.items():
         out = tmp_path / f"out-{form}"
         given = [str(file), "--format", form, *RATES, *QUICK, "--out", str(out), "--quiet"]
         done = CliRunner().invoke(infer.command, given)
         assert done.exit_code == 0, done.output
         summary = json.loads((out / "summary.json").read_text())
-        told[form] = (summary["log_likelihood"], summary["parents"])
+        report[form] = (summary["log_likelihood"], summary["parents"])
         assert json.loads((out / "run.json").read_text())["options"]["format"] == form
         if form == "vcf":
             scored = CliRunner().invoke(
@@ -55,7 +55,7 @@ def test_one_matrix_in_three_formats_has_one_tree(forms: dict[str, Path], tmp_pa
             )
             assert scored.exit_code == 0, scored.output
             assert float(scored.output) == pytest.approx(summary["log_likelihood"], abs=1e-6)
-    assert told["scite"] == told["sc"] == told["vcf"]
+    assert report["scite"] == report["sc"] == report["vcf"]
 
 
 @pytest.mark.parametrize("option", [["--layer", "x"], ["--rows", "cells"], ["--min-depth", "1"]])

@@ -125,10 +125,10 @@ def test_without_a_folder_the_tree_is_printed(run: Any, tmp_path: Path) -> None:
 
 
 def test_quiet_prints_one_number(run: Any, tmp_path: Path) -> None:
-    status, printed, told = run("infer", MATRIX, *QUICK, "--quiet", "--out", tmp_path)
+    status, printed, report = run("infer", MATRIX, *QUICK, "--quiet", "--out", tmp_path)
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert (status, printed) == (0, f"{summary['log_likelihood']!r}\n")
-    assert [line for line in told.splitlines() if "warning: " not in line] == []
+    assert [line for line in report.splitlines() if "warning: " not in line] == []
 
 
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
@@ -146,9 +146,9 @@ def test_doubts_are_told_on_standard_error(
     soon = partial(StoppingRule, round_steps=20, least_steps=40)
     monkeypatch.setattr("syclade.host.chains.convergence.StoppingRule", soon)
     options = [*RATES, "--device", "native", *settings, *quiet]
-    status, printed, told = run("infer", MATRIX, *options)
+    status, printed, report = run("infer", MATRIX, *options)
     assert status == 0
-    assert words in told
+    assert words in report
     assert "warning" not in printed
 
 
@@ -156,28 +156,28 @@ def test_chains_that_agree_are_not_doubted(run: Any, tmp_path: Path) -> None:
     tiny = tmp_path / "tiny.csv"
     tiny.write_text("1 1 0\n0 1 1\n")
     options = [*RATES, "--device", "numpy", "--chains", 4, "--steps", 60, "--out", tmp_path]
-    _, _, told = run("infer", tiny, *options, "--quiet")
-    assert told == ""
+    _, _, report = run("infer", tiny, *options, "--quiet")
+    assert report == ""
     assert json.loads((tmp_path / "summary.json").read_text())["converged"] is True
 
 
 @pytest.mark.sycl
 def test_the_choice_of_device_is_told(run: Any) -> None:
-    _, _, told = run("infer", MATRIX, *QUICK, "--device", "auto")
-    assert "the best usable kind is cpu" in told
-    _, _, told = run("infer", MATRIX, *QUICK, "--device", "auto", "--quiet")
-    assert "device" not in told
+    _, _, report = run("infer", MATRIX, *QUICK, "--device", "auto")
+    assert "the best usable kind is cpu" in report
+    _, _, report = run("infer", MATRIX, *QUICK, "--device", "auto", "--quiet")
+    assert "device" not in report
 
 
 def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
     assert run("infer", MATRIX, *QUICK, "--out", tmp_path)[0] == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     started = time.perf_counter()
-    status, _, told = run("infer", MATRIX, *QUICK, "--steps", 10**9, "--out", tmp_path)
+    status, _, report = run("infer", MATRIX, *QUICK, "--steps", 10**9, "--out", tmp_path)
     assert time.perf_counter() - started < 5, "refused before the work, not after it"
     assert status == 2
-    assert "already has tree.newick, tree.gv, attachments.tsv, summary.json, run.json, cells.tsv" in told
-    assert "--force" in told
+    assert "already has tree.newick, tree.gv, attachments.tsv, summary.json, run.json, cells.tsv" in report
+    assert "--force" in report
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert run("infer", MATRIX, *QUICK, "--seed", 5, "--out", tmp_path, "--force")[0] == 0
     assert {path.name for path in tmp_path.iterdir()} == FILES
@@ -211,16 +211,16 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
     ],
 )
 def test_refused_settings(run: Any, change: list[str], words: str) -> None:
-    status, printed, told = run("infer", MATRIX, *QUICK, *change)
+    status, printed, report = run("infer", MATRIX, *QUICK, *change)
     assert (status, printed) == (2, "")
-    assert words in told
-    assert "Traceback" not in told
-    errors = [line for line in told.splitlines() if "rror: " in line]
+    assert words in report
+    assert "Traceback" not in report
+    errors = [line for line in report.splitlines() if "rror: " in line]
     assert len(errors) == 1
 
 
 @pytest.mark.parametrize(
-    ("given", "asked", "words"),
+    ("given", "keywords", "words"),
     [
         (["--chains", "2", "--support", "quick"], {"chains": 2, "support": "quick"}, "--support quick"),
         (
@@ -231,7 +231,7 @@ def test_refused_settings(run: Any, change: list[str], words: str) -> None:
     ],
 )
 def test_what_does_not_go_together_is_refused_alike(
-    run: Any, tmp_path: Path, given: list[str], asked: dict[str, Any], words: str
+    run: Any, tmp_path: Path, given: list[str], keywords: dict[str, Any], words: str
 ) -> None:
     """In Python as by the command, which leaves no folder."""
     out = tmp_path / "out"
@@ -239,31 +239,31 @@ def test_what_does_not_go_together_is_refused_alike(
     assert (status, out.exists()) == (2, False)
     assert words in err
     with pytest.raises(OptionError, match=words):
-        syclade.infer(MATRIX, fp_rate=0.001, fn_rate=0.2, **asked)
+        syclade.infer(MATRIX, fp_rate=0.001, fn_rate=0.2, **keywords)
 
 
 def test_unknown_choices_are_refused() -> None:
     """An option is checked even where the run would not use it."""
     for name in ("dropout", "support", "start", "stages"):
-        asked: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.2, "support": "none", name: "other"}
+        keywords: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.2, "support": "none", name: "other"}
         with pytest.raises(OptionError, match=f"--{name} is 'other'"):
-            syclade.infer(MATRIX, **asked)
+            syclade.infer(MATRIX, **keywords)
 
 
 def test_given_rates_that_the_matrix_contradicts(run: Any, tmp_path: Path) -> None:
     made = simulate(60, 20, 0.06, 0.3, 0.1, seed=1)
     place = tmp_path / "matrix.csv"
     np.savetxt(place, made.matrix.values, fmt="%d")
-    asked = ("infer", place, "--device=native", "--support=none", "--fn-rate", "0.3", "--fp-rate")
-    assert "the matrix contradicts --fp-rate 0.001: --fp-rate 0.0" in run(*asked, "0.001")[2]
-    assert "contradicts" not in run(*asked, "0.06")[2]
+    words = ("infer", place, "--device=native", "--support=none", "--fn-rate", "0.3", "--fp-rate")
+    assert "the matrix contradicts --fp-rate 0.001: --fp-rate 0.0" in run(*words, "0.001")[2]
+    assert "contradicts" not in run(*words, "0.06")[2]
 
 
 def test_a_missing_matrix(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "absent.csv"
-    status, printed, told = run("infer", path, *QUICK, "--out", tmp_path / "out")
+    status, printed, report = run("infer", path, *QUICK, "--out", tmp_path / "out")
     assert (status, printed) == (2, "")
-    assert told.startswith(f"syclade: error: {path}: ")
+    assert report.startswith(f"syclade: error: {path}: ")
 
 
 @pytest.mark.parametrize(
@@ -278,9 +278,9 @@ def test_a_missing_matrix(run: Any, tmp_path: Path) -> None:
 def test_bad_matrices(run: Any, tmp_path: Path, text: str, place: str, hint: str) -> None:
     path = tmp_path / "matrix.csv"
     path.write_text(text)
-    status, printed, told = run("infer", path, *QUICK)
+    status, printed, report = run("infer", path, *QUICK)
     assert (status, printed) == (2, "")
-    error, *hints = told.splitlines()
+    error, *hints = report.splitlines()
     assert error.startswith(f"syclade: error: {path}{place}")
     assert hint in "\n".join(hints)
 
@@ -313,14 +313,14 @@ def test_an_interruption_leaves_the_best_tree_so_far(run: Any, tmp_path: Path, d
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         interrupted = time.monotonic()
-        printed, told = process.communicate(timeout=20)
+        printed, report = process.communicate(timeout=20)
         assert time.monotonic() - interrupted < 10
     finally:
         process.kill()
         process.communicate()
     assert process.returncode == 130
-    assert "stopping with the best tree so far" in told
-    assert "Traceback" not in told
+    assert "stopping with the best tree so far" in report
+    assert "Traceback" not in report
     assert "log-likelihood " in printed
     assert {path.name for path in out.iterdir()} == FILES
     assert json.loads((out / "summary.json").read_text())["interrupted"] is True
@@ -335,8 +335,8 @@ def test_the_package_runs_as_a_module() -> None:
 
 def test_the_last_line_has_the_time_of_all_parts(run: Any, tmp_path: Path) -> None:
     options = [*RATES, "--device", "native", "--genotypes", "--out", tmp_path]
-    _, _, told = run("infer", MATRIX, *options)
-    last = told.splitlines()[-1]
+    _, _, report = run("infer", MATRIX, *options)
+    last = report.splitlines()[-1]
     total, *parts = (float(seconds) for seconds in re.findall(r"(\d+\.\d+) s\b", last))
     names = ("preparation", "tree", "support", "consensus", "genotypes", "files", "other")
     assert all(f"{name} " in last for name in names)

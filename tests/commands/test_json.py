@@ -35,7 +35,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 }
 
 
-def told(command: str, tmp_path: Path) -> Any:
+def report(command: str, tmp_path: Path) -> Any:
     words = [str(word).replace("OUT", str(tmp_path / "out")) for word in (*command.split(), *GIVEN[command])]
     if any("OUT/" in str(word) for word in GIVEN[command]):  # a file in a folder, which is not made for it
         (tmp_path / "out").mkdir()
@@ -46,18 +46,18 @@ def told(command: str, tmp_path: Path) -> Any:
 
 @pytest.mark.parametrize("command", GIVEN)
 def test_one_value_and_nothing_else(command: str, tmp_path: Path) -> None:
-    assert told(command, tmp_path)
+    assert report(command, tmp_path)
 
 
 def test_an_inference(tmp_path: Path) -> None:
-    found = told("infer", tmp_path)
+    found = report("infer", tmp_path)
     assert set(found) == {"summary", "run", "newick"}
     assert found["summary"]["n_mutations"] == 20
     assert found["newick"].endswith(";\n")
 
 
 def test_a_conversion(tmp_path: Path) -> None:
-    found = told("convert", tmp_path)
+    found = report("convert", tmp_path)
     assert (found["n_mutations"], found["n_cells"]) == (20, 40)
     assert sum(found["values"].values()) == 800
     assert all(Path(name).is_file() for name in found["files"])

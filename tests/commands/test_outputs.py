@@ -76,9 +76,9 @@ def test_infer_refuses_an_output_that_is_another_file(run: Any, place: Path, opt
     (place / "c.events").symlink_to("run.json")  # samples of the checkpoint `c`
     before = contents(place)
     words = options.format(place).split()
-    status, told = run("infer", place / "matrix.csv", *QUICK, *words)
+    status, written = run("infer", place / "matrix.csv", *QUICK, *words)
     assert status == 2
-    assert " is also " in told
+    assert " is also " in written
     assert contents(place) == before
     assert not (place / "new").exists()
 
@@ -86,8 +86,8 @@ def test_infer_refuses_an_output_that_is_another_file(run: Any, place: Path, opt
 def test_the_matrix_is_not_overwritten(run: Any, place: Path) -> None:
     (place / "tree.gv").unlink()
     (place / "tree.gv").symlink_to("matrix.csv")
-    status, told = run("infer", place / "matrix.csv", *QUICK, "--out", place)
-    assert (status, "tree.gv is also MATRIX" in told) == (2, True)
+    status, written = run("infer", place / "matrix.csv", *QUICK, "--out", place)
+    assert (status, "tree.gv is also MATRIX" in written) == (2, True)
 
 
 @pytest.mark.parametrize("source", ["matrix.csv", "link.csv", "matrix.txt"])
@@ -96,8 +96,8 @@ def test_convert_keeps_its_input(run: Any, place: Path, source: str) -> None:
     (place / "link.csv").symlink_to("matrix.csv")
     shutil.copy(place / "matrix.csv", place / "matrix.txt")
     before = contents(place)
-    status, told = run("convert", place / source, "--out", place, "--force")
-    assert (status, " is also " in told) == (2, True)
+    status, written = run("convert", place / source, "--out", place, "--force")
+    assert (status, " is also " in written) == (2, True)
     assert contents(place) == before
 
 
@@ -124,15 +124,15 @@ def test_scite_keeps_its_inputs(run: Any, place: Path, option: str) -> None:
     shutil.copy(place / "matrix.geneNames", place / "x.samples")
     before = contents(place)
     words = option.format(place).split()
-    status, told = run("scite", *words, *SCITE.split(), "-o", place / "x")
-    assert (status, " is also -" in told) == (2, True)
+    status, written = run("scite", *words, *SCITE.split(), "-o", place / "x")
+    assert (status, " is also -" in written) == (2, True)
     assert contents(place) == before
 
 
 def test_export_keeps_its_matrix(run: Any, place: Path) -> None:
     shutil.copy(place / "matrix.csv", place / "manifest.json")
-    status, told = run("export", place, "--matrix", place / "manifest.json", "--force")
-    assert (status, "manifest.json is also MATRIX" in told) == (2, True)
+    status, written = run("export", place, "--matrix", place / "manifest.json", "--force")
+    assert (status, "manifest.json is also MATRIX" in written) == (2, True)
 
 
 def test_results_in_python_keep_the_inputs(place: Path) -> None:
@@ -169,8 +169,8 @@ def test_force_leaves_nothing_of_the_earlier_run(run: Any, place: Path) -> None:
 def test_scite_names_trees_of_an_earlier_run(run: Any, place: Path) -> None:
     given = ["scite", "-i", place / "matrix.csv", *SCITE.split(), "-o", place / "x"]
     (place / "x_ml7.newick").write_text("(1)2;\n")
-    status, told = run(*given, "-max_treelist_size", 1)
-    assert (status, "warning: x_ml7.newick: trees of an earlier run" in told) == (0, True)
+    status, written = run(*given, "-max_treelist_size", 1)
+    assert (status, "warning: x_ml7.newick: trees of an earlier run" in written) == (0, True)
     assert (place / "x_ml7.newick").exists()
 
 
@@ -185,8 +185,8 @@ def test_a_folder_in_use_is_refused_at_the_start(run: Any, place: Path, command:
         key, given = "x.samples", ["scite", "-i", place / "matrix.csv", *SCITE.split(), "-o", place / "x"]
     before = contents(place)
     with output_folder(place, (), key=key, protected={}):
-        status, told = run(*given)
-    assert (status, "another run is writing to" in told) == (2, True)
+        status, written = run(*given)
+    assert (status, "another run is writing to" in written) == (2, True)
     assert contents(place) == before
 
 

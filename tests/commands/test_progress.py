@@ -95,7 +95,7 @@ def test_what_a_kernel_is_for_is_not_part_of_its_name() -> None:
     assert replace(kernel, size="another").key([]) == kernel.key([])
 
 
-def told(*options: str) -> str:
+def summary(*options: str) -> str:
     command = [*RUN, "--chains", "2", "--steps", "50", *options]
     return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
@@ -104,12 +104,12 @@ def test_compiling_is_told_in_words(own_cache: Path) -> None:
     """Report what happens and its duration, once; add the constants with --verbose, nothing with --quiet."""
     ancestor = ["--device", "native", "--encoding", "ancestor"]
     words = "syclade: compiling the kernel for up to 31 mutations × 48 distinct cells: about 10 s, only once"
-    first = told(*ancestor, "--verbose")
+    first = summary(*ancestor, "--verbose")
     assert first.splitlines().count(words) == 1
     assert "'nodes': " in first
-    assert "compiling" not in told(*ancestor), "the kernel is cached"
-    assert re.fullmatch(rf"{UNPLACED}\n{DOUBT}", told(*ancestor, "--quiet").rstrip("\n"))
-    assert "compiling" not in told("--device", "native"), "there is a kernel at once"
+    assert "compiling" not in summary(*ancestor), "the kernel is cached"
+    assert re.fullmatch(rf"{UNPLACED}\n{DOUBT}", summary(*ancestor, "--quiet").rstrip("\n"))
+    assert "compiling" not in summary("--device", "native"), "there is a kernel at once"
 
 
 def test_a_cache_that_cannot_be_written_is_told(
@@ -139,7 +139,7 @@ def test_a_cache_that_cannot_be_written_is_told(
 
 def test_what_was_told_is_not_told_again() -> None:
     """Searches, and the chains that start from them, choose the same device."""
-    assert told("--device", "native", "--start", "search").count("syclade: device native") == 1
+    assert summary("--device", "native", "--start", "search").count("syclade: device native") == 1
 
 
 def test_compiling_in_this_process_is_told(
@@ -210,16 +210,16 @@ def test_quiet_says_no_more_than_doubt_on_a_terminal() -> None:
 
 
 def test_a_log_gets_a_line_now_and_then() -> None:
-    told: list[str] = []
+    summary: list[str] = []
     state = InferenceProgress(2_000_000, 4_000_000, 4_000_000, -12.5, 1e6)
     for _ in range(3):
-        now_and_then(told.append)(state)
-    assert told == []
-    show = now_and_then(told.append, every=0)
+        now_and_then(summary.append)(state)
+    assert summary == []
+    show = now_and_then(summary.append, every=0)
     show(state)
     show(replace(state, steps_done=4_000_000, steps_per_second=0.0))
     show(replace(state, steps_total=None, steps_done=4_000_000))
-    assert told == [
+    assert summary == [
         "syclade: 2.0 Msteps, 1000 ksteps/s, best -12.5000, 0:02 left",
         "syclade: 4.0 Msteps, best -12.5000, 0:00 left",
         "syclade: 4.0 Msteps, 1000 ksteps/s, best -12.5000",
@@ -244,8 +244,8 @@ def test_acceptance_is_that_of_the_chains(slots: int, monkeypatch: pytest.Monkey
     assert set(seen[-1].acceptance) <= set(result.moves)
     assert all(0 < share <= 1 for one in seen for share in one.acceptance.values())
     if slots == 5:  # all chains keep their slots until the end
-        told = {kind: taken / tried for kind, (tried, taken) in result.moves.items() if taken}
-        assert seen[-1].acceptance == told
+        summary = {kind: taken / tried for kind, (tried, taken) in result.moves.items() if taken}
+        assert seen[-1].acceptance == summary
     lines: list[str] = []
     show = now_and_then(lines.append, every=0)
     show(seen[-1])

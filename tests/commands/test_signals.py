@@ -116,10 +116,10 @@ def test_a_signal_before_the_support_is_reported(tmp_path: Path, place: str) -> 
     lacks = "stopped before the end: the tree is complete, but has no support"
     assert f"syclade: warning: {lacks}\n" in done.stderr
     assert_complete(out)
-    for told in (json.loads((out / "summary.json").read_text()), json.loads(done.stdout)["summary"]):
-        assert (told["interrupted"], told["stopped_in"]) == (True, "support")
-        assert "support" not in told
-        assert told["converged"] is True
+    for output in (json.loads((out / "summary.json").read_text()), json.loads(done.stdout)["summary"]):
+        assert (output["interrupted"], output["stopped_in"]) == (True, "support")
+        assert "support" not in output
+        assert output["converged"] is True
     assert lacks.capitalize() in (out / "report.html").read_text()
     assert not (out / "support.tsv").exists()
 

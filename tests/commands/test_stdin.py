@@ -30,9 +30,9 @@ def piped(given: bytes, *arguments: object) -> tuple[int, str, str]:
 
 def test_infer_reads_standard_input(tmp_path: Path) -> None:
     given, options = MATRIX.read_bytes(), [*QUICK, "--quiet", "--names", EXAMPLE / "matrix.geneNames"]
-    status, from_pipe, told = piped(given, "infer", "-", *options, "--out", tmp_path)
+    status, from_pipe, report = piped(given, "infer", "-", *options, "--out", tmp_path)
     assert status == 0
-    assert piped(b"", "infer", MATRIX, *options) == (0, from_pipe, told)
+    assert piped(b"", "infer", MATRIX, *options) == (0, from_pipe, report)
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert json.loads((tmp_path / "run.json").read_text())["matrix"] == "<stdin>"
     assert summary["matrix_sha256"] == hashlib.sha256(given).hexdigest()
@@ -56,9 +56,9 @@ def test_score_reads_standard_input() -> None:
     ],
 )
 def test_errors_say_where(given: bytes, error: str) -> None:
-    status, printed, told = piped(given, "infer", "-", *QUICK)
+    status, printed, report = piped(given, "infer", "-", *QUICK)
     assert (status, printed) == (2, "")
-    assert f"\nsyclade: error: {error}" in f"\n{told}"  # notes on the matrix may come before
+    assert f"\nsyclade: error: {error}" in f"\n{report}"  # notes on the matrix may come before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes a descriptor as a shell does")

@@ -36,9 +36,9 @@ def run(tmp_path: Path) -> Any:
     return run
 
 
-def kept_in(told: bytes) -> Path:
+def kept_in(shown: bytes) -> Path:
     """Return the folder that a message names."""
-    (folder,) = re.findall(r"^hint: the result is not lost: it is in (.*)$", told.decode(), re.MULTILINE)
+    (folder,) = re.findall(r"^hint: the result is not lost: it is in (.*)$", shown.decode(), re.MULTILINE)
     return Path(folder)
 
 
@@ -61,8 +61,8 @@ def test_standard_output_that_cannot_be_written_to(run: Any, redirected: str, wh
     for command in (["--help"], ["--version"], ["devices"], ["devices", "--json"], INFER):
         done = run(redirected, *command)
         assert done.returncode == 2
-        (told,) = [line for line in done.stderr.splitlines() if b"error" in line]
-        assert told.startswith(b"syclade: error: cannot write to standard output: " + why)
+        (shown,) = [line for line in done.stderr.splitlines() if b"error" in line]
+        assert shown.startswith(b"syclade: error: cannot write to standard output: " + why)
         assert b"Traceback" not in done.stderr
         assert b"Exception ignored" not in done.stderr
     parents = json.loads((kept_in(done.stderr) / "summary.json").read_text())["parents"]

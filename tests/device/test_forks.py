@@ -61,8 +61,8 @@ def forked(before: str, after: str) -> list[Any]:
         timeout=120,  # a child without the check would wait for ever
     )
     assert done.returncode == 0, done.stderr
-    told: list[Any] = json.loads(done.stdout)
-    return told
+    written: list[Any] = json.loads(done.stdout)
+    return written
 
 
 @pytest.mark.parametrize("before", ["cpu", "fpga-emu"])

@@ -64,12 +64,12 @@ def test_a_small_share_is_never_none(count: int, percents: tuple[str, str]) -> N
 
 
 def test_plain_values() -> None:
-    told = work_dicts((CHAINS, BEFORE, AFTER))
-    assert told[0] == {
+    report = work_dicts((CHAINS, BEFORE, AFTER))
+    assert report[0] == {
         "device": "opencl:cpu:0", "device_name": "Some CPU", "kernel": "general", "unit": "steps",
         "count": 600, "share_of_steps": 1.0, "seconds": 0.5,
     }  # fmt: skip
-    assert [one["share_of_sweeps"] for one in told[1:]] == [0.71, 0.29]
+    assert [one["share_of_sweeps"] for one in report[1:]] == [0.71, 0.29]
     assert work_dicts(()) == []
 
 

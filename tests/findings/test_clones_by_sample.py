@@ -85,11 +85,11 @@ def test_shares_that_few_cells_tell(telling: tuple[int, int, int]) -> None:
 
     They begin at shares that would be sure of B1.
     """
-    parents, told, size = np.array([3, 0, 0, 3], np.int32), sum(telling), 300
+    parents, known, size = np.array([3, 0, 0, 3], np.int32), sum(telling), 300
     gains = np.zeros((3, size))
     gains[0] = CLEAR  # all cells have A
-    gains[1:, :told] = -CLEAR
-    gains[1, : telling[1]] = gains[2, telling[1] : told] = CLEAR
+    gains[1:, :known] = -CLEAR
+    gains[1, : telling[1]] = gains[2, telling[1] : known] = CLEAR
     start = np.array([[0.01, 0.97, 0.01, 0.01]])
     trees = np.repeat(parents[None], 60, axis=0)
     published = PublishedTree(
@@ -98,7 +98,7 @@ def test_shares_that_few_cells_tell(telling: tuple[int, int, int]) -> None:
     drawn = draw_shares_of_specimens(published, np.zeros(size, np.int64), 1, seed=3).shares[:, 0, 1:]
     node, root = (one.ravel() for one in np.meshgrid(CONCENTRATIONS, ROOT_CONCENTRATIONS))
     logs = gammaln(3 * node + size) - gammaln(3 * node + root + size) + gammaln(3 * node + root)
-    logs -= gammaln(3 * node + told)
+    logs -= gammaln(3 * node + known)
     for cells in telling:
         logs += gammaln(node + cells) - gammaln(node)
     weights = np.exp(logs - logs.max())
@@ -140,13 +140,13 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert (found.low[1, 1:] < 0.05).all()
     assert (found.high[1, 1:] > 0.9).all()
     assert found.low[0, 2] > 0.6  # control: measured
-    assert found.told.tolist() == [[True] * 4, [True, False, False, False]]
+    assert found.identifiable.tolist() == [[True] * 4, [True, False, False, False]]
     assert found.unmeasured == ({}, {"B1": 0, "B2": 0})
     assert "sample S2 did not measure 2 mutations (of its 150 cells" in found.warnings[0]
     assert "clones 1, 2, 3 from each other" in found.warnings[0]
     assert [row.split("\t")[-2] for row in found.to_table().split("\n")[5:9]] == ["yes", "no", "no", "no"]
     (change,) = found.changes
-    assert change.told.tolist() == [True, False, False, False]
+    assert change.identifiable.tolist() == [True, False, False, False]
     assert not change.sure.any(), "S2 tells nothing of clones 1 to 3"
     assert [row.split("\t")[-1] for row in found.to_changes().split("\n")[1:5]] == ["yes", "no", "no", "no"]
     assert "of 1 clone" in found.words[1]

@@ -183,15 +183,15 @@ def forked(reader: Any, path: Path, *rest: Any) -> Any:
                 pickle.dump(("not foreseen", repr(problem)), stream)
         os._exit(1)
     os.close(theirs)
-    told = b""
+    report = b""
     with os.fdopen(ours, "rb") as stream:
         while select.select([stream], [], [], HANGS)[0] and (piece := os.read(stream.fileno(), 2**16)):
-            told += piece
+            report += piece
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    if not told:
+    if not report:
         raise MatrixError("the library that reads it crashed, or did not end", path=str(path))
-    result = pickle.loads(told)
+    result = pickle.loads(report)
     assert not (isinstance(result, tuple) and result[:1] == ("not foreseen",)), result
     if isinstance(result, SycladeError):
         raise result

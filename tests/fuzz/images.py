@@ -75,9 +75,9 @@ class Images:
         if way < 5:
             return DAMAGED, damaged(self._good, draw), b""
         if way < 8:
-            told = json.loads(json.dumps(self._told))
-            _change(told, draw)
-            return ODDLY_TOLD, packed(told, draw.choice((BINARY, b""))), b""
+            report = json.loads(json.dumps(self._told))
+            _change(report, draw)
+            return ODDLY_TOLD, packed(report, draw.choice((BINARY, b""))), b""
         if draw.randrange(50) == 0:
             return draw.choice(
                 ((DAMAGED, b'{"syclade_image": 1' + NESTED, b""), (VENDORS, b"\x7fELF", NESTED))
@@ -112,17 +112,17 @@ class Images:
         image.fit(chain_kernel(plan, encoding), encoding)
 
 
-def _change(told: Any, draw: Random) -> None:
+def _change(report: Any, draw: Random) -> None:
     """Replace or delete one entry of a description, at any depth."""
-    places = list(told) if isinstance(told, dict) else list(range(len(told)))
+    places = list(report) if isinstance(report, dict) else list(range(len(report)))
     place = draw.choice(places)
-    inner = told[place]
+    inner = report[place]
     if isinstance(inner, (dict, list)) and inner and draw.random() < 0.6:
         _change(inner, draw)
     elif draw.random() < 0.3:
-        del told[place]
+        del report[place]
     else:
-        told[place] = draw.choice(ODD)
+        report[place] = draw.choice(ODD)
 
 
 def _check_types(image: Image) -> None:

@@ -23,12 +23,12 @@ def main() -> None:
     task.add_argument("--list", action="store_true", help="print names, devices and command lines")
     parser.add_argument("--device", choices=DEVICES, default="native", help="for --compare")
     parser.add_argument("--only", metavar="NAME", action="append", help="runs whose name begins so")
-    asked = parser.parse_args()
-    wanted = tuple(asked.only or [""])
+    options = parser.parse_args()
+    wanted = tuple(options.only or [""])
     chosen = [run for run in RUNS.values() if run.name.startswith(wanted)]
     if not chosen:
         parser.error(f"no run begins with {' or '.join(wanted)}")
-    if asked.list:
+    if options.list:
         for run in chosen:
             print(f"{run.name} ({', '.join(run.devices)})", *run.commands, sep="\n    ")
         return
@@ -38,26 +38,26 @@ def main() -> None:
         folder = Path(made)
         inputs = Inputs(folder)
         for run in chosen:
-            device = "native" if asked.record else asked.device
+            device = "native" if options.record else options.device
             if device not in run.devices:
                 continue
             begun = time.perf_counter()
-            if asked.record:
+            if options.record:
                 known["runs"][run.name] = record(run, folder / f"run {run.name}", inputs)
                 found = []
             else:
                 found = compare(run, device, folder / f"run {run.name}", inputs, known)
             differ += bool(found)
-            ended = "differs" if found else "recorded" if asked.record else "equal"
+            ended = "differs" if found else "recorded" if options.record else "equal"
             print(
                 f"{run.name}: {ended}, {time.perf_counter() - begun:.1f} s", *found, sep="\n    ", flush=True
             )
-    if asked.record:
-        told = versions()
-        if asked.only:
-            known["recorded_later"] |= {run.name: told["commit"] for run in chosen}
+    if options.record:
+        report = versions()
+        if options.only:
+            known["recorded_later"] |= {run.name: report["commit"] for run in chosen}
         else:
-            known |= {"recorded_with": told, "recorded_later": {}}
+            known |= {"recorded_with": report, "recorded_later": {}}
             known["runs"] = {name: known["runs"][name] for name in RUNS}
         write_digests(known)
     sys.exit(differ > 0)

@@ -30,13 +30,13 @@ def digest_of(outcome: Outcome, rounded: bool) -> dict[str, Any]:
         outcome: of a run.
         rounded: whether long numbers are rounded to nine digits.
     """
-    told = {}
+    report = {}
     for name, content in outcome.items():
         if isinstance(content, str):
-            told[name] = _short(_rounded_text(content) if rounded else content)
+            report[name] = _short(_rounded_text(content) if rounded else content)
         else:
-            told[name] = _values(content, rounded)
-    return told
+            report[name] = _values(content, rounded)
+    return report
 
 
 def differences(recorded: Any, found: Any, where: str = "") -> Iterator[str]:

@@ -71,7 +71,7 @@ def write_digests(known: dict[str, Any]) -> None:
     """
     runs = []
     for name, files in sorted(known["runs"].items()):
-        lines = ",\n".join(f"   {json.dumps(file)}: {json.dumps(told)}" for file, told in files.items())
+        lines = ",\n".join(f"   {json.dumps(file)}: {json.dumps(report)}" for file, report in files.items())
         runs.append(f"  {json.dumps(name)}: {{\n{lines}\n  }}")
     heads = ("recorded_with", "recorded_later")
     about = [f' "{head}": ' + json.dumps(known[head], indent=1).replace("\n", "\n ") for head in heads]
@@ -81,7 +81,7 @@ def write_digests(known: dict[str, Any]) -> None:
 def versions() -> dict[str, Any]:
     """Return the versions in use: the last commit that changed the package, its date, package versions."""
     sources = ("host", "kernels", "fallback", "src")
-    told = subprocess.run(
+    report = subprocess.run(
         ["git", "log", "-1", "--format=%h %cs %s", "--", *sources],
         cwd=ROOT,
         capture_output=True,
@@ -89,4 +89,4 @@ def versions() -> dict[str, Any]:
         check=True,
     )
     packages = {name: metadata.version(name) for name in PACKAGES}
-    return {"commit": told.stdout.strip(), "python": platform.python_version(), **packages}
+    return {"commit": report.stdout.strip(), "python": platform.python_version(), **packages}

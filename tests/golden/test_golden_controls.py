@@ -82,13 +82,13 @@ def test_a_changed_or_missing_file_is_named() -> None:
 
 
 def test_only_digits_that_depend_on_the_processor_are_rounded() -> None:
-    def told(number: float, rounded: bool) -> Any:
+    def written(number: float, rounded: bool) -> Any:
         outcome = {"summary.json": {"value": number, "samples": {"ess": number}}, "a.tsv": f"{number!r}\n"}
         return digest_of(outcome, rounded)
 
     near, far = 1.2345678901234567, 1.2345678901234569
     assert near != far
-    assert list(differences(told(near, True), told(far, True))) == []
-    places = [line.partition(" is ")[0] for line in differences(told(near, False), told(far, False))]
+    assert list(differences(written(near, True), written(far, True))) == []
+    places = [line.partition(" is ")[0] for line in differences(written(near, False), written(far, False))]
     assert places == ["summary.json: value", "a.tsv"]
-    assert len(list(differences(told(near, True), told(near + 1e-7, True)))) == 3
+    assert len(list(differences(written(near, True), written(near + 1e-7, True)))) == 3

@@ -32,8 +32,8 @@ def unexplained(text: str) -> list[str]:
     for function in device_functions(text):
         arguments = function.args.args
         at = [argument.lineno for argument in arguments]
-        told = all(DIRECTION.search(lines[number - 1]) for number in at) and len(set(at)) == len(at)
-        if len(arguments) > UNEXPLAINED and not told:
+        report = all(DIRECTION.search(lines[number - 1]) for number in at) and len(set(at)) == len(at)
+        if len(arguments) > UNEXPLAINED and not report:
             found.append(function.name)
     return found
 

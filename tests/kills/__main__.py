@@ -28,23 +28,25 @@ def main() -> None:
         "--kinds", nargs="+", default=[*SIGNALLED], choices=[*KINDS], help="of signalled runs"
     )
     parser.add_argument("--shorter", type=int, default=1, help="divides the steps, for numpy")
-    asked = parser.parse_args()
-    if not asked.kills + asked.signals + asked.races:
-        asked.kills, asked.signals, asked.races = 30, 100, 200
-    kinds = {kind: shorter(options, asked.shorter) for kind, options in KINDS.items()}
+    arguments = parser.parse_args()
+    if not arguments.kills + arguments.signals + arguments.races:
+        arguments.kills, arguments.signals, arguments.races = 30, 100, 200
+    kinds = {kind: shorter(options, arguments.shorter) for kind, options in KINDS.items()}
     wrong = 0
     with tempfile.TemporaryDirectory() as made:
         folders = {name: Path(made) / name for name in ("kills", "signals", "races", "state")}
         os.environ["XDG_STATE_HOME"] = str(folders["state"])
         for folder in folders.values():
             folder.mkdir()
-        if asked.kills:
-            wrong += kill_runs(kinds, asked.devices, asked.kills, asked.seed, folders["kills"])
-        if asked.signals:
-            chosen = {kind: kinds[kind] for kind in asked.kinds}
-            wrong += signal_runs(chosen, asked.devices[-1], asked.signals, asked.seed, folders["signals"])
-        if asked.races:
-            wrong += race_runs(asked.races, asked.seed, folders["races"])
+        if arguments.kills:
+            wrong += kill_runs(kinds, arguments.devices, arguments.kills, arguments.seed, folders["kills"])
+        if arguments.signals:
+            chosen = {kind: kinds[kind] for kind in arguments.kinds}
+            wrong += signal_runs(
+                chosen, arguments.devices[-1], arguments.signals, arguments.seed, folders["signals"]
+            )
+        if arguments.races:
+            wrong += race_runs(arguments.races, arguments.seed, folders["races"])
     sys.exit(wrong != 0)
 
 

@@ -72,6 +72,6 @@ def _begin(*words: object) -> subprocess.Popen[str]:
 
 def _wait(processes: Sequence[subprocess.Popen[str]]) -> None:
     for process in processes:
-        _, told = process.communicate()
+        _, report = process.communicate()
         if process.returncode != 0:
-            raise SystemExit(f"a batch failed: {told}")
+            raise SystemExit(f"a batch failed: {report}")

@@ -47,15 +47,15 @@ def _race(out: Path, program: str, generator: random.Random) -> str:
         time.sleep(generator.choice((0.0, generator.uniform(0.0, 0.3))))
     results, end = dict[int, Path](), ""
     for seed, process in zip(seeds, processes, strict=True):
-        _, told = process.communicate()
-        assert "Traceback" not in told, told
+        _, report = process.communicate()
+        assert "Traceback" not in report, report
         if process.returncode == 0:
             assert out not in results.values(), "two runs wrote to the folder"
             results[seed] = out
-        elif (found := RESCUED.search(told)) is not None:
+        elif (found := RESCUED.search(report)) is not None:
             results[seed], end = Path(found[1]), "rescued"
         else:
-            assert REFUSED.search(told), told
+            assert REFUSED.search(report), report
             end = "refused at the start"
     assert out in results.values(), "no run wrote to the folder"
     for seed, place in results.items():

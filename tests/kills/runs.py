@@ -48,9 +48,9 @@ def begin(
 def files_of(kind: str, options: tuple[str, ...], out: Path, *more: str) -> dict[str, bytes]:
     """Return the files of a run that runs to its end."""
     process = begin(options, "--out", str(out), *more)
-    _, told = process.communicate()
+    _, written = process.communicate()
     if process.returncode != 0:
-        raise SystemExit(f"a run of {kind} failed: {' '.join(more)}: {told}")
+        raise SystemExit(f"a run of {kind} failed: {' '.join(more)}: {written}")
     return content_of(out)
 
 

@@ -84,13 +84,13 @@ def _one(
     late = process.poll() is not None
     for _ in range(generator.choice((1, 2))):  # GNU timeout may send its signal twice
         process.send_signal(number)
-    _, told = process.communicate()
-    if "Fatal Python error: init_import_site" in told and not out.exists():
+    _, report = process.communicate()
+    if "Fatal Python error: init_import_site" in report and not out.exists():
         return EARLY
     status = process.returncode if process.returncode >= 0 else 128 - process.returncode
-    assert status in (0, 128 + number), f"status {status}: {told}"
-    too_early = told.count("  File") == 1 and not out.exists()  # before the program's first line
-    assert "Traceback" not in told or too_early, told
+    assert status in (0, 128 + number), f"status {status}: {report}"
+    too_early = report.count("  File") == 1 and not out.exists()  # before the program's first line
+    assert "Traceback" not in report or too_early, report
     hidden = [str(path) for path in place.rglob(".*")]
     assert not hidden, f"temporary files are left: {hidden}"
     if not out.exists():
@@ -98,7 +98,7 @@ def _one(
         _resume(place, kept, options, device, whole)
         return "before the first step"
     found = content_of(out)
-    assert "run.json" in found, f"status {status}, files {set(found)}: {told}"
+    assert "run.json" in found, f"status {status}, files {set(found)}: {report}"
     assert set(found) == {*json.loads((out / "run.json").read_text())["files"]}, f"files {set(found)}"
     if json.loads(found["summary.json"])["interrupted"]:
         assert status != 0, "the status is 0"

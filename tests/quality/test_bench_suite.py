@@ -28,9 +28,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_suite_measures_every_size_and_encoding() -> None:
-    told: list[dict[str, object]] = []
-    reports = run_suite([NUMPY], seconds=0.01, repeats=1, done=told.append)
-    assert reports == told
+    written: list[dict[str, object]] = []
+    reports = run_suite([NUMPY], seconds=0.01, repeats=1, done=written.append)
+    assert reports == written
     assert [(report["cells"], report["encoding"]) for report in reports] == [
         (cells, encoding) for cells in (4, 32) for encoding in ("plain", "ancestor")
     ]

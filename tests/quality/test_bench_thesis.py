@@ -53,16 +53,16 @@ def test_the_parameters_are_the_thesiss() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_every_combination_is_measured() -> None:
-    told: list[Point] = []
-    measured = run_thesis(NUMPY, runs=2, done=told.append)
-    assert list(measured.points) == told
-    assert [(p.cells, p.mutations, p.chains, p.steps) for p in told] == [
+    written: list[Point] = []
+    measured = run_thesis(NUMPY, runs=2, done=written.append)
+    assert list(measured.points) == written
+    assert [(p.cells, p.mutations, p.chains, p.steps) for p in written] == [
         (cells, mutations, chains, steps)
         for cells, mutations in thesis.SIZES
         for chains in (2, 3)
         for steps in (20, 40)
     ]
-    assert all(len(p.ours) == 2 and not p.scite and p.seconds > 0 for p in told)
+    assert all(len(p.ours) == 2 and not p.scite and p.seconds > 0 for p in written)
     assert measured.work == {"numpy": 1.0}
     report = json.loads(json.dumps(measured.to_dict()))
     assert len(report["points"]) == 12

@@ -280,10 +280,10 @@ def test_command_prints_designs_figures_and_statements() -> None:
     assert "I/S/32: 3 units of 32, 65536 entries each" in text
     assert "Fig. 7, I/S/32 at K = 1000: 35.2 x, published 35 x (+0.5 %)" in text
     assert "false  Section 6.6.1" in text
-    told = json.loads(run("column-units", "--json"))
-    assert len(told["designs"]) == 7
+    report = json.loads(run("column-units", "--json"))
+    assert len(report["designs"]) == 7
     assert "84.57 % of the look-up tables" in text
-    assert len(told["figure_7"]) == 8
+    assert len(report["figure_7"]) == 8
 
 
 def test_command_simulates_and_changes_a_design() -> None:

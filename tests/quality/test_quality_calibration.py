@@ -307,10 +307,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     given = ["quality", "calibration", "--inputs", str(BINS), "--setting", "10 x 20", "--device", "native"]
     with pytest.raises(SystemExit) as ended:
         main([*given, "--out", str(tmp_path)])
-    told = json.loads((tmp_path / "calibration.json").read_text())
-    assert told["check"] == "calibration"
-    assert ended.value.code == int(not told["holds"])
-    (one,) = told["results"]
+    report = json.loads((tmp_path / "calibration.json").read_text())
+    assert report["check"] == "calibration"
+    assert ended.value.code == int(not report["holds"])
+    (one,) = report["results"]
     assert len(one["ranks"]["leaves"]) == BINS
     assert "10 x 20" in capsys.readouterr().out
     assert (tmp_path / "calibration.png").stat().st_size > 1000

@@ -89,10 +89,10 @@ def test_the_command_compares_and_writes_both_files(
     with pytest.raises(SystemExit) as ended:
         main(["quality", "calls", "--lofreq", lofreq, "--inputs=1", "--seed=2", f"--out={tmp_path / 'out'}"])
     assert ended.value.code == 1
-    told = json.loads((tmp_path / "out" / "calls.json").read_text())
-    assert [one["setting"] for one in told["settings"]] == ["none", "--call-indels", "-r"]
-    assert [len(one["missing"]) for one in told["settings"]] == [1, 1, 1]
-    assert len(told["settings"][0]["extra"]) > 0
+    report = json.loads((tmp_path / "out" / "calls.json").read_text())
+    assert [one["setting"] for one in report["settings"]] == ["none", "--call-indels", "-r"]
+    assert [len(one["missing"]) for one in report["settings"]] == [1, 1, 1]
+    assert len(report["settings"][0]["extra"]) > 0
     assert (tmp_path / "out" / "calls.md").read_text() in capsys.readouterr().out
 
 

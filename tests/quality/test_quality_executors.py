@@ -62,8 +62,14 @@ def test_bench(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
     def trials(device: str) -> list[restarts.Trial]:
-        asked: dict[str, Any] = {"chain_counts": [2], "repeats": 1, "seed": 1, "steps": 20, "device": device}
-        return restarts.run_trials(MATRIX, 0.01, 0.2, done=lambda _: None, **asked)
+        arguments: dict[str, Any] = {
+            "chain_counts": [2],
+            "repeats": 1,
+            "seed": 1,
+            "steps": 20,
+            "device": device,
+        }
+        return restarts.run_trials(MATRIX, 0.01, 0.2, done=lambda _: None, **arguments)
 
     assert trials("native")[0].executors == ("native",)
     monkeypatch.setattr(restarts, "infer", in_numpy)

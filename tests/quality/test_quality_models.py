@@ -112,9 +112,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit) as ended:
         main(given)
     assert ended.value.code == 0
-    told = json.loads((tmp_path / "out" / "models.json").read_text())
-    assert told["holds"]
-    one, two = told["matrices"]
+    report = json.loads((tmp_path / "out" / "models.json").read_text())
+    assert report["holds"]
+    one, two = report["matrices"]
     assert (one["name"], two["name"]) == ("one", "two")
     assert one["gain"] == pytest.approx(one["doublets"]["log_likelihood"] - one["single"]["log_likelihood"])
     assert one["over_control"] > 10 > two["over_control"]

@@ -69,10 +69,10 @@ def test_pairs_that_no_cell_tells_apart_do_not_count_as_seen() -> None:
         return Claims(table, np.zeros((3, 3), bool))
 
     true, seen = claims((0, 1), (0, 2), (1, 2)), claims((0, 1), (0, 2))
-    told = agreement(claims((0, 1), (2, 1)), true, seen)
-    assert (told["ancestors"].shared, told["ancestors"].found, told["ancestors"].true) == (1, 2, 3)
-    assert (told["seen_ancestors"].shared, told["seen_ancestors"].found) == (1, 1)
-    assert told["seen_ancestors"].true == 2
+    report = agreement(claims((0, 1), (2, 1)), true, seen)
+    assert (report["ancestors"].shared, report["ancestors"].found, report["ancestors"].true) == (1, 2, 3)
+    assert (report["seen_ancestors"].shared, report["seen_ancestors"].found) == (1, 1)
+    assert report["seen_ancestors"].true == 2
 
 
 # ---- bootstrap
@@ -124,7 +124,7 @@ def test_mutations_are_drawn_with_replacement() -> None:
 
 FAKE = """
 import json, sys
-asked = json.load(sys.stdin)
+request = json.load(sys.stdin)
 {body}
 """
 
@@ -144,7 +144,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 ANSWER = (
-    'print(json.dumps({"cells": [[int(v == 1) for v in row] for row in asked["matrix"]], "trees": "ab"}))'
+    'print(json.dumps({"cells": [[int(v == 1) for v in row] for row in request["matrix"]], "trees": "ab"}))'
 )
 
 
@@ -293,26 +293,29 @@ def test_the_command(
 ) -> None:
     shorten_support(monkeypatch)
     program(
-        'cells = [[int(v == 1) for v in row] for row in asked["matrix"]]\n'
+        'cells = [[int(v == 1) for v in row] for row in request["matrix"]]\n'
         'star = "(" + ",".join(map(str, range(1, 21))) + ");"\n'
-        'print(json.dumps({"cells": cells, "trees": [star] * len(asked.get("resampled", ()))}))'
+        'print(json.dumps({"cells": cells, "trees": [star] * len(request.get("resampled", ()))}))'
     )
     out, words = tmp_path / "out", ["--cells=20", "--mutations=8", "--inputs=2", "--device=native"]
     words += ["--estimate", "--control", "--shares=zipf", f"--answers={tmp_path / 'answers'}", f"--out={out}"]
     running = [f"--peers={sys.executable}", "--peer=ScisTree2", "--bootstrap=3"]
     with pytest.raises(SystemExit) as ended:
         main(["quality", "peers", *words, *running])
-    told = json.loads((out / "peers.json").read_text())
-    assert ended.value.code == (0 if told["holds"] else 1)
-    assert list(told["means"]) == [*OURS, ESTIMATED, EQUAL_NODES, "ScisTree2", BOOTSTRAP]
-    assert told["settings"]["shares"] == "zipf"
+    report = json.loads((out / "peers.json").read_text())
+    assert ended.value.code == (0 if report["holds"] else 1)
+    assert list(report["means"]) == [*OURS, ESTIMATED, EQUAL_NODES, "ScisTree2", BOOTSTRAP]
+    assert report["settings"]["shares"] == "zipf"
     names = {path.stem for path in (tmp_path / "answers" / "ScisTree2").iterdir()}
-    assert names == {f"zipf-20x8-{told['settings']['seed'] + number}" for number in range(2)}
-    assert {one["seed"] for one in told["found"]} == {told["settings"]["seed"], told["settings"]["seed"] + 1}
-    true = {one["ancestors"]["true"] for one in told["found"] if one["seed"] == told["settings"]["seed"]}
+    assert names == {f"zipf-20x8-{report['settings']['seed'] + number}" for number in range(2)}
+    assert {one["seed"] for one in report["found"]} == {
+        report["settings"]["seed"],
+        report["settings"]["seed"] + 1,
+    }
+    true = {one["ancestors"]["true"] for one in report["found"] if one["seed"] == report["settings"]["seed"]}
     assert len(true) == 1
-    assert told["rates_inside"]["fn_rate"][1] == 2
-    star = [one["lineages"]["found"] for one in told["found"] if one["method"] == BOOTSTRAP]
+    assert report["rates_inside"]["fn_rate"][1] == 2
+    star = [one["lineages"]["found"] for one in report["found"] if one["method"] == BOOTSTRAP]
     assert all(found <= 28 for found in star)
     table = (out / "peers.md").read_text()
     assert table in capsys.readouterr().out
@@ -322,9 +325,9 @@ def test_the_command(
         main(["quality", "peers", *words, "--force"])
     again = json.loads((out / "peers.json").read_text())
     own = (*OURS, ESTIMATED, EQUAL_NODES)
-    ours = [one for one in told["found"] if one["method"] in own]
+    ours = [one for one in report["found"] if one["method"] in own]
     assert [one for one in again["found"] if one["method"] in own] == ours
-    assert list(again["means"]) == list(told["means"])
+    assert list(again["means"]) == list(report["means"])
 
 
 def test_a_program_needs_an_interpreter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -371,7 +374,7 @@ reads = [
 ]
 truth = [[1, 1, 0, 1], [0, 1, 0, 0], [0, 1, 0, 0]]
 genotypes = [[[2 - one, one] for one in row] for row in truth]
-assert (asked["cells"], asked["sites"]) == (4, 3)
+assert (request["cells"], request["sites"]) == (4, 3)
 print(json.dumps({"simulated": {"genotypes": genotypes, "reads": reads}}))
 """
 
@@ -459,7 +462,7 @@ def test_scsim_simulates_inputs(tmp_path: Path) -> None:
             "quality", "peers", "--cells=30", "--mutations=20", "--inputs=1", "--device=native",
             "--simulator=scsim", f"--peers={sys.executable}", f"--out={tmp_path}",
         ])  # fmt: skip
-    told = json.loads((tmp_path / "peers.json").read_text())
-    assert told["settings"]["simulator"] == "scsim"
-    assert told["settings"]["rates"] is None
-    assert told["means"]["consensus"]["seen_lineages"]["f1"] > 0.5
+    report = json.loads((tmp_path / "peers.json").read_text())
+    assert report["settings"]["simulator"] == "scsim"
+    assert report["settings"]["rates"] is None
+    assert report["means"]["consensus"]["seen_lineages"]["f1"] > 0.5

@@ -73,8 +73,8 @@ def test_a_tree_comes_back_from_the_genotypes_of_its_nodes(parents: Any) -> None
 
 FAKE = """
 import json, sys
-asked = json.load(sys.stdin)
-assert asked["fp_rate"] == 0.001
+request = json.load(sys.stdin)
+assert request["fp_rate"] == 0.001
 {body}
 """
 

@@ -55,13 +55,13 @@ def test_the_command(tmp_path: Path) -> None:
         cli, ["simulate", "--cells", "9", "--mutations", "5", *arguments, "--out", str(tmp_path / "made")]
     )
     assert made.exit_code == 0, made.output
-    asked = ["quality", "restarts", str(tmp_path / "made" / "matrix.csv"), *arguments, "--device", "numpy"]
-    asked += ["--chains", "2", "--chains", "1", "--repeats", "3", "--steps", "300"]
-    shown = runner.invoke(cli, asked)
+    options = ["quality", "restarts", str(tmp_path / "made" / "matrix.csv"), *arguments, "--device", "numpy"]
+    options += ["--chains", "2", "--chains", "1", "--repeats", "3", "--steps", "300"]
+    shown = runner.invoke(cli, options)
     assert shown.exit_code == 0, shown.output
     assert "best log-likelihood of all runs" in shown.stdout
-    told = runner.invoke(cli, [*asked, "--json"])
-    report = json.loads(told.stdout)
+    written = runner.invoke(cli, [*options, "--json"])
+    report = json.loads(written.stdout)
     assert [row["chains"] for row in report["rows"]] == [1, 2]
     assert len(report["trials"]) == 6
     assert max(row["found"] for row in report["rows"]) >= 1

@@ -110,13 +110,13 @@ def without_times(outputs: list[dict[str, Any]]) -> str:
 
 def record(path: Path) -> None:
     """Store the outputs of a notebook anew."""
-    told = json.loads(path.read_text(encoding="utf-8"))
+    report = json.loads(path.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
-        told["cells"] = [
+        report["cells"] = [
             {**cell, "outputs": made} if cell["cell_type"] == "code" else cell
             for cell, made in run_notebook(path, Path(folder))
         ]
-    path.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

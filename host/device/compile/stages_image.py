@@ -111,7 +111,7 @@ def make_stages_image(
     """
     compiled = [compiled_on(queue, module) for _, module in stages]
     binaries = [binary for _, binary in compiled]
-    told = [
+    described_stages = [
         {
             "entry_point": kernel.name,
             "encoding": encoding,
@@ -131,7 +131,7 @@ def make_stages_image(
         "constants": dict(constants),
         "arguments": [],
         "sources": "",
-        "stages": told,
+        "stages": described_stages,
         "identity": compiled[0][0],
     }
     return packed(line, b"".join(binaries))
@@ -167,15 +167,15 @@ def _split(
     path: Path, description: Mapping[str, Any], identity: Mapping[str, str], binary: bytes
 ) -> dict[str, Image]:
     """Return the images of the stages, by the name of the kernel."""
-    told = list(description["stages"])
-    ends = list(accumulate(int(one["bytes"]) for one in told))
-    if any(int(one["bytes"]) < 0 for one in told) or ends[-1:] != [len(binary)]:
+    described_stages = list(description["stages"])
+    ends = list(accumulate(int(one["bytes"]) for one in described_stages))
+    if any(int(one["bytes"]) < 0 for one in described_stages) or ends[-1:] != [len(binary)]:
         raise ValueError("its stages do not fill it")
     found = [
         image_of(
             path, one, description["kind"], one["sources"], identity, binary[end - int(one["bytes"]) : end]
         )
-        for one, end in zip(told, ends, strict=True)
+        for one, end in zip(described_stages, ends, strict=True)
     ]
     return {image.entry_point: image for image in found}
 

@@ -8,8 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-asked = json.load(sys.stdin)
-reads = asked["reads"]
+request = json.load(sys.stdin)
+reads = request["reads"]
 mutations, cells = len(reads), len(reads[0])
 with tempfile.TemporaryDirectory() as folder:
     variants = Path(folder, "input_variants.csv")
@@ -20,14 +20,14 @@ with tempfile.TemporaryDirectory() as folder:
     options = {
         "-i": "input",
         "-o": "found",
-        "--nchains": asked["chains"],
-        "--chainlength": asked["steps"],
+        "--nchains": request["chains"],
+        "--chainlength": request["steps"],
         "--CNA": 0,
         "-d": 0,
-        "--dropoutrate": asked["dropout"],
+        "--dropoutrate": request["dropout"],
     }
     words = [str(word) for option in options.items() for word in option]
-    subprocess.run([asked["program"], *words], cwd=folder, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run([request["program"], *words], cwd=folder, stdout=subprocess.DEVNULL, check=True)
 
     def table(name: str) -> list[list[str]]:
         """Return the rows of a table that COMPASS wrote, without its heads."""

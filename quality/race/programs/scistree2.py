@@ -8,15 +8,15 @@ from pathlib import Path
 
 import scistree2
 
-asked = json.load(sys.stdin)
-fp, fn = asked["fp_rate"], asked["fn_rate"]
+request = json.load(sys.stdin)
+fp, fn = request["fp_rate"], request["fn_rate"]
 # Probability that a cell does not have the mutation, with equal prior probabilities.
 absent = {0: (1 - fp) / (1 - fp + fn), 1: fp / (fp + 1 - fn), 3: 0.5}
 (binary,) = (Path(scistree2.__file__).parent / "bin").glob("scistree*")
 with tempfile.TemporaryDirectory() as folder:
     place = Path(folder, "input")
-    lines = [f"HAPLOID {len(asked['matrix'])} {len(asked['matrix'][0])}"]
-    lines += [" ".join(f"{absent[value]:.8f}" for value in row) for row in asked["matrix"]]
+    lines = [f"HAPLOID {len(request['matrix'])} {len(request['matrix'][0])}"]
+    lines += [" ".join(f"{absent[value]:.8f}" for value in row) for row in request["matrix"]]
     place.write_text("\n".join(lines) + "\n")
     subprocess.run([binary, "-T", "1", place], cwd=folder, stdout=subprocess.DEVNULL, check=True)
     found = place.with_name("input.genos.imp").read_text().splitlines()

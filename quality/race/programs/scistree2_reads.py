@@ -11,11 +11,11 @@ import numpy as np
 import scistree2
 from scistree2.probability import from_reads
 
-asked = json.load(sys.stdin)
-alternate, total = np.array(asked["alternate"]), np.array(asked["total"])
+request = json.load(sys.stdin)
+alternate, total = np.array(request["alternate"]), np.array(request["total"])
 # Probability that a cell does not have the mutation.
 absent = from_reads(
-    np.stack((total - alternate, alternate), axis=-1), ado=asked["dropout"], seqerr=asked["error"]
+    np.stack((total - alternate, alternate), axis=-1), ado=request["dropout"], seqerr=request["error"]
 ).probs
 (binary,) = (Path(scistree2.__file__).parent / "bin").glob("scistree*")
 with tempfile.TemporaryDirectory() as folder:

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy
 import scsim
 
-asked = json.load(sys.stdin)
-numpy.random.seed(asked["seed"])
-cells = asked["cells"]
+request = json.load(sys.stdin)
+numpy.random.seed(request["seed"])
+cells = request["cells"]
 lineage = scsim.get_random_binary_tree(cells, start_index=1).output(branch_length_func=lambda one: one.branch)
 arguments = {
-    "sites": asked["sites"],
+    "sites": request["sites"],
     "variants per site": 1,
     "error of a read": 0.01,
     "dropout of an allele": 0.2,
@@ -31,7 +31,7 @@ arguments = {
     "mean depth": 10,
     "deviation of depth": 5,
     "missing": 0,
-    "seed": asked["seed"],
+    "seed": request["seed"],
     "beta-binomial": 0,
 }
 with tempfile.TemporaryDirectory() as folder:

@@ -192,13 +192,13 @@ def _distance(matrix: Matrix, sim: SimulatedReads, seed: int, **options: Any) ->
 
 def _beside_scistree2(sim: SimulatedReads, seed: int, python: Path) -> dict[str, Any]:
     """Return the gain of log-likelihood over ScisTree2's tree of cells, and the seconds of both."""
-    asked = {
+    arguments = {
         "alternate": sim.reads.alternate.tolist(),
         "total": sim.reads.total.tolist(),
         "dropout": float(sim.dropout.mean()),
         "error": sim.model.seq_error,
     }
-    found = ask("ScisTree2", "scistree2_reads.py", python, _SECONDS, asked, "found")
+    found = ask("ScisTree2", "scistree2_reads.py", python, _SECONDS, arguments, "found")
     absent = np.array(found["absent"])
     matrix = replace(sim.made.matrix, evidence=Likelihoods(np.log1p(-absent) - np.log(absent)))
     names = [str(cell + 1) for cell in range(matrix.n_cells)]

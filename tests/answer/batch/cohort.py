@@ -53,12 +53,12 @@ def content_of(out: Path) -> dict[str, Any]:
     for path in sorted(out.rglob("*")):
         name = path.relative_to(out).as_posix()
         if path.name == "run.json":
-            told = json.loads(path.read_text())
-            found[name] = {key: told[key] for key in _RUN}
+            written = json.loads(path.read_text())
+            found[name] = {key: written[key] for key in _RUN}
         elif path.name == "task.json":
-            told = json.loads(path.read_text())
-            line = {key: value for key, value in told["line"].items() if key not in TIMES}
-            found[name] = {**told, "line": line}
+            written = json.loads(path.read_text())
+            line = {key: value for key, value in written["line"].items() if key not in TIMES}
+            found[name] = {**written, "line": line}
         elif path.is_file() and path.name not in ("results.tsv", "report.html"):
             found[name] = path.read_bytes()
     return found

@@ -25,8 +25,8 @@ def test_results_are_those_of_single_commands(tmp_path: Path) -> None:
         assert call(["infer", str(path), "--out", str(single), *OPTIONS]).status == 0
         for name in ("tree.newick", "tree.gv", "attachments.tsv", "summary.json"):
             assert (own / name).read_bytes() == (single / name).read_bytes()
-        told, alone = (json.loads((folder / "run.json").read_text()) for folder in (own, single))
-        assert told["options"] == alone["options"]
+        shown, alone = (json.loads((folder / "run.json").read_text()) for folder in (own, single))
+        assert shown["options"] == alone["options"]
         assert {one.name for one in own.iterdir()} == {one.name for one in single.iterdir()} | {"task.json"}
 
 
@@ -45,7 +45,7 @@ def test_options_of_the_table_go_before_those_of_the_command(tmp_path: Path) -> 
     summaries = [
         json.loads((tmp_path / "out" / name / "summary.json").read_text()) for name in ("one", "two")
     ]
-    assert [(told["seed"], told["fn_rate"]) for told in summaries] == [(5, 0.2), (9, 0.3)]
+    assert [(shown["seed"], shown["fn_rate"]) for shown in summaries] == [(5, 0.2), (9, 0.3)]
     assert [line["fn_rate"] for line in lines_of(tmp_path / "out")] == ["0.2", "0.3"]
 
 
@@ -328,9 +328,9 @@ def test_files_are_added_to_results_that_are_there(tmp_path: Path) -> None:
 def test_json_has_the_lines(tmp_path: Path) -> None:
     paths = write_cohort(tmp_path / "in", 2)
     called = batch(*paths, "--out", tmp_path / "out", "--json")
-    told = json.loads(called.output)
-    assert [line["name"] for line in told] == ["m0", "m1"]
-    assert [str(line["agreeing"]) for line in told] == [
+    shown = json.loads(called.output)
+    assert [line["name"] for line in shown] == ["m0", "m1"]
+    assert [str(line["agreeing"]) for line in shown] == [
         line["agreeing"] for line in lines_of(tmp_path / "out")
     ]
 
@@ -418,5 +418,5 @@ def test_warnings_are_counted_and_named(tmp_path: Path) -> None:
     assert re.search(r"<dt>a</dt>\s*<dd>the matrix contradicts --fn-rate", page)
     assert "<dt>b</dt>" not in page
     for row in csv.DictReader((out / "results.tsv").read_text().splitlines(), delimiter="\t"):
-        told = json.loads((out / row["name"] / "run.json").read_text())
-        assert float(row["seconds"]) == told["total_seconds"] > told["seconds"]
+        shown = json.loads((out / row["name"] / "run.json").read_text())
+        assert float(row["seconds"]) == shown["total_seconds"] > shown["seconds"]

@@ -115,8 +115,8 @@ def clear(folder: Path) -> Path:
 
 
 def run(path: Path, out: Path, axis: str, *words: str, replicates: int = 10) -> int:
-    asked = ["bootstrap", str(path), "--resample", axis, "--replicates", str(replicates), "--out", str(out)]
-    return call([*asked, *OPTIONS, *words]).status
+    options = ["bootstrap", str(path), "--resample", axis, "--replicates", str(replicates), "--out", str(out)]
+    return call([*options, *OPTIONS, *words]).status
 
 
 def test_clear_and_noisy_matrices(tmp_path: Path) -> None:
@@ -150,12 +150,12 @@ def test_command(tmp_path: Path, axis: str) -> None:
     tables = {"batch.json", "results.tsv", "bootstrap.tsv", "bootstrap.gv", "ancestors.tsv"}
     consensus = {"consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv"}
     assert found == (tables | consensus if axis == "cells" else tables)
-    told = json.loads((whole / "original" / "summary.json").read_text())
+    report = json.loads((whole / "original" / "summary.json").read_text())
     assert call(["infer", str(path), "--out", str(tmp_path / "alone"), *OPTIONS]).status == 0
-    assert told == json.loads((tmp_path / "alone" / "summary.json").read_text())
-    labels = node_labels(told["mutations"])
+    assert report == json.loads((tmp_path / "alone" / "summary.json").read_text())
+    labels = node_labels(report["mutations"])
     rows = read(whole / "bootstrap.tsv")
-    assert [row["parent"] for row in rows] == [labels[parent] for parent in told["parents"][:-1]]
+    assert [row["parent"] for row in rows] == [labels[parent] for parent in report["parents"][:-1]]
     numbers = {int(row["replicates"]) for row in rows}
     assert numbers == {10} if axis == "cells" else max(numbers) < 10
 

@@ -83,9 +83,9 @@ def test_folders_that_are_no_batch(tmp_path: Path, text: str | None) -> None:
 def test_a_name_that_is_twice_in_batch_json(tmp_path: Path) -> None:
     paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
     assert batch(*paths, "--out", out, "--prepare").status == 0
-    told = json.loads((out / "batch.json").read_text())
-    told["tasks"][1]["name"] = "M0"
-    (out / "batch.json").write_text(json.dumps(told))
+    written = json.loads((out / "batch.json").read_text())
+    written["tasks"][1]["name"] = "M0"
+    (out / "batch.json").write_text(json.dumps(written))
     for command in ("run", "gather"):
         called = call([command, str(out)])
         assert called.status == 2
@@ -95,8 +95,8 @@ def test_a_name_that_is_twice_in_batch_json(tmp_path: Path) -> None:
 def test_names_in_batch_json_are_checked(tmp_path: Path) -> None:
     paths, out = write_cohort(tmp_path / "in", 1), tmp_path / "out"
     assert batch(*paths, "--out", out, "--prepare").status == 0
-    told = json.loads((out / "batch.json").read_text())
-    told["tasks"][0]["name"] = "../outside"
-    (out / "batch.json").write_text(json.dumps(told))
+    written = json.loads((out / "batch.json").read_text())
+    written["tasks"][0]["name"] = "../outside"
+    (out / "batch.json").write_text(json.dumps(written))
     assert call(["run", str(out)]).status == 2
     assert not (tmp_path / "outside").exists()

@@ -190,5 +190,5 @@ def test_the_command_writes_a_folder(tmp_path: Path) -> None:
     assert done.output == f"wrote samples.tsv, phylogeny.tsv, compositions.tsv to {tmp_path / 'new'}\n"
     again = CliRunner().invoke(cli, words, standalone_mode=False).exception
     assert isinstance(again, SycladeError)
-    told = CliRunner().invoke(cli, [*words, "--force", "--json"], catch_exceptions=False)
-    assert json.loads(told.output)["to"] == "jellyfish"
+    report = CliRunner().invoke(cli, [*words, "--force", "--json"], catch_exceptions=False)
+    assert json.loads(report.output)["to"] == "jellyfish"

@@ -27,10 +27,10 @@ def no_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_metadata")
 def test_the_result_is_written(tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "numpy", "chains": 2, "steps": 20}
+    options: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "numpy", "chains": 2, "steps": 20}
     try:
-        syclade.infer([[1, 0, 1], [0, 1, 1]], **asked).write(tmp_path)
-        syclade.infer_leaf([[1, 0, 1], [0, 1, 1]], **asked).write(tmp_path / "leaf")
+        syclade.infer([[1, 0, 1], [0, 1, 1]], **options).write(tmp_path)
+        syclade.infer_leaf([[1, 0, 1], [0, 1, 1]], **options).write(tmp_path / "leaf")
     finally:
         vars(syclade).pop("__version__", None)
     for folder in (tmp_path, tmp_path / "leaf"):

@@ -50,9 +50,9 @@ def test_the_summary_repeats_the_run(tmp_path: Path) -> None:
     file, names = tmp_path / "matrix.csv", tmp_path / "names"
     file.write_bytes(format_matrix(MADE.values).replace("\n", "\r\n").encode())
     names.write_text("\n".join(MADE.mutations))
-    asked: dict[str, Any] = {**QUICK, "seed": 3, "gamma": np.float32(1.5), "move_probabilities": (1, 2, 1)}
+    request: dict[str, Any] = {**QUICK, "seed": 3, "gamma": np.float32(1.5), "move_probabilities": (1, 2, 1)}
     before = datetime.now(UTC).replace(microsecond=0)
-    syclade.infer(file, names=names, **asked).write(tmp_path / "out")
+    syclade.infer(file, names=names, **request).write(tmp_path / "out")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     own = json.loads((tmp_path / "out" / "run.json").read_text())
     assert own["matrix"] == str(file)
@@ -86,11 +86,11 @@ def test_a_matrix_without_a_file(result: syclade.Result) -> None:
 @pytest.mark.parametrize("sequence", [list, tuple, np.array, iter])
 def test_sequences_of_any_kind_are_told_as_lists(sequence: Callable[[list[Any]], Any]) -> None:
     given: dict[str, list[Any]] = {"names": ["a", "b"], "move_probabilities": [1.0, 2.0, 1.0]}
-    asked = {name: sequence(values) for name, values in given.items()}
-    made = syclade.infer([[1, 0, 1], [0, 1, 1]], **asked, **RATES, device="numpy", steps=10)
-    told = json.loads(json.dumps(made.run()))
-    assert told["threads"] == usable_cores()
-    options = told["options"]
+    request = {name: sequence(values) for name, values in given.items()}
+    made = syclade.infer([[1, 0, 1], [0, 1, 1]], **request, **RATES, device="numpy", steps=10)
+    report = json.loads(json.dumps(made.run()))
+    assert report["threads"] == usable_cores()
+    options = report["options"]
     assert {name: options[name] for name in given} == given
 
 

@@ -13,19 +13,19 @@ MATRIX = simulate(cells=14, mutations=6, fp_rate=0.01, fn_rate=0.2, missing=0.1,
 
 
 def summary(folder: Path, **options: object) -> bytes:
-    asked: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "seed": 5, **options}
-    syclade.infer(MATRIX, **asked).write(folder)
+    keywords: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "seed": 5, **options}
+    syclade.infer(MATRIX, **keywords).write(folder)
     return (folder / "summary.json").read_bytes()
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize("asked", [{"chains": 3, "steps": 400}, {"method": "search", "support": "none"}])
+@pytest.mark.parametrize("keywords", [{"chains": 3, "steps": 400}, {"method": "search", "support": "none"}])
 def test_equal_runs_have_equal_summaries(
-    tmp_path: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, keywords: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shorten_chains(monkeypatch, 2_000)
-    first = summary(tmp_path / "first", device="native", **asked)
+    first = summary(tmp_path / "first", device="native", **keywords)
     others: list[dict[str, Any]] = [{"device": "native", "slots": 2}, {"device": "cpu"}, {"device": "numpy"}]
     for at, other in enumerate(others):
-        assert summary(tmp_path / str(at), **other, **asked) == first
-    assert summary(tmp_path / "seed", device="native", **{**asked, "seed": 6}) != first
+        assert summary(tmp_path / str(at), **other, **keywords) == first
+    assert summary(tmp_path / "seed", device="native", **{**keywords, "seed": 6}) != first

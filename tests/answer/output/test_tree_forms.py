@@ -76,8 +76,8 @@ def test_forms_share_the_table_of_labels(tmp_path: Path) -> None:
     result.write(tmp_path / "r")
     out, table = tmp_path / "out", tmp_path / "out" / "labels.tsv"
     for form in FORMS:
-        asked = ["convert", str(tmp_path / "r"), "--to", form, "--out", str(out)]
-        CliRunner().invoke(cli, asked, catch_exceptions=False)
+        options = ["convert", str(tmp_path / "r"), "--to", form, "--out", str(out)]
+        CliRunner().invoke(cli, options, catch_exceptions=False)
     assert {one.name for one in out.iterdir()} == {*FORMS.values(), table.name}
     (out / FORMS["nhx"]).unlink()
     table.write_text("of another tree")
@@ -92,12 +92,12 @@ def test_the_command_writes_what_the_result_returns(tmp_path: Path) -> None:
     run = CliRunner()
     for form, name in FORMS.items():
         for tree in ("published", "likely"):
-            asked = ["convert", str(tmp_path / "r é"), "--to", form, "--tree", tree]
+            options = ["convert", str(tmp_path / "r é"), "--to", form, "--tree", tree]
             out = tmp_path / f"{form} {tree}"
-            said = run.invoke(cli, [*asked, "--out", str(out)], catch_exceptions=False)
+            said = run.invoke(cli, [*options, "--out", str(out)], catch_exceptions=False)
             assert said.stdout == f"wrote {out / name}\n"
             assert (out / name).read_text("utf-8") == result.to_form(form, tree=tree)
-            assert "already has" in str(run.invoke(cli, [*asked, "--out", str(out)]).exception)
+            assert "already has" in str(run.invoke(cli, [*options, "--out", str(out)]).exception)
     run.invoke(
         cli, ["consensus", str(tmp_path / "r é"), "--out", str(tmp_path / "c")], catch_exceptions=False
     )

@@ -229,14 +229,14 @@ def test_files_have_both_copies(matrix: Path, tmp_path: Path) -> None:
     code, output = run("infer", matrix, *rates, *words)
     assert code == 0, output
     assert "1: loss: log-likelihood" in output
-    told = json.loads((out / "summary.json").read_text())
-    assert told["mutations"] == ["1", "2", "3", "4", "5", "6", "1_copy"]
+    written = json.loads((out / "summary.json").read_text())
+    assert written["mutations"] == ["1", "2", "3", "4", "5", "6", "1_copy"]
     assert (
-        told["matrix_sha256"]
+        written["matrix_sha256"]
         == syclade.infer(matrix, fp_rate=FP, fn_rate=FN, steps=1, chains=1, device="numpy").matrix_sha256
     )
-    assert {told["recurrence"]["upper"], told["recurrence"]["lower"]} == {0, 6}
-    labels = node_labels(told["mutations"])
+    assert {written["recurrence"]["upper"], written["recurrence"]["lower"]} == {0, 6}
+    labels = node_labels(written["mutations"])
     assert "1_copy" in (out / "tree.newick").read_text()
     assert '"1_copy"' in (out / "tree.gv").read_text()
     with (out / "attachments.tsv").open() as file:
@@ -246,7 +246,7 @@ def test_files_have_both_copies(matrix: Path, tmp_path: Path) -> None:
         code, output = run("score", matrix, out / tree, *rates, "--recurrent", 1, "--json")
         assert code == 0, output
         scored = json.loads(output)
-        assert scored["log_likelihood"] == told["log_likelihood"]
+        assert scored["log_likelihood"] == written["log_likelihood"]
         assert scored["recurrence"]["kind"] == LOSS
 
 
@@ -256,10 +256,10 @@ def test_a_test_of_all_writes_its_table(matrix: Path, tmp_path: Path) -> None:
     code, output = run("infer", matrix, "--fp-rate", FP, "--fn-rate", FN, *words)
     assert code == 0, output
     assert "the greatest gain by a recurrence:" in output
-    told = json.loads((out / "summary.json").read_text())
-    assert told["mutations"] == list("123456")
+    written = json.loads((out / "summary.json").read_text())
+    assert written["mutations"] == list("123456")
     rows = list(csv.DictReader(io.StringIO((out / "recurrences.tsv").read_text()), delimiter="\t"))
-    assert [float(row["gain"]) for row in rows] == [test["gain"] for test in told["recurrences"]["tests"]]
+    assert [float(row["gain"]) for row in rows] == [test["gain"] for test in written["recurrences"]["tests"]]
     assert "recurrences.tsv" in json.loads((out / "run.json").read_text())["files"]
 
 
@@ -290,12 +290,12 @@ def test_simulated_truth_is_found_and_scored(kind: str, tmp_path: Path) -> None:
     words = ("--cells", 100, "--mutations", 15, *rates, kind, 1, "--seed", 3, "--out", out)
     code, output = run("simulate", *words)
     assert code == 0, output
-    told = json.loads((out / "simulation.json").read_text())
-    mutation = told["copies"][0]["mutation"]
+    written = json.loads((out / "simulation.json").read_text())
+    mutation = written["copies"][0]["mutation"]
     tree = out / "true_tree.gv"
     code, output = run("score", out / "matrix.csv", tree, *rates, "--recurrent", mutation + 1)
     assert code == 0, output
-    assert float(output.splitlines()[-1]) == pytest.approx(told["log_likelihood"], abs=1e-9)
+    assert float(output.splitlines()[-1]) == pytest.approx(written["log_likelihood"], abs=1e-9)
     found = syclade.infer(
         out / "matrix.csv", fp_rate=FP, fn_rate=FN, recurrent="all", steps=2000, chains=2, device="native"
     ).recurrences
@@ -373,9 +373,9 @@ def test_rounds_clear_an_innocent_mutation() -> None:
     ]
     assert [row["last_round"] for row in rows].count("1") == 8
     assert float(rows[8]["last_log_bayes_factor"]) == pytest.approx(last.log_bayes_factor)
-    told = json.loads(json.dumps(found.to_dict()))
-    assert {one["mutation"] for one in told["rounds"][0]} == {f"M{row + 1}" for row in found.rounds[0]}
-    assert told["accepted"] == [f"M{row + 1}" for row in found.accepted]
+    written = json.loads(json.dumps(found.to_dict()))
+    assert {one["mutation"] for one in written["rounds"][0]} == {f"M{row + 1}" for row in found.rounds[0]}
+    assert written["accepted"] == [f"M{row + 1}" for row in found.accepted]
 
 
 def test_a_stop_between_rounds_leaves_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -526,12 +526,12 @@ def test_the_command_score_fits_the_rate_of_doublets(matrix: Path, tmp_path: Pat
     words = ("score", matrix, tree, "--fp-rate", FP, "--fn-rate", FN, "--recurrent", 1, "--json")
     code, output = run(*words, "--doublets", "learn")
     assert code == 0, output
-    told = json.loads(output)
-    rate = told["doublets"]["rate"]
+    written = json.loads(output)
+    rate = written["doublets"]["rate"]
     for other in (rate * 0.8, rate * 1.2):
         worse = json.loads(run(*words, "--doublets", other)[1])
-        assert worse["log_likelihood"] < told["log_likelihood"]
-    assert told["recurrence"]["kind"] == LOSS
+        assert worse["log_likelihood"] < written["log_likelihood"]
+    assert written["recurrence"]["kind"] == LOSS
 
 
 def test_the_work_of_all_tests_is_reported() -> None:

@@ -88,9 +88,9 @@ def watched(context: Any) -> tuple[Any, list[str]]:
     page = context.new_page()
     said: list[str] = []
 
-    def fetched(asked: Any) -> None:
-        if not asked.url.startswith(("file:", "data:")):
-            said.append(asked.url)
+    def fetched(options: Any) -> None:
+        if not options.url.startswith(("file:", "data:")):
+            said.append(options.url)
 
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))

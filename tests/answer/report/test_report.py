@@ -83,8 +83,14 @@ def test_names_are_text(hostile: Page) -> None:
 
 def test_shares_of_other_trees_are_on_the_edges() -> None:
     made = simulate(20, 6, 0.05, 0.3, 0.2, 3).matrix
-    asked: dict[str, Any] = {"fp_rate": 0.05, "fn_rate": 0.3, "device": "native", "steps": 4000, "chains": 2}
-    sampled = syclade.infer(made, samples=20, **asked)
+    arguments: dict[str, Any] = {
+        "fp_rate": 0.05,
+        "fn_rate": 0.3,
+        "device": "native",
+        "steps": 4000,
+        "chains": 2,
+    }
+    sampled = syclade.infer(made, samples=20, **arguments)
     assert isinstance(sampled.samples, SampledMutationTrees)
     clones = clones_of(sampled.parents, sampled.attachment)
     shares, of = support_of(sampled, clones)
@@ -117,8 +123,8 @@ def test_error_rates_are_those_of_the_tree() -> None:
 
 def test_learned_rates_are_told_from_given_ones() -> None:
     made = simulate(20, 6, 0.01, 0.2, 0.1, 3).matrix
-    asked: dict[str, Any] = {"learn_fn": 0.3, "samples": 10, "chains": 2, "steps": 400, "device": "numpy"}
-    result = syclade.infer(made, fp_rate=0.01, fn_rate=0.2, seed=1, **asked)
+    arguments: dict[str, Any] = {"learn_fn": 0.3, "samples": 10, "chains": 2, "steps": 400, "device": "numpy"}
+    result = syclade.infer(made, fp_rate=0.01, fn_rate=0.2, seed=1, **arguments)
     text = Page(result.report()).text
     assert result.learned is not None
     assert "learned with the tree; prior 0.2 ± " in text
@@ -144,8 +150,14 @@ def test_estimated_rates_and_the_tree_to_publish() -> None:
 
 def test_doublets_have_their_section() -> None:
     made = simulate(60, 10, 0.001, 0.1, 0.0, 5, doublets=0.3)
-    asked: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.1, "doublets": 0.3, "chains": 2, "steps": 3000}
-    result = syclade.infer(made.matrix, **asked, device="native")
+    arguments: dict[str, Any] = {
+        "fp_rate": 0.001,
+        "fn_rate": 0.1,
+        "doublets": 0.3,
+        "chains": 2,
+        "steps": 3000,
+    }
+    result = syclade.infer(made.matrix, **arguments, device="native")
     calls = result.assignment.doublets
     assert calls is not None
     page = Page(result.report())
@@ -175,12 +187,12 @@ def test_it_stays_small() -> None:
 
 
 def test_the_command_writes_it(tmp_path: Path) -> None:
-    asked = [str(EXAMPLE / "matrix.csv"), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "native"]
+    arguments = [str(EXAMPLE / "matrix.csv"), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "native"]
     out = tmp_path / "out"
-    said = CliRunner().invoke(cli, ["infer", *asked, "--report"])
+    said = CliRunner().invoke(cli, ["infer", *arguments, "--report"])
     assert said.exit_code != 0
     CliRunner().invoke(
-        cli, ["infer", *asked, "--report", "--max-trees", "3", "--out", str(out)], catch_exceptions=False
+        cli, ["infer", *arguments, "--report", "--max-trees", "3", "--out", str(out)], catch_exceptions=False
     )
     page = Page((out / "report.html").read_text(encoding="utf-8"))
     for heading in (
@@ -325,9 +337,9 @@ def table(path: Path) -> list[dict[str, str]]:
 
 def test_named_mutations_have_their_order(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    asked = [str(EXAMPLE / "matrix.csv"), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "native"]
+    arguments = [str(EXAMPLE / "matrix.csv"), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "native"]
     more = ["--out", str(out), "--report", "--title", "Patient <7>", "--highlight", "M16,M20,M8,M2O"]
-    done = CliRunner().invoke(cli, ["infer", *asked, *more], catch_exceptions=False)
+    done = CliRunner().invoke(cli, ["infer", *arguments, *more], catch_exceptions=False)
     assert "warning: --highlight: the matrix has no M2O (it has M2, M20, M12)" in done.output
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "<h1>Patient &lt;7&gt;</h1>" in page
@@ -344,7 +356,7 @@ def test_named_mutations_have_their_order(tmp_path: Path) -> None:
     wanted = f'<th scope="row">M20</th><td>{clone["clone"]}</td><td>{float(clone["support"]):.0%}</td>'
     assert f"{wanted}<td>{share:.0%}</td>" in page
     assert '<th scope="row">M8</th><td>not placed</td>' in page
-    refused = CliRunner().invoke(cli, ["infer", *asked, "--out", str(tmp_path / "b"), "--title", "x"])
+    refused = CliRunner().invoke(cli, ["infer", *arguments, "--out", str(tmp_path / "b"), "--title", "x"])
     assert "--report" in str(refused.exception)
 
 

@@ -101,10 +101,10 @@ def test_auto_takes_a_gpu_for_many_long_chains_only(monkeypatch: pytest.MonkeyPa
 
 
 def test_auto_asks_for_no_gpu_without_its_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked() -> Any:
+    def options() -> Any:
         raise AssertionError("the driver was asked")
 
-    monkeypatch.setattr(cuda, "_driver", asked)
+    monkeypatch.setattr(cuda, "_driver", options)
     monkeypatch.setattr(cuda, "seems_usable", lambda: False)
     assert place_of_chains(plan(), chains=10_000, steps=LONG).kind != "cuda"
 

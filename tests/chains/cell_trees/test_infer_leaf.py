@@ -210,19 +210,19 @@ def test_trees_that_are_read(text: str, said: str | None) -> None:
 @pytest.mark.shared
 def test_scites_own_tree_has_its_score(run: Any, shared_dir: Path) -> None:
     folder = shared_dir / "reference" / "scite-cli" / "transpose"
-    (told,) = re.findall(r"best log score for tree:\s*(\S+)", (folder / "stdout.txt").read_text())
+    (report,) = re.findall(r"best log score for tree:\s*(\S+)", (folder / "stdout.txt").read_text())
     rates = ["--fp-rate", "2.67e-5", "--fn-rate", "0.1643"]
     matrix, tree = shared_dir / "data" / "dataXu.csv", folder / "out_ml0.newick"
     status, printed, _ = run("score", matrix, tree, "--tree", "leaf", *rates)
     assert status == 0
-    assert float(printed) == pytest.approx(float(told), abs=1e-9)
+    assert float(printed) == pytest.approx(float(report), abs=1e-9)
 
 
 @pytest.mark.shared
 def test_scites_score_of_its_cell_leaf_tree(shared_dir: Path) -> None:
     """Compare with the score that SCITE -transpose reported for the same data."""
-    told = (shared_dir / "reference" / "scite-cli" / "transpose" / "stdout.txt").read_text()
-    (line,) = [line for line in told.splitlines() if line.startswith("best log score for tree")]
+    report = (shared_dir / "reference" / "scite-cli" / "transpose" / "stdout.txt").read_text()
+    (line,) = [line for line in report.splitlines() if line.startswith("best log score for tree")]
     file = shared_dir / "data" / "dataXu.csv"
     result = syclade.infer_leaf(
         file, fp_rate=2.67e-5, fn_rate=0.1643, device="native", chains=8, steps=100_000

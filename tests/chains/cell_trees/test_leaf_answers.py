@@ -148,14 +148,14 @@ def test_anndata_and_multiqc(sampled: syclade.Result) -> None:
 def test_the_command_writes_all_of_them(tmp_path: Path) -> None:
     matrix, out = tmp_path / "matrix.csv", tmp_path / "out"
     np.savetxt(matrix, MADE.matrix.values, fmt="%d")
-    asked = ["infer", str(matrix), "--fp-rate=0.01", "--fn-rate=0.2", "--device=native", "--tree=leaf"]
-    asked += ["--chains=2", "--steps=2000", "--samples=50", "--out", str(out)]
-    said = CliRunner().invoke(cli, [*asked, "--report", "--netcdf", "--multiqc"], catch_exceptions=False)
+    arguments = ["infer", str(matrix), "--fp-rate=0.01", "--fn-rate=0.2", "--device=native", "--tree=leaf"]
+    arguments += ["--chains=2", "--steps=2000", "--samples=50", "--out", str(out)]
+    said = CliRunner().invoke(cli, [*arguments, "--report", "--netcdf", "--multiqc"], catch_exceptions=False)
     assert said.exit_code == 0
     names = {*CELL.file_names, *CELL.sample_names, "report.html", "samples.nc", "syclade_mqc.json"}
     assert {path.name for path in out.iterdir()} == names
     assert "9 mutations at " in said.stdout
-    again = CliRunner().invoke(cli, [*asked, "--report"])
+    again = CliRunner().invoke(cli, [*arguments, "--report"])
     assert "already has" in str(again.exception)
 
 
@@ -163,9 +163,9 @@ def test_the_command_writes_all_of_them(tmp_path: Path) -> None:
 def test_the_command_of_a_report_repeats_the_run(tmp_path: Path, more: str) -> None:
     matrix, first, again = tmp_path / "matrix.csv", tmp_path / "first", tmp_path / "again"
     np.savetxt(matrix, MADE.matrix.values, fmt="%d")
-    asked = ["infer", str(matrix), "--fp-rate=0.01", "--fn-rate=0.2", "--device=native", "--tree=leaf"]
-    asked += more.split()
-    CliRunner().invoke(cli, [*asked, "--out", str(first)], catch_exceptions=False)
+    arguments = ["infer", str(matrix), "--fp-rate=0.01", "--fn-rate=0.2", "--device=native", "--tree=leaf"]
+    arguments += more.split()
+    CliRunner().invoke(cli, [*arguments, "--out", str(first)], catch_exceptions=False)
     command = shlex.split(command_of(str(matrix), json.loads((first / "run.json").read_text())["options"]))
     assert command[0] == "syclade"
     said = CliRunner().invoke(cli, [*command[1:], "--out", str(again)], catch_exceptions=False)

@@ -237,10 +237,10 @@ def test_a_stopped_run_goes_on_with_its_samples(result: Any, tmp_path: Path) -> 
         stop.wanted = seen >= 2
 
     # With one slot chains run one after the other: there are at least as many launches as chains.
-    asked = {**ASKED, "device": "native", "checkpoint": place, "checkpoint_every": 0, "slots": 1}
-    first = syclade.infer_leaf(MATRIX, stop=stop, progress=count, **asked)
+    options = {**ASKED, "device": "native", "checkpoint": place, "checkpoint_every": 0, "slots": 1}
+    first = syclade.infer_leaf(MATRIX, stop=stop, progress=count, **options)
     assert first.interrupted
-    again = syclade.infer_leaf(MATRIX, resume=place, **asked)
+    again = syclade.infer_leaf(MATRIX, resume=place, **options)
     assert again.samples is not None
     assert list(again.samples.lines()) == list(result.samples.lines())
     assert again.samples.to_dict() == result.samples.to_dict()

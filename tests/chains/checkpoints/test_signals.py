@@ -77,10 +77,10 @@ def test_a_signal_ends_a_run_with_its_best_tree(
     process = start(matrix, *long, "--out", out, "--checkpoint", kept, "--checkpoint-every", 0)
     wait_for(kept, process)
     process.send_signal(number)
-    _, told = process.communicate(timeout=WAIT)
-    assert process.returncode == status, told
-    assert "stopping with the best tree so far" in told
-    assert "Traceback" not in told
+    _, report = process.communicate(timeout=WAIT)
+    assert process.returncode == status, report
+    assert "stopping with the best tree so far" in report
+    assert "Traceback" not in report
     summary = json.loads((out / "summary.json").read_text())
     assert (summary["interrupted"], summary["converged"]) == (True, False)
     assert (out / "tree.newick").exists()
@@ -96,8 +96,8 @@ def test_a_killed_run_goes_on(start: Start, matrix: Path, tmp_path: Path) -> Non
     outs = [tmp_path / "one", tmp_path / "other"]
     for out, more in zip(outs, (["--resume", kept], []), strict=True):
         process = start(matrix, *chains, *more, "--out", out)
-        _, told = process.communicate(timeout=WAIT)
-        assert process.returncode == 0, told
+        _, report = process.communicate(timeout=WAIT)
+        assert process.returncode == 0, report
     for name in ("tree.newick", "tree.gv", "attachments.tsv"):
         assert (outs[0] / name).read_bytes() == (outs[1] / name).read_bytes()
     first, second = (json.loads((out / "summary.json").read_text()) for out in outs)

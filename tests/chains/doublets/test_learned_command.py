@@ -205,9 +205,9 @@ def test_the_command_score_has_the_figures_of_infscite(shared_dir: Path) -> None
         cli, [*words, "--fp-rate", "3.45e-3", "--fn-rate", "0.146", "--doublets", "learn"]
     )
     assert done.exit_code == 0, done.output
-    told = json.loads(done.output[done.output.index("{") :])
-    assert told["log_likelihood"] == pytest.approx(-735.19612778239662, abs=1e-6)
-    assert told["doublets"]["rate"] == pytest.approx(0.5164353081577169, abs=1e-6)
+    written = json.loads(done.output[done.output.index("{") :])
+    assert written["log_likelihood"] == pytest.approx(-735.19612778239662, abs=1e-6)
+    assert written["doublets"]["rate"] == pytest.approx(0.5164353081577169, abs=1e-6)
 
 
 @pytest.mark.shared
@@ -226,5 +226,5 @@ def test_files_of_infscite_without_names_go_with_names_beside_the_matrix(
     words = ["score", str(shared_dir / "data" / "pat_2.csv"), str(tree), "--json", *more]
     done = CliRunner().invoke(cli, [*words, "--fp-rate", "3.45e-3", "--fn-rate", "0.146"])
     assert done.exit_code == 0, done.output
-    told = json.loads(done.output[done.output.index("{") :])
-    assert told["log_likelihood"] == pytest.approx(log_likelihood, abs=1e-6)
+    written = json.loads(done.output[done.output.index("{") :])
+    assert written["log_likelihood"] == pytest.approx(log_likelihood, abs=1e-6)

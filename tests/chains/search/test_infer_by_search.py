@@ -38,13 +38,13 @@ def test_it_is_the_default_and_says_how_each_search_began() -> None:
     assert "16 searches on native" in repr(result)
 
 
-@pytest.mark.parametrize("asked", [{"chains": 2}, {"steps": 100}, {"method": "chain", "steps": 100}])
-def test_chains_run_where_they_are_asked_for(asked: dict[str, Any]) -> None:
-    options = {"steps": 100} | asked
+@pytest.mark.parametrize("keywords", [{"chains": 2}, {"steps": 100}, {"method": "chain", "steps": 100}])
+def test_chains_run_where_they_are_asked_for(keywords: dict[str, Any]) -> None:
+    options = {"steps": 100} | keywords
     result = syclade.infer(MADE, **RATES, device="native", **options)
     assert result.searches == ()
     assert result.options["method"] == "chain"
-    assert result.chains == asked.get("chains", 16)
+    assert result.chains == keywords.get("chains", 16)
 
 
 def test_a_search_is_never_below_the_chains() -> None:

@@ -140,20 +140,20 @@ def test_its_best_trees_have_our_scores_to_1e_6(shared_dir: Path, name: str) -> 
     """At its 17 digits of the rates. The score of (T, theta) has its priors, and counts also without -z."""
     folder = folder_of(shared_dir, name)
     call, matrix = parse_arguments(words_of(folder, shared_dir)), matrix_of(shared_dir)
-    told = values_of((folder / "stdout.txt").read_text().splitlines())
-    alpha, beta = float(told["best value for alpha"]), float(told["best value for beta"])
+    summary = values_of((folder / "stdout.txt").read_text().splitlines())
+    alpha, beta = float(summary["best value for alpha"]), float(summary["best value for beta"])
     tree = read_tree(folder / "out_map0.gv", [str(number) for number in range(1, 17)])
     if call.doublets:
-        rate = float(told["best doublet rate"])
+        rate = float(summary["best doublet rate"])
         found = doublet_log_likelihood(matrix, Rates(alpha, beta), tree, rate)
         assert rate == pytest.approx(fitted_rate(mixture_of(matrix, Rates(alpha, beta), tree)), abs=1e-6)
     else:
         found = summed_log_likelihood(matrix, Rates(alpha, beta), tree)
-    assert float(told["best log score for tree"]) == pytest.approx(found, abs=1e-6)
+    assert float(summary["best log score for tree"]) == pytest.approx(found, abs=1e-6)
     zeros, ones = call.unmutated or (10_000, 0)
     terms = zeros * math.log1p(-alpha) + ones * math.log(alpha)
     with_priors = found + log_beta(beta, BETA, 0.1) + log_beta(alpha, ALPHA, 0.1) + terms
-    assert float(told["best log score for (T, theta)"]) == pytest.approx(with_priors, abs=1e-6)
+    assert float(summary["best log score for (T, theta)"]) == pytest.approx(with_priors, abs=1e-6)
 
 
 @pytest.mark.shared
@@ -212,8 +212,8 @@ def test_its_arguments_give_its_lines_and_a_tree_nearly_as_good(
 def test_files_and_lines(run: Any, tmp_path: Path, more: str, columns: int) -> None:
     words = more.split()
     given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), *words, "-p", 25, "-o", tmp_path / "x", "-a"]
-    status, lines, told = run(*given, "-max_treelist_size", 1, "-names", EXAMPLE / "matrix.geneNames")
-    assert (status, told) == (0, "syclade: 2 chains of 200 steps on numpy (numpy fallback)\n")
+    status, lines, summary = run(*given, "-max_treelist_size", 1, "-names", EXAMPLE / "matrix.geneNames")
+    assert (status, summary) == (0, "syclade: 2 chains of 200 steps on numpy (numpy fallback)\n")
     kind = "map" if "-s" in words or "-d" in words else "ml"
     assert {file.name for file in tmp_path.iterdir()} == {"x.samples", f"x_{kind}0.gv", f"x_{kind}0.newick"}
     found = values_of(lines)
@@ -343,11 +343,11 @@ def test_a_stopped_run_writes_what_it_has(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_refused_before_anything_is_run(run: Any, tmp_path: Path, more: str, words: str) -> None:
-    status, lines, told = run(
+    status, lines, summary = run(
         "-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", tmp_path / "x", *more.split()
     )
     assert (status, lines) == (2, [])
-    assert words in told
+    assert words in summary
     assert not list(tmp_path.iterdir())
 
 

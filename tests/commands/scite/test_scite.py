@@ -132,9 +132,9 @@ def test_files_and_lines(run: Any, tmp_path: Path) -> None:
     given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", out]
     assert "there is no directory" in run(*given)[2]
     out.parent.mkdir()
-    status, lines, told = run(*given, "-p", 50, "-max_treelist_size", 2, "-t", EXAMPLE / "true_tree.newick",
+    status, lines, shown = run(*given, "-p", 50, "-max_treelist_size", 2, "-t", EXAMPLE / "true_tree.newick",
                               "-names", EXAMPLE / "matrix.geneNames", "-a")  # fmt: skip
-    assert (status, told) == (0, "syclade: 2 chains of 400 steps on numpy (numpy fallback)\n")
+    assert (status, shown) == (0, "syclade: 2 chains of 400 steps on numpy (numpy fallback)\n")
     said = dict(re.split(r":?\t|: ", line, maxsplit=1) for line in lines if "opt trees" not in line)
     (count,) = (int(line.split()[0]) for line in lines if line.endswith("opt trees "))
     assert said["total #steps after burn-in"] == "600"
@@ -177,9 +177,9 @@ def test_a_result_that_cannot_be_written_is_kept(
 
     monkeypatch.setattr(run_module, "best_nodes", vanish)
     given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", folder / "x", "-a", "-max_treelist_size", 1]
-    status, _, told = run(*given)
+    status, _, shown = run(*given)
     assert status == 2
-    kept = Path(told.split("the result is not lost: it is in ")[1].strip())
+    kept = Path(shown.split("the result is not lost: it is in ")[1].strip())
     assert {file.name for file in kept.iterdir()} == {"x_ml0.gv", "x_ml0.newick", "x.samples"}
     assert kept.is_relative_to(tmp_path / "state")
 
@@ -223,9 +223,9 @@ def test_one_seed_gives_one_answer(run: Any, tmp_path: Path) -> None:
     assert "0 opt trees " in lines
     assert [file.name for file in tmp_path.iterdir()] == ["x.samples"]
     assert (tmp_path / "x.samples").read_text() == ""
-    _, lines, told = run(*given, "--device", "native", "--force")
+    _, lines, shown = run(*given, "--device", "native", "--force")
     assert lines[0] == score
-    assert told.rstrip().endswith("2 chains of 400 steps on native (this processor, by numba)")
+    assert shown.rstrip().endswith("2 chains of 400 steps on native (this processor, by numba)")
     assert (tmp_path / "x_ml0.newick").read_bytes() == kept
 
 
@@ -244,9 +244,9 @@ def test_one_seed_gives_one_answer(run: Any, tmp_path: Path) -> None:
 )
 def test_refused_before_anything_is_run(run: Any, tmp_path: Path, more: str, words: str) -> None:
     given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", tmp_path / "x", *more.split()]
-    status, lines, told = run(*given)
+    status, lines, shown = run(*given)
     assert (status, lines) == (2, [])
-    assert words in told
+    assert words in shown
     assert not list(tmp_path.iterdir())
 
 

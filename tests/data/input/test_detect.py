@@ -147,13 +147,13 @@ def test_no_format_fits(tmp_path: Path, text: str, place: str, words: str) -> No
     path.write_text(text)
     with pytest.raises(MatrixError) as caught:
         syclade.read_matrix(path)
-    told = str(caught.value)
-    assert told.startswith(f"{path}{place}no format fits: ")
-    assert words in told
-    assert all(name in told for name in FORMATS if name not in ("sasc", "cellsnp", "mquad", "folder"))
+    report = str(caught.value)
+    assert report.startswith(f"{path}{place}no format fits: ")
+    assert words in report
+    assert all(name in report for name in FORMATS if name not in ("sasc", "cellsnp", "mquad", "folder"))
     assert "--format" in str(caught.value.hint)
-    assert ("--format long, and which columns" in told) == text.startswith('"chr2"')
-    assert len(told) < 1200
+    assert ("--format long, and which columns" in report) == text.startswith('"chr2"')
+    assert len(report) < 1200
 
 
 @pytest.mark.parametrize(
@@ -283,13 +283,13 @@ REAL: dict[str, str | tuple[int, int]] = {
 @pytest.mark.shared
 @pytest.mark.parametrize("name", REAL)
 def test_published_files(shared_dir: Path, name: str) -> None:
-    told = REAL[name]
-    if isinstance(told, tuple):
-        assert syclade.read_matrix(shared_dir / name).values.shape == told
+    report = REAL[name]
+    if isinstance(report, tuple):
+        assert syclade.read_matrix(shared_dir / name).values.shape == report
         return
     with pytest.raises(MatrixError) as caught:
         syclade.read_matrix(shared_dir / name, strict=True)
-    assert told in str(caught.value)
+    assert report in str(caught.value)
     assert caught.value.hint
 
 

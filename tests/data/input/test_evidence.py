@@ -171,11 +171,11 @@ def test_likelihoods_that_callers_write_wrongly(tmp_path: Path, caplog: pytest.L
 def test_four_likelihoods_of_sccaller(tmp_path: Path) -> None:
     """Noise and artifact are the wild type; some versions write them as PL, which the header describes."""
     numbers = "0/0:1,0,50,90 0/1:80,60,0,20"
-    told = (
+    report = (
         '##FORMAT=<ID=PL,Number=G,Type=Integer,Description="sequencing noise, amplification artifact, het">\n'
     )
     expected = np.log([[phred(50, 90) / phred(1, 0), phred(0, 20) / phred(80, 60)]])
-    for path in (vcf(tmp_path, f"C GT:FPL {numbers}"), vcf(tmp_path, f"C GT:PL {numbers}", head=told)):
+    for path in (vcf(tmp_path, f"C GT:FPL {numbers}"), vcf(tmp_path, f"C GT:PL {numbers}", head=report)):
         np.testing.assert_allclose(odds(syclade.read_matrix(path, evidence="likelihoods")), expected)
 
 
@@ -422,8 +422,8 @@ def test_conversions_keep_evidence(tmp_path: Path) -> None:
         assert first.sha256 == again.sha256
         assert (first.mutations, first.cells) == (again.mutations, again.cells)
         assert syclade.read_matrix(out).evidence is None
-        told = convert(out, *given, "--to", "sc", "--out", tmp_path / f"{kind}3")
-        assert "matrix.SC has the calls alone" in told
+        report = convert(out, *given, "--to", "sc", "--out", tmp_path / f"{kind}3")
+        assert "matrix.SC has the calls alone" in report
         with pytest.raises(
             MatrixError, match=f"{'total' if kind == 'likelihoods' else 'log_odds'}|alternate"
         ):

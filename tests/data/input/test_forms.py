@@ -60,7 +60,7 @@ def test_five_forms_of_one_matrix_have_one_result(forms: dict[str, Path], tmp_pa
     names, cells = tmp_path / "names", tmp_path / "cells"
     names.write_text("\n".join(MUTATIONS))
     cells.write_text("\n".join(CELLS))
-    told = set()
+    report = set()
     for name in ("matrix.csv", "matrix.SC", "calls.vcf.gz", "data.h5ad", "tapestri.h5", "calls.bcf"):
         out = tmp_path / name
         words = ["infer", str(forms[name]), "--fp-rate=0.01", "--fn-rate=0.2", "--seed=3", "--device=native"]
@@ -71,11 +71,11 @@ def test_five_forms_of_one_matrix_have_one_result(forms: dict[str, Path], tmp_pa
             main(words)
         assert caught.value.code == 0
         written = sorted(one for one in out.iterdir() if one.name != "run.json")
-        told.add(tuple((one.name, one.read_bytes()) for one in written))
+        report.add(tuple((one.name, one.read_bytes()) for one in written))
         run = json.loads((out / "run.json").read_text())
         assert run["matrix"] == str(forms[name])
         assert len(run["matrix_file_sha256"]) == 64
-    assert len(told) == 1
+    assert len(report) == 1
 
 
 @pytest.mark.parametrize("rows", ["cells", "mutations"])

@@ -95,10 +95,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (tmp_path / f"{name}_calls.tsv").write_text(text)
     files = [str(tmp_path / f"day_{day}_calls.tsv") for day in (1, 9)]
     out = tmp_path / "joined"
-    asked = ["join", *files, "--format", "tsv", "--rows", "mutations", "--out", str(out)]
-    told = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)
-    assert told["samples"] == {"day_1": 12, "day_9": 18}
-    assert told["files_with"] == dict.fromkeys(whole.mutations, 2)
+    options = ["join", *files, "--format", "tsv", "--rows", "mutations", "--out", str(out)]
+    report = json.loads(CliRunner().invoke(cli, [*options, "--json"]).stdout)
+    assert report["samples"] == {"day_1": 12, "day_9": 18}
+    assert report["files_with"] == dict.fromkeys(whole.mutations, 2)
     joined = syclade.read_matrix(out / "matrix.SC")
     assert (joined.values == whole.values).all()
     labels = [line.split("\t") for line in (out / "metadata.tsv").read_text().splitlines()]
@@ -106,7 +106,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert [sample for _, sample in labels[1:]] == ["day_1"] * 12 + ["day_9"] * 18
     assert labels[12] == ["day_1:c11", "day_1"]
     for more, words in (([], "--force"), (["--force", "--samples", "A"], "1 name for 2 matrices")):
-        refused = CliRunner().invoke(cli, [*asked, *more])
+        refused = CliRunner().invoke(cli, [*options, *more])
         assert words in str(refused.exception)
     with pytest.raises(SystemExit):
         main(["infer", *files])

@@ -172,9 +172,9 @@ def test_labels_of_anndata(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
     unasked = labels_of(None, read_matrix(data))
     assert unasked is not None
     assert (unasked.specimens, list(unasked.columns)) == ((), ["day"])
-    asked = labels_of(None, read_matrix(data), "sample")
-    assert asked is not None
-    assert len(asked.specimens) == 12
+    options = labels_of(None, read_matrix(data), "sample")
+    assert options is not None
+    assert len(options.specimens) == 12
 
 
 def test_left_out_cells_have_no_labels() -> None:

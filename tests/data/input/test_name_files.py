@@ -125,15 +125,15 @@ def test_a_simulated_matrix_is_inferred_as_it_is(tmp_path: Path, run: Any, more:
     rates = ("--fp-rate", 0.01, "--fn-rate", 0.1)
     run("simulate", "--cells", 9, "--mutations", 5, *rates, "--seed", 1, "--out", made)
     true = () if "leaf" in more else ("--true-tree", made / "true_tree.newick")
-    asked = ("infer", made / "matrix.csv", *rates, *more, "--device", "numpy", "--chains", 2, "--steps", 50)
-    asked = (*asked, "--out", out, "--force")
+    request = ("infer", made / "matrix.csv", *rates, *more, "--device", "numpy", "--chains", 2, "--steps", 50)
+    request = (*request, "--out", out, "--force")
     line = f"syclade: names of the mutations: {made / 'matrix.geneNames'}"
-    assert run(*asked, *true).splitlines().count(line) == 1
+    assert run(*request, *true).splitlines().count(line) == 1
     assert json.loads((out / "run.json").read_text())["options"]["names"] == str(made / "matrix.geneNames")
     assert json.loads((out / "summary.json").read_text())["mutations"] == ["M1", "M2", "M3", "M4", "M5"]
-    assert "names" not in run(*asked, *true, "--quiet")
+    assert "names" not in run(*request, *true, "--quiet")
     (made / "other.names").write_text("a\nb\nc\nd\nM1\n")
-    assert "names" not in run(*asked, "--names", made / "other.names")
+    assert "names" not in run(*request, "--names", made / "other.names")
     assert json.loads((out / "summary.json").read_text())["mutations"] == ["a", "b", "c", "d", "M1"]
     if true:
         assert line in run("score", made / "matrix.csv", made / "true_tree.newick", *rates)

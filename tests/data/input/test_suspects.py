@@ -47,25 +47,25 @@ def test_names_tell_exchanged_rows(
     assert ("rows and columns may be exchanged" in caplog.text) is exchanged
 
 
-@pytest.mark.parametrize(("mutations", "cells", "told"), [(60, 6, True), (59, 6, False), (2000, 200, False)])
+@pytest.mark.parametrize(("mutations", "cells", "warns"), [(60, 6, True), (59, 6, False), (2000, 200, False)])
 def test_many_more_mutations_than_cells_are_pointed_out(
-    mutations: int, cells: int, told: bool, caplog: pytest.LogCaptureFixture
+    mutations: int, cells: int, warns: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, "syclade.input"):
         read_matrix(np.eye(mutations, cells, dtype=np.uint8))
-    assert ("if its rows are cells" in caplog.text) is told
+    assert ("if its rows are cells" in caplog.text) is warns
 
 
-@pytest.mark.parametrize(("seen", "cells", "told"), [(19, 20, True), (18, 20, False), (19, 19, False)])
+@pytest.mark.parametrize(("seen", "cells", "warns"), [(19, 20, True), (18, 20, False), (19, 19, False)])
 def test_mutations_in_nearly_all_cells_may_be_germline(
-    seen: int, cells: int, told: bool, caplog: pytest.LogCaptureFixture
+    seen: int, cells: int, warns: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     values = np.zeros((2, cells + 5), dtype=np.uint8)
     values[0, :seen], values[0, cells:] = 1, 3
     read_matrix(values, ("first", "second"))
     assert (
         "1 mutation is seen in at least 95 % of the cells with a value (first 95.0%)" in caplog.text
-    ) is told
+    ) is warns
 
 
 @pytest.mark.parametrize(

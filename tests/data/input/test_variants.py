@@ -75,8 +75,8 @@ def test_records_that_did_not_pass(read: Any, form: str, said: str | None) -> No
     names = ("1:100:A/G", "1:200:A/G", "1:300:A/G", "1:300:A/T", "1:400:A/G")
     assert grid.mutations == (names[:2] if said == "pass" else names)
     done = "are left out" if said == "pass" else "are used; --filter pass leaves them out"
-    told = "2 of 4 records did not pass their filters ('LowQual' 1, 'q10;LowQual' 1)"
-    assert grid.notes == (f"{told} and {done}",)
+    report = "2 of 4 records did not pass their filters ('LowQual' 1, 'q10;LowQual' 1)"
+    assert grid.notes == (f"{report} and {done}",)
 
 
 @pytest.mark.parametrize("form", READERS)
@@ -206,10 +206,10 @@ def test_equal_names_in_an_anndata(caplog: pytest.LogCaptureFixture) -> None:
 def test_layers_of_an_anndata_that_has_x_among_them() -> None:
     """From 0.13 on, `layers` of an AnnData has X under None."""
     table = np.ones((1, 1), np.float32)
-    for layers, told in (({None: table}, "none"), ({None: table, "a": table}, "a")):
+    for layers, report in (({None: table}, "none"), ({None: table, "a": table}, "a")):
         data = SimpleNamespace(obs_names=["c"], var_names=["m"], X=table, layers=layers, var={}, obs={})
         assert syclade.read_matrix(data).mutations == ("m",)
-        with pytest.raises(MatrixError, match=f"there is no layer x\nhint: there are {told}$"):
+        with pytest.raises(MatrixError, match=f"there is no layer x\nhint: there are {report}$"):
             syclade.read_matrix(data, layer="x", coding="scite")
 
 

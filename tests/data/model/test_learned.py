@@ -123,9 +123,9 @@ def test_scores_are_log_likelihoods_with_the_prior(rates: Rates, octaves: bool) 
     parents = validate_parents([7, 0, 0, 1, 7, 4, 4, 7])
     for places in (learned.start, (5, 11, 0), (8000, 4000, 0), (300, 8191, 0)):
         score = problem.best_attachments(parents, problem.rates_at(places)) @ problem.multiplicity
-        told = problem.to_nats(int(score) + problem.rate_tables.worth(places))
+        report = problem.to_nats(int(score) + problem.rate_tables.worth(places))
         wanted = log_likelihood(matrix, learned.at(places), parents) + learned.log_prior(places)
-        assert told == pytest.approx(wanted, abs=200 * problem.unit)
+        assert report == pytest.approx(wanted, abs=200 * problem.unit)
 
 
 def test_tables_tell_their_digest() -> None:

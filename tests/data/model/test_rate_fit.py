@@ -102,7 +102,7 @@ def test_rates_of_noise_remain_rates_of_errors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("true", "told", "wrong"),
+    ("true", "stated", "wrong"),
     [
         ((0.06, 0.3), (0.001, 0.2), ("fp_rate",)),
         ((0.06, 0.3), (0.001, 0.02), ("fp_rate", "fn_rate")),
@@ -112,11 +112,11 @@ def test_rates_of_noise_remain_rates_of_errors() -> None:
     ],
 )
 def test_rates_that_the_data_contradict(
-    true: tuple[float, float], told: tuple[float, float], wrong: tuple[str, ...]
+    true: tuple[float, float], stated: tuple[float, float], wrong: tuple[str, ...]
 ) -> None:
     made = simulate(100, 30, *true, 0.1, seed=4)
-    fitted = fit_rates(made.matrix, made.parents, Rates(*told))
-    assert misfit(made.matrix, made.parents, Rates(*told), fitted) == wrong
+    fitted = fit_rates(made.matrix, made.parents, Rates(*stated))
+    assert misfit(made.matrix, made.parents, Rates(*stated), fitted) == wrong
 
 
 def rows_of(seed: int) -> tuple[Matrix, NDArray[np.int32], Rates]:
@@ -126,16 +126,16 @@ def rows_of(seed: int) -> tuple[Matrix, NDArray[np.int32], Rates]:
     values = (rng.random((mutations, cells)) < rng.random((mutations, 1))).astype(np.uint8)
     values[rng.random((mutations, cells)) < 0.3 * rng.random()] = 3
     rates = 10 ** -rng.uniform(0, 4, 2)
-    told = Rates(*(0.998 * rates / max(1.0, rates.sum())).tolist())
-    return matrix_from_array(values), random_parents(mutations, rng), told
+    stated = Rates(*(0.998 * rates / max(1.0, rates.sum())).tolist())
+    return matrix_from_array(values), random_parents(mutations, rng), stated
 
 
 def test_advised_rates_are_allowed_and_not_contradicted_again() -> None:
     advised = 0
     for seed in range(150):
-        matrix, tree, told = rows_of(seed)
-        fitted = fit_rates(matrix, tree, told)
-        advice = advised_rates(matrix, tree, told, fitted)
+        matrix, tree, stated = rows_of(seed)
+        fitted = fit_rates(matrix, tree, stated)
+        advice = advised_rates(matrix, tree, stated, fitted)
         if advice is None:
             continue
         advised += 1
@@ -146,20 +146,20 @@ def test_advised_rates_are_allowed_and_not_contradicted_again() -> None:
     assert advised > 40
 
 
-@pytest.mark.parametrize("told", [(0.95, 0.02), (0.3, 0.6), (0.02, 0.95)])
-def test_a_rate_fitted_beside_a_large_one_is_allowed(told: tuple[float, float]) -> None:
+@pytest.mark.parametrize("stated", [(0.95, 0.02), (0.3, 0.6), (0.02, 0.95)])
+def test_a_rate_fitted_beside_a_large_one_is_allowed(stated: tuple[float, float]) -> None:
     """Both together, or one beside the other, add up to less than 1."""
     matrix = matrix_from_array(np.array([[0] * 30 + [1]] * 3, dtype=np.uint8))
     for name in ("fp_rate", "fn_rate"):
-        found = fit_rates(matrix, np.array([1, 2, 3, 3]), Rates(*told), (name,))
+        found = fit_rates(matrix, np.array([1, 2, 3, 3]), Rates(*stated), (name,))
         assert found.fp_rate + found.fn_rate < 1
 
 
 def test_one_error_in_few_values_is_chance() -> None:
     matrix = matrix_from_array(np.array([[1, 1, 1, 0], [1, 1, 0, 0]], dtype=np.uint8))
-    told, tree = Rates(1e-2, 0.2), np.array([2, 0, 2])
-    assert event_counts(matrix, told, tree)[1, 0] == 0
-    assert misfit(matrix, tree, told, fit_rates(matrix, tree, told)) == ()
+    stated, tree = Rates(1e-2, 0.2), np.array([2, 0, 2])
+    assert event_counts(matrix, stated, tree)[1, 0] == 0
+    assert misfit(matrix, tree, stated, fit_rates(matrix, tree, stated)) == ()
 
 
 @given(st.integers(0, 300), st.floats(0.01, 300.0))

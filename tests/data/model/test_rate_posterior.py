@@ -175,9 +175,9 @@ def test_the_command_tells_the_intervals(tmp_path: Path, capsys: pytest.CaptureF
     place = tmp_path / "matrix.csv"
     place.write_text("\n".join(" ".join(map(str, row)) for row in made.values.tolist()) + "\n")
     assert status_of("infer", str(place), "--device", "native", "--out", str(tmp_path / "out")) == 0
-    told = capsys.readouterr().out
-    assert "error rates estimated from the matrix: --fp-rate" in told
-    assert told.count("(90 %: ") == 2
+    report = capsys.readouterr().out
+    assert "error rates estimated from the matrix: --fp-rate" in report
+    assert report.count("(90 %: ") == 2
 
 
 def test_sums_are_those_by_the_definition_where_products_leave_the_range(

@@ -74,14 +74,14 @@ def written(words: list[str]) -> dict[str, Any]:
         out = Path(folder) / "out"
         done = CliRunner().invoke(cli, ["simulate", *words, "--out", str(out)])
         assert done.exit_code == 0, done.output
-        told: dict[str, Any] = json.loads((out / "simulation.json").read_text())
+        report: dict[str, Any] = json.loads((out / "simulation.json").read_text())
         names = (out / "matrix.geneNames").read_text().split()
-        copies = [f"{names[copy['mutation']]}_copy" for copy in told.get("copies", [])]
-        told["matrix"] = np.loadtxt(out / "matrix.csv", dtype=int, ndmin=2)
-        told["trees"] = [
+        copies = [f"{names[copy['mutation']]}_copy" for copy in report.get("copies", [])]
+        report["matrix"] = np.loadtxt(out / "matrix.csv", dtype=int, ndmin=2)
+        report["trees"] = [
             read_tree(out / name, [*names, *copies]).tolist() for name in ("true_tree.newick", "true_tree.gv")
         ]
-        return told
+        return report
 
 
 @settings(max_examples=25, deadline=None)
@@ -92,19 +92,19 @@ def test_the_files_give_the_matrix(
     """The true matrix follows from the tree, the copies and the nodes of the cells, as they are written."""
     words = f"--cells 15 --mutations {mutations} --fp-rate 1e-15 --fn-rate 1e-15 --seed {seed}"
     words += f" --recurrent {recurrent} --losses {losses}" + (" --doublets 0.5" if doublets else "")
-    told = written(words.split())
-    parents, copies = told["parents"], told.get("copies", [])
-    assert told["trees"] == [parents, parents]
+    report = written(words.split())
+    parents, copies = report["parents"], report.get("copies", [])
+    assert report["trees"] == [parents, parents]
     assert [copy["kind"] for copy in copies] == ["recurrent"] * recurrent + ["loss"] * losses
     assert [copy["node"] for copy in copies] == list(range(mutations, mutations + recurrent + losses))
     assert len({copy["mutation"] for copy in copies}) == len(copies)
     for copy in copies:
         assert_allowed(copy, parents)
-    partners = told.get("partners", [-1] * 15)
+    partners = report.get("partners", [-1] * 15)
     for mutation, cell in product(range(mutations), range(15)):
-        nodes = [told["attachments"][cell], *([partners[cell]] if partners[cell] >= 0 else [])]
+        nodes = [report["attachments"][cell], *([partners[cell]] if partners[cell] >= 0 else [])]
         expected = any(has(mutation, node, parents, copies) for node in nodes)
-        assert told["matrix"][mutation, cell] == expected
+        assert report["matrix"][mutation, cell] == expected
 
 
 @pytest.mark.parametrize(("recurrent", "losses"), [(1, 0), (0, 1)])

@@ -144,8 +144,8 @@ def test_the_command_marks_them(tmp_path: Path) -> None:
     words = ["simulate", "--cells=20", "--mutations=6", *rates, "--unplaced=2", "--seed=4", "--out"]
     said = CliRunner().invoke(cli, [*words, str(tmp_path)], catch_exceptions=False)
     assert said.exit_code == 0
-    told = json.loads((tmp_path / "simulation.json").read_text())
-    assert told["unplaced"] == list(simulate(20, 6, 0.01, 0.1, 0.0, 4, unplaced=2).unplaced)
+    written = json.loads((tmp_path / "simulation.json").read_text())
+    assert written["unplaced"] == list(simulate(20, 6, 0.01, 0.1, 0.0, 4, unplaced=2).unplaced)
 
 
 def test_mutations_with_rates_of_their_own() -> None:

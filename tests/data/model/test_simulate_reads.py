@@ -151,7 +151,7 @@ def test_refused_options(tmp_path: Path, options: str, words: str) -> None:
     done = CliRunner().invoke(
         cli, ["simulate", "--cells", "3", "--mutations", "3", *options.split(), "--out", str(tmp_path / "x")]
     )
-    told = str(done.exception) + done.output
+    written = str(done.exception) + done.output
     assert isinstance(done.exception, (OptionError, SystemExit, syclade.SycladeError))
-    assert words in told
+    assert words in written
     assert not (tmp_path / "x").exists()

@@ -166,9 +166,9 @@ def test_the_commands_take_the_rates(tmp_path: Path, capsys: pytest.CaptureFixtu
     names = ["--names", out / "matrix.geneNames"]
     score = float(run("score", out / "matrix.csv", out / "true_tree.gv", *rates, *names))
     assert score == log_likelihood(expected.matrix, RATES, expected.parents)
-    told = run("score", out / "matrix.csv", out / "true_tree.gv", *rates, *names, "--json")
-    assert '"hom_rate": 0.005' in told
-    assert '"2": {' in told
+    report = run("score", out / "matrix.csv", out / "true_tree.gv", *rates, *names, "--json")
+    assert '"hom_rate": 0.005' in report
+    assert '"2": {' in report
     quick = ["--chains", 2, "--steps", 50, "--device", "numpy", "--quiet"]
     found = syclade.infer(expected.matrix, **RATES.to_dict(), chains=2, steps=50, device="numpy")
     assert float(run("infer", out / "matrix.csv", *rates, *quick)) == found.log_likelihood

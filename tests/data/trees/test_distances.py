@@ -123,10 +123,10 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_compare_tells_it(files: tuple[Path, Path]) -> None:
     said = CliRunner().invoke(cli, ["compare", *map(str, files), "--json"], catch_exceptions=False)
-    told = json.loads(said.stdout)
-    assert told["ancestors"]["precision"] == pytest.approx(2 / 3)
-    assert told["ancestors"]["recall"] == 1.0
-    assert told["parents"]["distance"] == 2
+    report = json.loads(said.stdout)
+    assert report["ancestors"]["precision"] == pytest.approx(2 / 3)
+    assert report["ancestors"]["recall"] == 1.0
+    assert report["parents"]["distance"] == 2
     words = CliRunner().invoke(cli, ["compare", *map(str, files)], catch_exceptions=False).stdout
     assert "ancestor of            precision 0.6667  recall 1.0000  distance 1" in words
 

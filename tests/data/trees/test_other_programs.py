@@ -83,9 +83,9 @@ def test_distances_are_those_of_scphylo_tools(request: pytest.FixtureRequest) ->
         least = mutations if number % 2 else max(2, mutations // 3)  # mutation trees, and clone trees
         pairs.append([random_tree(draw, mutations, int(draw.integers(least, mutations + 1))) for _ in "ab"])
     given = [[as_matrix(tree) for tree in reversed(pair)] for pair in pairs]
-    told = told_by(request.config.getoption("--peers"), SCPHYLO, given)
+    report = told_by(request.config.getoption("--peers"), SCPHYLO, given)
     compared = 0
-    for (tree, true), theirs in zip(pairs, told, strict=True):
+    for (tree, true), theirs in zip(pairs, report, strict=True):
         found = distances_between(Pairs(*tree), Pairs(*true))
         mltd = multi_label_distance(*tree, *true)
         ours = {
@@ -154,8 +154,8 @@ def test_lines_of_the_pages_print_what_they_say(
     if language == "r":
         program = ["Rscript", "-e"]
         for package in re.findall(r"library\((\w+)\)", lines):
-            asked = f"quit(status = !requireNamespace('{package}', quietly = TRUE))"
-            if subprocess.run(["Rscript", "-e", asked], check=False, capture_output=True).returncode:
+            options = f"quit(status = !requireNamespace('{package}', quietly = TRUE))"
+            if subprocess.run(["Rscript", "-e", options], check=False, capture_output=True).returncode:
                 pytest.skip(f"R has no package {package}, which is not at the registries of make peers")
     ended = subprocess.run(
         [*program, lines],

@@ -22,7 +22,7 @@ def test_a_result_is_compared_with_the_true_tree(tmp_path: Path) -> None:
     matrix, tree, out = tmp_path / "matrix.csv", tmp_path / "true.newick", tmp_path / "out"
     np.savetxt(matrix, SIMULATION.matrix.values, fmt="%d")
     tree.write_text(to_newick(SIMULATION.parents, [str(at + 1) for at in range(6)]))
-    asked = [
+    options = [
         "infer",
         str(matrix),
         "--fp-rate",
@@ -35,7 +35,7 @@ def test_a_result_is_compared_with_the_true_tree(tmp_path: Path) -> None:
         "300",
     ]
     said = CliRunner().invoke(
-        cli, [*asked, "--true-tree", str(tree), "--out", str(out)], catch_exceptions=False
+        cli, [*options, "--true-tree", str(tree), "--out", str(out)], catch_exceptions=False
     )
     summary = json.loads((out / "summary.json").read_text())
     assert summary["true_tree"] == compare(np.array(summary["parents"], dtype=np.int32), SIMULATION.parents)

@@ -29,17 +29,17 @@ def main() -> None:
     parser.add_argument("cells", type=int)
     parser.add_argument("--scheduler", default="local:2")
     parser.add_argument("--chains", type=int, default=4, help="chains of a segment")
-    asked = parser.parse_args()
-    values = (np.random.default_rng(3).random((asked.mutations, asked.cells)) < 0.3).astype(np.uint8)
+    options = parser.parse_args()
+    values = (np.random.default_rng(3).random((options.mutations, options.cells)) < 0.3).astype(np.uint8)
     plan = make_plan(make_problem(matrix_from_array(values), Rates(0.01, 0.2)))
     info = ChainInfo(no_tallies(len(plan.kinds)))
-    chains = [(initial_state(plan, 1, chain), info) for chain in range(asked.chains)]
-    value = ChainsToOpen(plan, "auto", asked.chains, None, None, 1, names_host=True)
+    chains = [(initial_state(plan, 1, chain), info) for chain in range(options.chains)]
+    value = ChainsToOpen(plan, "auto", options.chains, None, None, 1, names_host=True)
     opening = packed(partial(open_chains, value))
-    segment = Segment(chains, [1] * asked.chains, 1.0)  # a single step: all of the time is overhead
+    segment = Segment(chains, [1] * options.chains, 1.0)  # a single step: all of the time is overhead
     print(f"problem {len(opening)} bytes")
     begun = time.perf_counter()
-    with open_scheduler(asked.scheduler) as executor:
+    with open_scheduler(options.scheduler) as executor:
         workers = Workers(executor)
         print(f"scheduler started: {time.perf_counter() - begun:.2f} s")
         job = Job(digest_of(opening), opening, "auto", advance_segment, segment)

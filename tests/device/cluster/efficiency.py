@@ -42,16 +42,16 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=2_000_000)
     parser.add_argument("--chains", type=int, default=16)
     parser.add_argument("--turns", type=int, default=3)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     os.environ["SYCLADE_THREADS"] = "2"
-    matrix = (np.random.default_rng(3).random((asked.mutations, asked.cells)) < 0.3).astype(np.uint8)
+    matrix = (np.random.default_rng(3).random((options.mutations, options.cells)) < 0.3).astype(np.uint8)
     walls, cpus = [], []
     with open_scheduler("local:2") as executor:
         places: list[dict[str, Any]] = [{"executor": executor}, {"device": "native"}]
         for place in places:  # loads the kernels
-            measured(matrix, asked.steps // 20, asked.chains, **place)
-        for turn in range(asked.turns):
-            found = [measured(matrix, asked.steps, asked.chains, **place) for place in places]
+            measured(matrix, options.steps // 20, options.chains, **place)
+        for turn in range(options.turns):
+            found = [measured(matrix, options.steps, options.chains, **place) for place in places]
             (wall, cpu), (wall_alone, cpu_alone) = found
             walls.append(wall / wall_alone)
             cpus.append(cpu / cpu_alone)

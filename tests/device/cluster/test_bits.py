@@ -86,11 +86,11 @@ def assert_shares(result: syclade.Result) -> None:
 def test_several_devices(devices: str, kind: str) -> None:
     result = infer(kind, device=devices)
     assert_same(result, kind)
-    asked = {choose_device(name).filter for name in devices.split(",")}
-    assert {one.executor.filter for one in result.work} == asked  # each has done some of it
+    options = {choose_device(name).filter for name in devices.split(",")}
+    assert {one.executor.filter for one in result.work} == options  # each has done some of it
     steps = sum(one.count for one in result.work if one.unit == "steps")
     assert steps == KINDS[kind]["chains"] * KINDS[kind]["steps"]
-    assert result.run()["device"] in asked
+    assert result.run()["device"] in options
     assert_shares(result)
 
 
@@ -114,8 +114,8 @@ def test_many_chains_move_at_once(kind: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_several_devices_search(kind: str, devices: str) -> None:
     result = infer(kind, device=devices)
     assert_same(result, kind)
-    asked = {choose_device(name).filter for name in devices.split(",")}
-    assert {one.executor.filter for one in result.work} <= asked
+    options = {choose_device(name).filter for name in devices.split(",")}
+    assert {one.executor.filter for one in result.work} <= options
     assert_shares(result)
 
 

@@ -175,21 +175,21 @@ def test_options_that_do_not_go_together() -> None:
     with pytest.raises(OptionError, match="--image"):
         syclade.infer([[0, 1]], fp_rate=0.1, fn_rate=0.1, device="cpu,native", image="x")
     process = begin("--scheduler", "local:2", "--device", "cpu,native")
-    _, told = process.communicate(timeout=60)
+    _, report = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert "--scheduler does not go with --device cpu,native" in told
+    assert "--scheduler does not go with --device cpu,native" in report
 
 
 @pytest.mark.slow
 def test_the_command_shares_a_run_and_says_where(tmp_path: Path) -> None:
     process = begin("--steps", "20000", "--scheduler", "local:2", "--out", str(tmp_path / "a"))
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == 0, told
-    assert "dashboard" not in told
+    _, report = process.communicate(timeout=120)
+    assert process.returncode == 0, report
+    assert "dashboard" not in report
     run = json.loads((tmp_path / "a" / "run.json").read_text())
     assert sum(one["count"] for one in run["work"]) == 4 * 20_000
     assert all(", on " in one["device_name"] for one in run["work"])
-    assert "Traceback" not in told
+    assert "Traceback" not in report
 
 
 @pytest.mark.slow
@@ -204,12 +204,12 @@ def test_signals_leave_no_workers(times: int, tmp_path: Path) -> None:
         for _ in range(times):
             process.send_signal(signal.SIGINT)
             time.sleep(0.6 if times > 1 else 0)
-        _, told = process.communicate(timeout=60)
+        _, report = process.communicate(timeout=60)
     finally:
         process.kill()
     assert gone(workers, 20)
-    assert process.returncode == 128 + signal.SIGINT, told
-    assert "Traceback" not in told
+    assert process.returncode == 128 + signal.SIGINT, report
+    assert "Traceback" not in report
     if times == 1:
         assert "summary.json" in json.loads((tmp_path / "a" / "run.json").read_text())["files"]
 

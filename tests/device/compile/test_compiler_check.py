@@ -51,9 +51,9 @@ def test_a_compiler_that_does_not_import_is_not_offered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, reason: str
 ) -> None:
     broken(tmp_path, monkeypatch, source)
-    told = kernel_origin(CPU)
-    assert told.endswith(f"; no others: {reason}")
-    assert "others by" not in told
+    report = kernel_origin(CPU)
+    assert report.endswith(f"; no others: {reason}")
+    assert "others by" not in report
     sycl_compiler_problem.cache_clear()
     monkeypatch.undo()  # a failure is not remembered
     assert sycl_compiler_problem() is None

@@ -70,8 +70,8 @@ def ordinary() -> syclade.Result:
 def changed(image: Path, target: Path, **changes: Any) -> Path:
     """Write a copy of an image with changes in its description; None removes a key."""
     line, _, binary = image.read_bytes().partition(b"\n")
-    told = {name: value for name, value in (json.loads(line) | changes).items() if value is not None}
-    target.write_bytes(packed({name: told[name] for name in told if name != "sha256"}, binary))
+    report = {name: value for name, value in (json.loads(line) | changes).items() if value is not None}
+    target.write_bytes(packed({name: report[name] for name in report if name != "sha256"}, binary))
     return target
 
 
@@ -225,9 +225,9 @@ def test_an_image_for_other_observed_values(images: dict[str, Path]) -> None:
     values = Case(8, 13, kind="zygosity").values
     with pytest.raises(SycladeError) as caught:
         syclade.infer(values, image=images["cpu"], fn_rate_hom=0.1, hom_rate=0.001, **SETTINGS)
-    told = str(caught.value)
-    assert "the image is for 2 kinds of observed values, the matrix has 3" in told
-    assert "homozygous" in told
+    report = str(caught.value)
+    assert "the image is for 2 kinds of observed values, the matrix has 3" in report
+    assert "homozygous" in report
 
 
 @pytest.mark.sycl
@@ -321,8 +321,8 @@ def test_what_is_read(images: dict[str, Path]) -> None:
 def own_image(vendor_image: Path, own_cache: Path) -> Path:
     """Return the vendor's image, with the digest of this syclade's kernels in its manifest."""
     manifest = vendor_image.parent / "manifest.json"
-    told = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps(told | {"sources": exported_kernel().kernel.sources}))
+    report = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(report | {"sources": exported_kernel().kernel.sources}))
     return vendor_image
 
 

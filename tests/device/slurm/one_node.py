@@ -120,12 +120,12 @@ def one_node(folder: Path) -> Iterator[dict[str, str]]:
 
 def _wait_until_idle(environment: dict[str, str], folder: Path) -> None:
     """Wait until the node takes jobs."""
-    told = ""
+    report = ""
     for _ in range(60):
         found = subprocess.run(["sinfo", "-h", "-o", "%t"], env=environment, capture_output=True, text=True)
-        told = found.stdout.strip() or found.stderr
-        if told == "idle":
+        report = found.stdout.strip() or found.stderr
+        if report == "idle":
             return
         time.sleep(0.5)
     logs = [path.read_text(errors="replace")[-1500:] for path in sorted(folder.glob("*.[lo][ou][gt]"))]
-    raise RuntimeError("\n".join([f"the node is not idle: {told}", *logs]))
+    raise RuntimeError("\n".join([f"the node is not idle: {report}", *logs]))

@@ -59,8 +59,8 @@ def wait_for(environment: dict[str, str], count: int, process: subprocess.Popen[
 
 
 def end(process: subprocess.Popen[str], folder: Path) -> dict[str, bytes]:
-    _, told = process.communicate(timeout=600)
-    assert process.returncode == 0, told
+    _, report = process.communicate(timeout=600)
+    assert process.returncode == 0, report
     return content_of(folder / "out")
 
 

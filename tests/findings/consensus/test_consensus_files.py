@@ -37,8 +37,8 @@ MADE = simulate(cells=20, mutations=7, fp_rate=0.02, fn_rate=0.2, missing=0.1, s
 
 
 def infer(**options: Any) -> syclade.Result:
-    asked: dict[str, Any] = {"chains": 2, "steps": 4000, "samples": 20, "device": "native", **options}
-    return syclade.infer(MADE.matrix, fp_rate=0.02, fn_rate=0.2, seed=2, **asked)
+    arguments: dict[str, Any] = {"chains": 2, "steps": 4000, "samples": 20, "device": "native", **options}
+    return syclade.infer(MADE.matrix, fp_rate=0.02, fn_rate=0.2, seed=2, **arguments)
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
@@ -112,15 +112,17 @@ def test_the_command_writes_and_compares(tmp_path: Path) -> None:
     np.savetxt(matrix, MADE.matrix.values, fmt="%d")
     numbers = tuple(str(number) for number in range(1, 8))
     true.write_text(to_newick(MADE.parents, numbers))
-    asked = ["infer", str(matrix), "--fp-rate=0.02", "--fn-rate=0.2", "--device=native", "--chains=2"]
-    asked += ["--steps=4000", "--samples=20", f"--out={out}"]
-    said = CliRunner().invoke(cli, [*asked, f"--true-tree={true}"], catch_exceptions=False)
+    arguments = ["infer", str(matrix), "--fp-rate=0.02", "--fn-rate=0.2", "--device=native", "--chains=2"]
+    arguments += ["--steps=4000", "--samples=20", f"--out={out}"]
+    said = CliRunner().invoke(cli, [*arguments, f"--true-tree={true}"], catch_exceptions=False)
     assert said.exit_code == 0
     assert "consensus of the samples: 7 mutations in " in said.stdout
-    told = json.loads((out / "summary.json").read_text())["consensus"]
+    report = json.loads((out / "summary.json").read_text())["consensus"]
     tree = clone_tree_from_newick((out / "consensus.newick").read_text(), numbers)
-    assert (told["clone_of"], told["parents"]) == (tree.clone_of.tolist(), tree.parents.tolist())
-    assert told["true_tree"]["ancestors"]["shared"] == agreement_with(tree, MADE.parents)["ancestors"].shared
+    assert (report["clone_of"], report["parents"]) == (tree.clone_of.tolist(), tree.parents.tolist())
+    assert (
+        report["true_tree"]["ancestors"]["shared"] == agreement_with(tree, MADE.parents)["ancestors"].shared
+    )
     assert {path.name for path in out.iterdir()} == {
         *MUTATION.file_names,
         *MUTATION.sample_names,
@@ -128,7 +130,7 @@ def test_the_command_writes_and_compares(tmp_path: Path) -> None:
     }
     assert MUTATION.consensus_names == FILES
     assert set(FILES) <= set(json.loads((out / "run.json").read_text())["files"])
-    CliRunner().invoke(cli, [*asked[:6], f"--out={out}", "--force"], catch_exceptions=False)
+    CliRunner().invoke(cli, [*arguments[:6], f"--out={out}", "--force"], catch_exceptions=False)
     assert {path.name for path in out.iterdir()} == {
         *MUTATION.file_names,
         "cells.tsv",

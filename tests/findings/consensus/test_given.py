@@ -124,22 +124,22 @@ def test_the_command_writes_files_and_replaces_none(tmp_path: Path) -> None:
     many = tmp_path / "many.nwk"
     many.write_text("".join(to_newick(tree, NAMES) for tree in trees))
     (tmp_path / "weights.txt").write_text("\n".join(["1"] * 11 + ["0.5"]))
-    asked = ["consensus", str(many), "--weights", str(tmp_path / "weights.txt"), "--out", str(out)]
-    said = CliRunner().invoke(cli, [*asked, "--json"], catch_exceptions=False)
-    told = json.loads(said.stdout)
-    assert (told["trees"], len(told["mutations"])) == (12, 8)
+    options = ["consensus", str(many), "--weights", str(tmp_path / "weights.txt"), "--out", str(out)]
+    said = CliRunner().invoke(cli, [*options, "--json"], catch_exceptions=False)
+    report = json.loads(said.stdout)
+    assert (report["trees"], len(report["mutations"])) == (12, 8)
     assert sorted(path.name for path in out.iterdir()) == ["clones.tsv", "consensus.newick", "relations.tsv"]
     again = syclade.compare(out / "consensus.newick", out / "consensus.newick")
     assert again.shared == 8
-    refused = CliRunner().invoke(cli, asked)
+    refused = CliRunner().invoke(cli, options)
     assert "already has consensus.newick" in str(refused.exception)
     assert (
         CliRunner()
-        .invoke(cli, [*asked, "--force"], catch_exceptions=False)
+        .invoke(cli, [*options, "--force"], catch_exceptions=False)
         .stdout.startswith("consensus of 12 trees: 8 mutations in ")
     )
     (tmp_path / "weights.txt").write_text("1\nx\n")
-    bad = CliRunner().invoke(cli, [*asked, "--force"])
+    bad = CliRunner().invoke(cli, [*options, "--force"])
     assert "weights.txt:2: 'x' is not a number" in str(bad.exception)
     for trees_of in ([str(tmp_path / "none.nwk")], [str(out.parent / "weights.txt")]):
         failed = CliRunner().invoke(cli, ["consensus", *trees_of, "--out", str(tmp_path / "c")])

@@ -81,7 +81,7 @@ def test_what_follows_from_other_pairs_is_claimed() -> None:
 
 
 def test_nothing_follows_through_a_mutation_without_order() -> None:
-    """A is in all cells, as germline variants are, and so is C in its panel: A may be above C, or below it."""
+    """A and C are in all cells of their panels, as germline variants are: A may be above C, or below it."""
     cells = [(1, 0, 3)] * 50 + [(1, 1, 3)] * 50 + [(1, 3, 1)] * 100
     matrix = matrix_from_array(np.array(cells, dtype=np.uint8).T, ("A", "B", "C"))
     one_order, other_order = np.array([3, 2, 0, 3]), np.array([2, 0, 3, 3])

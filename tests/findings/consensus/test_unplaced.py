@@ -202,12 +202,12 @@ def test_all_tables_say_so(result: syclade.Result, tmp_path: Path) -> None:
     assert rows(tmp_path / "attachments.tsv")[24]["support"] == ""
     assert "[&&NHX:unplaced=yes]" in (tmp_path / "support.nhx").read_text()
     assert "nan" not in (tmp_path / "tree.gv").read_text()
-    told = json.loads((tmp_path / "summary.json").read_text())
-    assert told["unplaced"] == {
+    written = json.loads((tmp_path / "summary.json").read_text())
+    assert written["unplaced"] == {
         "mutations": {NO_OBSERVATION: ["NO_DATA"], NEVER_SEEN: ["NEVER_SEEN"]},
         "cells": {NO_OBSERVATION: ["s24"]},
     }
-    assert told["consensus"]["clone_of"] == [1, 2, 3, None, None]
+    assert written["consensus"]["clone_of"] == [1, 2, 3, None, None]
     page = (tmp_path / "report.html").read_text()
     clones = len(result.kind.clones(result.tree)) - 1
     assert f"Most likely tree: {clones} clones." in page

@@ -132,9 +132,9 @@ def test_infer_sets_aside_a_mutation_without_a_sure_place(
     assert (rows[20]["parent"], rows[20]["transfer"]) == ("unplaced", "")
     assert float(rows[20]["p_place"]) < PLACE
     assert float(rows[0]["transfer"]) > 0.9
-    told = json.loads((tmp_path / "summary.json").read_text())
-    assert told["unplaced"]["mutations"] == {UNCERTAIN: ["M20"]}
-    assert told["unplaced"]["best_place"]["M20"] < PLACE
+    written = json.loads((tmp_path / "summary.json").read_text())
+    assert written["unplaced"]["mutations"] == {UNCERTAIN: ["M20"]}
+    assert written["unplaced"]["best_place"]["M20"] < PLACE
     assert ":transfer=" in (tmp_path / "support.nhx").read_text()
     page = (tmp_path / "report.html").read_text()
     assert "the sampled trees have them in many places" in page

@@ -119,9 +119,9 @@ def test_shares() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    asked = [str(EXAMPLE / "matrix.csv"), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "native"]
+    arguments = [str(EXAMPLE / "matrix.csv"), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "native"]
     said = CliRunner().invoke(
-        cli, ["infer", *asked, "--max-trees", "7", "--out", str(tmp_path / "out")], catch_exceptions=False
+        cli, ["infer", *arguments, "--max-trees", "7", "--out", str(tmp_path / "out")], catch_exceptions=False
     )
     assert "trees have this log-likelihood" in said.stdout
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
@@ -130,7 +130,7 @@ def test_files(tmp_path: Path) -> None:
     assert {f"tree_{number}.newick" for number in range(count)} <= names
     assert {"co_optimal.tsv", "co_optimal.gv"} <= names
     scores = {
-        syclade.score(asked[0], tmp_path / "out" / f"tree_{number}.gv", fp_rate=0.001, fn_rate=0.2)
+        syclade.score(arguments[0], tmp_path / "out" / f"tree_{number}.gv", fp_rate=0.001, fn_rate=0.2)
         for number in range(count)
     }
     assert scores == {summary["log_likelihood"]}

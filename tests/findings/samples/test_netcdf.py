@@ -136,15 +136,15 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
     matrix, out = tmp_path / "matrix.csv", tmp_path / "out"
     matrix.write_text("0 1 0 1\n0 1 1 0\n")
     rates = ["--fp-rate", "0.05", "--fn-rate", "0.3", "--device", "numpy", "--chains", "2"]
-    asked: list[Any] = ["infer", str(matrix), *rates, "--netcdf", "--out", str(out)]
-    said = CliRunner().invoke(cli, asked)
+    options: list[Any] = ["infer", str(matrix), *rates, "--netcdf", "--out", str(out)]
+    said = CliRunner().invoke(cli, options)
     assert isinstance(said.exception, OptionError)
     assert said.exception.message == "--netcdf without --samples"
     chains = ["--steps", "400", "--samples", "10"]
-    CliRunner().invoke(cli, [*asked, *chains], catch_exceptions=False)
+    CliRunner().invoke(cli, [*options, *chains], catch_exceptions=False)
     with h5netcdf.File(out / "samples.nc", "r") as file:
         assert file["posterior"]["parents"].shape == (2, 30, 2)
-    again = CliRunner().invoke(cli, [*asked, *chains])
+    again = CliRunner().invoke(cli, [*options, *chains])
     assert isinstance(again.exception, OutputError)
     assert "samples.nc" in str(again.exception)
 

@@ -26,8 +26,8 @@ RATES = Rates(0.05, 0.3)
 
 
 def infer(**options: Any) -> syclade.Result:
-    asked: dict[str, Any] = {"chains": 4, "steps": 40_000, "samples": 20, "device": "native", **options}
-    return syclade.infer(MATRIX, fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate, seed=2, **asked)
+    arguments: dict[str, Any] = {"chains": 4, "steps": 40_000, "samples": 20, "device": "native", **options}
+    return syclade.infer(MATRIX, fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate, seed=2, **arguments)
 
 
 def test_features_count_what_events_have() -> None:
@@ -94,7 +94,7 @@ def test_one_seed_gives_one_sample_everywhere() -> None:
 def test_files_and_words(tmp_path: Path) -> None:
     matrix, out = tmp_path / "matrix.csv", tmp_path / "out"
     np.savetxt(matrix, MATRIX.values, fmt="%d")
-    asked = [
+    arguments = [
         "--fp-rate",
         "0.05",
         "--fn-rate",
@@ -108,7 +108,7 @@ def test_files_and_words(tmp_path: Path) -> None:
     ]
     said = CliRunner().invoke(
         cli,
-        ["infer", str(matrix), *asked, "--steps", "900", "--samples", "100", "--out", str(out)],
+        ["infer", str(matrix), *arguments, "--steps", "900", "--samples", "100", "--out", str(out)],
         catch_exceptions=False,
     )
     assert "12 samples of 2 chains" in said.stdout
@@ -116,8 +116,8 @@ def test_files_and_words(tmp_path: Path) -> None:
     lines = (out / "tree.samples").read_text().splitlines()
     assert len(lines) == 12
     assert (out / "posterior.tsv").read_text().startswith("relation\tupper\tlower\tshare\n")
-    told = json.loads((out / "summary.json").read_text())["samples"]
-    assert (told["samples"], told["every"], told["burn_in"]) == (12, 100, 225)
+    warned = json.loads((out / "summary.json").read_text())["samples"]
+    assert (warned["samples"], warned["every"], warned["burn_in"]) == (12, 100, 225)
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,12 @@ def test_kept_trees_keep_no_others() -> None:
     assert all(kept.base is None for kept in chain.trees), "a view keeps its whole block in memory"
 
 
-@pytest.mark.parametrize(("samples", "told"), [(20_000, "too few samples to judge"), (100, None)])
-def test_warnings_have_no_nan(samples: int, told: str | None) -> None:
+@pytest.mark.parametrize(("samples", "warned"), [(20_000, "too few samples to judge"), (100, None)])
+def test_warnings_have_no_nan(samples: int, warned: str | None) -> None:
     sampled = infer(samples=samples, learn_fn=0.2).samples
     assert sampled is not None
     assert not [words for words in sampled.warnings if "nan" in words]
-    assert told is None or any(told in words for words in sampled.warnings)
+    assert warned is None or any(warned in words for words in sampled.warnings)
 
 
 def test_samples_of_one_score_are_told() -> None:

@@ -45,8 +45,8 @@ def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.M
     assert interval.low < found.sampled_under.fn_rate < interval.high
     assert result.consensus is not None
     assert result.consensus.rates == found.sampled_under
-    told = result.summary()["support"]["rates"]["sampled_under"]
-    assert told == {"fp_rate": found.sampled_under.fp_rate, "fn_rate": found.sampled_under.fn_rate}
+    report = result.summary()["support"]["rates"]["sampled_under"]
+    assert report == {"fp_rate": found.sampled_under.fp_rate, "fn_rate": found.sampled_under.fn_rate}
     again = shlex.split(command_of("MATRIX", result.options))
     assert not {"--fp-rate", "--fn-rate"} & set(again)  # rates that are given would not be corrected
     # Control: without, most of the trees do not count.

@@ -71,10 +71,10 @@ def test_support_counts_the_sampled_trees(result: syclade.Result) -> None:
 def test_the_tree_is_that_without_support(result: syclade.Result) -> None:
     without = infer(support="none")
     assert without.support is None
-    told = result.summary()
-    assert told.pop("support")["enough"] is support_of(result).enough
-    assert told.pop("consensus")["clones"] > 0
-    assert told == without.summary()
+    written = result.summary()
+    assert written.pop("support")["enough"] is support_of(result).enough
+    assert written.pop("consensus")["clones"] > 0
+    assert written == without.summary()
     assert without.to_newick() == result.to_newick()
     steps, less = (sum(one.count for one in each.work if one.unit == STEPS) for each in (result, without))
     assert steps - less == CHAINS * support_of(result).steps

@@ -67,13 +67,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ]
     with pytest.raises(SystemExit) as ended:
         run(*given, "--device=native", f"--out={out}")
-    told = json.loads((out / "consensus.json").read_text())
-    assert ended.value.code == (0 if told["holds"] else 1)
-    assert {one["seed"] for one in told["found"]} == {told["settings"]["seed"], told["settings"]["seed"] + 1}
-    methods = [one["method"] for one in told["found"] if one["seed"] == told["settings"]["seed"]]
+    report = json.loads((out / "consensus.json").read_text())
+    assert ended.value.code == (0 if report["holds"] else 1)
+    assert {one["seed"] for one in report["found"]} == {
+        report["settings"]["seed"],
+        report["settings"]["seed"] + 1,
+    }
+    methods = [one["method"] for one in report["found"] if one["seed"] == report["settings"]["seed"]]
     assert methods[:3] == ["most likely tree", "pairs ≥ 0.5", "consensus 0.6, 0.6"]
     assert len(set(methods)) == len(methods)
-    true = {one["ancestors"]["true"] for one in told["found"] if one["seed"] == told["settings"]["seed"]}
+    true = {one["ancestors"]["true"] for one in report["found"] if one["seed"] == report["settings"]["seed"]}
     assert len(true) == 1
     table = (out / "consensus.md").read_text()
     assert table in capsys.readouterr().out
@@ -142,10 +145,10 @@ def test_the_command_of_branches(
     out = tmp_path / "out"
     with pytest.raises(SystemExit) as ended:
         run("branches", "--inputs=1", "--device=native", f"--out={out}")
-    told = json.loads((out / "branches.json").read_text())
-    assert ended.value.code == (0 if told["holds"] else 1)
-    assert [one["arm"] for one in told["found"]] == list(ARMS)
-    assert {one["pairs"] for one in told["found"]} == {6}
-    likely = told["found"][0]
+    report = json.loads((out / "branches.json").read_text())
+    assert ended.value.code == (0 if report["holds"] else 1)
+    assert [one["arm"] for one in report["found"]] == list(ARMS)
+    assert {one["pairs"] for one in report["found"]} == {6}
+    likely = report["found"][0]
     assert (likely["clones"], likely["sure"], likely["claimed"]) == (6, 6, 6)
     assert (out / "branches.md").read_text() in capsys.readouterr().out

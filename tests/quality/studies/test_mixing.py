@@ -39,11 +39,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     sizes = ["--cells=20", "--mutations=10", "--inputs=2", "--steps=4000"]
     with pytest.raises(SystemExit) as ended:
         run("mixing", *sizes, "--device=native", f"--out={out}")
-    told = json.loads((out / "mixing.json").read_text())
-    assert ended.value.code == (0 if told["holds"] else 1)
-    assert [one["guided"] for one in told["found"]] == [False, True] * 2
-    assert all(one["steps"] == 4 * 2000 and one["pairs"] > 0 for one in told["found"])
-    assert all(one["worst"] <= one["tenth"] <= one["median"] for one in told["found"])
+    report = json.loads((out / "mixing.json").read_text())
+    assert ended.value.code == (0 if report["holds"] else 1)
+    assert [one["guided"] for one in report["found"]] == [False, True] * 2
+    assert all(one["steps"] == 4 * 2000 and one["pairs"] > 0 for one in report["found"])
+    assert all(one["worst"] <= one["tenth"] <= one["median"] for one in report["found"])
     table = (out / "mixing.md").read_text()
     assert table in capsys.readouterr().out
     assert table.count("\n") == 2 + 4

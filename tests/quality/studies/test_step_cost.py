@@ -34,14 +34,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     sizes = ["--cells=16", "--cells=32", "--mutations=8", "--mutations=16"]
     with pytest.raises(SystemExit) as ended:
         run("step-cost", *sizes, "--seconds=0.01", "--repeats=2", f"--out={tmp_path}")
-    told = json.loads((tmp_path / "step-cost.json").read_text())
-    assert ended.value.code == (0 if told["holds"] else 1)
-    assert [(one["cells"], one["mutations"]) for one in told["costs"]] == [
+    report = json.loads((tmp_path / "step-cost.json").read_text())
+    assert ended.value.code == (0 if report["holds"] else 1)
+    assert [(one["cells"], one["mutations"]) for one in report["costs"]] == [
         (16, 8),
         (16, 16),
         (32, 8),
         (32, 16),
     ]
-    assert all(len(one["turns"]) == 2 and one["cpu_ns"] > 0 for one in told["costs"])
+    assert all(len(one["turns"]) == 2 and one["cpu_ns"] > 0 for one in report["costs"])
     assert (tmp_path / "step-cost.png").read_bytes().startswith(b"\x89PNG")
     assert "16 mutations" in capsys.readouterr().out
