@@ -16,6 +16,7 @@ _STUDIES = {
     "doublets": (f"{_CLI}.doublets", "Measure what the model of doublets brings."),
     "evidence": (f"{_CLI}.evidence", "Compare trees of reads with trees of their calls."),
     "mixing": (f"{_CLI}.mixing", "Measure how well the chains for support mix."),
+    "pipeline": (f"{_CLI}.pipeline", "Build and run exported pipelines, and compare them with chains."),
     "rates": (f"{_CLI}.rates", "Compare intervals of estimated error rates with truths."),
     "recurrence": (f"{_CLI}.recurrence", "Compare tests of recurrence with the truth."),
     "releases": (f"{_CLI}.releases", "Draw the speed of chains of each release."),

@@ -31,9 +31,10 @@ HEADERS = [STUBS, *(Path(os.environ[name]) for name in ("HLS_HEADERS",) if name 
 def test_two_words_and_three_values(headers: Path, tmp_path: Path) -> None:
     given = zygosity(tmp_path, 70, 20)
     export(tmp_path / "p", "--hls", "vitis", *given, "--states", "24", "--steps", "20", "--chains", "30")
-    status, report = Simulation(tmp_path / "p", "pipeline.cpp", headers).run("1", "6", "24")
+    status, report = Simulation(tmp_path / "p", "pipeline.cpp", headers).run("1", "6", "24", "1")
     assert status == 0
-    assert [run["states"] for run in report["runs"]] == [1, 6, 24]
+    assert [run["states"] for run in report["runs"]] == [1, 6, 24, 1]
+    assert all(run["as_expected"] for run in report["runs"])
     assert (report["chains"], report["steps"], report["as_expected"]) == (30, 20, True)
     one, *others = report["runs"]
     assert one["most_stages_at_once"] == 1
@@ -50,6 +51,7 @@ def test_a_broken_stage_is_noticed(tmp_path: Path) -> None:
     status, report = Simulation(tmp_path / "p", "pipeline.cpp", STUBS).run()
     assert status == 1
     assert "score" in report["runs"][0]["wrong"]
+    assert not report["runs"][0]["as_expected"]
 
 
 def test_pragmas_fit_what_they_mean(tmp_path: Path) -> None:

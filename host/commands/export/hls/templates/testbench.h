@@ -136,7 +136,8 @@ static int run_all(int count, char **numbers, const std::function<void(u64, u64,
     bool all_right = true;
     std::printf("{\"nodes\": %d, \"words\": %d, \"cells\": %d, \"unroll\": %d, \"chains\": %lu, \"steps\": %lu, \"runs\": [",
         NODES, WORDS, CELLS, UNROLL, (unsigned long)chains, (unsigned long)steps);
-    for (const u64 in_flight : states) {
+    for (std::size_t at = 0; at < states.size(); at++) {
+        const u64 in_flight = states[at];
         Arrays found = vectors;
         begins = sum_at_work = 0;
         most_at_work = 0;
@@ -151,9 +152,10 @@ static int run_all(int count, char **numbers, const std::function<void(u64, u64,
             }
         }
         all_right = all_right && wrong.empty();
-        std::printf("%s{\"states\": %lu, \"wrong\": [%s], \"seconds\": %g, \"steps_per_second\": %g, ",
-            in_flight == states.front() ? "" : ", ", (unsigned long)in_flight, wrong.c_str(), seconds.count(),
-            static_cast<double>(chains * steps) / seconds.count());
+        std::printf("%s{\"states\": %lu, \"as_expected\": %s, \"wrong\": [%s], \"seconds\": %g, "
+                    "\"steps_per_second\": %g, ",
+            at == 0 ? "" : ", ", (unsigned long)in_flight, wrong.empty() ? "true" : "false", wrong.c_str(),
+            seconds.count(), static_cast<double>(chains * steps) / seconds.count());
         print_counts();
         std::printf(", \"stages_at_once\": %g, \"most_stages_at_once\": %d}",
             static_cast<double>(sum_at_work) / static_cast<double>(std::max<u64>(1, begins)), most_at_work.load());

@@ -1,0 +1,1 @@
+"""Exported projects of the pipeline, built and run: their states beside chains, and stages at once."""
