@@ -79,7 +79,7 @@ MODULES = {
     "host.device.cluster.workers": "workers",
     "host.device.compile.parallel_translation": "SYCL devices",
     "host.data.input.metadata": "labels of cells",
-    "host.findings.consensus.consensus": "samples",
+    "host.findings.consensus.find_consensus": "samples",
     "host.data.model.likelihood": "genotypes",
     "host.data.model.pairs": "genotypes",
     "host.findings.consensus.finding": "labels of cells, and genotypes",

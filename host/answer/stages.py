@@ -89,6 +89,7 @@ def _add_consensus(
     )
     if consensus is None:
         return
+    draft.unplaced = consensus.unplaced
     if labels is not None:
         consensus = replace(consensus, labels=labels.columns)
         if labels.specimens:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from syclade.host.ground.atomic import Content
 
 __all__ = [
+    "CONTRADICTED",
     "INPUT",
     "LEFT_OUT",
     "NEVER_SEEN",
@@ -54,6 +55,7 @@ NO_OBSERVATION = "without an observation"
 NEVER_SEEN = "seen in no cell"
 NO_OTHER = "observed only at unplaced mutations"
 UNCERTAIN = "without a sure place"
+CONTRADICTED = "that cells contradict at each place"
 """Reasons, to follow "1 mutation" or "2 cells"."""
 
 
@@ -101,8 +103,14 @@ class Unplaced:
     @property
     def silent(self) -> Unplaced:
         """Mutations and cells about which the data say nothing."""
-        known = {row: reason for row, reason in self.mutations.items() if row not in self.best_place}
+        said = (UNCERTAIN, CONTRADICTED)
+        known = {row: reason for row, reason in self.mutations.items() if reason not in said}
         return Unplaced(known, self.cells)
+
+    @property
+    def contradicted(self) -> Unplaced:
+        """Mutations that cells contradict at each place."""
+        return Unplaced({row: reason for row, reason in self.mutations.items() if reason == CONTRADICTED})
 
     def placed_mutations(self, count: int) -> NDArray[np.int64]:
         """Return the rows of the placed mutations, of this many in all."""
@@ -307,7 +315,7 @@ class UnplacedFinding(Finding):
         """Return the reasons, and the probability of the best place of uncertain mutations."""
         if not self.unplaced:
             return None
-        silent, uncertain = self.unplaced.silent, self.unplaced.uncertain
+        silent, uncertain, against = self.unplaced.silent, self.unplaced.uncertain, self.unplaced.contradicted
         warnings = []
         if silent:
             warnings.append(
@@ -316,6 +324,10 @@ class UnplacedFinding(Finding):
         if uncertain:
             warnings.append(
                 f"{uncertain.words(self.mutations, self.cells)}: the sampled trees have them in many places."
+            )
+        if against:
+            warnings.append(
+                f"{against.words(self.mutations, self.cells)}: see the warnings of the consensus."
             )
         rows = [
             (self.mutations[row], f"{share:.2g}")

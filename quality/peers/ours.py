@@ -13,7 +13,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
-from syclade.host.findings.consensus.consensus import find_consensus
+from syclade.host.findings.consensus.find_consensus import find_consensus
 from syclade.host.findings.consensus.search import THRESHOLDS, Thresholds
 from syclade.host.ground.errors import RatesError
 from syclade.quality.calibration.sampling import with_equal_nodes

@@ -148,7 +148,7 @@ def fish_scene(files: ResultFiles, tree: DrawnTree, style: Style) -> Scene:
         "Height: share of the cells at each time point that are of the clone or of those inside it; curves "
         "between the dashed lines are interpolated. White: cells without mutations.",
         *([] if is_to_scale(points) else ["The time points are drawn at equal distances, not to scale."]),
-        *([f"Not placed, as the data say too little: {', '.join(tree.unplaced)}."] if tree.unplaced else []),
+        *([f"Not placed by the data: {', '.join(tree.unplaced)}."] if tree.unplaced else []),
     ]
     lines = max(len(wrapped([point], SHORTEST - 10, SMALL)) for point in points)
     below = max(bottom, top + FISH_HEIGHT + 20 + 14 * lines)

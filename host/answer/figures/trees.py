@@ -225,7 +225,7 @@ def notes_of(tree: DrawnTree) -> list[str]:
             "below 50 %, its edge is dashed."
         )
     if tree.unplaced:
-        words.append(f"Not placed, as the data say too little: {', '.join(tree.unplaced)}.")
+        words.append(f"Not placed by the data: {', '.join(tree.unplaced)}.")
     return words
 
 

@@ -47,7 +47,7 @@ def sentences_of(result: Result, files: ResultFiles) -> tuple[str, str, str]:
     everything = counted(len(files.mutations), "mutation", "mutations")
     first = f"The {kind} has {number} with {placed} of the {everything}"
     if tree.unplaced:
-        first += f"; the data say too little to place {listed(tree.unplaced, 3)}"
+        first += f"; the data do not place {listed(tree.unplaced, 3)}"
     return f"{first}.", _sureness(result, clones), _limits(result, tree, clones)
 
 

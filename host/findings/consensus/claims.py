@@ -149,13 +149,22 @@ _AGAINST = (
 )
 """Advice on a claim that the samples make against most of the cells that decide."""
 
+_BY_CELLS = "the cells contradict the consensus there, too: publish neither relation"
+"""Advice on a claim that the cells contradict themselves."""
+
 _FOR = "publish the consensus"
 """Advice on other claims."""
 
 
 def claim_warnings(found: CloneConsensus) -> list[str]:
     """Return messages: claims that are kept back or that the cells or the most likely tree contradict."""
-    return [*_kept_back(found), *_unobserved(found), *_contradicted(found), *_of_likely_tree(found)]
+    return [
+        *_set_aside(found),
+        *_kept_back(found),
+        *_unobserved(found),
+        *_contradicted(found),
+        *_of_likely_tree(found),
+    ]
 
 
 def quality_warnings(spread: Spread | None) -> list[str]:
@@ -172,6 +181,17 @@ def quality_warnings(spread: Spread | None) -> list[str]:
 def _claims(found: CloneConsensus, claims: Iterable[Contradiction | Conflict]) -> list[str]:
     """Return claims with their numbers of cells."""
     return [one.words(found.mutations, found.pair_counts) for one in claims]
+
+
+def _set_aside(found: CloneConsensus) -> list[str]:
+    """Return a message for each mutation that claims which are kept back leave no place."""
+    return [
+        f"the consensus leaves out {one.mutation}, since cells contradict each of its places: "
+        f"{listed(one.claims)}; mutations that recur or are lost ({flag_of('recurrent', 'all')}), doublets "
+        f"({flag_of('doublets', 'learn')}), and values that are missing where the other mutation is seen, "
+        "look like this"
+        for one in found.set_aside
+    ]
 
 
 def _kept_back(found: CloneConsensus) -> list[str]:
@@ -223,12 +243,18 @@ def _contradicted(found: CloneConsensus) -> list[str]:
 
 
 def _of_likely_tree(found: CloneConsensus) -> list[str]:
-    """Return messages: claims that the most likely tree contradicts, by the side on which more cells are."""
+    """Return messages: claims that the most likely tree contradicts, by the advice on them."""
+    wrong = {frozenset((one.first, one.second)) for one in found.contradictions}
+    by_cells = [one for one in found.conflicts if frozenset((one.first, one.second)) in wrong]
+    others = [one for one in found.conflicts if one not in by_cells]
+    doubtful = [one for one in others if one.doubtful]
     messages = []
-    for doubt in (False, True):
-        some = [one for one in found.conflicts if one.doubtful == doubt]
+    for some, advice in (
+        ([one for one in others if not one.doubtful], _FOR),
+        (by_cells, _BY_CELLS),
+        (doubtful, _AGAINST + _dropout_words(found, doubtful)),
+    ):
         if some:
-            advice = _AGAINST + _dropout_words(found, some) if doubt else _FOR
             messages.append(
                 f"the most likely tree contradicts {counted(len(some), 'claim', 'claims')} of the "
                 f"consensus with a probability above {CLAIMED}: {listed(_claims(found, some), 3)}; {advice}"

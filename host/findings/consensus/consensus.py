@@ -5,38 +5,29 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rate_fit import rates_of_calls
 from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.data.trees.clones import default_cell_names
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
-from syclade.host.findings.consensus.clades import clone_support, spaced_trees
+from syclade.host.findings.consensus.clades import spaced_trees
 from syclade.host.findings.consensus.claims import Spread, claim_warnings, quality_warnings, spread_of_dropout
-from syclade.host.findings.consensus.clone_tree import CloneTree, agreement_with, clone_tree_of
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
 from syclade.host.findings.consensus.evidence import (
     Conflict,
     Contradiction,
     PairCounts,
     conflicts_in,
     contradictions_in,
-    count_pairs,
-    unsupported_in,
 )
-from syclade.host.findings.consensus.relations import Relations, SharedTrees, TreeBlocks, count_relations
+from syclade.host.findings.consensus.relations import Relations, SharedTrees, TreeBlocks
 from syclade.host.findings.consensus.search import (
-    THRESHOLDS,
-    Gains,
     Thresholds,
-    find_clone_tree,
-    gain_of,
-    gains_of,
-    with_open,
-    without_claims,
 )
 from syclade.host.findings.consensus.tables import (
     cells_table,
@@ -45,13 +36,12 @@ from syclade.host.findings.consensus.tables import (
     descent_of,
     relations_table,
 )
-from syclade.host.findings.consensus.unobserved import unobserved_in
-from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
+from syclade.host.findings.unplaced import CONTRADICTED, UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.values import JsonObject, counted, part_of, short_repr
 
-__all__ = ["FILES", "CloneConsensus", "consensus_tree", "find_consensus"]
+__all__ = ["FILES", "SEEDING_TREES", "CloneConsensus", "SetAside"]
 
 FILES = ("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv")
 """Names of the files."""
@@ -59,8 +49,17 @@ FILES = ("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv")
 SEEDING_TREES = 1000
 """Most sampled trees, evenly spaced, of which probabilities of seeding are means."""
 
-CANDIDATES = 64
-"""Number of sampled trees, evenly spaced, among which the search looks for its starts."""
+
+class SetAside(NamedTuple):
+    """Mutation that the consensus leaves out, since claims on it that are kept back leave it no place.
+
+    Attributes:
+        mutation: its name.
+        claims: these claims as text, with the numbers of cells.
+    """
+
+    mutation: str
+    claims: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +71,7 @@ class CloneConsensus:
         relations: relations of all pairs of placed mutations in the samples.
         pair_counts: numbers of cells that support or contradict them.
         kept_back: probable claims that most telling cells contradict; the tree leaves these pairs open.
+        set_aside: unplaced mutations that such claims leave no place.
         unobserved: bool, shape (n, n): pairs of placed mutations of which no cell tells anything
             (`unobserved_pairs`); what the tree shows of them is no finding. None if there are none.
         thresholds: the least probabilities of claims that pay.
@@ -108,6 +108,7 @@ class CloneConsensus:
     shared: SharedTrees | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unobserved: NDArray[np.bool_] | None = None
+    set_aside: tuple[SetAside, ...] = ()
 
     @cached_property
     def placed(self) -> Matrix:
@@ -168,11 +169,12 @@ class CloneConsensus:
 
         They are in a claim that is kept back, or no cell tells of them and their parent.
         """
+        aside = {row for row, reason in self.unplaced.mutations.items() if reason == CONTRADICTED}
         rows = self.unplaced.placed_mutations(self.matrix.n_mutations)
         found = {at for one in self.kept_back for at in (one.first, one.second)}
         for pair in self.unobserved_pairs:
             found |= {one for one, two in (pair, pair[::-1]) if self.likely[one] == two}
-        return tuple(sorted(int(rows[at]) for at in found))
+        return tuple(sorted({*aside, *(int(rows[at]) for at in found)}))
 
     def seen_words(self, mutations: Iterable[int]) -> list[str]:
         """Return the names of mutations, each with the part of the cells with a value in which it is seen."""
@@ -347,104 +349,7 @@ class CloneConsensus:
                 if self.kept_back
                 else {}
             ),
+            **({"set_aside": [one._asdict() for one in self.set_aside]} if self.set_aside else {}),
             **({} if self.unobserved is None else {"unobserved_pairs": len(self.unobserved_pairs)}),
             **({"true_tree": truth} if truth else {}),
         }
-
-
-def find_consensus(
-    blocks: TreeBlocks,
-    best: NDArray[np.int32],
-    matrix: Matrix,
-    rates: ObservationModel,
-    true: NDArray[np.int32] | None = None,
-    thresholds: Thresholds = THRESHOLDS,
-    relations: Relations | None = None,
-    unplaced: Unplaced | None = None,
-    fn_rates: NDArray[np.float64] | None = None,
-    known: CloneTree | None = None,
-    shared: SharedTrees | None = None,
-) -> CloneConsensus | None:
-    """Return the consensus of sampled mutation trees; None if there are no samples, or no placed mutations.
-
-    It depends only on the arguments: equal samples give the same tree everywhere.
-
-    Args:
-        blocks: the sampled trees, of the matrix's n mutations.
-        best: parent vector of the most likely tree, int32, shape (n + 1,).
-        matrix: the observed values.
-        rates: the error rates, or levels of evidence, for the cells.
-        true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
-        thresholds: the least probabilities of claims that pay.
-        relations: relations in these trees, if they are known; counted otherwise.
-        unplaced: mutations and cells that the consensus leaves out; None for none.
-        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
-        known: the consensus tree of the same samples without open pairs, if it was searched before.
-        shared: sampled trees of the n mutations with shares of their nodes; None for samples without shares.
-    """
-    unplaced = unplaced or Unplaced()
-    placed = unplaced.of_matrix(matrix)
-    if not placed.n_mutations or not any(len(trees) for trees in blocks()):
-        return None
-    if fn_rates is not None:
-        fn_rates = fn_rates[unplaced.placed_mutations(matrix.n_mutations)]
-    relations = unplaced.of_relations(count_relations(blocks) if relations is None else relations)
-    blocks, counts = unplaced.of_blocks(blocks), count_pairs(placed)
-    call_rates = rates_of_calls(matrix, rates, best)
-    kept_back = unsupported_in(relations, counts, call_rates, fn_rates)
-    pairs = [(one.first, one.second) for one in kept_back]
-    unobserved = unobserved_in(relations, counts, placed.n_cells, thresholds)
-    likely = unplaced.of_tree(best)
-    if known is not None and not pairs and unobserved is None:
-        tree, gain = known, _gain(known, gains_of(relations, thresholds), relations)
-    else:
-        tree, gain = consensus_tree(blocks, likely, relations, thresholds, pairs, unobserved)
-    if shared is not None:
-        shared = shared.spaced(SEEDING_TREES)
-        shared = SharedTrees(unplaced.of_trees(shared.trees), unplaced.of_shares(*shared))
-    return CloneConsensus(
-        tree=tree,
-        relations=relations,
-        pair_counts=counts,
-        kept_back=tuple(kept_back),
-        unobserved=unobserved,
-        thresholds=thresholds,
-        gain=gain,
-        support=clone_support(tree, blocks),
-        cells=cells_on(tree, placed, rates, fn_rates),
-        sampled=blocks,
-        likely=likely,
-        matrix=matrix,
-        rates=rates,
-        call_rates=call_rates,
-        fn_rates=fn_rates,
-        unplaced=unplaced,
-        truth=None if true is None else agreement_with(tree, unplaced.of_tree(true)),
-        shared=shared,
-    )
-
-
-def consensus_tree(
-    blocks: TreeBlocks,
-    best: NDArray[np.int32],
-    relations: Relations,
-    thresholds: Thresholds,
-    open_pairs: Collection[tuple[int, int]] = (),
-    unobserved: NDArray[np.bool_] | None = None,
-) -> tuple[CloneTree, float]:
-    """Return the clone tree with the highest gain that the search finds, and its gain.
-
-    Args:
-        blocks, best, thresholds: as for `find_consensus`.
-        relations: relations in the same samples.
-        open_pairs: pairs of mutations of which the tree claims nothing: they are in one clone.
-        unobserved: pairs of which it claims nothing if that costs no other claim; None for none.
-    """
-    gains = with_open(without_claims(gains_of(relations, thresholds), unobserved), open_pairs)
-    tree = find_clone_tree([best, *spaced_trees(blocks, relations.samples, CANDIDATES)], gains)
-    return tree, _gain(tree, gains, relations)
-
-
-def _gain(tree: CloneTree, gains: Gains, relations: Relations) -> float:
-    """Return the gain of a tree per sample: the sum over its claims of probability minus threshold."""
-    return gain_of(tree, gains) / (1000 * relations.samples)

@@ -13,7 +13,8 @@ from syclade.host.data.trees.cell_splits import CellTree
 from syclade.host.data.trees.distances import Pairs
 from syclade.host.data.trees.named import NamedTree, natural_order
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_at
-from syclade.host.findings.consensus.consensus import CANDIDATES, FILES
+from syclade.host.findings.consensus.consensus import FILES
+from syclade.host.findings.consensus.find_consensus import CANDIDATES
 from syclade.host.findings.consensus.relations import Relations
 from syclade.host.findings.consensus.search import (
     THRESHOLDS,

@@ -124,7 +124,7 @@ def _consensus(
     unplaced: Unplaced,
     fn_rates: NDArray[np.float64] | None,
 ) -> CloneConsensus | None:
-    from syclade.host.findings.consensus.consensus import find_consensus
+    from syclade.host.findings.consensus.find_consensus import find_consensus
     from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 
     assert isinstance(samples, SampledMutationTrees)

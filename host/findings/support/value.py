@@ -154,7 +154,8 @@ class Support:
         count = len(self.kept_back)
         if not count:
             return ""
-        return f"; {counted(count, 'mutation', 'mutations')} of claims that are kept back are not counted"
+        verb = "is" if count == 1 else "are"
+        return f"; {counted(count, 'mutation', 'mutations')} of claims that are kept back {verb} not counted"
 
     @property
     def warnings(self) -> list[str]:

@@ -227,8 +227,7 @@ def test_the_summary_says_how_many_clones_how_sure_and_what_not_to_conclude() ->
     number, sure, limits = summary_of(result)
     clones = consensus.tree.clones - 1
     assert number == (
-        f"The tree to publish has {clones} clones with 12 of the 13 mutations; "
-        "the data say too little to place 13."
+        f"The tree to publish has {clones} clones with 12 of the 13 mutations; the data do not place 13."
     )
     support = consensus.support[1:]
     weakest = int(np.argmin(support))

@@ -19,8 +19,9 @@ from syclade.host.data.trees.distances import tree_distances
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.findings.consensus import tables
 from syclade.host.findings.consensus.clone_tree import agreement_with, clone_tree_of
-from syclade.host.findings.consensus.consensus import FILES, CloneConsensus, find_consensus
+from syclade.host.findings.consensus.consensus import FILES, CloneConsensus
 from syclade.host.findings.consensus.evidence import count_pairs
+from syclade.host.findings.consensus.find_consensus import find_consensus
 from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.consensus.relations import count_relations
 from syclade.host.findings.consensus.tables import (

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.findings.consensus.consensus import find_consensus
 from syclade.host.findings.consensus.evidence import contradictions_in, count_pairs, unsupported_in
+from syclade.host.findings.consensus.find_consensus import find_consensus
 from syclade.host.findings.consensus.finding import published_consensus
 from syclade.host.findings.consensus.relations import Relations
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
-from syclade.host.findings.consensus.consensus import consensus_tree
+from syclade.host.findings.consensus.find_consensus import consensus_tree
 from syclade.host.findings.consensus.relations import count_relations
 from syclade.host.findings.consensus.search import (
     Gains,

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.rates import Rates
-from syclade.host.findings.consensus.consensus import CloneConsensus, find_consensus
+from syclade.host.findings.consensus.consensus import CloneConsensus
+from syclade.host.findings.consensus.find_consensus import find_consensus
 from syclade.host.findings.consensus.unobserved import consequences
 
 RATES = Rates(0.01, 0.1)

@@ -211,7 +211,7 @@ def test_all_tables_say_so(result: syclade.Result, tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text()
     clones = len(result.kind.clones(result.tree)) - 1
     assert f"Most likely tree: {clones} clones." in page
-    assert "<p>The tree to publish has 3 clones with 3 of the 5 mutations; the data say too little to" in page
+    assert "<p>The tree to publish has 3 clones with 3 of the 5 mutations; the data do not place" in page
     assert ">Unplaced</h3>" in page
     assert "1 mutation seen in no cell (NEVER_SEEN)" in page
     assert "nan%" not in page

@@ -18,8 +18,8 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clades import clade_support, descendants, spaced_trees, transfer_support
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
-from syclade.host.findings.consensus.consensus import find_consensus
 from syclade.host.findings.consensus.evidence import conflicts_in, count_pairs
+from syclade.host.findings.consensus.find_consensus import find_consensus
 from syclade.host.findings.consensus.relations import Relations, count_relations
 from syclade.host.findings.consensus.search import find_clone_tree
 from syclade.host.findings.consensus.wanderers import PLACE, best_places, with_wanderers

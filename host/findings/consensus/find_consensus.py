@@ -1,0 +1,214 @@
+"""Search for the consensus of sampled trees, with the checks of claims that come before it.
+
+Where most cells contradict a probable claim, it is kept back: both mutations are in one clone, of which the
+tree claims nothing. This may put them, or mutations below them, against relations that are sure, or join
+lineages. Then a mutation of a claim that is kept back is set aside: the cells contradict each of its places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rate_fit import rates_of_calls
+from syclade.host.data.model.rates import ObservationModel, Rates
+from syclade.host.findings.consensus.cells import cells_on
+from syclade.host.findings.consensus.clades import clone_support, spaced_trees
+from syclade.host.findings.consensus.clone_tree import CloneTree, agreement_with
+from syclade.host.findings.consensus.consensus import SEEDING_TREES, CloneConsensus, SetAside
+from syclade.host.findings.consensus.evidence import (
+    CLAIMED,
+    Contradiction,
+    PairCounts,
+    count_pairs,
+    unsupported_in,
+)
+from syclade.host.findings.consensus.relations import Relations, SharedTrees, TreeBlocks, count_relations
+from syclade.host.findings.consensus.search import (
+    THRESHOLDS,
+    Gains,
+    Thresholds,
+    find_clone_tree,
+    gain_of,
+    gains_of,
+    with_open,
+    without_claims,
+)
+from syclade.host.findings.consensus.unobserved import unobserved_in
+from syclade.host.findings.unplaced import CONTRADICTED, Unplaced
+
+__all__ = ["consensus_tree", "find_consensus"]
+
+CANDIDATES = 64
+"""Number of sampled trees, evenly spaced, among which the search looks for its starts."""
+
+
+def find_consensus(
+    blocks: TreeBlocks,
+    best: NDArray[np.int32],
+    matrix: Matrix,
+    rates: ObservationModel,
+    true: NDArray[np.int32] | None = None,
+    thresholds: Thresholds = THRESHOLDS,
+    relations: Relations | None = None,
+    unplaced: Unplaced | None = None,
+    fn_rates: NDArray[np.float64] | None = None,
+    known: CloneTree | None = None,
+    shared: SharedTrees | None = None,
+) -> CloneConsensus | None:
+    """Return the consensus of sampled mutation trees; None if there are no samples, or no placed mutations.
+
+    It depends only on the arguments: equal samples give the same tree everywhere.
+
+    Args:
+        blocks: the sampled trees, of the matrix's n mutations.
+        best: parent vector of the most likely tree, int32, shape (n + 1,).
+        matrix: the observed values.
+        rates: the error rates, or levels of evidence, for the cells.
+        true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
+        thresholds: the least probabilities of claims that pay.
+        relations: relations in these trees, if they are known; counted otherwise.
+        unplaced: mutations and cells that the consensus leaves out; None for none.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+        known: the consensus tree of the same samples without open pairs, if it was searched before.
+        shared: sampled trees of the n mutations with shares of their nodes; None for samples without shares.
+    """
+    unplaced = unplaced or Unplaced()
+    placed = unplaced.of_matrix(matrix)
+    if not placed.n_mutations or not any(len(trees) for trees in blocks()):
+        return None
+    every = count_relations(blocks) if relations is None else relations
+    call_rates = rates_of_calls(matrix, rates, best)
+    set_aside: list[SetAside] = []
+    while True:
+        searched = _search(blocks, best, matrix, every, call_rates, thresholds, unplaced, fn_rates, known)
+        if (mutation := _to_set_aside(searched)) is None:
+            break
+        claims = [one for one in searched.kept_back if mutation in (one.first, one.second)]
+        names = searched.placed.mutations
+        words = tuple(one.words(names, searched.counts) for one in claims)
+        set_aside.append(SetAside(names[mutation], words))
+        row = int(unplaced.placed_mutations(matrix.n_mutations)[mutation])
+        unplaced, known = unplaced.joined({row: CONTRADICTED}), None
+    if shared is not None:
+        shared = shared.spaced(SEEDING_TREES)
+        shared = SharedTrees(unplaced.of_trees(shared.trees), unplaced.of_shares(*shared))
+    tree, sampled = searched.tree, unplaced.of_blocks(blocks)
+    return CloneConsensus(
+        tree=tree,
+        relations=searched.relations,
+        pair_counts=searched.counts,
+        kept_back=tuple(searched.kept_back),
+        set_aside=tuple(set_aside),
+        unobserved=searched.unobserved,
+        thresholds=thresholds,
+        gain=searched.gain,
+        support=clone_support(tree, sampled),
+        cells=cells_on(tree, searched.placed, rates, searched.fn_rates),
+        sampled=sampled,
+        likely=unplaced.of_tree(best),
+        matrix=matrix,
+        rates=rates,
+        call_rates=call_rates,
+        fn_rates=searched.fn_rates,
+        unplaced=unplaced,
+        truth=None if true is None else agreement_with(tree, unplaced.of_tree(true)),
+        shared=shared,
+    )
+
+
+class _Searched(NamedTuple):
+    """The best tree of the placed mutations, with what it was searched by; fields as of `CloneConsensus`."""
+
+    placed: Matrix
+    relations: Relations
+    counts: PairCounts
+    fn_rates: NDArray[np.float64] | None
+    kept_back: list[Contradiction]
+    unobserved: NDArray[np.bool_] | None
+    tree: CloneTree
+    gain: float
+
+
+def _search(
+    blocks: TreeBlocks,
+    best: NDArray[np.int32],
+    matrix: Matrix,
+    relations: Relations,
+    call_rates: Rates,
+    thresholds: Thresholds,
+    unplaced: Unplaced,
+    fn_rates: NDArray[np.float64] | None,
+    known: CloneTree | None,
+) -> _Searched:
+    """Return the best tree of the placed mutations; arguments are those of `find_consensus`."""
+    placed = unplaced.of_matrix(matrix)
+    if fn_rates is not None:
+        fn_rates = fn_rates[unplaced.placed_mutations(matrix.n_mutations)]
+    relations, counts = unplaced.of_relations(relations), count_pairs(placed)
+    kept_back = unsupported_in(relations, counts, call_rates, fn_rates)
+    pairs = [(one.first, one.second) for one in kept_back]
+    unobserved = unobserved_in(relations, counts, placed.n_cells, thresholds)
+    if known is not None and not pairs and unobserved is None:
+        tree, gain = known, _gain(known, gains_of(relations, thresholds), relations)
+    else:
+        inner, likely = unplaced.of_blocks(blocks), unplaced.of_tree(best)
+        tree, gain = consensus_tree(inner, likely, relations, thresholds, pairs, unobserved)
+    return _Searched(placed, relations, counts, fn_rates, kept_back, unobserved, tree, gain)
+
+
+def _to_set_aside(found: _Searched) -> int | None:
+    """Return the placed mutation to set aside: one that claims which are kept back leave no place.
+
+    For a pair that is left open, the tree claims the opposite of sure relations, or makes one clone of
+    mutations that are surely apart. Of the mutations of such pairs, it is the one with the most pairs, then
+    with the fewest cells, then with the most such relations.
+
+    Returns:
+        The number of the mutation among the placed ones; None if there is none.
+    """
+    tree = found.tree
+    before, apart = found.relations.before > CLAIMED, found.relations.apart > CLAIMED
+    wrong = tree.before & (before.T | apart)
+    wrong |= wrong.T
+    wrong |= tree.apart & (before | before.T)
+    wrong |= apart & (tree.clone_of[:, np.newaxis] == tree.clone_of)
+    pairs = np.zeros(len(wrong), dtype=np.int64)
+    for one in found.kept_back:
+        wrong[[one.first, one.second], [one.second, one.first]] = False
+        pairs[[one.first, one.second]] += 1
+    against = wrong.sum(axis=1)
+    of_clone = np.bincount(tree.clone_of, weights=against, minlength=tree.clones)
+    cells = found.counts.both.diagonal()
+    some = np.flatnonzero((pairs > 0) & (of_clone[tree.clone_of] > 0)).tolist()
+    return min(some, key=lambda at: (-pairs[at], cells[at], -against[at], at), default=None)
+
+
+def consensus_tree(
+    blocks: TreeBlocks,
+    best: NDArray[np.int32],
+    relations: Relations,
+    thresholds: Thresholds,
+    open_pairs: Collection[tuple[int, int]] = (),
+    unobserved: NDArray[np.bool_] | None = None,
+) -> tuple[CloneTree, float]:
+    """Return the clone tree with the highest gain that the search finds, and its gain.
+
+    Args:
+        blocks, best, thresholds: as for `find_consensus`.
+        relations: relations in the same samples.
+        open_pairs: pairs of mutations of which the tree claims nothing: they are in one clone.
+        unobserved: pairs of which it claims nothing if that costs no other claim; None for none.
+    """
+    gains = with_open(without_claims(gains_of(relations, thresholds), unobserved), open_pairs)
+    tree = find_clone_tree([best, *spaced_trees(blocks, relations.samples, CANDIDATES)], gains)
+    return tree, _gain(tree, gains, relations)
+
+
+def _gain(tree: CloneTree, gains: Gains, relations: Relations) -> float:
+    """Return the gain of a tree per sample: the sum over its claims of probability minus threshold."""
+    return gain_of(tree, gains) / (1000 * relations.samples)
