@@ -218,7 +218,8 @@ def infer(
         stages: how the stages of a chain step run: one after another in one kernel (fused), or as a pipeline
             full of chain states (docs/fpga.md) on the encoding ancestor: five kernels (separate), or one
             kernel whose work-groups do different stages at the same time (overlapping). Changes speed only.
-        trace: a file for the timeline of the first 1000 steps of separate stages, in Chrome's trace format.
+        trace: a file for the timeline of the first 1000 steps of separate or overlapping stages, in Chrome's
+            trace format.
         stop: a stop request (`Stop.wanted`), from a signal handler or another thread. The run then ends
             between two launches with the best tree so far, and `Result.interrupted` is set.
         progress: callback for progress, called about ten times per second.

@@ -271,9 +271,10 @@ def _times(result: Result, total: float) -> str:
 
 
 def _pipeline(report: PipelineReport) -> str:
-    """Return the utilisation of the pipeline of separate stages as text."""
+    """Return the utilisation of the pipeline of separate or overlapping stages as text."""
+    kind = "overlapping" if report["clock"] == "order" else "separate"
     line = (
-        f"{len(report['stages'])} separate stages, {report['slots']} chain states: stages had a state in "
+        f"{len(report['stages'])} {kind} stages, {report['slots']} chain states: stages had a state in "
         f"{report['fill_by_tick']:.1%} of {report['ticks']} ticks of the schedule"
     )
     if report["fill_by_time"] is None:

@@ -120,18 +120,32 @@ _OF_RATES = {
 
 
 OF_PIPELINE = (
-    Argument("pipeline", SETTING, "int32", (3,), "states in flight, steps of each, ticks of the schedule"),
+    Argument(
+        "pipeline",
+        SETTING,
+        "int32",
+        (4,),
+        "states in flight, steps of each, ticks of the schedule, stages to note in began and ended",
+    ),
     Argument("active", SETTING, "int32", ("slots",), "slots of the states in flight"),
     Argument(
         "counters",
         SCRATCH,
         "int32",
-        (4 + len(STAGES),),
-        "tasks taken; stages at work, their largest number, their sum when one begins; states that have "
-        "passed each stage",
+        (5 + len(STAGES),),
+        "tasks taken; stages at work, their largest number, their sum when one begins; beginnings and ends "
+        "noted; states that have passed each stage",
     ),
     Argument("progress", SCRATCH, "int32", ("slots",), "stages that each state in flight has passed"),
     Argument("claimed", SCRATCH, "int32", ("groups",), "the task that each work-group has taken"),
+    Argument(
+        "began",
+        SCRATCH,
+        "int32",
+        ("timed",),
+        "order of the first stages' beginnings among all of these events",
+    ),
+    Argument("ended", SCRATCH, "int32", ("timed",), "likewise, of their ends"),
 )
 """Further arguments of the kernel of all stages (stages/overlapping.py); all counters are 0 at its start."""
 

@@ -252,7 +252,8 @@ class Options(Values):
         "as a pipeline full of chain states: five kernels, or one kernel whose work-groups do different "
         "stages at the same time. Changes the speed only.")
     trace: AnyPath | None = option(OUTPUT, metavar="FILE", default=None, help=
-        "Write the timeline of the first 1000 steps of --stages separate, in Chrome's trace format.")
+        "Write the timeline of the first 1000 steps of --stages separate or overlapping, in Chrome's trace "
+        "format.")
 
     checkpoint: AnyPath | None = option(OUTPUT, metavar="FILE", default=None, help=
         "Write checkpoints to FILE, from which --resume FILE continues the run.")

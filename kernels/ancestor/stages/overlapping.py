@@ -4,6 +4,9 @@ The pipeline's schedule is divided into tasks: in a tick, each stage works on at
 take tasks from a common counter, in the order of the ticks. A task waits until the previous stage of its
 state and the previous state of its stage are done. Both have lower numbers, so some work-group has taken them
 already: however many work-groups the device runs at once, one of them can always go on.
+
+A device has no clock that all work-groups read, but a common counter orders the beginnings and ends of
+stages: a stage that began before another and ended after it began was at work at the same time.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,8 +31,8 @@ STAGES = 5
 _STAGES = control(STAGES)
 _ZERO, _ONE = control(0), control(1)
 _FIRST = address(0)  # lane
-_STATES, _STEPS, _TICKS = address(0), address(1), address(2)
-_TICKET, _AT_WORK, _MOST, _SUM, _PASSED = (address(number) for number in range(5))
+_STATES, _STEPS, _TICKS, _TIMED = (address(number) for number in range(4))
+_TICKET, _AT_WORK, _MOST, _SUM, _CLOCK, _PASSED = (address(number) for number in range(6))
 _NONE, _UP, _DOWN = np.int32(0), np.int32(1), np.int32(-1)
 
 
@@ -69,7 +72,7 @@ def task_of(
 
 @device_function
 def wait_for(
-    given,  # IN progress: (slots,), counters: (9,) int32
+    given,  # IN progress: (slots,), counters: (10,) int32
     task,  # IN Task
 ):
     """Return when the previous stage of the state and the previous state of the stage are done."""
@@ -82,20 +85,26 @@ def wait_for(
 
 @device_function
 def begin(
-    given,  # IN OUT counters: (9,) int32
+    given,  # IN OUT counters: (10,) int32, began: (timed,) int32
+    at,  # IN control: number of the task among those that are not empty
 ):
-    """Count the stages at work: their largest number, and the sum over all beginnings."""
+    """Count the stages at work: their largest number, and the sum over all beginnings; note the order."""
     now = np.int32(add_atomically(given.counters, _AT_WORK, _UP) + _UP)
     raise_atomically(given.counters, _MOST, now)
     add_atomically(given.counters, _SUM, now)
+    if at < control(given.pipeline[_TIMED]):
+        given.began[address(at)] = add_atomically(given.counters, _CLOCK, _UP)
 
 
 @device_function
 def end(
-    given,  # IN OUT counters: (9,), progress: (slots,) int32
+    given,  # IN OUT counters: (10,), progress: (slots,), ended: (timed,) int32
     task,  # IN Task
+    at,  # IN control: number of the task among those that are not empty
 ):
-    """Let the tasks go on that wait for this one."""
+    """Note the order, and let the tasks go on that wait for this one."""
+    if at < control(given.pipeline[_TIMED]):
+        given.ended[address(at)] = add_atomically(given.counters, _CLOCK, _UP)
     add_atomically(given.counters, _AT_WORK, _DOWN)
     add_atomically(given.progress, address(task.state), _UP)
     add_atomically(given.counters, _PASSED + address(task.stage), _UP)
@@ -173,13 +182,14 @@ def make_overlapping_stage(
             task = task_of(number, states, steps)
             if task.is_empty == _ZERO:
                 slot = address(given.active[address(task.state)])
+                at = task.entry * _STAGES + task.stage
                 if lane == _FIRST:
                     wait_for(given, task)
-                    begin(given)
+                    begin(given, at)
                 slot = in_step(slot)
                 work(slot, lane, task.stage, given)
                 group = in_step(group)
                 if lane == _FIRST:
-                    end(given, task)
+                    end(given, task, at)
 
     return ancestor_overlapping

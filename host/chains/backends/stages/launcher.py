@@ -18,11 +18,13 @@ from syclade.host.device.engines.engine import Engine
 from syclade.host.ground.values import JsonObject
 
 __all__ = [
+    "ORDER",
     "TIMED_STEPS",
     "InStage",
     "Interval",
     "Launcher",
     "PipelineReport",
+    "Recorded",
     "Timeline",
     "fill",
     "run_pipeline",
@@ -37,8 +39,9 @@ class PipelineReport(TypedDict):
     share of the time during which each stage worked, over the first `timed_steps` chain steps.
     `fill_by_time` is the mean of `busy` over the stages; None if nothing was timed. `stages_at_once` is the
     mean number of stages at work when one begins, itself included, `most_stages_at_once` the largest; None if
-    nothing was timed or counted. Overlapping stages are counted by the kernel, and not timed. The schedule
-    gives several stages a state in a tick; only these two say whether they worked at the same time.
+    nothing was timed or counted. Overlapping stages are counted by the kernel, and not timed: `clock` is
+    "order", and `timed_steps` are those of which the order is known. The schedule gives several stages a
+    state in a tick; only these two say whether they worked at the same time.
     """
 
     stages: list[str]
@@ -176,8 +179,63 @@ class Interval(NamedTuple):
     end: int
 
 
-class Timeline:
-    """Record of the times of the stages in the first steps.
+ORDER = "order"
+"""Clock that ticks once when a stage begins, and once when one ends."""
+
+
+class Recorded:
+    """The first intervals in which stages worked, and what is drawn of them.
+
+    Attributes:
+        stages: names of the stages, in order.
+        clock: unit of the intervals: device or host for ns of its clock, ORDER.
+        steps: number of chain steps recorded.
+        intervals: the intervals.
+    """
+
+    def __init__(self, stages: Sequence[str], clock: str) -> None:
+        self.stages, self.clock = tuple(stages), clock
+        self.steps = 0
+        self.intervals: list[Interval] = []
+
+    def at_once(self) -> list[int]:
+        """Return how many stages were at work, itself included, whenever one began."""
+        events = [event for one in self.intervals for event in ((one.start, 1), (one.end, -1))]
+        working, found = 0, []
+        for _, change in sorted(events):  # a stage ends before another begins
+            working += change
+            if change > 0:
+                found.append(working)
+        return found
+
+    def chrome_trace(self, about: PipelineReport) -> str:
+        """Return JSON in Chrome's trace format: one row per stage, and one row per slot.
+
+        Args:
+            about: plain values for `otherData`.
+
+        Source: Trace Event Format, complete events ("X") and metadata events ("M"); times in µs, of which the
+        clock ORDER has one for each event.
+        """
+        names = [name.replace("_", " ") for name in self.stages]
+        unit = 1 if self.clock == ORDER else 1e3
+        slots = sorted({one.slot for one in self.intervals})
+        events = _rows(_STAGES, "stages", list(enumerate(names)))
+        events += _rows(_SLOTS, "chain states", [(slot, f"slot {slot}") for slot in slots])
+        for one in self.intervals:
+            times: JsonObject = {"ph": "X", "ts": one.start / unit, "dur": (one.end - one.start) / unit}
+            state: JsonObject = {"slot": one.slot, "chain": one.chain, "step": one.step}
+            events.append(
+                {"name": f"chain {one.chain}", **times, "pid": _STAGES, "tid": one.stage, "args": state}
+            )
+            events.append({"name": names[one.stage], **times, "pid": _SLOTS, "tid": one.slot, "args": state})
+        other = {**about, "clock": self.clock, "timed_steps": self.steps}
+        made = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": other}
+        return json.dumps(made, separators=(",", ":")) + "\n"
+
+
+class Timeline(Recorded):
+    """Record of the times of the launches of stages in the first steps.
 
     Args:
         launcher: provides the stages and the clock.
@@ -185,28 +243,22 @@ class Timeline:
     """
 
     def __init__(self, launcher: Launcher, most: int = TIMED_STEPS) -> None:
+        super().__init__(launcher.stages, launcher.engine.clock)
         self._launcher = launcher
         self._most = most
         self._waiting: list[tuple[int, int, int, int, object]] = []
         self._timed: set[int] = set()
-        self._steps = 0
         self._span = 0
         self._origin: int | None = None
-        self.intervals: list[Interval] = []
-
-    @property
-    def steps(self) -> int:
-        """Number of chain steps timed."""
-        return self._steps
 
     def see(self, stage: int, state: InStage, chain: int, step: int, token: object) -> None:
         """Note a launch if its step is among the first."""
-        if stage == 0 and self._steps < self._most:
-            self._steps += 1
+        if stage == 0 and self.steps < self._most:
+            self.steps += 1
             self._timed.add(state.slot)
         if state.slot in self._timed:
             self._waiting.append((stage, state.slot, chain, step, token))
-        if stage == len(self._launcher.stages) - 1:
+        if stage == len(self.stages) - 1:
             self._timed.discard(state.slot)
 
     def settle(self) -> None:
@@ -228,43 +280,10 @@ class Timeline:
         """
         if not self._span:
             return {}
-        worked = [0] * len(self._launcher.stages)
+        worked = [0] * len(self.stages)
         for one in self.intervals:
             worked[one.stage] += one.end - one.start
-        return {name: time / self._span for name, time in zip(self._launcher.stages, worked, strict=True)}
-
-    def at_once(self) -> list[int]:
-        """Return how many stages were at work, itself included, whenever one began."""
-        events = [event for one in self.intervals for event in ((one.start, 1), (one.end, -1))]
-        working, found = 0, []
-        for _, change in sorted(events):  # a stage ends before another begins
-            working += change
-            if change > 0:
-                found.append(working)
-        return found
-
-    def chrome_trace(self, about: PipelineReport) -> str:
-        """Return JSON in Chrome's trace format: one row per stage, and one row per slot.
-
-        Args:
-            about: plain values for `otherData`.
-
-        Source: Trace Event Format, complete events ("X") and metadata events ("M"); times in µs.
-        """
-        names = [name.replace("_", " ") for name in self._launcher.stages]
-        slots = sorted({one.slot for one in self.intervals})
-        events = _rows(_STAGES, "stages", list(enumerate(names)))
-        events += _rows(_SLOTS, "chain states", [(slot, f"slot {slot}") for slot in slots])
-        for one in self.intervals:
-            times: JsonObject = {"ph": "X", "ts": one.start / 1e3, "dur": (one.end - one.start) / 1e3}
-            state: JsonObject = {"slot": one.slot, "chain": one.chain, "step": one.step}
-            events.append(
-                {"name": f"chain {one.chain}", **times, "pid": _STAGES, "tid": one.stage, "args": state}
-            )
-            events.append({"name": names[one.stage], **times, "pid": _SLOTS, "tid": one.slot, "args": state})
-        other = {**about, "clock": self._launcher.engine.clock, "timed_steps": self._steps}
-        made = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": other}
-        return json.dumps(made, separators=(",", ":")) + "\n"
+        return {name: time / self._span for name, time in zip(self.stages, worked, strict=True)}
 
 
 _STAGES, _SLOTS = 1, 2

@@ -24,6 +24,7 @@ from syclade.host.chains.backends.stages.launcher import (
     InStage,
     Launcher,
     PipelineReport,
+    Recorded,
     Timeline,
     run_pipeline,
 )
@@ -62,11 +63,21 @@ logger = logging.getLogger("syclade.stages")
 
 
 class PipelineRunner(Runner):
-    """A runner that keeps the pipeline full: each stage works on one of c states at a time."""
+    """A runner that keeps the pipeline full: each stage works on one of c states at a time.
+
+    Attributes:
+        timeline: when stages worked in the first steps.
+    """
+
+    timeline: Recorded
 
     def report(self) -> PipelineReport:
         """Return how full the pipeline was, as plain values."""
         raise NotImplementedError
+
+    def trace(self) -> str:
+        """Return the first steps in Chrome's trace format."""
+        return self.timeline.chrome_trace(self.report())
 
     def _pending(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return each slot's step, and how many steps it can do until its ring of events is full."""
@@ -80,11 +91,9 @@ class PipelineRunner(Runner):
 
 
 class StagedRunner(PipelineRunner):
-    """A runner whose stages are kernels of their own, launched one by one.
+    """A runner whose stages are kernels of their own, launched one by one."""
 
-    Attributes:
-        timeline: timeline of the first steps.
-    """
+    timeline: Timeline
 
     def __init__(self, plan: Plan, encoding: Encoding, seed: int, launcher: Launcher) -> None:
         super().__init__(plan, encoding, seed, launcher.engine, launcher.kernels[0], STAGES_KERNEL)
@@ -121,10 +130,6 @@ class StagedRunner(PipelineRunner):
             "timed_steps": self.timeline.steps,
             "clock": self._engine.clock,
         }
-
-    def trace(self) -> str:
-        """Return the first steps in Chrome's trace format."""
-        return self.timeline.chrome_trace(self.report())
 
 
 DEFAULT_SLOTS = 24
@@ -230,7 +235,7 @@ class Separate:
 
     def write_trace(self, runner: PipelineRunner) -> None:
         """Write the timeline if it is wanted. If that fails, only warn, to keep the result of the run."""
-        if self.trace is None or not isinstance(runner, StagedRunner):
+        if self.trace is None:
             return
         try:
             write_file(self.trace, runner.trace(), self.force)

@@ -1,6 +1,7 @@
 """The macro-pipeline in one kernel: its work-groups take stages of different chain states at the same time.
 
-Device events cannot show stages at work within a launch, so the kernel counts them itself.
+Device events cannot show stages at work within a launch, so the kernel counts them itself. It also notes in
+which order the stages of the first steps begin and end.
 """
 
 from __future__ import annotations
@@ -9,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.stages.described import overlapping_kernel
-from syclade.host.chains.backends.stages.launcher import PipelineReport
+from syclade.host.chains.backends.stages.launcher import (
+    ORDER,
+    TIMED_STEPS,
+    Interval,
+    PipelineReport,
+    Recorded,
+)
 from syclade.host.chains.backends.stages.opening import DEFAULT_SLOTS, PipelineRunner
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.ancestor import AncestorEncoding
@@ -31,7 +38,7 @@ MOST_GROUPS = len(STAGES)
 MOST_TASKS = 2**28
 """Most tasks of a launch: the sum over them of stages at work is below 2^31."""
 
-_MOST, _SUM = 2, 3
+_MOST, _SUM, _CLOCK = 2, 3, 4
 """Indices into `counters`."""
 
 
@@ -47,7 +54,8 @@ class OverlappingRunner(PipelineRunner):
         self._all_stages = engine.load(overlapping_kernel(plan, encoding))
         super().__init__(plan, encoding, seed, engine, self._all_stages, STAGES_KERNEL)
         self._sycl, self._groups = engine, engine.sizes["groups"]
-        self._steps = self._ticks = self._begun = self._at_once = self._most = 0
+        self._steps = self._ticks = self._begun = self._at_once = self._most = self._events = 0
+        self.timeline = Recorded(tuple(STAGES), ORDER)
 
     def _launch(self) -> None:
         first, wanted = self._pending()
@@ -56,18 +64,19 @@ class OverlappingRunner(PipelineRunner):
             active = np.flatnonzero(left)
             most = MOST_TASKS // (len(STAGES) * max(len(active), len(STAGES)))
             steps = min(int(left[active].min()), most)
-            self._launch_steps(active, steps)
+            self._launch_steps(active, steps, first + wanted - left)
             left[active] -= steps
         self._steps += int((self._engine.read("step") - first).sum())
 
-    def _launch_steps(self, active: NDArray[np.int64], steps: int) -> None:
-        """Let the states in some slots do so many steps each."""
+    def _launch_steps(self, active: NDArray[np.int64], steps: int, reached: NDArray[np.int64]) -> None:
+        """Let the states in some slots do so many steps each; `reached` has the steps of all slots so far."""
         ticks = ticks_of(len(active), steps)
         slots = np.zeros(self.slots, dtype=np.int32)
         slots[: len(active)] = active
+        timed = min(TIMED_STEPS - self.timeline.steps, len(active) * steps)
         self._engine.write("active", slots)
-        self._engine.write("pipeline", np.array([len(active), steps, ticks]))
-        self._engine.write("counters", np.zeros(4 + len(STAGES)))
+        self._engine.write("pipeline", np.array([len(active), steps, ticks, len(STAGES) * timed]))
+        self._engine.write("counters", np.zeros(5 + len(STAGES)))
         self._engine.write("progress", np.zeros(self.slots))
         self._sycl.launch_groups(self._all_stages, self._groups)
         counters = self._engine.read("counters")
@@ -75,6 +84,21 @@ class OverlappingRunner(PipelineRunner):
         self._begun += len(STAGES) * len(active) * steps
         self._at_once += int(counters[_SUM])
         self._most = max(self._most, int(counters[_MOST]))
+        if timed:
+            self._record(active, reached, timed)
+            self._events += int(counters[_CLOCK])
+
+    def _record(self, active: NDArray[np.int64], reached: NDArray[np.int64], timed: int) -> None:
+        """Record the stages of so many steps, in the order in which their states entered the pipeline."""
+        began, ended = self._engine.read("began"), self._engine.read("ended")
+        for at in range(len(STAGES) * timed):
+            entry, stage = divmod(at, len(STAGES))
+            step, state = divmod(entry, len(active))
+            slot = int(active[state])
+            times = self._events + int(began[at]), self._events + int(ended[at])
+            chain = self._put[slot].chain
+            self.timeline.intervals.append(Interval(stage, slot, chain, int(reached[slot]) + step, *times))
+        self.timeline.steps += timed
 
     def report(self) -> PipelineReport:
         """Return how full the pipeline was, as plain values."""
@@ -88,8 +112,8 @@ class OverlappingRunner(PipelineRunner):
             "busy": {},
             "stages_at_once": self._at_once / self._begun if self._begun else None,
             "most_stages_at_once": self._most if self._begun else None,
-            "timed_steps": 0,
-            "clock": "device",
+            "timed_steps": self.timeline.steps,
+            "clock": self.timeline.clock,
         }
 
 
@@ -113,5 +137,6 @@ def open_overlapping(
     arguments = overlapping_kernel(plan, encoding).arguments
     allocation = chain_allocation(plan, encoding, count, seed, arguments)
     groups = min(MOST_GROUPS, usable_cores())  # a group that waits would take a core from one that works
-    allocation = allocation._replace(sizes={**allocation.sizes, "groups": groups})
+    sizes = {**allocation.sizes, "groups": groups, "timed": len(STAGES) * TIMED_STEPS}
+    allocation = allocation._replace(sizes=sizes)
     return OverlappingRunner(plan, encoding, seed, SyclEngine(chosen, allocation)), chosen, count
