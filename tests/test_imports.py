@@ -68,8 +68,9 @@ LIBRARIES = {
 """Libraries that are imported where they are used."""
 
 MODULES = {
+    "fallback.ancestor.steps": "numpy",
+    "fallback.chain.steps": "numpy",
     "fallback.rates.steps": "learned rates",
-    "host.chains.backends.numpy_runner": "numpy",
     "host.chains.backends.shared.runner": "several places",
     "host.chains.backends.stages.opening": "separate stages",
     "host.chains.backends.stages.overlapping": "overlapping stages",
@@ -77,7 +78,6 @@ MODULES = {
     "host.chains.scores.recurrent": "scores with a recurrent mutation",
     "host.chains.checkpoints.chains": "checkpoints",
     "host.device.cluster.workers": "workers",
-    "host.device.compile.parallel_translation": "SYCL devices",
     "host.data.input.metadata": "labels of cells",
     "host.findings.consensus.find_consensus": "samples",
     "host.data.model.likelihood": "genotypes",
@@ -85,9 +85,7 @@ MODULES = {
     "host.findings.consensus.finding": "labels of cells, and genotypes",
     "host.findings.consensus.tables": "labels of cells",
     "host.findings.silent": "labels of cells",
-    "host.findings.specimen_shares": "labels of cells",
     "host.findings.cooptimal.plateau": "co-optimal trees",
-    "host.device.queue": "SYCL devices",
     "host.ground.options": "texts of errors in Python",
     "host.device.cuda": "NVIDIA GPUs",
     "host.device.engines.cuda": "NVIDIA GPUs",

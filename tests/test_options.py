@@ -32,10 +32,10 @@ from syclade.host.ground.options import (
     in_python,
 )
 from syclade.host.ground.options.calls import CallOptions
-from syclade.host.ground.options.page import page
 from syclade.host.ground.options.types import AnyPath, Names, Option, Values
 from syclade.host.ground.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
 from tests.conftest import ROOT
+from tests.support.options_page import page
 
 GIVEN: dict[str, Any] = {
     "flag": True,
@@ -172,7 +172,7 @@ def test_the_command_has_all_options() -> None:
 
 def test_the_page_is_up_to_date() -> None:
     assert (ROOT / "docs" / "options.md").read_text("utf-8") == page(), (
-        "python -m syclade.host.ground.options.page > docs/options.md"
+        "python -m tests.support.options_page > docs/options.md"
     )
 
 

@@ -53,7 +53,7 @@ def apart(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_kernels_are_those_of_the_program(
     apart: Compilers, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from syclade.host.device.queue import open_queue
+    from syclade.host.device.device import open_queue
 
     queue = open_queue("cpu")
     compilers.MADE.clear()

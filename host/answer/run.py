@@ -13,7 +13,7 @@ import numpy as np
 import syclade
 from syclade.host.answer.output.result import Result
 from syclade.host.answer.request import Request
-from syclade.host.answer.stages import add_findings
+from syclade.host.answer.stages import add_findings, findings_of
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.context import TREE, Found, RunContext
 from syclade.host.chains.runs.pipeline import state_at
@@ -23,10 +23,9 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.model.recurrence import with_copy_below_root
-from syclade.host.data.trees.clones import default_cell_names
+from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.findings.finding import BestTree, Draft
 from syclade.host.findings.kinds import TreeKind
-from syclade.host.findings.registry import findings_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,7 @@
-"""Stages that follow the most likely tree: samples, support, consensus, specimens, genotypes, equal trees."""
+"""Findings of an answer: their list, in the order in which they are shown, and the stages that make some.
+
+Stages follow the most likely tree: samples, support, consensus, specimens, genotypes, equal trees.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,24 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from syclade.host.chains.runs.context import CO_OPTIMAL, SUPPORT, RunContext
+from syclade.host.chains.runs.context import CO_OPTIMAL as CO_OPTIMAL_STAGE
+from syclade.host.chains.runs.context import SUPPORT as SUPPORT_STAGE
+from syclade.host.chains.runs.context import RunContext
 from syclade.host.data.model.problem import problem_at
-from syclade.host.findings.clones_by_sample import ClonesBySampleFinding, summarised
-from syclade.host.findings.consensus.finding import ConsensusFinding, LikelyCells
-from syclade.host.findings.cooptimal.finding import CoOptimalFinding
-from syclade.host.findings.genotypes import GenotypesFinding, OfSpecimens, make_genotypes
+from syclade.host.findings.clones_by_sample import CLONES_BY_SAMPLE, ClonesBySampleFinding, summarised
+from syclade.host.findings.consensus.finding import CONSENSUS, LIKELY_CELLS, ConsensusFinding, LikelyCells
+from syclade.host.findings.cooptimal.finding import CO_OPTIMAL, CoOptimalFinding
+from syclade.host.findings.doublets import DOUBLETS
+from syclade.host.findings.evidence import EVIDENCE
+from syclade.host.findings.genotypes import GENOTYPES, GenotypesFinding, OfSpecimens, make_genotypes
+from syclade.host.findings.inputs import INPUT, LEFT_OUT, TRUTH
 from syclade.host.findings.kinds.mutation_trees import MUTATION
-from syclade.host.findings.samples.finding import SamplesFinding
-from syclade.host.findings.support.finding import SupportFinding
+from syclade.host.findings.rates import RATES
+from syclade.host.findings.recurrences import RECURRENCES
+from syclade.host.findings.samples.finding import SAMPLES, SamplesFinding
+from syclade.host.findings.specimen_shares import draw_shares_of_specimens
+from syclade.host.findings.support.finding import SUPPORT, SupportFinding
+from syclade.host.findings.unplaced import UNPLACED
 from syclade.host.ground.errors import SycladeError
 
 if TYPE_CHECKING:
@@ -26,13 +38,41 @@ if TYPE_CHECKING:
     from syclade.host.data.input.metadata import CellLabels
     from syclade.host.data.model.rates import ObservationModel
     from syclade.host.findings.consensus.finding import PublishedTree
-    from syclade.host.findings.finding import BestTree, Draft
+    from syclade.host.findings.finding import BestTree, Draft, Finding, FindingKind, Question
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.findings.support.plan import SupportPlan
 
-__all__ = ["add_findings"]
+__all__ = ["FINDINGS", "add_findings", "findings_of", "promised"]
 
 logger, input_logger = logging.getLogger("syclade.support"), logging.getLogger("syclade.input")
+
+FINDINGS: tuple[FindingKind, ...] = (
+    INPUT,
+    UNPLACED,
+    LEFT_OUT,
+    RATES,
+    EVIDENCE,
+    DOUBLETS,
+    RECURRENCES,
+    SAMPLES,
+    CONSENSUS,
+    LIKELY_CELLS,
+    CLONES_BY_SAMPLE,
+    GENOTYPES,
+    SUPPORT,
+    CO_OPTIMAL,
+    TRUTH,
+)
+
+
+def findings_of(draft: Draft) -> tuple[Finding, ...]:
+    """Return the findings of an answer whose stages have ended."""
+    return tuple(one for kind in FINDINGS if (one := kind.make(draft)) is not None)
+
+
+def promised(question: Question) -> list[str]:
+    """Return the names of the files that the findings of a run may write."""
+    return [name for kind in FINDINGS for name in kind.promises(question)]
 
 
 def add_findings(request: Request, draft: Draft, context: RunContext) -> None:
@@ -105,7 +145,7 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     not lost: a warning gives the reason.
     """
     if context.stop.wanted:
-        draft.stop(SUPPORT)
+        draft.stop(SUPPORT_STAGE)
         return
     from syclade.host.findings.support.stage import Run, add_support
 
@@ -161,8 +201,6 @@ def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) ->
     Returns:
         The shares of nodes; None if there are none.
     """
-    from syclade.host.findings.specimen_shares import draw_shares_of_specimens
-
     best, unplaced, published = draft.best, draft.unplaced, _published(draft)
     if published is None:
         input_logger.warning("%s have no clones by sample", _without_clones(best))
@@ -190,4 +228,4 @@ def _add_co_optimal(request: Request, draft: Draft, most: int, context: RunConte
     found = walk_plateau(fixed, trees, most, lambda: context.stop.wanted)
     draft.add(CoOptimalFinding(found, draft.best.mutations))
     if context.stop.wanted and not found.complete and len(found.trees) < most:
-        draft.stop(CO_OPTIMAL)
+        draft.stop(CO_OPTIMAL_STAGE)

@@ -236,7 +236,7 @@ def compare(
 
 def _print_lines(found: Comparison | CellComparison) -> None:
     """Print a comparison as lines of text."""
-    from syclade.host.findings.truth import comparison_lines
+    from syclade.host.findings.inputs import comparison_lines
 
     shared = counted(found.shared, found.items.removesuffix("s"), found.items)
     click.echo(f"{shared} of both trees {'is' if found.shared == 1 else 'are'} compared")

@@ -73,7 +73,7 @@ def command(
         _convert_tree(matrix, to, tree, out, force, as_json)
         return
     from syclade.host.commands.progress import show_log
-    from syclade.host.data.input.left_out import FILE, left_out_table
+    from syclade.host.data.input.checks import FILE, left_out_table
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.ground.files import write_files
 
@@ -143,9 +143,9 @@ def _described(matrix: Matrix) -> JsonObject:
 
 def matrix_files(matrix: Matrix, to: str) -> dict[str, Content]:
     """Return the contents of the files of a matrix in a format, scite, sc or scistree2, by file name."""
+    from syclade.host.data.input.conversion import evidence_tables, scistree_text
     from syclade.host.data.input.matrix import format_matrix
-    from syclade.host.data.input.written import evidence_tables, scistree_text
-    from syclade.host.data.trees.clones import default_cell_names
+    from syclade.host.data.trees.cells import default_cell_names
 
     cells = matrix.cells or default_cell_names(matrix.n_cells)
     if to == "scistree2":
@@ -196,7 +196,7 @@ def join(
     have is missing in its cells.
     """
     from syclade.host.commands.progress import show_log
-    from syclade.host.data.input.joined import join, measured_by
+    from syclade.host.data.input.conversion import join, measured_by
     from syclade.host.data.input.label_table import SAMPLE
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.ground.files import tsv_text, write_files
@@ -246,7 +246,7 @@ def _samples(matrices: tuple[Path, ...], samples: str | None) -> list[str]:
 
 def _described_join(joined: Matrix, read: list[Matrix], names: list[str]) -> dict[str, Any]:
     """Return sizes, samples, and the files that have each mutation."""
-    from syclade.host.data.input.joined import measured_by
+    from syclade.host.data.input.conversion import measured_by
 
     return {
         "n_mutations": joined.n_mutations,

@@ -135,8 +135,8 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], chosen: Options) -> li
     """Return the names of the files that the run will write."""
     from syclade.host.answer.output.result_files import BESIDES
     from syclade.host.answer.request.arguments import support_level
+    from syclade.host.answer.stages import promised
     from syclade.host.findings.finding import Question
-    from syclade.host.findings.registry import promised
 
     names = [*kind.file_names, *(name for option, name in BESIDES.items() if also[option])]
     return names + promised(Question(kind, chosen, support_level(chosen)))

@@ -34,7 +34,7 @@ def files_of_reads(
     made: Simulation, model: ReadModel, seed: int, report: dict[str, Any]
 ) -> dict[str, Content]:
     """Return the files of a simulation of reads."""
-    from syclade.host.data.input.written import annotated_file, cellsnp_files, evidence_tables, vcf_text
+    from syclade.host.data.input.conversion import annotated_file, cellsnp_files, evidence_tables, vcf_text
     from syclade.host.data.model.simulate_reads import genotype_phred, simulate_reads
 
     simulated = simulate_reads(made, model, seed)
@@ -52,7 +52,7 @@ def files_of_reads(
 
 def files_of_samples(made: Simulation) -> dict[str, Content]:
     """Return the text of each of ``FILES_OF_SAMPLES``: the sample of each cell, and the shares of nodes."""
-    from syclade.host.data.trees.clones import default_cell_names
+    from syclade.host.data.trees.cells import default_cell_names
     from syclade.host.data.trees.tree import node_labels
     from syclade.host.ground.files import tsv_text
 

@@ -1,6 +1,10 @@
-"""Devices: their description, those that do not need SYCL, and the cores that this process may use.
+"""Devices: their description, those without SYCL, the cores of this process, and queues of SYCL devices.
 
 The user, the batch system or the container limits the cores.
+
+A child that is forked from a process with an open queue has the SYCL runtime's memory, but none of its
+threads. The FPGA emulator 2024.2.2 waits for these threads forever, and no runtime guarantees to work in
+such a child. So there an error is raised.
 """
 
 from __future__ import annotations
@@ -10,9 +14,15 @@ import re
 import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from syclade.host.ground.errors import OptionError
+from syclade.host.device.workarounds import in_order_queue, prepare
+from syclade.host.ground.errors import DeviceError, OptionError
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import install_command, version_of
+
+if TYPE_CHECKING:
+    from dpctl import SyclDevice, SyclQueue
 
 __all__ = [
     "DRIVERS_VARIABLE",
@@ -22,11 +32,18 @@ __all__ = [
     "THREADS_VARIABLE",
     "Device",
     "cores_of_process",
+    "device_of",
     "is_gpu",
+    "kind_of",
     "limit_drivers",
     "native_device",
     "native_problem",
+    "note_sycl_use",
+    "open_queue",
     "own_devices",
+    "queue_beside",
+    "refuse_inherited_sycl",
+    "require_float64",
     "take_share",
     "usable_cores",
 ]
@@ -198,3 +215,104 @@ def native_device() -> Device:
 def own_devices() -> list[Device]:
     """Return the listed devices that do not need SYCL."""
     return [native_device(), NUMPY]
+
+
+def open_queue(device_filter: str, *, timed: bool = False) -> SyclQueue:
+    """Open a `dpctl.SyclQueue` on a device.
+
+    Args:
+        device_filter: filter string of the device.
+        timed: whether events record the start and end times of their launches, and launches wait only for
+            those that they name; else each waits for all before it.
+
+    Raises:
+        DeviceError: the device does not open, or this process was forked from one that had used SYCL.
+    """
+    note_sycl_use()
+    dpctl = prepare()
+    try:
+        if timed:
+            return dpctl.SyclQueue(device_filter, property=["enable_profiling"])
+        return in_order_queue(device_filter)
+    except Exception as error:  # dpctl's exceptions differ between versions
+        raise DeviceError(
+            f"device {device_filter} does not open: {error}", hint="run `syclade devices` to look again"
+        ) from error
+
+
+def queue_beside(queue: SyclQueue) -> SyclQueue:
+    """Return another queue on the same device and memory, whose launches do not wait for the other's."""
+    return in_order_queue(queue.sycl_context, queue.sycl_device)
+
+
+def require_float64(queue: SyclQueue) -> None:
+    """Check that a device computes with numbers of 64 bits, as kernels of probabilities do.
+
+    Raises:
+        DeviceError: it does not.
+    """
+    device = queue.sycl_device
+    if not device.has_aspect_fp64:
+        raise DeviceError(
+            f"{device.name.strip()} has no 64-bit floating-point numbers, which this kernel needs",
+            hint=f"use another device: {flag_of('device', 'cpu')}, or native",
+        )
+
+
+def kind_of(device: SyclDevice) -> str:
+    """Return the kind of a dpctl device: cpu, fpga-emu, fpga, gpu or other."""
+    kind = str(device.device_type).rpartition(".")[2]
+    if kind == "accelerator":
+        return "fpga-emu" if "emulat" in device.name.lower() else "fpga"
+    return kind if kind in ("cpu", "gpu") else "other"
+
+
+def device_of(queue: SyclQueue) -> Device:
+    """Return the device of a queue, as its driver describes it: the one that launches really run on."""
+    device = queue.sycl_device
+    return Device(
+        device.filter_string,
+        device.name.strip(),
+        kind_of(device),
+        device.max_compute_units,
+        driver=device.driver_version,
+    )
+
+
+_used = False
+_inherited = False
+
+
+def note_sycl_use() -> None:
+    """Note that a queue is about to be opened in this process.
+
+    Raises:
+        DeviceError: as for `refuse_inherited_sycl`.
+    """
+    global _used
+    refuse_inherited_sycl()
+    _used = True
+
+
+def refuse_inherited_sycl() -> None:
+    """Check that this process was not forked from one that had used SYCL.
+
+    Raises:
+        DeviceError: it was.
+    """
+    if _inherited:
+        raise DeviceError(
+            "this process was forked from one that had used a SYCL device, and the SYCL runtime does not "
+            "survive that",
+            hint="start processes by multiprocessing's 'spawn' or 'forkserver', or take "
+            f"{flag_of('device', 'native')} here",
+        )
+
+
+def _note_fork() -> None:
+    global _inherited
+    _inherited = _inherited or _used
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)

@@ -24,20 +24,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.device.device import DRIVERS_VARIABLE, Device, cores_of_process
+from syclade.host.device.device import DRIVERS_VARIABLE, Device, cores_of_process, kind_of
 from syclade.host.device.workarounds import installed_stack, prepare
 from syclade.host.ground.cache import forget_cached, read_cached, write_cached
 from syclade.host.ground.packages import version_of
 
 if TYPE_CHECKING:
-    from dpctl import SyclDevice
+    pass
 
 __all__ = [
     "SELECTING",
     "Survey",
     "cache_survey",
     "cached_survey",
-    "kind_of",
     "probe_spirv",
     "stack_versions",
     "survey",
@@ -78,14 +77,6 @@ def probe_spirv() -> bytes:
     for code, *operands in instructions:
         words += [(len(operands) + 1) << 16 | code, *operands]
     return struct.pack(f"<{len(words)}I", *words)
-
-
-def kind_of(device: SyclDevice) -> str:
-    """Return the kind of a dpctl device: cpu, fpga-emu, fpga, gpu or other."""
-    kind = str(device.device_type).rpartition(".")[2]
-    if kind == "accelerator":
-        return "fpga-emu" if "emulat" in device.name.lower() else "fpga"
-    return kind if kind in ("cpu", "gpu") else "other"
 
 
 def try_device(filter_string: str) -> str | None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.clone_changes import CHANGES, INTERVAL, SURE, Change, changes_between
 from syclade.host.findings.finding import (
     CELLS,
     Column,
@@ -20,6 +19,7 @@ from syclade.host.findings.finding import (
     made_by_stage,
     sentence,
 )
+from syclade.host.findings.specimen_shares import CHANGES, INTERVAL, SURE, Change, changes_between
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import is_given
 from syclade.host.ground.values import JsonObject, counted, freeze_arrays, listed, part_of, short_repr

@@ -1,6 +1,6 @@
 """Findings: the parts of an answer. Each says which files it writes, and what it shows and warns of.
 
-A finding is a value with one shape (`Finding`), in one module, and has one row in `registry.py`. Summary,
+A finding is a value with one shape (`Finding`), in one module, and one row in `answer/stages.py`. Summary,
 files, lines of the command, report and AnnData are loops over the findings of a result. A finding is made
 from the `Draft` of an answer: the most likely tree, and what the stages of a run found about it.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.model.assignment import Assignment
     from syclade.host.data.model.rates import ObservationModel
-    from syclade.host.data.trees.clones import Clone
+    from syclade.host.data.trees.cells import Clone
     from syclade.host.device.work import WorkDone
     from syclade.host.findings.kinds import Tree, TreeKind
     from syclade.host.findings.samples.diagnostics import Trust
@@ -289,7 +289,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class FindingKind:
-    """Kind of findings: a row of the registry.
+    """Kind of findings: a row of the list of all (`host/answer/stages.py`).
 
     Attributes:
         name: name of the findings.

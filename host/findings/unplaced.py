@@ -2,13 +2,11 @@
 
 A tree has a node for every mutation, but the place of an unplaced one is arbitrary. So support and consensus
 are of the trees without them: a node below an unplaced mutation is a child of the nearest placed one above.
-
-They are a finding, and so are the mutations and cells that options leave out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,31 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.evidence import Likelihoods
-from syclade.host.data.input.left_out import FILE, left_out_table
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import MISSING
-from syclade.host.data.trees.clones import default_cell_names
+from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
-from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut, no_files, sentence
-from syclade.host.ground.options import LEAVES_OUT, is_given
+from syclade.host.findings.finding import Finding, FindingKind, Section, cut, no_files
 from syclade.host.ground.values import JsonObject, counted, listed, short_repr
 
 if TYPE_CHECKING:
-    from syclade.host.data.input.matrix import LeftOut
     from syclade.host.findings.finding import Draft
-    from syclade.host.ground.atomic import Content
 
 __all__ = [
     "CONTRADICTED",
-    "INPUT",
-    "LEFT_OUT",
     "NEVER_SEEN",
     "NO_OBSERVATION",
     "NO_OTHER",
     "UNCERTAIN",
     "UNPLACED",
     "UNPLACED_MARK",
-    "LeftOutFinding",
     "Unplaced",
     "UnplacedFinding",
     "unplaced_in",
@@ -338,62 +329,8 @@ class UnplacedFinding(Finding):
         return Section("Unplaced", (more,), table, tuple(warnings))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LeftOutFinding(Finding):
-    """Mutations and cells of the input that options leave out."""
-
-    name = "left_out"
-    items: Sequence[LeftOut]
-
-    def files(self) -> dict[str, Content]:
-        """Return left_out.tsv."""
-        return {FILE: left_out_table(self.items)}
-
-    def summary(self) -> JsonObject:
-        """Return the numbers of mutations and cells."""
-        kinds = [one.kind for one in self.items]
-        return {"left_out": {"mutations": kinds.count("mutation"), "cells": kinds.count("cell")}}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class InputFinding(Finding):
-    """Warnings of the reader of the input, which were logged when it was read."""
-
-    name = "input"
-    logged: tuple[str, ...]
-
-    def summary(self) -> JsonObject:
-        """Return the warnings."""
-        return {"input_warnings": list(self.logged)}
-
-    @property
-    def warnings(self) -> list[str]:
-        """The warnings of the reader."""
-        return list(self.logged)
-
-    def section(self) -> Section:
-        """Return the warnings."""
-        return Section("Input", (), None, tuple(map(sentence, self.logged)))
-
-
-def _input(draft: Draft) -> InputFinding | None:
-    logged = draft.best.observed.warnings
-    return InputFinding(logged) if logged else None
-
-
 def _unplaced(draft: Draft) -> UnplacedFinding:
     return UnplacedFinding(draft.unplaced, draft.best.mutations, draft.best.cells)
 
 
-def _left_out(draft: Draft) -> LeftOutFinding | None:
-    items = draft.best.observed.left_out
-    return LeftOutFinding(items) if items else None
-
-
-def _names(question: Question) -> Iterable[str]:
-    return (FILE,) if any(is_given(question.options, name) for name in LEAVES_OUT) else ()
-
-
-INPUT = FindingKind(InputFinding.name, _input, no_files)
 UNPLACED = FindingKind(UnplacedFinding.name, _unplaced, no_files)
-LEFT_OUT = FindingKind(LeftOutFinding.name, _left_out, _names)

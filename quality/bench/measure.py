@@ -28,7 +28,7 @@ from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
-from syclade.host.data.trees.leaf import leaf_tree_of
+from syclade.host.data.trees.cells import leaf_tree_of
 from syclade.host.device.choice import choose_device
 from syclade.host.device.device import Device, usable_cores
 from syclade.host.device.work import require_executor

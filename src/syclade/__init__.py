@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from syclade.host.calls.request import CallRecord, Calls, call
     from syclade.host.chains.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
     from syclade.host.commands.export.api import export
-    from syclade.host.data.input.joined import join
+    from syclade.host.data.input.conversion import join
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.data.model.simulate import simulate
     from syclade.host.device.choice import devices
@@ -75,7 +75,7 @@ _HOME = {
     "infer": "syclade.host.answer.inference",
     "infer_leaf": "syclade.host.answer.inference",
     "infer_many": "syclade.host.answer.batch.many",
-    "join": "syclade.host.data.input.joined",
+    "join": "syclade.host.data.input.conversion",
     "plot_tree": "syclade.host.answer.figures.kinds",
     "prepare_sycl": "syclade.host.chains.backends.stages.access",
     "read_matrix": "syclade.host.data.input.read_matrix",

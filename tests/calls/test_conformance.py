@@ -16,8 +16,7 @@ from syclade.host.calls.record_parser import Reads
 from syclade.host.calls.windows import alignment_kernels
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.program import spirv_of
-from syclade.host.device.device import Device
-from syclade.host.device.queue import open_queue, require_float64
+from syclade.host.device.device import Device, open_queue, require_float64
 from syclade.host.device.work import GAPS, READS
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.spirv import Op, instructions

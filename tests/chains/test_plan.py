@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from syclade.host.chains.kernel import log_tables
-from syclade.host.chains.plan import make_plan
+from syclade.host.chains.plan import log_tables, make_plan
 from syclade.host.ground.errors import OptionError
 from syclade.quality.oracle import acceptance
 from syclade.quality.oracle.proposal import move_cuts

@@ -56,7 +56,7 @@ def run_code(
         "rich.progress",
         "numpy",
         "numpy.core._multiarray_umath",
-        "syclade.host.chains.backends.numpy_runner",
+        "syclade.fallback.chain.steps",
     ],
 )
 def test_an_import_is_not_interrupted(module: str, times: int) -> None:

@@ -19,18 +19,19 @@ from hypothesis import strategies as st
 import syclade
 from syclade.host.answer.inference import InferenceProgress
 from syclade.host.chains.convergence import StoppingRule
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.encodings.preorder import GeneralPreorderEncoding
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import chain_kernel
 from syclade.host.chains.runs import pipeline
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.commands.progress import now_and_then, time_left
 from syclade.host.data.model.simulate import simulate
-from syclade.host.device.compile import machine_code, parallel_translation, program
-from syclade.host.device.compile.parallel_translation import ParallelTranslation
+from syclade.host.device.compile import machine_code, program
 from syclade.host.device.device import Device
+from syclade.host.device.engines import sycl
+from syclade.host.device.engines.sycl import ParallelTranslation
 from syclade.host.ground.cache import cache_folder
 from syclade.host.ground.errors import DeviceError
 from syclade.kernels.target.sycl_traits import TRAITS
@@ -120,11 +121,9 @@ def test_a_cache_that_cannot_be_written_is_told(
     place = tmp_path / "file" / "cache"
     monkeypatch.setenv("SYCLADE_CACHE", str(place))
     monkeypatch.setattr(program, "_announced", set())
-    monkeypatch.setattr(parallel_translation, "is_translated", lambda *_: False)
-    monkeypatch.setattr(parallel_translation, "is_compiled", lambda _: True)
-    monkeypatch.setattr(
-        parallel_translation, "Translator", lambda *_: pytest.fail("another process compiles")
-    )
+    monkeypatch.setattr(sycl, "is_translated", lambda *_: False)
+    monkeypatch.setattr(sycl, "is_compiled", lambda _: True)
+    monkeypatch.setattr(sycl, "Translator", lambda *_: pytest.fail("another process compiles"))
     cache_folder.cache_clear()
     queue: Any = SimpleNamespace(sycl_device=SimpleNamespace(name="A device"))
     with caplog.at_level("INFO", logger="syclade"):

@@ -17,15 +17,13 @@ from click.testing import CliRunner
 from syclade.host.calls.kernels import place_of
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.chains.encodings import Encoding
-from syclade.host.chains.encodings.clade import CladeEncoding
+from syclade.host.chains.encodings.bits import CladeEncoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding
-from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
+from syclade.host.chains.plan import Plan, chain_kernel, make_leaf_plan, make_plan
 from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
 from syclade.host.chains.search.kernel import BATCHED_STAGES, STAGES, batched_kernel, search_kernel
-from syclade.host.chains.space import SUMMED_TREES
-from syclade.host.chains.state import every
+from syclade.host.chains.state import SUMMED_TREES, every
 from syclade.host.commands.devices import command
 from syclade.host.commands.ship.make import compile_apart, same_but_for_names
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
@@ -34,15 +32,15 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device import cuda
 from syclade.host.device.choice import choose_device
-from syclade.host.device.compile import ptx as ptx_module
+from syclade.host.device.compile import machine_code
 from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.device.compile.machine_code import load_ptx
 from syclade.host.device.compile.precompiled import PTX, find_shipped, is_shipped
-from syclade.host.device.compile.ptx import load_ptx
 from syclade.host.device.cuda import cuda_devices
 from syclade.host.device.device import Device
 from syclade.host.device.engines import Allocation, open_engine
 from syclade.host.device.engines import cuda as cuda_engine
-from syclade.host.device.engines.ahead import make_apart
+from syclade.host.device.engines.cuda import make_apart
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.packages import version_of
 from syclade.kernels.arguments import PROBLEM, STATE, Argument
@@ -138,7 +136,7 @@ def test_calling_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch, own_cache: object) -> None:
-    monkeypatch.setattr(ptx_module, "version_of", lambda _name: None)
+    monkeypatch.setattr(machine_code, "version_of", lambda _name: None)
     with pytest.raises(DeviceError, match="has to be compiled, and numba-cuda is not installed"):
         load_ptx(search_kernel("subtrees", TRAITS))
 
@@ -251,7 +249,7 @@ def test_every_kernel_becomes_ptx(
     assert entry[1].count(".param") == 1 + len(kernel.arguments), "the number of slots, and the arguments"
     assert ".target sm_80" in text
     assert not re.search(r"\bfma\.", text), "a sum is fused with a product: other bits than on other targets"
-    monkeypatch.setattr(ptx_module, "compile_ptx", refuse_to_compile)
+    monkeypatch.setattr(machine_code, "compile_ptx", refuse_to_compile)
     assert load_ptx(kernel) == found, "the second time it comes from the cache"
 
 
@@ -264,7 +262,7 @@ def test_near_arguments_are_in_shared_memory(own_cache: object) -> None:
     of_slot = [one for one in kernel.arguments if "slots" in one.shape]
     assert parameters.count(".param") == 1 + len(of_slot) + len(kernel.arguments)
     assert text.count("ld.shared") > 100, "steps read them there, and not through generic addresses"
-    keys = {ptx_module.ptx_key(kernel, one) for one in (near, near[1:], ())}
+    keys = {machine_code.ptx_key(kernel, one) for one in (near, near[1:], ())}
     assert len(keys) == 3, "each choice of near arguments is another kernel"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from syclade.fallback.ancestor.stages import STAGES
-from syclade.host.chains.backends.numpy_runner import make_numpy_runner
+from syclade.host.chains.backends import make_numpy_runner
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.state import every
 from syclade.host.device.device import NUMPY

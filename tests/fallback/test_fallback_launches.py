@@ -10,8 +10,7 @@ import pytest
 from syclade.fallback.chain import lookahead
 from syclade.fallback.chain import steps as chain_steps
 from syclade.fallback.chain.tables import Tables
-from syclade.host.chains.backends import default_slots
-from syclade.host.chains.backends.numpy_runner import make_numpy_runner
+from syclade.host.chains.backends import default_slots, make_numpy_runner
 from syclade.host.chains.encodings import PlainEncoding
 from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.device.device import NUMPY as NUMPY_DEVICE

@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
+from syclade.host.answer import stages
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import format_matrix
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings import registry
 from syclade.host.findings.finding import (
     MUTATIONS,
     RESULT,
@@ -83,7 +83,7 @@ def parsimony(draft: Draft) -> Parsimony:
 @pytest.fixture
 def with_parsimony(monkeypatch: pytest.MonkeyPatch) -> None:
     row = FindingKind("parsimony", parsimony, lambda _question: ("parsimony.tsv",))
-    monkeypatch.setattr(registry, "FINDINGS", (*registry.FINDINGS, row))
+    monkeypatch.setattr(stages, "FINDINGS", (*stages.FINDINGS, row))
 
 
 @pytest.mark.usefixtures("with_parsimony")
@@ -131,7 +131,7 @@ def test_a_result_keeps_the_promises_of_its_findings() -> None:
         "unplaced", "rates", "consensus", "support", "co_optimal", "true_tree",
     ]  # fmt: skip
     question = Question(MUTATION, Options(max_trees=3), "quick")
-    promised = registry.promised(question)
+    promised = stages.promised(question)
     written = [name for one in found.findings for name in one.files()]
     assert set(written) - {"tree_1.newick", "tree_1.gv", "tree_2.newick", "tree_2.gv"} <= set(promised)
     assert len(promised) == len(set(promised))

@@ -6,8 +6,8 @@ from pathlib import Path
 from random import Random
 from unittest import mock
 
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import chain_kernel
 from syclade.host.commands.ship.make import Compiled, write_archives
 from syclade.host.device.compile import precompiled
 from syclade.host.device.compile.precompiled import SPIRV, find_shipped, ship_key

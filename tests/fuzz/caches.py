@@ -14,8 +14,8 @@ from pathlib import Path
 from random import Random
 from unittest import mock
 
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import chain_kernel
 from syclade.host.device.choice import list_devices
 from syclade.host.device.compile import machine_code, program
 from syclade.host.device.compile.translate import Spirv

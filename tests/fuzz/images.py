@@ -8,9 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_kernel
-from syclade.host.device.compile.image import Image, packed, read_image
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import chain_kernel
+from syclade.host.device.compile.image import Image
+from syclade.host.device.compile.image_files import packed, read_image
 from syclade.host.ground.errors import SycladeError
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.fuzz.damage import damaged

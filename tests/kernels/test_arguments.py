@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.kernel import chain_kernel, chain_sizes
-from syclade.host.chains.plan import make_plan
+from syclade.host.chains.plan import chain_kernel, chain_sizes, make_plan
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate

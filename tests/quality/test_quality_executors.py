@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.chains.backends import Runner
-from syclade.host.chains.backends.numpy_runner import make_numpy_runner
+from syclade.host.chains.backends import Runner, make_numpy_runner
 from syclade.host.chains.encodings import PlainEncoding
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates

@@ -27,9 +27,8 @@ from syclade.fallback.chain.tables import Tables
 from syclade.fallback.moves import prune_and_reattach, swap_labels, swap_subtrees
 from syclade.fallback.moves.words import extra_word, first_node
 from syclade.fallback.scores.best_attachment import SCORE as BEST
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.plan import make_plan
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import chain_kernel, make_plan
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import initial_parents
 from syclade.kernels.target.sycl_traits import TRAITS

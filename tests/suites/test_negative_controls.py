@@ -18,7 +18,7 @@ from syclade.fallback.chain.parts import TURN_OVER, Draws, Proposals, Relations
 from syclade.fallback.chain.philox import philox_4x32_10
 from syclade.fallback.moves import prune_and_reattach, swap_subtrees
 from syclade.fallback.moves.words import draw_below
-from syclade.host.chains import kernel as chain_kernels
+from syclade.host.chains import plan as chain_kernels
 from syclade.host.chains.backends import runner as chain_runner
 from syclade.host.commands import main as main_module
 from syclade.host.device.device import NUMPY

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends import Runner, make_runner
 from syclade.host.chains.encodings import ENCODINGS, Encoding, choose_encoding, for_device, make_encoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.kernel import log_tables
-from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.plan import Plan, log_tables, make_plan
 from syclade.host.chains.runs.pipeline import initial_state, state_at
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.data.input.matrix import matrix_from_array

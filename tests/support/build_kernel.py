@@ -59,8 +59,7 @@ def main(arguments: list[str]) -> None:
         kernel = Kernel("control", factory, {}, {"lanes": 16}, (Record("Given", flat),), "work-group", 16)
     else:
         from syclade.host.chains.encodings import make_encoding
-        from syclade.host.chains.kernel import chain_kernel
-        from syclade.host.chains.plan import make_plan
+        from syclade.host.chains.plan import chain_kernel, make_plan
         from syclade.host.chains.scores.score import score_named
         from syclade.host.data.model.problem import make_problem
         from syclade.host.data.model.rates import Rates
@@ -70,7 +69,7 @@ def main(arguments: list[str]) -> None:
         encoding, cells, mutations = arguments[0], int(arguments[1]), int(arguments[2])
         matrix = simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix
         if encoding == "clade":
-            from syclade.host.chains.encodings.clade import CladeEncoding
+            from syclade.host.chains.encodings.bits import CladeEncoding
             from syclade.host.chains.plan import make_leaf_plan
             from syclade.host.data.model.problem import make_leaf_problem
 

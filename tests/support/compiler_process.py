@@ -41,7 +41,7 @@ class Reply:
 
 @cache
 def _queue(device: str) -> Any:
-    from syclade.host.device.queue import open_queue
+    from syclade.host.device.device import open_queue
 
     return open_queue(device)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.device.compile import machine_code, native_binary, program, translate
+from syclade.host.device.compile import machine_code, program, translate
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.translate import Spirv
 from syclade.host.ground.cache import cache_folder, read_checked, write_checked
@@ -46,7 +46,7 @@ def running_seconds() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-_TRANSLATE, _COMPILE, _BUILD = translate.translate, machine_code._compile, native_binary.build_program
+_TRANSLATE, _COMPILE, _BUILD = translate.translate, machine_code._compile, program.build_program
 
 
 class Compilers:
@@ -79,8 +79,8 @@ class Compilers:
         return made
 
     def build_program(self, queue: Any, module: bytes) -> Any:
-        """Replace `native_binary.build_program`: the driver's compiler runs in that process, too."""
-        name = native_binary._cache_name(queue, module)
+        """Replace `program.build_program`: the driver's compiler runs in that process, too."""
+        name = program._binary_name(queue, module)
         if name is not None:
             # The build below, in this process, reports any error.
             with _alone(name.rpartition("/")[2]), contextlib.suppress(Exception):
@@ -152,7 +152,7 @@ def compiled_apart() -> Iterator[Compilers]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(program, "translate", made.translate)
         patch.setattr(machine_code, "_compile", made.compile)
-        patch.setattr(native_binary, "build_program", made.build_program)
+        patch.setattr(program, "build_program", made.build_program)
         try:
             yield made
         finally:
@@ -163,4 +163,4 @@ def compiled_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile kernels in this process, as the program does."""
     monkeypatch.setattr(program, "translate", _TRANSLATE)
     monkeypatch.setattr(machine_code, "_compile", _COMPILE)
-    monkeypatch.setattr(native_binary, "build_program", _BUILD)
+    monkeypatch.setattr(program, "build_program", _BUILD)

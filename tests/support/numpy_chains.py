@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from syclade.host.chains.backends import Runner
-from syclade.host.chains.backends.numpy_runner import make_numpy_runner
+from syclade.host.chains.backends import Runner, make_numpy_runner
 from syclade.host.chains.encodings import PlainEncoding
 from tests.support.backends import Case, Seen, seen
 

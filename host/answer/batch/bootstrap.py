@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.batch.task import Task, check_options
+from syclade.host.data.input.conversion import table_text
 from syclade.host.data.input.matrix import Matrix, format_matrix
 from syclade.host.data.input.names import default_names
 from syclade.host.data.input.read_matrix import read_matrix
-from syclade.host.data.input.written import table_text
 from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels

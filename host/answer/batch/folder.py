@@ -33,8 +33,8 @@ from syclade.host.ground.errors import (
     WorkersError,
 )
 from syclade.host.ground.files import check_output, is_file, is_folder, write_files
-from syclade.host.ground.lock import locked
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.output_folder import locked
 from syclade.host.ground.values import ParsedJson, shown
 
 __all__ = [

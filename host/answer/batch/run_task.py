@@ -21,8 +21,8 @@ from syclade.host.answer.batch.results_table import (
 from syclade.host.answer.batch.task import FILES, Task, digest_of, files_besides
 from syclade.host.answer.output.result_files import RECORD, files_of, folder_of_result
 from syclade.host.ground.errors import BusyError, OutputError, SycladeError
-from syclade.host.ground.lock import locked
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.output_folder import locked
 from syclade.host.ground.signals import Stop
 
 __all__ = ["INCOMPLETE", "MATRIX", "Place", "drop_old_lock", "known_line", "run_task"]

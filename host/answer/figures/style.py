@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.names import chosen_mutations, near_names
-from syclade.host.data.trees.clones import Clone
+from syclade.host.data.trees.cells import Clone
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.values import listed
 

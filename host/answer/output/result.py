@@ -91,7 +91,7 @@ class Result(AssignedTree, WithWork):
         learned: value and prior of each learned rate, and `log_prior`, the logarithm of the density of the
             priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
             of a chain as well, maximises the sum of log-likelihood and `log_prior`.
-        findings: what was found about the tree, in the order in which it is shown (`findings/registry.py`).
+        findings: what was found about the tree, in the order in which it is shown (`answer/stages.py`).
         stopped_in: first stage that a stop request has cut short or left out: tree (it is then the best so
             far), support, co_optimal or recurrence; None if the run went to its end.
         pipeline: utilisation of the pipeline of separate stages (`StagedRunner.report`); None for fused

@@ -17,12 +17,12 @@ from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import Finding
 from syclade.host.findings.genotypes import Genotypes, GenotypesFinding
+from syclade.host.findings.inputs import TruthFinding
 from syclade.host.findings.kinds import Tree, TreeKind
 from syclade.host.findings.rates import RatesFinding
 from syclade.host.findings.recurrences import RecurrencesFinding
 from syclade.host.findings.samples.finding import SamplesFinding
 from syclade.host.findings.support.finding import SupportFinding
-from syclade.host.findings.truth import TruthFinding
 from syclade.host.findings.unplaced import Unplaced, UnplacedFinding
 from syclade.host.ground.options import flag_of
 

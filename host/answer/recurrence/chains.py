@@ -30,8 +30,7 @@ from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.pipeline import Clock, Progress, Start, initial_state, run_round, state_at
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.scores.score import ScoreOptions, score_named
-from syclade.host.chains.space import recurrent_trees
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.state import ChainState, recurrent_trees
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.copy_scores import with_best_copy
 from syclade.host.data.model.dropout import problem_of_groups

@@ -19,7 +19,7 @@ from syclade.host.data.model.rate_model import (
 )
 from syclade.host.data.model.rates import HOMOZYGOUS, ObservationModel, Rates
 from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
-from syclade.host.data.trees.clones import check_cell_names, default_cell_names
+from syclade.host.data.trees.cells import check_cell_names, default_cell_names
 from syclade.host.data.trees.treefile import tree_of
 from syclade.host.device.choice import choose_device, first_of, split_devices
 from syclade.host.findings.estimated_rates import RequestedRates

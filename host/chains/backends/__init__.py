@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.chains.backends.runner import Runner
-from syclade.host.chains.encodings import Encoding
-from syclade.host.chains.kernel import chain_allocation, chain_kernel, chain_sizes
-from syclade.host.chains.plan import Plan
-from syclade.host.device.device import Device
-from syclade.host.device.engines import open_engine
+from syclade.host.chains.encodings import Encoding, PlainEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import Plan, argument_records, chain_allocation, chain_kernel, chain_sizes
+from syclade.host.device.compile.kernel import load_part
+from syclade.host.device.device import NUMPY, Device
+from syclade.host.device.engines import Allocation, open_engine
+from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.work import IMAGE, SPECIALISED
+from syclade.kernels.ancestor.stage_arguments import BETWEEN_STAGES
+from syclade.kernels.arguments import PROBLEM, SCRATCH
 
 if TYPE_CHECKING:
+    from syclade.fallback.ancestor.steps import AncestorSteps
+    from syclade.fallback.chain.steps import ChainSteps
+    from syclade.fallback.rates.steps import Rates
     from syclade.host.device.compile.image import Image
 
-__all__ = ["GPU_SLOTS_A_UNIT", "Runner", "default_slots", "make_runner", "slot_bytes"]
+__all__ = [
+    "GPU_SLOTS_A_UNIT",
+    "Runner",
+    "default_slots",
+    "make_numpy_runner",
+    "make_runner",
+    "slot_bytes",
+    "slots_at_once",
+]
 
 logger = logging.getLogger("syclade.devices")
 
@@ -61,8 +78,6 @@ def make_runner(
         DeviceError: the device does not open, cannot build the kernel, or has too little memory.
     """
     if device.kind == "numpy":
-        from syclade.host.chains.backends.numpy_runner import make_numpy_runner
-
         return make_numpy_runner(plan, encoding, slots, seed)
     described = chain_kernel(plan, encoding)
     allocation = chain_allocation(plan, encoding, slots, seed, described.arguments)
@@ -73,8 +88,6 @@ def make_runner(
 def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
     """Return how many slots keep a device busy, at most the number of chains."""
     if device.kind == "numpy":
-        from syclade.host.chains.backends.numpy_runner import slots_at_once
-
         wanted = min(NUMPY_SLOTS, slots_at_once(plan))
     elif device.kind == "cuda":
         wanted = _slots_of_gpu(device, plan, encoding, chains)
@@ -106,3 +119,80 @@ def _bytes_of(plan: Plan, encoding: Encoding, *, per_slot: bool) -> int:
     sizes = chain_sizes(plan, encoding, 1)
     arguments = chain_kernel(plan, encoding).arguments
     return sum(one.nbytes(sizes) for one in arguments if ("slots" in one.shape) == per_slot)
+
+
+def make_numpy_runner(plan: Plan, encoding: Encoding, slots: int, seed: int) -> Runner:
+    """Make a runner that advances all slots together: each numpy call works on many slots, on one core.
+
+    Args:
+        plan: the parts of the chains.
+        encoding: `AncestorEncoding` for the stages on ancestor matrices, or `PlainEncoding`.
+        slots: number of chain states that the runner holds at once.
+        seed: seed of the random numbers.
+
+    Raises:
+        ValueError: the encoding is neither of the two.
+    """
+    arguments = [one for record in argument_records(plan, encoding) for one in record.arguments]
+    steps: AncestorSteps | ChainSteps
+    if isinstance(encoding, AncestorEncoding):
+        from syclade.fallback.ancestor.steps import AncestorSteps
+
+        steps = AncestorSteps(*_parts(plan))
+        allocation = chain_allocation(plan, encoding, slots, seed, [*arguments, *BETWEEN_STAGES])
+    elif isinstance(encoding, PlainEncoding):
+        steps = _plain_steps(plan)
+        kept = [one for one in arguments if one.role not in (PROBLEM, SCRATCH)]
+        allocation = Allocation(kept, chain_sizes(plan, encoding, slots))
+    else:
+        raise ValueError(f"numpy has no encoding {encoding.name!r}")
+    engine = NumpyEngine(NUMPY, allocation)
+    loaded = engine.load(lambda arrays, _slots: steps.advance(arrays, seed), lambda: steps.memory_bytes)
+    return Runner(plan, encoding, seed, engine, loaded, NUMPY.kind)
+
+
+def slots_at_once(plan: Plan) -> int:
+    """Return how many slots advance together on parent vectors."""
+    from syclade.fallback.chain import steps
+
+    return steps.slots_at_once(_plain_steps(plan).slot_bytes)
+
+
+def _plain_steps(plan: Plan) -> ChainSteps:
+    """Return the chain steps on parent vectors and tables computed from them."""
+    observed, multiplicity = plan.space.table(plan.problem)
+    from syclade.fallback.chain.steps import ChainSteps
+
+    steps: Callable[..., ChainSteps] = ChainSteps
+    if plan.problem.learns:
+        from syclade.fallback.rates.steps import LearnedChainSteps
+
+        steps = partial(LearnedChainSteps, rates=_rates(plan))
+    moves, score, recorders, events = _parts(plan)
+    return steps(
+        load_part(plan.space.numpy), observed, multiplicity, moves, plan.move_below, score, recorders, events
+    )
+
+
+def _rates(plan: Plan) -> Rates:
+    """Return the tables of learned rates."""
+    from syclade.fallback.rates.steps import Rates
+    from syclade.host.chains.scores.doublets import shares_of
+
+    tables = plan.problem.rate_tables
+    return Rates(
+        tables.model.jumps,
+        tables.fn_weights,
+        tables.fp_weights,
+        tables.fn_worth,
+        tables.fp_worth,
+        tables.doublet_worth,
+        shares_of(plan.problem),
+    )
+
+
+def _parts(plan: Plan) -> tuple[list[Any], Any, list[Any], int]:
+    """Return the moves, score and recorders for numpy, and the length of the ring of events."""
+    moves = [load_part(move.numpy) for move in plan.moves]
+    recorders = [load_part(recorder.numpy) for recorder in plan.recorders]
+    return moves, load_part(plan.score.numpy), recorders, plan.events

@@ -22,13 +22,12 @@ from typing import Generic, NamedTuple, TypeVar
 from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.encodings import Encoding, choose_encoding, make_encoding
-from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.plan import Plan, chain_kernel
 from syclade.host.device.choice import Several, choose_device, list_devices, open_first, split_devices
 from syclade.host.device.compile import machine_code, program
-from syclade.host.device.compile.image import STAGES, TAILS, Image, read_image
-from syclade.host.device.compile.image_cache import cached_images
-from syclade.host.device.device import NUMPY, Device, native_device
+from syclade.host.device.compile.image import STAGES, TAILS, Image, cached_images
+from syclade.host.device.compile.image_files import read_image
+from syclade.host.device.device import NUMPY, Device, native_device, open_queue
 from syclade.host.device.engines import traits_of
 from syclade.host.device.work import GENERAL, SPECIALISED
 from syclade.host.ground.errors import DeviceError, OptionError
@@ -96,8 +95,6 @@ def choose_kernel(device: Device, plan: Plan, encoding: Encoding, steps: int | N
 
 def _sycl_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | None) -> Choice:
     """Choose the kernel of a run on a SYCL device; see `choose_kernel`."""
-    from syclade.host.device.queue import open_queue
-
     general = encoding.general()
     seconds = estimated_seconds(device, plan, steps)
     if general is None or seconds is None or seconds >= SHORT_SECONDS:

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.encodings import Encoding
-from syclade.host.chains.kernel import log_tables
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.plan import Plan, log_tables
 from syclade.host.chains.state import ChainInfo, ChainState, Event, no_tallies
 from syclade.host.data.model.rate_model import NOWHERE, Places
 from syclade.host.device.engines.engine import Engine

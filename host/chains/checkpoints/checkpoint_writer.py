@@ -13,8 +13,8 @@ from pathlib import Path
 from syclade.host.chains.sample_store import store_of
 from syclade.host.ground.errors import CheckpointError, OutputError
 from syclade.host.ground.files import check_file
-from syclade.host.ground.lock import is_locked, locked
 from syclade.host.ground.options import DECIDE, checked, flag_of
+from syclade.host.ground.output_folder import is_locked, locked
 from syclade.host.ground.signals import closed_at_exit, uninterrupted
 from syclade.host.ground.values import Json, JsonObject, ParsedJson
 

@@ -221,13 +221,13 @@ class PlainEncoding(Encoding):
 logger = logging.getLogger("syclade.encodings")
 
 ENCODINGS = {
-    "ancestor": "syclade.host.chains.encodings.ancestor:AncestorEncoding",
+    "ancestor": "syclade.host.chains.encodings.bits:AncestorEncoding",
     "preorder": "syclade.host.chains.encodings.preorder:PreorderEncoding",
 }
 """Encodings of mutation trees that have kernels, by name; loaded on demand."""
 
 OF_OTHER_TREES = {
-    "clade": ("syclade.host.chains.encodings.clade:CladeEncoding", "cell trees", "cell trees"),
+    "clade": ("syclade.host.chains.encodings.bits:CladeEncoding", "cell trees", "cell trees"),
     "parities": (
         "syclade.host.chains.encodings.sums:ParitiesEncoding",
         "recurrent",

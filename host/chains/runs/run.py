@@ -29,8 +29,8 @@ from syclade.host.chains.runs.context import Found, RunContext
 from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.state import ChainState, Sink, bytes_of_states
 from syclade.host.device.choice import Devices, Several, choose_device, split_devices
-from syclade.host.device.compile.image_cache import cached_images, store_image
-from syclade.host.device.compile.ptx import ptx_compiler_problem
+from syclade.host.device.compile.image import cached_images, store_image
+from syclade.host.device.compile.machine_code import ptx_compiler_problem
 from syclade.host.device.device import Device, is_gpu, native_device, usable_cores
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.limits import require_memory

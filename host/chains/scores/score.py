@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.scores.powers import logarithm_of_two, power_of_two
-from syclade.host.chains.space import MUTATION_TREES, SUMMED_TREES, Space, recurrent_trees
+from syclade.host.chains.state import MUTATION_TREES, SUMMED_TREES, Space, recurrent_trees
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.likelihood import (
@@ -27,7 +27,7 @@ from syclade.host.data.model.likelihood import (
 from syclade.host.data.model.problem import LeafProblem, Problem, SlotRates
 from syclade.host.data.model.rate_model import Places
 from syclade.host.data.model.rates import ObservationModel
-from syclade.host.data.trees.leaf import sums_below
+from syclade.host.data.trees.cells import sums_below
 from syclade.host.data.trees.tree import preorder
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.encodings import MADE_FOR, round_up
-from syclade.host.chains.kernel import log_tables
+from syclade.host.chains.plan import log_tables
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.ground.values import Array

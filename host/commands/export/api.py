@@ -15,8 +15,12 @@ from syclade.host.commands.export.folder import (
     image_name,
     stages_image_name,
 )
-from syclade.host.commands.export.hls.column_flavours import COLUMN_FLAVOURS
-from syclade.host.commands.export.hls.column_project import COLUMN_FILES, ColumnUnit, export_column_unit
+from syclade.host.commands.export.hls.column_project import (
+    COLUMN_FILES,
+    COLUMN_FLAVOURS,
+    ColumnUnit,
+    export_column_unit,
+)
 from syclade.host.commands.export.hls.flavours import FLAVOURS
 from syclade.host.commands.export.hls.project import Design, export_project
 from syclade.host.commands.export.hls.vectors import Vectors

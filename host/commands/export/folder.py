@@ -18,9 +18,8 @@ import numpy as np
 
 from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.encodings import choose_encoding
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_allocation, chain_kernel
-from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import Plan, chain_allocation, chain_kernel, make_plan
 from syclade.host.chains.runs.pipeline import initial_state, run_chains
 from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.state import bytes_of_states
@@ -37,12 +36,10 @@ from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
-from syclade.host.device.compile.image import IMAGE_KINDS, make_image
+from syclade.host.device.compile.image_files import IMAGE_KINDS, make_image, make_stages_image
 from syclade.host.device.compile.program import spirv_of
-from syclade.host.device.compile.stages_image import make_stages_image
-from syclade.host.device.device import NUMPY, Device
+from syclade.host.device.device import NUMPY, Device, open_queue
 from syclade.host.device.engines.local import NumpyEngine
-from syclade.host.device.queue import open_queue
 from syclade.host.device.workarounds.compiler import with_listed_variables, without_stray_variables
 from syclade.host.ground.errors import DeviceError, OptionError
 from syclade.host.ground.files import write_files

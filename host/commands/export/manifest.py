@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import syclade
 from syclade.host.chains.backends.stages.described import DescribedKernel, stage_kernels
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_kernel, chain_sizes
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import Plan, chain_kernel, chain_sizes
 from syclade.host.device.compile.image import parts_of
 from syclade.host.device.compile.translate import compiler_versions
 from syclade.host.ground.spirv import header

@@ -30,8 +30,9 @@ from syclade.host.commands.export.folder import (
     exported_module,
 )
 from syclade.host.commands.export.manifest import ExportedKernel, common_parts, sha256
-from syclade.host.device.compile.image import TAILS, make_image
-from syclade.host.device.queue import open_queue
+from syclade.host.device.compile.image import TAILS
+from syclade.host.device.compile.image_files import make_image
+from syclade.host.device.device import open_queue
 from syclade.host.ground.files import write_files
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.values import Array

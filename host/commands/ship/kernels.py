@@ -26,13 +26,11 @@ from syclade.host.calls.windows import alignment_kernels, call_kernels
 from syclade.host.chains.backends.stages.described import overlapping_kernel, stage_kernels
 from syclade.host.chains.cells_at_nodes import share_kernels
 from syclade.host.chains.encodings import Encoding
-from syclade.host.chains.encodings.ancestor import SpecialisedAncestorEncoding
-from syclade.host.chains.encodings.clade import FORM_ROUNDS, CladeEncoding
+from syclade.host.chains.encodings.bits import FORM_ROUNDS, CladeEncoding, SpecialisedAncestorEncoding
 from syclade.host.chains.encodings.preorder import FORMS, MORE_PANELS_FORMS, SUM_FORM, PreorderEncoding
 from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding
-from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES, Move
-from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
+from syclade.host.chains.plan import Plan, chain_kernel, make_leaf_plan, make_plan
 from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
 from syclade.host.chains.search.kernel import (
     BATCHED_STAGES,
@@ -41,8 +39,7 @@ from syclade.host.chains.search.kernel import (
     batched_kernel,
     search_kernel,
 )
-from syclade.host.chains.space import SUMMED_TREES
-from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Recorder, every
+from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, SUMMED_TREES, Recorder, every
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, make_leaf_problem, make_problem
 from syclade.host.data.model.rate_model import RateModel, make_rate_model

@@ -35,10 +35,10 @@ from typing import Any, NamedTuple
 from llvmlite import binding
 
 from syclade.host.commands.ship.kernels import Shipped, shipped_kernels
+from syclade.host.device.compile.machine_code import PTX_COMPILERS, compile_ptx
 from syclade.host.device.compile.precompiled import MANIFEST, PTX, SPIRV, Precompiled
-from syclade.host.device.compile.ptx import PTX_COMPILERS, compile_ptx
 from syclade.host.device.compile.translate import translate
-from syclade.host.device.device import usable_cores
+from syclade.host.device.device import open_queue, usable_cores
 from syclade.host.ground.cache import forget_cached, read_checked, write_checked
 from syclade.host.ground.spirv import header, instructions_without_names, is_spirv
 
@@ -195,8 +195,6 @@ def compile_one(name: str, made_for: str) -> tuple[str, bytes]:
         return compile_ptx(kernel, shipped.near)
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     if made_for == SPIRV:
-        from syclade.host.device.queue import open_queue
-
         made = translate(open_queue("cpu"), kernel)
         return made.entry_point, made.module
     from syclade.kernels.target.native.compiler import compile_for, compile_kernel

@@ -1,37 +1,27 @@
-"""Format detection by the first two lines of a file, never by its name; codings are never guessed.
-
-A matrix that was read may show signs of a wrong input: rows that are cells, mutations in nearly all cells.
-"""
+"""Format detection by the first two lines of a file, never by its name; codings are never guessed."""
 
 from __future__ import annotations
 
 import codecs
-import logging
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
-from syclade.host.data.input.evidence import Reads
 from syclade.host.data.input.formats.counts import why_not_long
 from syclade.host.data.input.formats.folders import LOG_ODDS, TOTAL
 from syclade.host.data.input.formats.grid import words_hint
+from syclade.host.data.input.formats.plain import is_value, values_of
 from syclade.host.data.input.formats.tabular import no_value_in, why_no_table
-from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.input.reader import ALLOWED, is_value, values_of
+from syclade.host.data.input.matrix import ALLOWED
 from syclade.host.data.input.textfile import GZIP, excerpt
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.files import is_file
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import counted, listed
 
 __all__ = [
     "HDF5",
     "detect_folder",
     "detect_format",
-    "warned",
 ]
 
 
@@ -195,114 +185,4 @@ def detect_folder(name: str) -> str:
         "this is a directory, not a file",
         path=name,
         hint="only folders of cellsnp-lite, of MQuad and with the evidence of syclade convert can be read",
-    )
-
-
-logger = logging.getLogger("syclade.input")
-
-_MISSING = 3
-_IN_NEARLY_ALL, _FEWEST_CELLS = 0.95, 20
-"""Part of the cells with a value, of at least so many, from which a variant may be a germline one."""
-
-_MANY, _MOST_CELLS = 10, 100
-"""Mutations for each cell from which rows may be cells, and the number of cells from which they are not."""
-
-_LEAST_READS, _MOSTLY = 5, 0.5
-"""Reads of a cell from which its alleles count, and part of the cells with alternate reads that have no
-others, from which a mutation is named."""
-
-_BARCODE = re.compile(r"(?:.*[^A-Za-z])?[ACGT]{8,}(?:[-_.]\w{1,8})?|cell[-_. ]?\d+", re.IGNORECASE)
-_VARIANT = re.compile(r"(?:chr)?[0-9XYM]{1,2}[:_]\d+\b.*|.*\b[pc]\.[A-Z*_\d].*", re.IGNORECASE)
-_FEWEST_NAMES = 3
-
-
-def warned(matrix: Matrix) -> Matrix:
-    """Return a matrix with what is suspicious of it, which is logged: exchanged axes, germline variants."""
-    found = _input_warnings(matrix)
-    if (
-        not _of_names(matrix)
-        and _MANY * matrix.n_cells <= matrix.n_mutations
-        and (2 <= matrix.n_cells < _MOST_CELLS)
-    ):
-        logger.info(
-            "%s: %s mutations of %s cells: if its rows are cells, rows and columns are exchanged",
-            matrix.source, matrix.n_mutations, matrix.n_cells,
-        )  # fmt: skip
-    for words in found:
-        logger.warning("%s", words)
-    return replace(matrix, warnings=(*matrix.warnings, *found)) if found else matrix
-
-
-def _input_warnings(matrix: Matrix) -> list[str]:
-    """Return what is suspicious of a matrix."""
-    suspicions = (_of_names, _of_frequent, _of_common, _of_lost_alleles)
-    return [words for one in suspicions if (words := one(matrix))]
-
-
-def _of_names(matrix: Matrix) -> str:
-    """Return a warning if names of rows look like cells, or names of columns like mutations."""
-    rows = _share_of(_BARCODE, matrix.mutations) > 0.5
-    columns = _share_of(_VARIANT, matrix.cells or ()) > 0.5
-    if not rows and not columns:
-        return ""
-    name = matrix.mutations[0] if rows else (matrix.cells or ("",))[0]
-    looks, read = ("cell", "mutations") if rows else ("mutation", "cells")
-    return (
-        f"{matrix.source}: rows and columns may be exchanged: {name} looks like the name of a {looks}, "
-        f"and is read as one of the {read}"
-    )
-
-
-def _share_of(pattern: re.Pattern[str], names: Sequence[str]) -> float:
-    """Return the part of some names that have a form; 0 of too few."""
-    if len(names) < _FEWEST_NAMES:
-        return 0.0
-    return sum(pattern.fullmatch(name) is not None for name in names) / len(names)
-
-
-def _of_frequent(matrix: Matrix) -> str:
-    """Return a warning of variants that the source has as frequent in the population."""
-    there = [name for name in matrix.mutations if name in matrix.frequent]
-    if not there:
-        return ""
-    return (
-        f"{counted(len(there), 'mutation is', 'mutations are')} frequent in the population by FREQ "
-        f"({listed(there)}): germline variants are in all cells, also normal ones, and make no clones: cells "
-        "without one have lost an allele; leave them out of the table"
-    )
-
-
-def _of_common(matrix: Matrix) -> str:
-    """Return a warning of other mutations that are seen in nearly all cells with a value."""
-    known = (matrix.values != _MISSING).sum(axis=1)
-    seen = ((matrix.values == 1) | (matrix.values == 2)).sum(axis=1)
-    nearly_all = np.flatnonzero((known >= _FEWEST_CELLS) & (seen >= _IN_NEARLY_ALL * known)).tolist()
-    rows = [row for row in nearly_all if matrix.mutations[row] not in matrix.frequent]
-    if not rows:
-        return ""
-    shares = listed([f"{matrix.mutations[row]} {seen[row] / known[row]:.1%}" for row in rows])
-    return (
-        f"{counted(len(rows), 'mutation is', 'mutations are')} seen in at least {100 * _IN_NEARLY_ALL:.0f} % "
-        f"of the cells with a value ({shares}): germline variants are in all cells, also normal ones, and "
-        "make no clones: leave those out; in a sample without normal cells they may be the first mutations "
-        "of the tumour"
-    )
-
-
-def _of_lost_alleles(matrix: Matrix) -> str:
-    """Return a warning of mutations whose cells have, mostly, alternate reads alone."""
-    reads = matrix.evidence
-    if not isinstance(reads, Reads):
-        return ""
-    mutated = (reads.total >= _LEAST_READS) & (2 * reads.alternate >= reads.total)
-    alone, cells = (mutated & (reads.alternate == reads.total)).sum(axis=1), mutated.sum(axis=1)
-    rows = np.flatnonzero((cells >= _FEWEST_CELLS) & (alone > _MOSTLY * cells)).tolist()
-    if not rows:
-        return ""
-    shares = listed([f"{matrix.mutations[row]} {alone[row] / cells[row]:.0%}" for row in rows])
-    return (
-        f"in most cells with {counted(len(rows), 'mutation', 'mutations')} all reads are alternate "
-        f"({shares}): the normal allele is lost, or the cells are homozygous; the model of reads takes "
-        "cells as heterozygous and explains this by dropout, so that cells without the mutation say little: "
-        f"compare with {flag_of('evidence', 'calls')}"
     )

@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.evidence import Evidence
 from syclade.host.data.input.names import check_names, default_names, match_names, read_names
-from syclade.host.data.input.reader import ALLOWED, MEANING
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options.types import Names
 from syclade.host.ground.values import Array, on_host, short_repr, shown
 
 __all__ = [
-    "DerivedMatrix", "LeftOut", "Matrix", "Names", "format_matrix", "matrix_from_array", "values_from_array",
-    "with_cell_names", "with_names",
+    "ALLOWED", "MEANING", "DerivedMatrix", "LeftOut", "Matrix", "Names", "format_matrix", "matrix_from_array",
+    "values_from_array", "with_cell_names", "with_names",
 ]  # fmt: skip
+
+ALLOWED = (0, 1, 2, 3)
+MEANING = "0 (not observed), 1 (mutation), 2 (homozygous mutation) or 3 (missing)"
 
 
 class LeftOut(NamedTuple):

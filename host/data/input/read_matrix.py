@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.data.input.detect import HDF5, detect_folder, detect_format, warned
+from syclade.host.data.input.checks import Limits, Marks, left_out_words, limited, warned
+from syclade.host.data.input.detect import HDF5, detect_folder, detect_format
 from syclade.host.data.input.formats import Format, Grid, ReadOptions, format_for
 from syclade.host.data.input.formats.hdf import hdf5_format
-from syclade.host.data.input.left_out import Limits, Marks, left_out_words, limited
 from syclade.host.data.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
 from syclade.host.data.input.names import default_names, read_name_file
 from syclade.host.data.input.source import File, Source, read_in_subprocess

@@ -14,7 +14,7 @@ from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
 from syclade.host.data.model.likelihood import log_likelihood_of_counts
 from syclade.host.data.model.problem import LeafProblem, Problem
 from syclade.host.data.model.rates import ObservationModel, Rates, scored_values
-from syclade.host.data.trees.leaf import clades, sums_below
+from syclade.host.data.trees.cells import clades, sums_below
 from syclade.host.data.trees.tree import ancestor_matrix, preorder
 from syclade.host.ground.values import freeze_arrays, short_repr
 

@@ -1,6 +1,6 @@
 """Trees whose leaves are cells, of any program: what two of them share of clades, splits and triplets.
 
-Unlike `leaf`, nodes may have any number of children, and labels of internal nodes are ignored.
+Unlike those of `cells`, nodes may have any number of children, and labels of internal nodes are ignored.
 """
 
 from __future__ import annotations

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.textfile import excerpt, read_text
-from syclade.host.data.trees.clones import default_cell_names
+from syclade.host.data.trees.cells import canonical, default_cell_names, validate_leaf_parents
 from syclade.host.data.trees.graphviz import from_graphviz, quoted
 from syclade.host.data.trees.labelled import LabelledEdge
-from syclade.host.data.trees.leaf import canonical, validate_leaf_parents
 from syclade.host.data.trees.newick import from_newick, newick_edges, newick_of, pieces_of
 from syclade.host.data.trees.tree import children, preorder, validate_parents
 from syclade.host.ground.errors import TreeError

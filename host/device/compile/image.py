@@ -1,29 +1,27 @@
-"""Images: precompiled kernels in files, for cards whose compiler takes hours and machines without a compiler.
+"""Images: precompiled kernels for cards, whose compilers take hours, and for machines without a compiler.
 
-An *image* is one line of JSON, which describes the kernel and the device that it runs on, followed by the
-driver's binary. Drivers check little of their input: damaged machine code, or arrays larger than those that
-the kernel was made for, would crash the process. Therefore the line has a digest of the whole content. For
-cards, a vendor's own file (.aocx) is accepted, with the export's manifest.json beside it. That is untested,
-because no card was available.
+An image is checked before it replaces a kernel: drivers check little of their input, and arrays larger than
+those that the kernel was made for would crash the process. Images of cards that a run has used are copied to
+the user's cache, where later runs find them. `image_files` makes and reads the files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.native_binary import device_identity
+from syclade.host.device.compile.program import device_identity
 from syclade.host.device.workarounds import opencl
 from syclade.host.device.workarounds.opencl import opened_place, sycl_program
+from syclade.host.ground.cache import cache_folder, is_own, write_cached
 from syclade.host.ground.errors import DeviceError
-from syclade.host.ground.limits import read_bounded
-from syclade.host.ground.spirv import is_spirv
 
 if TYPE_CHECKING:
     from dpctl import SyclQueue
@@ -32,51 +30,24 @@ if TYPE_CHECKING:
     from syclade.host.chains.encodings import Encoding
 
 __all__ = [
-    "ELF",
-    "EXPORT_HINT",
-    "IMAGE_KINDS",
-    "MANIFEST",
-    "STAGES",
-    "TAILS",
-    "UNREADABLE",
-    "Image",
-    "compiled_on",
-    "content_of",
-    "damaged",
-    "described",
-    "image_of",
-    "make_image",
-    "packed",
-    "parts_of",
-    "read_image",
-    "read_manifest",
-    "vendor_parts",
-    "without_manifest",
-]
-
+    "CAPACITIES", "EXPORT_HINT", "MANIFEST", "STAGES", "TAILS", "Image", "StagesImage", "cached_images",
+    "parts_of", "store_image",
+]  # fmt: skip
 
 logger = logging.getLogger("syclade.image")
-
-IMAGE_KINDS = ("cpu", "fpga-emu")
-"""Kinds of device that this machine can make an image for."""
 
 TAILS = "tails"
 """In place of the name of an encoding: a kernel of tails, which has no sizes of trees."""
 
 STAGES = "stages"
-"""In place of the name of an encoding: the five stages of the macro-pipeline (stages_image.py)."""
-
-_MAGIC = b'{"syclade_image": 1'
-ELF = b"\x7fELF"
+"""In place of the name of an encoding: the five stages of the macro-pipeline."""
 
 MANIFEST = "manifest.json"
 """Manifest of the export that a vendor's image was made from; it must be in the image's folder."""
 
-MOST_BYTES = 2**31
-"""Size limit, 2 GiB: larger than the configuration of any card."""
-_CAPACITIES = ("nodes", "words", "cells")
-UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""Exceptions raised for descriptions that are not JSON, are nested too deeply, or have unexpected types."""
+CAPACITIES = ("nodes", "words", "cells")
+"""Constants of a kernel that are most sizes, which a problem may stay below."""
+
 EXPORT_HINT = "`syclade export` makes one for cpu or fpga-emu"
 
 
@@ -129,8 +100,7 @@ class Image:
         """
         self.require_made_as(kernel, encoding)
         self.require_room(encoding.constants)
-        if self.sources != kernel.sources:
-            logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
+        _warn_of_others(self.path, self.sources != kernel.sources)
         encoding.constants = dict(self.constants)
 
     def require_made_as(self, kernel: Kernel, encoding: Encoding) -> None:
@@ -162,7 +132,7 @@ class Image:
                 f"{self.path}: the image is for {_kinds(self.constants)}, the matrix has {_kinds(needed)}",
                 hint="export with a matrix that has homozygous mutations as this one has, or has not",
             )
-        if any(self.constants[name] < needed[name] for name in _CAPACITIES):
+        if any(self.constants[name] < needed[name] for name in CAPACITIES):
             raise DeviceError(
                 f"{self.path}: the image is for {_capacity(self.constants)}, the matrix needs "
                 f"{_capacity(needed)}",
@@ -178,8 +148,7 @@ class Image:
         declared = tuple((argument.name, argument.dtype) for argument in kernel.arguments)
         if (self.encoding, self.entry_point, self.arguments) != (TAILS, kernel.name, declared):
             raise DeviceError(f"{self.path}: the image's kernel is not {kernel.name}", hint=EXPORT_HINT)
-        if self.sources != kernel.sources:
-            logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
+        _warn_of_others(self.path, self.sources != kernel.sources)
 
     def kernel(self, queue: SyclQueue) -> SyclKernel:
         """Return a `dpctl.program.SyclKernel` of the image on a queue's device.
@@ -229,60 +198,54 @@ def _capacity(constants: Mapping[str, int]) -> str:
     return f"up to {constants['nodes'] - 1} mutations and {constants['cells']} distinct columns"
 
 
-def make_image(queue: SyclQueue, kind: str, encoding: str, kernel: Kernel, module: bytes) -> bytes:
-    """Compile a SPIR-V module with a device's own driver into an image.
+@dataclass(frozen=True)
+class StagesImage:
+    """Precompiled stages.
 
-    Args:
-        queue: queue of the device.
-        kind: kind of the device.
-        encoding: name of the kernel's encoding; or TAILS.
-        kernel: kernel of the module; the module's one entry point has the kernel's name.
-        module: the SPIR-V module.
-
-    Returns:
-        The content of the image.
-
-    Raises:
-        DeviceError: no image can be made on the device, or its driver cannot compile the module.
+    Attributes:
+        path: the file.
+        kind: kind of device that it is for.
+        constants: sizes that the stages are specialised for.
+        images: an image of each stage, by the name of its kernel, in order.
     """
-    identity, binary = compiled_on(queue, module)
-    line = {
-        "syclade_image": 1,
-        "kind": kind,
-        "entry_point": kernel.name,
-        "encoding": encoding,
-        "constants": dict(kernel.constants),
-        "arguments": [[argument.name, argument.dtype] for argument in kernel.arguments],
-        "sources": kernel.sources,
-        "parts": parts_of(kernel),
-        "identity": identity,
-    }
-    return packed(line, binary)
+
+    path: Path
+    kind: str
+    constants: Mapping[str, int]
+    images: Mapping[str, Image]
+
+    def fit(self, kernels: Sequence[Kernel], encoding: Encoding) -> None:
+        """Check that the image can replace all stages, and give its constants to the encoding.
+
+        Args:
+            kernels: the stages that would be compiled without the image.
+            encoding: their encoding; its `constants` are replaced. Those of the image may be larger.
+
+        Raises:
+            DeviceError: a stage is missing or is a different one, or the image is too small for the problem.
+        """
+        for kernel in kernels:
+            image = self.images.get(kernel.name)
+            if image is None:
+                raise DeviceError(f"{self.path}: the image has no {kernel.name}", hint=EXPORT_HINT)
+            image.require_made_as(kernel, encoding)
+            counted = {
+                name: kernel.constants[name] for name in ("kinds", "learned") if name in kernel.constants
+            }
+            if any(image.constants.get(name) != number for name, number in counted.items()):
+                raise DeviceError(
+                    f"{self.path}: the image is for other moves or rates than this run has", hint=EXPORT_HINT
+                )
+            image.require_room(encoding.constants)
+        others = any(self.images[kernel.name].sources != kernel.sources for kernel in kernels)
+        _warn_of_others(self.path, others)
+        encoding.constants = dict(self.constants)
 
 
-def compiled_on(queue: SyclQueue, module: bytes) -> tuple[Mapping[str, str], bytes]:
-    """Return the identity of a queue's device, and its driver's binary of a SPIR-V module.
-
-    Raises:
-        DeviceError: no image can be made on the device, or its driver cannot compile the module.
-    """
-    identity = device_identity(queue.sycl_device)
-    with opened_place(queue) as place:
-        if place is None or identity is None:
-            raise DeviceError(f"no image can be made on {queue.sycl_device.name.strip()}")
-        try:
-            program = opencl.program_from_spirv(place, module)
-        except opencl.OpenCLError as error:
-            raise DeviceError(
-                f"{queue.sycl_device.name.strip()} cannot compile the kernel: {error}"
-            ) from error
-        binary = opencl.binary_of(program)
-        opencl.release(program)
-    if not binary:
-        raise DeviceError(
-            f"the driver of {queue.sycl_device.name.strip()} does not return the compiled kernel"
-        )
-    return identity, binary
+def _warn_of_others(path: Path, are_others: bool) -> None:
+    """Warn if an image was made from other sources than those of the kernels."""
+    if are_others:
+        logger.warning("%s was not made from this syclade's kernels: results may differ", path)
 
 
 def parts_of(kernel: Kernel) -> dict[str, Any]:
@@ -290,143 +253,30 @@ def parts_of(kernel: Kernel) -> dict[str, Any]:
     return {name: part if isinstance(part, str) else list(part) for name, part in kernel.parts.items()}
 
 
-def packed(description: Mapping[str, object], binary: bytes) -> bytes:
-    """Return the content of an image.
-
-    Args:
-        description: the fields of its JSON line, without the digest.
-        binary: the driver's binary.
-    """
-    return json.dumps({**description, "sha256": _digest(description, binary)}).encode() + b"\n" + binary
+_FOLDER = "images"
 
 
-def _digest(description: Mapping[str, object], binary: bytes) -> str:
-    """Return the digest of an image's binary and of the fields of its line, without the digest itself."""
-    described = {name: value for name, value in description.items() if name != "sha256"}
-    return hashlib.sha256(json.dumps(described, sort_keys=True).encode() + b"\n" + binary).hexdigest()
-
-
-def read_image(path: Path) -> Image:
-    """Read an image, or a vendor's file with an export's manifest.json beside it.
-
-    Raises:
-        DeviceError: the file cannot be read, is not an image, or is damaged.
-    """
-    content = content_of(path)
-    if content.startswith(ELF):
-        return _vendor_image(path, content)
-    description, identity, binary = described(path, content)
+def store_image(image: Image) -> None:
+    """Copy an image to the cache, with the manifest if it is a vendor's; only images for cards are copied."""
+    if image.kind != "fpga":
+        return
+    place = f"{_FOLDER}/{image.key.removeprefix('image ')[:32]}"
+    if (cache_folder() / place / image.path.name).exists():
+        return
+    manifest = image.path.parent / MANIFEST
     try:
-        return image_of(path, description, description["kind"], description["sources"], identity, binary)
-    except UNREADABLE as error:
-        raise damaged(path, error) from error
+        if image.identity is None:
+            write_cached(f"{place}/{MANIFEST}", manifest.read_bytes())
+        write_cached(f"{place}/{image.path.name}", image.path.read_bytes())  # last: it implies the manifest
+    except OSError:
+        return  # a file was removed meanwhile; the run has already read it
 
 
-def content_of(path: Path) -> bytes:
-    """Return the content of an image or of a vendor's file.
-
-    Raises:
-        DeviceError: the file cannot be read, or is neither.
-    """
-    try:
-        content = read_bounded(path, MOST_BYTES, begins=(ELF, _MAGIC))
-    except OSError as error:
-        raise DeviceError(f"{path}: the image cannot be read: {error.strerror or error}") from error
-    if is_spirv(content):
-        raise DeviceError(
-            f"{path}: this is SPIR-V, not an image",
-            hint="devices compile SPIR-V by themselves; " + EXPORT_HINT,
-        )
-    if not content.startswith((ELF, _MAGIC)):
-        raise DeviceError(f"{path}: this is not an image", hint=EXPORT_HINT)
-    return content
-
-
-def described(path: Path, content: bytes) -> tuple[dict[str, Any], dict[str, str], bytes]:
-    """Return an image's description, the identity of its device, and its binary.
-
-    Raises:
-        DeviceError: the image is damaged.
-    """
-    line, _, binary = content.partition(b"\n")
-    try:
-        description = json.loads(line)
-        if description["sha256"] != _digest(description, binary):
-            raise ValueError("its content is not what it was")
-        identity = {str(part): str(value) for part, value in description["identity"].items()}
-    except UNREADABLE as error:
-        raise damaged(path, error) from error
-    return description, identity, binary
-
-
-def damaged(path: Path, error: Exception) -> DeviceError:
-    """Return the error for a damaged image."""
-    return DeviceError(f"{path}: the image is damaged: {_reason(error)}", hint=EXPORT_HINT)
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """Return the manifest of the export that a vendor's image was made from."""
-    manifest: dict[str, Any] = json.loads((path.parent / MANIFEST).read_text(encoding="utf-8"))
-    return manifest
-
-
-def vendor_parts(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the description of a kernel in a vendor's image, by the manifest."""
-    (kernel,) = (one for one in manifest["kernels"] if one["name"] == name)
-    arguments = [[argument["name"], argument["type"]] for argument in kernel["arguments"]]
-    constants = {**kernel.get("constants", {}), **manifest["constants"]}
-    own = {"encoding": manifest["encoding"], "constants": constants, "arguments": arguments}
-    return {**kernel, **own}
-
-
-def without_manifest(path: Path, error: Exception) -> DeviceError:
-    """Return the error for a vendor's image without a manifest that describes it."""
-    return DeviceError(
-        f"{path}: a vendor's image needs the manifest.json of its export beside it: {_reason(error)}",
-        hint="copy it there from the folder that `syclade export` wrote",
-    )
-
-
-def _vendor_image(path: Path, content: bytes) -> Image:
-    """Return the image in a vendor's file, described by the manifest of the export that it was made from."""
-    try:
-        manifest = read_manifest(path)
-        parts = vendor_parts(manifest, "chain_steps")
-        return image_of(path, parts, "fpga", manifest["sources"], None, content)
-    except (OSError, *UNREADABLE) as error:
-        raise without_manifest(path, error) from error
-
-
-def _reason(error: Exception) -> str:
-    """Return what is wrong with a description."""
-    return f"it lacks {error.args[0]}" if isinstance(error, KeyError) else str(error)
-
-
-def image_of(
-    path: Path,
-    description: dict[str, Any],
-    kind: str,
-    sources: str,
-    identity: Mapping[str, str] | None,
-    binary: bytes,
-) -> Image:
-    """Return an image by its description.
-
-    Args:
-        path, kind, sources, identity, binary: as in `Image`.
-        description: the other fields, as in JSON.
-
-    Raises:
-        ValueError, and the other errors of UNREADABLE: the description is not one.
-    """
-    constants = {str(name): int(value) for name, value in description["constants"].items()}
-    needed = set() if description["encoding"] == TAILS else {*_CAPACITIES, "lanes", "values"}
-    missing = needed - set(constants)
-    if missing:
-        raise ValueError(f"it lacks {', '.join(sorted(missing))}")
-    arguments = tuple((str(name), str(dtype)) for name, dtype in description["arguments"])
-    entry_point, encoding = str(description["entry_point"]), str(description["encoding"])
-    parts = dict(description.get("parts", {}))
-    return Image(
-        path, str(kind), entry_point, encoding, constants, arguments, str(sources), parts, identity, binary
-    )
+def cached_images() -> list[Path]:
+    """Return the paths of the cached images, newest first."""
+    ages = []
+    for path in (cache_folder() / _FOLDER).glob("*/*"):
+        with contextlib.suppress(OSError):  # another process has removed it
+            if path.name != MANIFEST and is_own(path):
+                ages.append((-path.stat().st_mtime, path))
+    return [path for _, path in sorted(ages)]

@@ -1,7 +1,7 @@
-"""Kernels as machine code of this processor: compiled by numba once, cached, and loaded without numba.
+"""Kernels compiled by numba once, and cached: machine code of this processor, and PTX for NVIDIA GPUs.
 
-The object file is stored in the user's cache under a key of the kernel, the compiler's versions and the
-processor. A later process needs only llvmlite, to link it.
+Files are stored in the user's cache under a key of the kernel and the compiler's versions; machine code also
+of the processor. A later process needs only llvmlite, to link machine code; drivers of GPUs translate PTX.
 """
 
 from __future__ import annotations
@@ -10,19 +10,29 @@ import ctypes
 import logging
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from syclade.host.device.compile.kernel import Kernel, digest_of
-from syclade.host.device.compile.precompiled import find_shipped, is_shipped, own_processor
+from syclade.host.device.compile.precompiled import PTX, find_shipped, is_shipped, own_processor
 from syclade.host.device.compile.translate import require_current_folder
 from syclade.host.ground.cache import how_often, read_checked, write_checked
 from syclade.host.ground.errors import DeviceError
-from syclade.host.ground.packages import install_command, version_of
+from syclade.host.ground.packages import cuda_hint, install_command, version_of
 from syclade.kernels.target.native.traits import TRAITS
 
-__all__ = ["is_compiled", "load_machine_code"]
+__all__ = [
+    "PTX_COMPILER",
+    "PTX_COMPILERS",
+    "Ptx",
+    "compile_ptx",
+    "is_compiled",
+    "load_machine_code",
+    "load_ptx",
+    "ptx_compiler_problem",
+    "ptx_key",
+]
 
 logger = logging.getLogger("syclade.native")
 
@@ -142,3 +152,101 @@ def _link(name: str, code: bytes, arguments: int) -> Callable[..., None]:
     function: Any = signature(address)
     function.engine = engine  # the engine owns the code
     return function  # type: ignore[no-any-return]
+
+
+_cuda_logger = logging.getLogger("syclade.cuda")
+
+PTX_COMPILER = "numba-cuda"
+
+PTX_COMPILERS = (PTX_COMPILER, "nvidia-cuda-nvcc-cu12")
+"""Packages that determine the PTX: the compiler, and NVVM. That of CUDA 12.2 writes PTX 8.2, which drivers of
+June 2023 (535) and later take."""
+
+_compiling = threading.Lock()
+
+
+class Ptx(NamedTuple):
+    """A compiled kernel.
+
+    Attributes:
+        key: what determines it.
+        entry_point: name of its function.
+        text: the PTX.
+    """
+
+    key: str
+    entry_point: str
+    text: bytes
+
+
+def load_ptx(kernel: Kernel, near: Collection[str] = ()) -> Ptx:
+    """Return a kernel: precompiled, from the cache, or compiled now.
+
+    Args:
+        kernel: the kernel.
+        near: names of the arguments whose parts of a slot a launch keeps in shared memory. With any, the
+            entry point also takes the length of a slot's part of each argument that has such parts.
+
+    Raises:
+        DeviceError: the kernel is neither precompiled nor cached, and numba-cuda is not installed, does not
+            import, or cannot compile it; or the precompiled one is damaged.
+    """
+    key = ptx_key(kernel, near)
+    shipped = find_shipped(kernel, PTX, near)
+    if shipped is not None:
+        return Ptx(key, *shipped)
+    place = f"ptx/{key}"
+    with _compiling:
+        stored = read_checked(place)
+        if stored is not None:
+            entry_point, _, text = stored.partition(b"\n")
+            return Ptx(key, entry_point.decode(), text)
+        made = Ptx(key, *compile_ptx(kernel, near))
+        write_checked(place, made.entry_point.encode() + b"\n" + made.text)
+        return made
+
+
+def ptx_compiler_problem() -> str | None:
+    """Return why kernels cannot be compiled for NVIDIA GPUs; None if the compiler is installed."""
+    return None if version_of(PTX_COMPILER) else f"{PTX_COMPILER} is not installed: {cuda_hint()}"
+
+
+def ptx_key(kernel: Kernel, near: Collection[str]) -> str:
+    """Return what determines the PTX: the kernel, versions of the compiler, and sources of the target."""
+    versions = [f"{name} {version_of(name)}" for name in PTX_COMPILERS]
+    sources = digest_of((__name__, "syclade.kernels.target.cuda.compiler"))
+    return kernel.key([*versions, sources, *(f"near {name}" for name in near)])
+
+
+def compile_ptx(kernel: Kernel, near: Collection[str]) -> tuple[str, bytes]:
+    """Compile a kernel; return its entry point and the PTX.
+
+    Raises:
+        DeviceError: numba-cuda is not installed, does not import, or cannot compile the kernel.
+    """
+    problem = ptx_compiler_problem()
+    if problem is not None:
+        raise DeviceError(f"the kernel {kernel.name} has to be compiled, and {problem}")
+    require_current_folder()
+    _cuda_logger.info("compiling the kernel for %s: about 10 s, %s", kernel.size or kernel.name, how_often())
+    _cuda_logger.debug("%s with %s", kernel.name, dict(kernel.constants))
+    try:
+        from syclade.kernels.target.cuda.compiler import FlatArray, compile_kernel
+    except Exception as error:  # with unsupported versions of other packages it may fail in any way
+        raise DeviceError(f"{PTX_COMPILER} does not import: {error}", hint=cuda_hint()) from error
+    grid = kernel.group == "grid"
+    arguments = [
+        FlatArray(
+            one.name,
+            one.dtype,
+            "teams" in one.shape if grid else bool(near) and "slots" in one.shape,
+            one.name in near,
+        )
+        for one in kernel.arguments
+    ]
+    try:
+        return compile_kernel(
+            kernel.body(), kernel.name, arguments, kernel.record_types(), kernel.lanes, grid
+        )
+    except Exception as error:  # numba's own errors, and those of NVVM
+        raise DeviceError(f"{PTX_COMPILER} cannot compile {kernel.name}: {error}") from error

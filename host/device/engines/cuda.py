@@ -1,8 +1,18 @@
-"""Engine of an NVIDIA GPU: arrays in its memory, a warp per slot."""
+"""Engine of an NVIDIA GPU: arrays in its memory, a warp per slot, kernels made ahead by subprocesses.
+
+A process compiles and translates one kernel at a time, whatever the threads. So subprocesses make PTX for our
+cache, and machine code for the driver's own. Run as `python -m syclade.host.device.engines.cuda`, with a
+pickled kernel, its near arguments and the device on standard input, this module is such a subprocess.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,11 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from syclade.host.device.compile.kernel import Kernel
-from syclade.host.device.compile.ptx import load_ptx
+from syclade.host.device.compile.machine_code import load_ptx, ptx_key
 from syclade.host.device.cuda import open_gpu
 from syclade.host.device.device import Device, usable_cores
-from syclade.host.device.engines.ahead import make_apart
 from syclade.host.device.engines.engine import Allocation, Engine
+from syclade.host.ground.cache import cache_problem, read_checked, write_checked
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import Array
@@ -23,13 +33,11 @@ from syclade.kernels.arguments import Argument
 from syclade.kernels.target.cuda.traits import GRID_NEAR_BYTES, NEAR_BYTES, THREADS, TRAITS
 
 if TYPE_CHECKING:
-    from subprocess import Popen
-
     from cuda.bindings.driver import CUfunction, CUstream
 
     from syclade.host.device.cuda import Event
 
-__all__ = ["CudaEngine"]
+__all__ = ["CudaEngine", "make_apart"]
 
 
 class Launch(NamedTuple):
@@ -68,7 +76,7 @@ class CudaEngine(Engine):
         self._stream = self._gpu.stream()
         self._streams: dict[int, CUstream] = {}
         self._ahead: dict[str, Future[CUfunction]] = {}
-        self._compilers: list[Popen[bytes]] = []
+        self._compilers: list[subprocess.Popen[bytes]] = []
         self._origin = self._gpu.event(self._stream)
         try:
             self._allocate(allocation)
@@ -268,3 +276,44 @@ class CudaEngine(Engine):
 def _aligned(size: int) -> int:
     """Return a number of bytes, rounded up to whole words of 8."""
     return (size + 7) // 8 * 8
+
+
+def make_apart(kernel: Kernel, near: Collection[str], gpu: Device) -> subprocess.Popen[bytes] | None:
+    """Start a subprocess that makes a kernel; None if that has been done, or could not be read here.
+
+    Args:
+        kernel, near: as for `load_ptx`.
+        gpu: the GPU that the kernel is for.
+    """
+    if cache_problem() is not None or read_checked(_mark(kernel, near, gpu)) is not None:
+        return None
+    # The subprocess must be able to import the same modules: parts of a kernel may be a user's own.
+    paths = os.pathsep.join(path for path in sys.path if path)
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", __name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": paths},
+        start_new_session=True,  # Ctrl-C reaches only the run, which stops this process
+    )
+    assert process.stdin is not None
+    with process.stdin as stream:
+        stream.write(pickle.dumps((kernel, list(near), gpu)))
+    return process
+
+
+def _mark(kernel: Kernel, near: Collection[str], gpu: Device) -> str:
+    """Return the name of the file in the cache that says that a driver has translated a kernel."""
+    for_gpu = hashlib.sha256(f"{gpu.name} {gpu.driver}".encode()).hexdigest()[:8]
+    return f"ptx/{ptx_key(kernel, near)}-{for_gpu}"
+
+
+def _main() -> None:
+    kernel, near, gpu = pickle.load(sys.stdin.buffer)
+    open_gpu(gpu).function(*load_ptx(kernel, near))
+    write_checked(_mark(kernel, near, gpu), b"translated")
+
+
+if __name__ == "__main__":
+    _main()

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import ObservationModel, Rates
-from syclade.host.data.trees.clones import default_cell_names
+from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
-from syclade.host.findings.consensus.clades import spaced_trees
 from syclade.host.findings.consensus.claims import Spread, claim_warnings, quality_warnings, spread_of_dropout
-from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, spaced_trees
 from syclade.host.findings.consensus.evidence import (
     Conflict,
     Contradiction,

@@ -17,8 +17,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rate_fit import rates_of_calls
 from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.findings.consensus.cells import cells_on
-from syclade.host.findings.consensus.clades import clone_support, spaced_trees
-from syclade.host.findings.consensus.clone_tree import CloneTree, agreement_with
+from syclade.host.findings.consensus.clone_tree import CloneTree, agreement_with, clone_support, spaced_trees
 from syclade.host.findings.consensus.consensus import SEEDING_TREES, CloneConsensus, SetAside
 from syclade.host.findings.consensus.evidence import (
     CLAIMED,
@@ -27,7 +26,13 @@ from syclade.host.findings.consensus.evidence import (
     count_pairs,
     unsupported_in,
 )
-from syclade.host.findings.consensus.relations import Relations, SharedTrees, TreeBlocks, count_relations
+from syclade.host.findings.consensus.relations import (
+    Relations,
+    SharedTrees,
+    TreeBlocks,
+    count_relations,
+    unobserved_in,
+)
 from syclade.host.findings.consensus.search import (
     THRESHOLDS,
     Gains,
@@ -38,7 +43,6 @@ from syclade.host.findings.consensus.search import (
     with_open,
     without_claims,
 )
-from syclade.host.findings.consensus.unobserved import unobserved_in
 from syclade.host.findings.unplaced import CONTRADICTED, Unplaced
 
 __all__ = ["consensus_tree", "find_consensus"]

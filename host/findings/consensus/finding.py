@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, mutation_gains
-from syclade.host.findings.consensus.clades import spaced_trees
-from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, spaced_trees
 from syclade.host.findings.consensus.prevalence import Mixture
 from syclade.host.findings.consensus.tables import cells_table
 from syclade.host.findings.finding import (

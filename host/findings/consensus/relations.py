@@ -1,10 +1,15 @@
-"""Relations of pairs of mutations in sampled trees: one before the other, or on different lineages."""
+"""Relations of pairs of mutations in sampled trees: one before the other, or on different lineages.
+
+Of some pairs no cell tells anything, since they were called in different cells: specimens with different
+panels have such pairs. Samples of trees prefer a relation for them nevertheless, since the share of each
+clone is that of all specimens together; that is no evidence.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +17,19 @@ from numpy.typing import NDArray
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.ground.values import short_repr
 
-__all__ = ["Relations", "TreeBlocks", "count_above", "count_relations", "count_unseparated"]
+if TYPE_CHECKING:
+    from syclade.host.findings.consensus.evidence import PairCounts
+    from syclade.host.findings.consensus.search import Thresholds
+
+__all__ = [
+    "Relations",
+    "TreeBlocks",
+    "consequences",
+    "count_above",
+    "count_relations",
+    "count_unseparated",
+    "unobserved_in",
+]
 
 TreeBlocks: TypeAlias = Callable[[], Iterable[NDArray[np.int32]]]
 """Function that yields all sampled trees in blocks, int32, shape (trees, n + 1), each time it is called."""
@@ -168,3 +185,63 @@ def count_above(trees: NDArray[np.int32], above: NDArray[np.int64]) -> None:
             if not upper.size:
                 break
             upper = flat[start + upper]
+
+
+_CALLED_TOGETHER = 0.5
+"""Part of the cells with values of both that would be expected if missing values did not depend on each
+other, from which two mutations were called together."""
+
+
+def unobserved_in(
+    relations: Relations, counts: PairCounts, cells: int, thresholds: Thresholds
+) -> NDArray[np.bool_] | None:
+    """Return the pairs without an observation of them, or a consequence of others; None if there are none.
+
+    A pair is observed if a cell has values of both and one of them, or if about as many cells have values of
+    both as where missing values are random: a relation of rare mutations is then open by chance alone. A
+    relation is a consequence of others if, for example, the first mutation is before a third one, and that
+    before the second. Mutations without a claimed order say nothing of each other's relations: the first may
+    be above the second, or below it.
+
+    Args:
+        relations: relations of the mutations in the samples.
+        counts: of the same mutations.
+        cells: number of cells.
+        thresholds: the least probabilities of relations that count.
+
+    Returns:
+        bool, shape (n, n), symmetric.
+    """
+    seen = counts.both + counts.only + counts.only.T
+    together = seen + counts.neither
+    called = together.diagonal()
+    observed = (seen > 0) | (together * cells >= _CALLED_TOGETHER * np.outer(called, called))
+    if observed.all():
+        return None
+    before, apart = relations.before > thresholds.before, relations.apart > thresholds.apart
+    before, apart = consequences(before & observed, apart & observed)
+    found = ~(observed | before | before.T | apart)
+    np.fill_diagonal(found, False)
+    return found if found.any() else None
+
+
+def consequences(
+    before: NDArray[np.bool_], apart: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return all relations that follow from some, and these: (before, apart).
+
+    Args:
+        before: bool, shape (n, n): whether the row's mutation is before the column's.
+        apart: bool, shape (n, n), symmetric: whether they are on different lineages.
+    """
+
+    def joined(one: NDArray[np.bool_], two: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return np.asarray(one.astype(np.float32) @ two.astype(np.float32) > 0.5)
+
+    before, apart, count = before.copy(), apart.copy(), -1
+    while count != (count := int(before.sum() + apart.sum())):
+        before |= joined(before, before)
+        # what is below one of two lineages is not on the other
+        below = joined(apart, before)
+        apart |= below | below.T
+    return before, apart

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.consensus.clades import descendants, spaced_trees
-from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_at
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_at, descendants, spaced_trees
 from syclade.host.findings.consensus.find_consensus import consensus_tree
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
 from syclade.host.findings.consensus.search import THRESHOLDS, gains_of, improved

@@ -17,7 +17,7 @@ from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import JsonObject, short_repr
 
 if TYPE_CHECKING:
-    from syclade.host.data.trees.clones import Clone
+    from syclade.host.data.trees.cells import Clone
     from syclade.host.findings.cooptimal.plateau import CoOptimal
     from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from syclade.host.data.model.problem import Problem
     from syclade.host.data.model.rate_model import RateModel
     from syclade.host.data.model.rates import ObservationModel
-    from syclade.host.data.trees.clones import Clone
+    from syclade.host.data.trees.cells import Clone
     from syclade.host.findings.consensus.consensus import CloneConsensus
     from syclade.host.findings.samples.sampled import Sampled, Sampling
     from syclade.host.findings.support.value import Support

@@ -15,8 +15,7 @@ from syclade.host.data.model.assignment import Assignment, best_nodes, place
 from syclade.host.data.model.problem import LeafProblem, Problem, make_leaf_problem, problem_at
 from syclade.host.data.model.rate_model import RateModel
 from syclade.host.data.model.rates import ObservationModel
-from syclade.host.data.trees.clones import Clone, clones_of_cell_tree
-from syclade.host.data.trees.leaf import canonical, clades, leaf_tree_of
+from syclade.host.data.trees.cells import Clone, canonical, clades, clones_of_cell_tree, leaf_tree_of
 from syclade.host.data.trees.tree import preorder
 from syclade.host.data.trees.treefile import leaf_labels, to_leaf_graphviz, to_leaf_newick
 from syclade.host.findings.kinds import PlanOptions, Tree, TreeKind, no_consensus

@@ -23,7 +23,7 @@ from syclade.host.data.model.problem import Problem, make_problem, problem_at
 from syclade.host.data.model.rate_model import RateModel
 from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.model.recurrence import genotypes_of, kind_of
-from syclade.host.data.trees.clones import Clone, attached_cells, clones_of
+from syclade.host.data.trees.cells import Clone, attached_cells, clones_of
 from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels, preorder

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.sample_store import Records, SampleStore
 from syclade.host.data.model.problem import Problem
-from syclade.host.data.trees.leaf import clades
+from syclade.host.data.trees.cells import clades
 from syclade.host.data.trees.newick import quoted_label
 from syclade.host.data.trees.treefile import leaf_labels, leaf_newick
 from syclade.host.findings.samples.diagnostics import clade_ess, judged, spread_of
@@ -22,7 +22,7 @@ from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import short_repr
 
 if TYPE_CHECKING:
-    from syclade.host.data.trees.clones import Clone
+    from syclade.host.data.trees.cells import Clone
     from syclade.host.findings.unplaced import Unplaced
 
 __all__ = [

@@ -20,7 +20,7 @@ from syclade.host.ground.values import JsonObject, counted
 
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import Records
-    from syclade.host.data.trees.clones import Clone
+    from syclade.host.data.trees.cells import Clone
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content

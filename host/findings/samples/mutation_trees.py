@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.sample_store import Records, SampleStore
 from syclade.host.data.diagnostics import bulk_ess, split_rhat
 from syclade.host.data.model.problem import Problem
-from syclade.host.findings.consensus.clades import edge_support
-from syclade.host.findings.consensus.clone_tree import CloneTree
+from syclade.host.findings.consensus.clone_tree import CloneTree, edge_support
 from syclade.host.findings.consensus.relations import Relations, SharedTrees, count_above
 from syclade.host.findings.cooptimal.finding import Consensus
 from syclade.host.findings.samples.diagnostics import ancestor_spread, frechet_ess, judged
@@ -25,7 +24,7 @@ from syclade.host.ground.atomic import Content
 from syclade.host.ground.values import short_repr
 
 if TYPE_CHECKING:
-    from syclade.host.data.trees.clones import Clone
+    from syclade.host.data.trees.cells import Clone
 
 __all__ = [
     "Features",

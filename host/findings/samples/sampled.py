@@ -24,7 +24,7 @@ from syclade.host.ground.supported import check_together
 from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
-    from syclade.host.data.trees.clones import Clone
+    from syclade.host.data.trees.cells import Clone
     from syclade.host.findings.unplaced import Unplaced
 
 __all__ = [

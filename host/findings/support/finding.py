@@ -28,7 +28,7 @@ from syclade.host.ground.options.types import SHARED_DROPOUT
 from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
-    from syclade.host.data.trees.clones import Clone
+    from syclade.host.data.trees.cells import Clone
     from syclade.host.findings.support.value import Support
     from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content

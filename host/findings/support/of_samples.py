@@ -22,9 +22,9 @@ from syclade.host.data.model.pairs import Forest, kinds_of
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.model.rate_posterior import RatePosterior, rate_posterior
 from syclade.host.data.model.rates import MISSING, ObservationModel, error_rates
-from syclade.host.data.trees.clones import clones_of
+from syclade.host.data.trees.cells import clones_of
 from syclade.host.data.trees.tree import levels_of
-from syclade.host.findings.consensus.clades import (
+from syclade.host.findings.consensus.clone_tree import (
     clade_support,
     edge_support,
     transfer_support,

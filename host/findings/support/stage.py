@@ -17,8 +17,7 @@ from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.chains.runs.run import place_of_few, run_plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.shares import Draw, GibbsSteps
-from syclade.host.chains.space import SUMMED_TREES
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.state import SUMMED_TREES, ChainState
 from syclade.host.data.model.dropout import (
     EVIDENT,
     log_bayes_factor,

@@ -12,9 +12,8 @@ import syclade
 from syclade.host.answer.output.result import Result
 from syclade.host.data.model.simulate import ZIPF, Simulation, simulate
 from syclade.host.device.choice import choose_device
-from syclade.host.findings.clone_changes import INTERVAL
 from syclade.host.findings.consensus.finding import published_consensus
-from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
+from syclade.host.findings.specimen_shares import INTERVAL, draw_shares_of_specimens, nearest_clones
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.studies.specimens.result import OfInput, SpecimensResult

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from syclade.host.ground import atomic, lock
+from syclade.host.ground import atomic
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import cannot
-from syclade.host.ground.output_folder import output_folder
+from syclade.host.ground.output_folder import locked, output_folder
 
 BUSY = OutputError("another run")
 FACTS = {"options": {}, "work": [], "version": "1"}
@@ -202,19 +202,19 @@ def test_force_does_not_replace_what_another_run_wrote_meanwhile(tmp_path: Path)
 def test_a_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     path.touch()
-    with lock.locked(path, BUSY):
+    with locked(path, BUSY):
         assert path.exists()
     assert not path.exists()
 
 
 def test_a_lock_that_was_removed_meanwhile_is_not_anothers(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with lock.locked(path, BUSY):
+    with locked(path, BUSY):
         path.unlink()
         with (
-            lock.locked(path, BUSY),
+            locked(path, BUSY),
             pytest.raises(OutputError, match="another run"),
-            lock.locked(path, BUSY),
+            locked(path, BUSY),
         ):
             pass
         path.touch()

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_plan
 from syclade.host.chains.scores.recurrent import with_recurrence
-from syclade.host.chains.space import recurrent_trees
-from syclade.host.chains.state import Recorder
+from syclade.host.chains.state import Recorder, recurrent_trees
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.recurrence import WithCopy, with_copy

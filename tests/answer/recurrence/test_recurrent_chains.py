@@ -10,8 +10,7 @@ import pytest
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.recurrent import with_recurrence
-from syclade.host.chains.space import recurrent_trees
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.state import ChainState, recurrent_trees
 from syclade.host.data.model.recurrence import kind_of
 from tests.answer.recurrence.cases import RATE, matrix_with_copy, mutation_of, plan_of
 from tests.chains.doublets.cases import chains

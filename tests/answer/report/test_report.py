@@ -19,7 +19,7 @@ from syclade.host.answer.report.summary import _limits, _percent, sentences_of
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import matrix_from_array, with_names
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.clones import clones_of
+from syclade.host.data.trees.cells import clones_of
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.consensus.relations import Relations

@@ -9,7 +9,7 @@ import pytest
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.program import spirv_of
-from syclade.host.device.queue import open_queue
+from syclade.host.device.device import open_queue
 from syclade.host.ground.spirv import Op, instructions
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 

@@ -14,8 +14,7 @@ import syclade
 from syclade.host.chains.backends import Runner, make_runner, opening
 from syclade.host.chains.backends.opening import LONG_SECONDS, SHORT_SECONDS, Opened, choose_kernel, open_one
 from syclade.host.chains.encodings import choose_encoding
-from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.plan import Plan, chain_kernel
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.device.choice import choose_device

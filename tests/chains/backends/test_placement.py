@@ -10,8 +10,7 @@ import pytest
 from syclade.host.chains import backends
 from syclade.host.chains.backends import default_slots, slot_bytes
 from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.kernel import chain_kernel, chain_sizes
-from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.plan import Plan, chain_kernel, chain_sizes, make_plan
 from syclade.host.chains.runs import run
 from syclade.host.chains.runs.run import (
     AUTO_ENTRIES,

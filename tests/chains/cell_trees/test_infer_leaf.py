@@ -13,7 +13,7 @@ import pytest
 
 import syclade
 from syclade.host.commands import main as main_module
-from syclade.host.data.trees.leaf import clades, validate_leaf_parents
+from syclade.host.data.trees.cells import clades, validate_leaf_parents
 from syclade.host.data.trees.newick import newick_edges
 from syclade.host.data.trees.treefile import (
     leaf_labels,

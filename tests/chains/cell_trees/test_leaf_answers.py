@@ -19,8 +19,7 @@ from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.clones import clones_of_cell_tree
-from syclade.host.data.trees.leaf import clades
+from syclade.host.data.trees.cells import clades, clones_of_cell_tree
 from syclade.host.data.trees.tree import initial_leaf_parents
 from syclade.host.findings.kinds.cell_trees import CELL
 from syclade.host.findings.samples.cell_trees import SampledCellTrees

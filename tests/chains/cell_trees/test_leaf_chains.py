@@ -13,11 +13,10 @@ from scipy import stats
 
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.checkpoints.chains import Checkpoint, read_checkpoint, write_checkpoint
-from syclade.host.chains.kernel import log_tables
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.plan import Plan, log_tables
 from syclade.host.chains.runs.pipeline import initial_state, run_chains
 from syclade.host.chains.state import ChainInfo
-from syclade.host.data.trees.leaf import validate_leaf_parents
+from syclade.host.data.trees.cells import validate_leaf_parents
 from syclade.host.ground.errors import CheckpointError
 from syclade.quality.oracle.acceptance import Tables
 from syclade.quality.oracle.draws import step_words

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from syclade.host.chains.kernel import log_tables
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.plan import Plan, log_tables
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.data.model.rate_model import Places
 from syclade.quality.oracle.acceptance import Tables, accepts

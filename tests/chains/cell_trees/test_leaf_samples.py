@@ -22,7 +22,7 @@ from syclade.host.chains.plan import make_leaf_plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.commands.main import cli
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.leaf import canonical, clades
+from syclade.host.data.trees.cells import canonical, clades
 from syclade.host.data.trees.tree import initial_leaf_parents, tree_key
 from syclade.host.data.trees.treefile import leaf_newick, read_leaf_tree
 from syclade.host.findings.samples import cell_trees as clades_module

@@ -17,7 +17,7 @@ from syclade.host.data.model.assignment import place
 from syclade.host.data.model.problem import CELL_BITS, SlotRates, make_leaf_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.leaf import (
+from syclade.host.data.trees.cells import (
     are_leaf_trees,
     canonical,
     clades,

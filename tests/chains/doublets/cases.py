@@ -9,8 +9,7 @@ import numpy as np
 from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.doublets import with_doublets
-from syclade.host.chains.space import SUMMED_TREES
-from syclade.host.chains.state import Recorder
+from syclade.host.chains.state import SUMMED_TREES, Recorder
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

@@ -16,8 +16,7 @@ from syclade.host.chains.gibbs import (
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named
-from syclade.host.chains.space import SUMMED_TREES
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.state import SUMMED_TREES, ChainState
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.doublets import call_doublets
 from syclade.host.data.model.pairs import Forest, pair_terms

@@ -15,10 +15,9 @@ from syclade.host.chains.encodings import (
     encodings_of,
     make_encoding,
 )
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.kernel import chain_kernel, chain_sizes
-from syclade.host.chains.plan import make_plan
+from syclade.host.chains.plan import chain_kernel, chain_sizes, make_plan
 from syclade.host.commands import infer
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import Rates

@@ -15,7 +15,7 @@ import syclade
 from syclade.host.chains.backends.stages.described import stage_kernels
 from syclade.host.chains.backends.stages.launcher import TIMED_STEPS
 from syclade.host.chains.backends.stages.opening import check_plan
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.moves import MOVES
 from syclade.host.commands.export.manifest import exported_kernels
 from syclade.host.commands.main import main

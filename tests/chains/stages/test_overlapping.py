@@ -16,8 +16,8 @@ from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.backends.stages.described import overlapping_kernel
 from syclade.host.chains.backends.stages.launcher import TIMED_STEPS, ticks
 from syclade.host.chains.backends.stages.overlapping import open_overlapping, ticks_of
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_allocation
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import chain_allocation
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.commands.main import cli
 from syclade.host.device.compile.translate import import_compiler

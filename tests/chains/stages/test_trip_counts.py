@@ -20,7 +20,7 @@ import syclade.kernels
 from syclade.host.chains.backends.stages.described import stage_kernels
 from syclade.host.chains.backends.stages.launcher import InStage, run_pipeline
 from syclade.host.chains.backends.stages.opening import open_stages
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.kernels.ancestor.stage_arguments import STAGES
 from syclade.kernels.target.python import TRAITS

@@ -17,14 +17,14 @@ import pytest
 
 import syclade
 from syclade.host.chains.backends.stages.described import stage_kernels
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.commands.export import folder as export
 from syclade.host.commands.export.folder import FILES, Vector, export_folder
 from syclade.host.commands.export.manifest import STAGES
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
-from syclade.host.device.compile.stages_image import read_stages_image
+from syclade.host.device.compile.image_files import read_stages_image
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.spirv import Op, entry_points, header, instructions
 from syclade.kernels.ancestor.stage_arguments import IN

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.commands.export.folder import Vector, vector_file
 from syclade.host.commands.export.manifest import STAGES, ExportedKernel, exported_kernels, symbol_values
 from syclade.host.device.compile.program import load_kernel

@@ -19,7 +19,7 @@ import syclade
 from syclade.host.calls.tails import log_tails
 from syclade.host.calls.tails.columns import KERNELS
 from syclade.host.commands.export.tails import TAIL_FILES, export_tails, random_columns, tail_image_name
-from syclade.host.device.compile.image import read_image
+from syclade.host.device.compile.image_files import read_image
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.spirv import Op, entry_points, instructions
 from syclade.quality.oracle.tails import precise_log_tail

@@ -19,7 +19,7 @@ from syclade.host.data.input.names import read_names
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.data.trees.treefile import read_tree
-from syclade.host.device.compile.image import read_image
+from syclade.host.device.compile.image_files import read_image
 from syclade.host.ground import limits
 from syclade.host.ground.errors import CheckpointError, DeviceError, MatrixError, SycladeError, TreeError
 from syclade.host.ground.limits import read_bounded

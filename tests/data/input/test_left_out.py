@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.commands.main import cli
+from syclade.host.data.input.checks import Limits, Marks, left_out_table, limited
 from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import read_h5ad
 from syclade.host.data.input.formats.tapestri import read_tapestri
-from syclade.host.data.input.left_out import Limits, Marks, left_out_table, limited
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.ground.errors import MatrixError, OptionError
 

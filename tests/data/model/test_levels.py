@@ -28,7 +28,7 @@ from syclade.host.data.model.likelihood import (
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rates import Rates, distinct_columns, scored_values
 from syclade.host.data.model.simulate import random_parents
-from syclade.host.data.trees.leaf import clades
+from syclade.host.data.trees.cells import clades
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.evidence import weighed
 from tests.support.evidence import FLOOR, random_evidence

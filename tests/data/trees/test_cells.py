@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import syclade
 from syclade.host.data.input.matrix import matrix_from_array, with_cell_names
-from syclade.host.data.trees.clones import attached_cells, default_cell_names
+from syclade.host.data.trees.cells import attached_cells, default_cell_names
 from syclade.host.data.trees.graphviz import from_graphviz, to_graphviz
 from syclade.host.data.trees.newick import from_newick, to_newick
 from syclade.host.ground.errors import MatrixError

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import chain_kernel
 from syclade.host.device.compile import machine_code
-from syclade.host.device.compile.image_cache import cached_images
+from syclade.host.device.compile.image import cached_images
 from syclade.host.ground import cache
 from syclade.host.ground.cache import cache_problem, how_often, read_cached, write_cached, write_checked
 from syclade.kernels.target.sycl_traits import TRAITS

@@ -15,13 +15,13 @@ import pytest
 
 import syclade
 from syclade.host.chains.backends import opening
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.commands.export.folder import exported_module
 from syclade.host.commands.export.manifest import ExportedKernel, exported_kernels, make_manifest
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import program
-from syclade.host.device.compile.image import make_image, packed, read_image
-from syclade.host.device.compile.image_cache import cached_images
+from syclade.host.device.compile.image import cached_images
+from syclade.host.device.compile.image_files import make_image, packed, read_image
 from syclade.host.device.device import NUMPY, Device
 from syclade.host.device.survey import probe_spirv
 from syclade.host.device.workarounds import opencl, prepare

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from syclade.host.chains.encodings import make_encoding
-from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.plan import make_plan
+from syclade.host.chains.plan import chain_kernel, make_plan
 from syclade.host.chains.scores.score import all_attachments
 from syclade.host.commands.ship.kernels import shipped_kernels
 from syclade.host.data.input.matrix import matrix_from_array

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from syclade.host.chains.encodings import make_encoding
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import chain_kernel
 from syclade.host.device import device as device_module
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import machine_code

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from syclade.host.chains.encodings import make_encoding
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import chain_kernel
 from syclade.host.device.compile import translate as requirements
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.translate import require_compiler, translate

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from syclade.host.device.compile import native_binary
-from syclade.host.device.compile.native_binary import build_program, device_identity
+from syclade.host.device.compile import program
+from syclade.host.device.compile.program import build_program, device_identity
 from syclade.host.device.survey import EXPECTED, probe_spirv
 from syclade.host.device.workarounds import opencl, prepare
 from syclade.host.device.workarounds.opencl import OpenCLError, Place
@@ -137,7 +137,7 @@ def test_no_machine_code_is_kept_while_somebody_looks_at_the_compiler(
 def test_an_unknown_processor_keeps_nothing(
     queue: Any, compilations: Compilations, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(native_binary, "_processor", lambda: None)
+    monkeypatch.setattr(program, "_processor", lambda: None)
     assert result_of(queue, build_program(queue, probe_spirv())) == EXPECTED
     assert device_identity(queue.sycl_device) is None
     assert not (own_cache / "native").exists()
@@ -151,11 +151,11 @@ def test_the_name_tells_what_machine_code_must_fit(queue: Any, monkeypatch: pyte
         sycl_device = Other()
 
     def name() -> str | None:
-        return native_binary._cache_name(OtherQueue(), probe_spirv())
+        return program._binary_name(OtherQueue(), probe_spirv())
 
-    names = [name(), native_binary._cache_name(queue, probe_spirv() + bytes(4))]
-    assert names[0] == native_binary._cache_name(queue, probe_spirv())
-    monkeypatch.setattr(native_binary, "_processor", lambda: "another")
+    names = [name(), program._binary_name(queue, probe_spirv() + bytes(4))]
+    assert names[0] == program._binary_name(queue, probe_spirv())
+    monkeypatch.setattr(program, "_processor", lambda: "another")
     names.append(name())
     monkeypatch.setattr(Other, "driver_version", "another")
     names.append(name())

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from syclade.host.chains.search.kernel import STAGES, search_kernel
-from syclade.host.device.compile import parallel_translation
-from syclade.host.device.compile.parallel_translation import ParallelTranslation
 from syclade.host.device.device import Device
+from syclade.host.device.engines import sycl
+from syclade.host.device.engines.sycl import ParallelTranslation
 
 CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)
 KERNELS = [search_kernel(stage) for stage in STAGES]
@@ -41,17 +41,15 @@ class World:
         self.processes: list[Process] = []
         self.announced: list[int] = []
         self.dies = False
+        monkeypatch.setattr(sycl, "is_translated", lambda _queue, kernel: kernel.name in self.done)
+        monkeypatch.setattr(sycl, "is_compiled", lambda _kernel: True)
         monkeypatch.setattr(
-            parallel_translation, "is_translated", lambda _queue, kernel: kernel.name in self.done
-        )
-        monkeypatch.setattr(parallel_translation, "is_compiled", lambda _kernel: True)
-        monkeypatch.setattr(
-            parallel_translation,
+            sycl,
             "announce_translation",
             lambda _queue, seconds: self.announced.append(seconds),
         )
-        monkeypatch.setattr(parallel_translation, "Translator", self.start)
-        monkeypatch.setattr(parallel_translation, "_LOOK_SECONDS", 0.0)
+        monkeypatch.setattr(sycl, "Translator", self.start)
+        monkeypatch.setattr(sycl, "_LOOK_SECONDS", 0.0)
 
     def start(self, _device: Device, kernels: list[Any]) -> Process:
         self.processes.append(Process(self.done, kernels, self.dies))
@@ -67,7 +65,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 def test_this_process_translates_what_is_needed_first(
     world: World, monkeypatch: pytest.MonkeyPatch, cores: int, parts: list[int]
 ) -> None:
-    monkeypatch.setattr(parallel_translation, "usable_cores", lambda: cores)
+    monkeypatch.setattr(sycl, "usable_cores", lambda: cores)
     beside = ParallelTranslation(CPU, None, KERNELS)
     assert [len(process.kernels) for process in world.processes] == parts
     others = [kernel for process in world.processes for kernel in process.kernels]
@@ -80,7 +78,7 @@ def test_this_process_translates_what_is_needed_first(
 @pytest.mark.parametrize("dies", [False, True])
 def test_waiting(world: World, monkeypatch: pytest.MonkeyPatch, dies: bool) -> None:
     """Wait until the other process has finished; if it has died, this process translates."""
-    monkeypatch.setattr(parallel_translation, "usable_cores", lambda: 2)
+    monkeypatch.setattr(sycl, "usable_cores", lambda: 2)
     world.dies = dies
     beside = ParallelTranslation(CPU, None, KERNELS)
     (process,) = world.processes
@@ -101,6 +99,6 @@ def test_without_another_process_this_one_does_it_all(world: World, monkeypatch:
     def fail(*_: object) -> None:
         raise OSError("no process more")
 
-    monkeypatch.setattr(parallel_translation, "Translator", fail)
-    monkeypatch.setattr(parallel_translation, "usable_cores", lambda: 2)
+    monkeypatch.setattr(sycl, "Translator", fail)
+    monkeypatch.setattr(sycl, "usable_cores", lambda: 2)
     ParallelTranslation(CPU, None, KERNELS).wait_for(LAST)

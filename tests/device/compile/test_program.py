@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from syclade.host.chains.encodings import make_encoding
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import chain_kernel
 from syclade.host.device.compile import program as module
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.program import load_kernel, spirv_of

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import chain_kernel
 from syclade.host.device.compile.program import spirv_of
 from syclade.host.device.survey import probe_spirv
 from syclade.host.device.workarounds import prepare

@@ -15,7 +15,7 @@ from syclade.host.commands.main import cli
 from syclade.host.data.model.simulate import random_parents
 from syclade.host.data.trees.named import NamedTree, named_tree_of
 from syclade.host.data.trees.newick import to_newick
-from syclade.host.findings.consensus.clades import clone_support
+from syclade.host.findings.consensus.clone_tree import clone_support
 from syclade.host.findings.consensus.find_consensus import consensus_tree
 from syclade.host.findings.consensus.given import TreeConsensus, consensus_of_trees
 from syclade.host.findings.consensus.relations import count_relations

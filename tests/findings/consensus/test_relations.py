@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.consensus import clades, relations
-from syclade.host.findings.consensus.clades import clone_support
-from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.findings.consensus import clone_tree, relations
+from syclade.host.findings.consensus.clone_tree import CloneTree, clone_support, clone_tree_of
 from syclade.host.findings.consensus.relations import Relations, count_relations, count_unseparated
 from tests.support.clone_trees import clone_trees, samples_of, sets_below
 
@@ -47,7 +46,7 @@ def test_support_is_the_share_of_trees_with_the_same_set(tree: CloneTree, seed: 
 
 
 def test_support_of_the_only_tree_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clades, "_TOGETHER", 4)
+    monkeypatch.setattr(clone_tree, "_TOGETHER", 4)
     tree = samples_of(20, 1, 3)
     assert (clone_support(clone_tree_of(tree[0]), lambda: [np.repeat(tree, 9, axis=0)]) == 1.0).all()
     other = clone_support(clone_tree_of(samples_of(20, 1, 4)[0]), lambda: [tree])

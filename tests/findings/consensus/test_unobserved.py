@@ -10,7 +10,7 @@ from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.consensus import CloneConsensus
 from syclade.host.findings.consensus.find_consensus import find_consensus
-from syclade.host.findings.consensus.unobserved import consequences
+from syclade.host.findings.consensus.relations import consequences
 
 RATES = Rates(0.01, 0.1)
 CHAIN = np.array([3, 0, 1, 3], dtype=np.int32)

@@ -19,7 +19,7 @@ from syclade.host.data.diagnostics import LEAST, MOST
 from syclade.host.data.input.matrix import matrix_from_array, with_cell_names
 from syclade.host.data.trees.newick import from_newick, to_newick
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.consensus.clades import clade_support, edge_support
+from syclade.host.findings.consensus.clone_tree import clade_support, edge_support
 from syclade.host.findings.consensus.relations import count_relations
 from syclade.host.findings.consensus.tables import clone_tree_from_newick
 from syclade.host.findings.samples.mutation_trees import judge_mutation_trees

@@ -16,8 +16,14 @@ import syclade
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.consensus.clades import clade_support, descendants, spaced_trees, transfer_support
-from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
+from syclade.host.findings.consensus.clone_tree import (
+    clade_support,
+    clone_tree_of,
+    descendants,
+    make_clone_tree,
+    spaced_trees,
+    transfer_support,
+)
 from syclade.host.findings.consensus.evidence import conflicts_in, count_pairs
 from syclade.host.findings.consensus.find_consensus import find_consensus
 from syclade.host.findings.consensus.relations import Relations, count_relations

@@ -15,7 +15,7 @@ import syclade
 from syclade.host.data.model.likelihood import attachment_posteriors, log_likelihood, summed_log_likelihood
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.clones import clones_of
+from syclade.host.data.trees.cells import clones_of
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.support import rounds
 from syclade.quality.oracle.trees import all_trees

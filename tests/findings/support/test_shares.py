@@ -11,9 +11,9 @@ from syclade.host.data.model.likelihood import attachment_posteriors
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.data.trees.clones import clones_of
+from syclade.host.data.trees.cells import clones_of
 from syclade.host.data.trees.tree import ancestor_matrix, depths, initial_parents, levels_of
-from syclade.host.findings.consensus.clades import clade_support
+from syclade.host.findings.consensus.clone_tree import clade_support
 from syclade.host.findings.support.of_samples import cell_shares
 from syclade.host.findings.support.plan import spread_out
 

@@ -12,8 +12,7 @@ from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.doublets import definition, with_doublets
 from syclade.host.chains.scores.score import score_named
-from syclade.host.chains.space import SUMMED_TREES
-from syclade.host.chains.state import ChainState, every
+from syclade.host.chains.state import SUMMED_TREES, ChainState, every
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from tests.chains.doublets.cases import RATE, matrix_of, plan_of, rates_of

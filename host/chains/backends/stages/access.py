@@ -19,7 +19,7 @@ from syclade.host.chains.backends.stages.described import (
 )
 from syclade.host.chains.backends.stages.described import stage_kernel as describe_stage
 from syclade.host.chains.backends.stages.opening import stage_arrays
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.moves import MOVES, Move, kinds_of
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.pipeline import initial_state

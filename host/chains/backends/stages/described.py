@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import argument_records, setting_arguments, size_as_text
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.moves import Move
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.plan import Plan, argument_records, setting_arguments, size_as_text
 from syclade.host.chains.scores.score import Score
 from syclade.host.chains.state import Recorder
 from syclade.host.device.compile.kernel import Kernel, Parts, Record, load_part

@@ -25,6 +25,7 @@ __all__ = [
     "Launcher",
     "PipelineReport",
     "Recorded",
+    "StagesAtWork",
     "Timeline",
     "fill",
     "run_pipeline",
@@ -32,16 +33,29 @@ __all__ = [
 ]
 
 
-class PipelineReport(TypedDict):
-    """How full the pipeline was, for run.json.
+class StagesAtWork(TypedDict):
+    """How busy the stages were.
 
-    `fill_by_tick` is the share of stages that have a state, over all ticks of the schedule. `busy` is the
-    share of the time during which each stage worked, over the first `timed_steps` chain steps.
+    `busy` is the share of the time during which each stage worked, over the first `timed_steps` chain steps.
     `fill_by_time` is the mean of `busy` over the stages; None if nothing was timed. `stages_at_once` is the
     mean number of stages at work when one begins, itself included, `most_stages_at_once` the largest; None if
     nothing was timed or counted. Overlapping stages are counted by the kernel, and not timed: `clock` is
-    "order", and `timed_steps` are those of which the order is known. The schedule gives several stages a
-    state in a tick; only these two say whether they worked at the same time.
+    "order", and `timed_steps` are those of which the order is known.
+    """
+
+    fill_by_time: float | None
+    busy: dict[str, float]
+    stages_at_once: float | None
+    most_stages_at_once: int | None
+    timed_steps: int
+    clock: str
+
+
+class PipelineReport(StagesAtWork):
+    """How full the pipeline was, for run.json.
+
+    `fill_by_tick` is the share of stages that have a state, over all ticks of the schedule. It gives several
+    stages a state in a tick; only `stages_at_once` says whether they worked at the same time.
     """
 
     stages: list[str]
@@ -49,12 +63,6 @@ class PipelineReport(TypedDict):
     ticks: int
     steps: int
     fill_by_tick: float
-    fill_by_time: float | None
-    busy: dict[str, float]
-    stages_at_once: float | None
-    most_stages_at_once: int | None
-    timed_steps: int
-    clock: str
 
 
 class InStage(NamedTuple):

@@ -25,19 +25,20 @@ from syclade.host.chains.backends.stages.launcher import (
     Launcher,
     PipelineReport,
     Recorded,
+    StagesAtWork,
     Timeline,
     run_pipeline,
 )
 from syclade.host.chains.encodings import Encoding, choose_encoding
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_allocation
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.moves import JUMPS, MOVES
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.plan import Plan, chain_allocation
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.image import Image
-from syclade.host.device.compile.stages_image import read_stages_image
+from syclade.host.device.compile.image_files import read_stages_image
 from syclade.host.device.device import NUMPY, Device
 from syclade.host.device.engines import open_engine, traits_of
+from syclade.host.device.engines.engine import Engine
 from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.work import STAGES as STAGES_KERNEL
 from syclade.host.ground.errors import DeviceError, OptionError, OutputError
@@ -71,9 +72,33 @@ class PipelineRunner(Runner):
 
     timeline: Recorded
 
+    def __init__(self, plan: Plan, encoding: Encoding, seed: int, engine: Engine, loaded: int) -> None:
+        super().__init__(plan, encoding, seed, engine, loaded, STAGES_KERNEL)
+        self._ticks = self._steps = 0
+
+    def _launch(self) -> None:
+        first, wanted = self._pending()
+        self._ticks += self._run(first, wanted)
+        self._steps += int((self._engine.read("step") - first).sum())
+
+    def _run(self, first: NDArray[np.int64], wanted: NDArray[np.int64]) -> int:
+        """Let each slot, whose step is in `first`, do the wanted steps; return the ticks of the schedule."""
+        raise NotImplementedError
+
+    def _at_work(self) -> StagesAtWork:
+        """Return how busy the stages were."""
+        raise NotImplementedError
+
     def report(self) -> PipelineReport:
         """Return how full the pipeline was, as plain values."""
-        raise NotImplementedError
+        return {
+            "stages": list(STAGES),
+            "slots": self.slots,
+            "ticks": self._ticks,
+            "steps": self._steps,
+            "fill_by_tick": self._steps / self._ticks if self._ticks else 0.0,
+            **self._at_work(),
+        }
 
     def trace(self) -> str:
         """Return the first steps in Chrome's trace format."""
@@ -96,33 +121,24 @@ class StagedRunner(PipelineRunner):
     timeline: Timeline
 
     def __init__(self, plan: Plan, encoding: Encoding, seed: int, launcher: Launcher) -> None:
-        super().__init__(plan, encoding, seed, launcher.engine, launcher.kernels[0], STAGES_KERNEL)
+        super().__init__(plan, encoding, seed, launcher.engine, launcher.kernels[0])
         self._launcher = launcher
-        self._ticks = 0
-        self._steps = 0
         self.timeline = Timeline(launcher)
 
-    def _launch(self) -> None:
-        first, wanted = self._pending()
-        steps, started = wanted.tolist(), first.tolist()
+    def _run(self, first: NDArray[np.int64], wanted: NDArray[np.int64]) -> int:
+        started = first.tolist()
 
         def seen(stage: int, state: InStage, token: object) -> None:
             chain = self._put[state.slot].chain
             self.timeline.see(stage, state, chain, started[state.slot] + state.step, token)
 
-        self._ticks += run_pipeline(self._launcher, steps, seen)
-        self._steps += int((self._engine.read("step") - first).sum())
+        ticks = run_pipeline(self._launcher, wanted.tolist(), seen)
         self.timeline.settle()
+        return ticks
 
-    def report(self) -> PipelineReport:
-        """Return how full the pipeline was, as plain values."""
+    def _at_work(self) -> StagesAtWork:
         busy, at_once = self.timeline.busy(), self.timeline.at_once()
         return {
-            "stages": list(self._launcher.stages),
-            "slots": self.slots,
-            "ticks": self._ticks,
-            "steps": self._steps,
-            "fill_by_tick": self._steps / self._ticks if self._ticks else 0.0,
             "fill_by_time": sum(busy.values()) / len(busy) if busy else None,
             "busy": busy,
             "stages_at_once": sum(at_once) / len(at_once) if at_once else None,

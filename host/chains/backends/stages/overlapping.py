@@ -14,18 +14,16 @@ from syclade.host.chains.backends.stages.launcher import (
     ORDER,
     TIMED_STEPS,
     Interval,
-    PipelineReport,
     Recorded,
+    StagesAtWork,
 )
 from syclade.host.chains.backends.stages.opening import DEFAULT_SLOTS, PipelineRunner
 from syclade.host.chains.encodings import choose_encoding
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_allocation
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import Plan, chain_allocation
 from syclade.host.device.choice import choose_device
 from syclade.host.device.device import Device, usable_cores
 from syclade.host.device.engines.sycl import SyclEngine
-from syclade.host.device.work import STAGES as STAGES_KERNEL
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.options import flag_of
 from syclade.kernels.ancestor.stage_arguments import STAGES
@@ -52,24 +50,29 @@ class OverlappingRunner(PipelineRunner):
 
     def __init__(self, plan: Plan, encoding: AncestorEncoding, seed: int, engine: SyclEngine) -> None:
         self._all_stages = engine.load(overlapping_kernel(plan, encoding))
-        super().__init__(plan, encoding, seed, engine, self._all_stages, STAGES_KERNEL)
+        super().__init__(plan, encoding, seed, engine, self._all_stages)
         self._sycl, self._groups = engine, engine.sizes["groups"]
-        self._steps = self._ticks = self._begun = self._at_once = self._most = self._events = 0
+        self._begun = self._at_once = self._most = self._events = 0
         self.timeline = Recorded(tuple(STAGES), ORDER)
 
-    def _launch(self) -> None:
-        first, wanted = self._pending()
-        left = wanted.copy()
+    def _run(self, first: NDArray[np.int64], wanted: NDArray[np.int64]) -> int:
+        left, ticks = wanted.copy(), 0
         while left.any():
             active = np.flatnonzero(left)
             most = MOST_TASKS // (len(STAGES) * max(len(active), len(STAGES)))
             steps = min(int(left[active].min()), most)
-            self._launch_steps(active, steps, first + wanted - left)
+            ticks += self._launch_steps(active, steps, first + wanted - left)
             left[active] -= steps
-        self._steps += int((self._engine.read("step") - first).sum())
+        return ticks
 
-    def _launch_steps(self, active: NDArray[np.int64], steps: int, reached: NDArray[np.int64]) -> None:
-        """Let the states in some slots do so many steps each; `reached` has the steps of all slots so far."""
+    def _launch_steps(self, active: NDArray[np.int64], steps: int, reached: NDArray[np.int64]) -> int:
+        """Let the states in some slots do so many steps each; return the ticks of the schedule.
+
+        Args:
+            active: the slots.
+            steps: steps of each state.
+            reached: steps of the states in all slots so far.
+        """
         ticks = ticks_of(len(active), steps)
         slots = np.zeros(self.slots, dtype=np.int32)
         slots[: len(active)] = active
@@ -80,13 +83,13 @@ class OverlappingRunner(PipelineRunner):
         self._engine.write("progress", np.zeros(self.slots))
         self._sycl.launch_groups(self._all_stages, self._groups)
         counters = self._engine.read("counters")
-        self._ticks += ticks
         self._begun += len(STAGES) * len(active) * steps
         self._at_once += int(counters[_SUM])
         self._most = max(self._most, int(counters[_MOST]))
         if timed:
             self._record(active, reached, timed)
             self._events += int(counters[_CLOCK])
+        return ticks
 
     def _record(self, active: NDArray[np.int64], reached: NDArray[np.int64], timed: int) -> None:
         """Record the stages of so many steps, in the order in which their states entered the pipeline."""
@@ -100,14 +103,8 @@ class OverlappingRunner(PipelineRunner):
             self.timeline.intervals.append(Interval(stage, slot, chain, int(reached[slot]) + step, *times))
         self.timeline.steps += timed
 
-    def report(self) -> PipelineReport:
-        """Return how full the pipeline was, as plain values."""
+    def _at_work(self) -> StagesAtWork:
         return {
-            "stages": list(STAGES),
-            "slots": self.slots,
-            "ticks": self._ticks,
-            "steps": self._steps,
-            "fill_by_tick": self._steps / self._ticks if self._ticks else 0.0,
             "fill_by_time": None,
             "busy": {},
             "stages_at_once": self._at_once / self._begun if self._begun else None,

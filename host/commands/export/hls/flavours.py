@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from syclade.host.commands.export.hls import opencl_device, opencl_testbench
-from syclade.host.commands.export.hls.layout import IO, Hop, circulating, hops
 from syclade.host.commands.export.hls.processes import (
+    IO,
     PROCESSES,
+    Hop,
+    circulating,
+    hops,
     io_body,
     io_parameters,
     stage_body,

@@ -15,9 +15,8 @@ from types import MappingProxyType, ModuleType
 
 import syclade
 from syclade.host.chains.backends.stages.described import stage_kernels
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
-from syclade.host.chains.kernel import chain_sizes
-from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.encodings.bits import AncestorEncoding
+from syclade.host.chains.plan import Plan, chain_sizes, make_plan
 from syclade.host.commands.export.hls.body import translated
 from syclade.host.commands.export.hls.program import Loop, Program
 from syclade.host.commands.export.hls.values import Array, Number, Record

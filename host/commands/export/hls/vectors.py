@@ -18,10 +18,10 @@ from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.backends.stages.described import stage_kernels
 from syclade.host.chains.backends.stages.opening import stage_arrays
 from syclade.host.chains.encodings import choose_encoding
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.pipeline import initial_state
-from syclade.host.commands.export.hls.layout import circulating, tables
+from syclade.host.commands.export.hls.processes import circulating, tables
 from syclade.host.device.choice import choose_device
 from syclade.host.device.device import NUMPY
 from syclade.host.ground.values import Array

@@ -27,11 +27,11 @@ from syclade.host.data.input.formats.grid import (
 )
 from syclade.host.data.input.formats.hdf import require
 from syclade.host.data.input.formats.likelihoods import likelihood_numbers
+from syclade.host.data.input.formats.plain import values_of
 from syclade.host.data.input.formats.reads import called, check_reads, reads_of, require_depth
 from syclade.host.data.input.formats.records import Site
 from syclade.host.data.input.formats.tabular import Table, fields_of
 from syclade.host.data.input.names import default_names, read_name_file
-from syclade.host.data.input.reader import values_of
 from syclade.host.data.input.source import Source
 from syclade.host.data.input.textfile import lines_of
 from syclade.host.ground.errors import MatrixError

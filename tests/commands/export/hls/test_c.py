@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.backends.stages.described import stage_kernels
 from syclade.host.chains.backends.stages.opening import stage_arrays
-from syclade.host.chains.encodings.ancestor import AncestorEncoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.commands.export.hls.body import translated
 from syclade.host.commands.export.hls.program import Function, Program, numbers_and_arrays

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.commands.export.hls.layout import hops
+from syclade.host.commands.export.hls.processes import hops
 from tests.commands.export.hls.projects import (
     Simulation,
     assert_counts,

@@ -1,4 +1,4 @@
-"""The page docs/options.md, from the tables; `python -m syclade.host.ground.options.page` prints it."""
+"""The page docs/options.md, made of the tables; `python -m tests.support.options_page` prints it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["page"]
 
 _HEAD = """# Options of `syclade infer` and `syclade call`
 
-`python -m syclade.host.ground.options.page > docs/options.md` makes this page from tables in
+`python -m tests.support.options_page > docs/options.md` makes this page from tables in
 `host/ground/`: `options/` and `supported.py`. First come the options of `syclade infer`; those of
 [`syclade call`](#syclade-call) are at the end. Options marked * determine the result: they must be the same
 when a run is resumed. In Python, the options are arguments of `syclade.infer`; those of the matrix are

@@ -1,19 +1,23 @@
-"""Comparison with the true tree as a finding."""
+"""Inputs as findings: warnings of the reader, what options left out, and agreement with the true tree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.data.input.checks import FILE, left_out_table
 from syclade.host.data.trees.distances import compare
-from syclade.host.findings.finding import Finding, FindingKind, Section, Table, no_files
+from syclade.host.findings.finding import Finding, FindingKind, Question, Section, Table, no_files, sentence
+from syclade.host.ground.options import LEAVES_OUT, is_given
 from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
+    from syclade.host.data.input.matrix import LeftOut
     from syclade.host.findings.finding import Draft
+    from syclade.host.ground.atomic import Content
 
-__all__ = ["TRUTH", "TruthFinding", "comparison_lines"]
+__all__ = ["INPUT", "LEFT_OUT", "TRUTH", "LeftOutFinding", "TruthFinding", "comparison_lines"]
 
 _KINDS = {
     "parents": "parent of",
@@ -27,6 +31,44 @@ _KINDS = {
 
 _IF_ANY = ("clones",)
 """Kinds without a line where neither tree has any: mutation trees have one mutation in each clone."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InputFinding(Finding):
+    """Warnings of the reader of the input, which were logged when it was read."""
+
+    name = "input"
+    logged: tuple[str, ...]
+
+    def summary(self) -> JsonObject:
+        """Return the warnings."""
+        return {"input_warnings": list(self.logged)}
+
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings of the reader."""
+        return list(self.logged)
+
+    def section(self) -> Section:
+        """Return the warnings."""
+        return Section("Input", (), None, tuple(map(sentence, self.logged)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeftOutFinding(Finding):
+    """Mutations and cells of the input that options leave out."""
+
+    name = "left_out"
+    items: Sequence[LeftOut]
+
+    def files(self) -> dict[str, Content]:
+        """Return left_out.tsv."""
+        return {FILE: left_out_table(self.items)}
+
+    def summary(self) -> JsonObject:
+        """Return the numbers of mutations and cells."""
+        kinds = [one.kind for one in self.items]
+        return {"left_out": {"mutations": kinds.count("mutation"), "cells": kinds.count("cell")}}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,8 +116,24 @@ def comparison_lines(comparison: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _make(draft: Draft) -> TruthFinding | None:
+def _input(draft: Draft) -> InputFinding | None:
+    logged = draft.best.observed.warnings
+    return InputFinding(logged) if logged else None
+
+
+def _left_out(draft: Draft) -> LeftOutFinding | None:
+    items = draft.best.observed.left_out
+    return LeftOutFinding(items) if items else None
+
+
+def _names(question: Question) -> Iterable[str]:
+    return (FILE,) if any(is_given(question.options, name) for name in LEAVES_OUT) else ()
+
+
+def _truth(draft: Draft) -> TruthFinding | None:
     return None if draft.true_tree is None else TruthFinding(compare(draft.best.parents, draft.true_tree))
 
 
-TRUTH = FindingKind(TruthFinding.name, _make, no_files)
+INPUT = FindingKind(InputFinding.name, _input, no_files)
+LEFT_OUT = FindingKind(LeftOutFinding.name, _left_out, _names)
+TRUTH = FindingKind(TruthFinding.name, _truth, no_files)

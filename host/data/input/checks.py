@@ -1,7 +1,13 @@
-"""Mutations and cells that options leave out of a matrix: by a pipeline's marks, or by their observations."""
+"""Checks of a matrix: mutations and cells that options leave out, and warnings of what looks wrong.
+
+Mutations and cells are left out by a pipeline's marks, or by their observations. A matrix may show signs of a
+wrong input: rows that are cells, mutations in nearly all cells.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -9,13 +15,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.evidence import Reads
 from syclade.host.data.input.matrix import LeftOut, Matrix
-from syclade.host.data.trees.clones import default_cell_names
+from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.files import tsv_text
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import counted, listed
 
-__all__ = ["FILE", "Limits", "Marks", "left_out_table", "left_out_words", "limited"]
+__all__ = ["FILE", "Limits", "Marks", "left_out_table", "left_out_words", "limited", "warned"]
+
+logger = logging.getLogger("syclade.input")
 
 FILE = "left_out.tsv"
 """Name of the file of what was left out."""
@@ -80,7 +90,7 @@ class _Rest:
         self.out += [LeftOut("cell", names[at], at + 1, reason) for at in self.columns[which].tolist()]
         self.columns = self.columns[~which]
 
-    def matrix(self) -> Matrix:
+    def remaining(self) -> Matrix:
         """Return the matrix of what is left; cells without names have those of their numbers in the file."""
         if not self.out:
             return self._matrix
@@ -137,7 +147,7 @@ def limited(matrix: Matrix, limits: Limits, marks: Marks) -> Matrix:
         rest.drop_mutations(
             seen < limits.min_cells, f"seen in fewer than {counted(limits.min_cells, 'cell', 'cells')}"
         )
-    return rest.matrix()
+    return rest.remaining()
 
 
 def left_out_words(left_out: Sequence[LeftOut]) -> str:
@@ -154,3 +164,107 @@ def left_out_words(left_out: Sequence[LeftOut]) -> str:
 def left_out_table(left_out: Sequence[LeftOut]) -> str:
     """Return the text of left_out.tsv: a line with `COLUMNS`, then one for each mutation and cell."""
     return tsv_text(COLUMNS, left_out)
+
+
+_IN_NEARLY_ALL, _FEWEST_CELLS = 0.95, 20
+"""Part of the cells with a value, of at least so many, from which a variant may be a germline one."""
+
+_MANY, _MOST_CELLS = 10, 100
+"""Mutations for each cell from which rows may be cells, and the number of cells from which they are not."""
+
+_LEAST_READS, _MOSTLY = 5, 0.5
+"""Reads of a cell from which its alleles count, and part of the cells with alternate reads that have no
+others, from which a mutation is named."""
+
+_BARCODE = re.compile(r"(?:.*[^A-Za-z])?[ACGT]{8,}(?:[-_.]\w{1,8})?|cell[-_. ]?\d+", re.IGNORECASE)
+_VARIANT = re.compile(r"(?:chr)?[0-9XYM]{1,2}[:_]\d+\b.*|.*\b[pc]\.[A-Z*_\d].*", re.IGNORECASE)
+_FEWEST_NAMES = 3
+
+
+def warned(matrix: Matrix) -> Matrix:
+    """Return a matrix with what is suspicious of it, which is logged: exchanged axes, germline variants."""
+    exchanged = _exchange_warnings(matrix)
+    if not exchanged and _MANY * matrix.n_cells <= matrix.n_mutations and (2 <= matrix.n_cells < _MOST_CELLS):
+        logger.info(
+            "%s: %s mutations of %s cells: if its rows are cells, rows and columns are exchanged",
+            matrix.source, matrix.n_mutations, matrix.n_cells,
+        )  # fmt: skip
+    found = [*exchanged, *_entry_warnings(matrix)]
+    for words in found:
+        logger.warning("%s", words)
+    return replace(matrix, warnings=(*matrix.warnings, *found)) if found else matrix
+
+
+def _exchange_warnings(matrix: Matrix) -> list[str]:
+    """Return a warning if names of rows look like cells, or names of columns like mutations."""
+    rows = _share_of(_BARCODE, matrix.mutations) > 0.5
+    columns = _share_of(_VARIANT, matrix.cells or ()) > 0.5
+    if not rows and not columns:
+        return []
+    name = matrix.mutations[0] if rows else (matrix.cells or ("",))[0]
+    looks, read = ("cell", "mutations") if rows else ("mutation", "cells")
+    return [
+        f"{matrix.source}: rows and columns may be exchanged: {name} looks like the name of a {looks}, "
+        f"and is read as one of the {read}"
+    ]
+
+
+def _share_of(pattern: re.Pattern[str], names: Sequence[str]) -> float:
+    """Return the part of some names that have a form; 0 of too few."""
+    if len(names) < _FEWEST_NAMES:
+        return 0.0
+    return sum(pattern.fullmatch(name) is not None for name in names) / len(names)
+
+
+def _entry_warnings(matrix: Matrix) -> list[str]:
+    """Return what is suspicious of the entries of a matrix."""
+    checks = (_of_frequent, _of_common, _of_lost_alleles)
+    return [words for check in checks if (words := check(matrix))]
+
+
+def _of_frequent(matrix: Matrix) -> str:
+    """Return a warning of variants that the source has as frequent in the population."""
+    there = [name for name in matrix.mutations if name in matrix.frequent]
+    if not there:
+        return ""
+    return (
+        f"{counted(len(there), 'mutation is', 'mutations are')} frequent in the population by FREQ "
+        f"({listed(there)}): germline variants are in all cells, also normal ones, and make no clones: cells "
+        "without one have lost an allele; leave them out of the table"
+    )
+
+
+def _of_common(matrix: Matrix) -> str:
+    """Return a warning of other mutations that are seen in nearly all cells with a value."""
+    known = (matrix.values != MISSING).sum(axis=1)
+    seen = ((matrix.values == 1) | (matrix.values == 2)).sum(axis=1)
+    nearly_all = np.flatnonzero((known >= _FEWEST_CELLS) & (seen >= _IN_NEARLY_ALL * known)).tolist()
+    rows = [row for row in nearly_all if matrix.mutations[row] not in matrix.frequent]
+    if not rows:
+        return ""
+    shares = listed([f"{matrix.mutations[row]} {seen[row] / known[row]:.1%}" for row in rows])
+    return (
+        f"{counted(len(rows), 'mutation is', 'mutations are')} seen in at least {100 * _IN_NEARLY_ALL:.0f} % "
+        f"of the cells with a value ({shares}): germline variants are in all cells, also normal ones, and "
+        "make no clones: leave those out; in a sample without normal cells they may be the first mutations "
+        "of the tumour"
+    )
+
+
+def _of_lost_alleles(matrix: Matrix) -> str:
+    """Return a warning of mutations whose cells have, mostly, alternate reads alone."""
+    reads = matrix.evidence
+    if not isinstance(reads, Reads):
+        return ""
+    mutated = (reads.total >= _LEAST_READS) & (2 * reads.alternate >= reads.total)
+    alone, cells = (mutated & (reads.alternate == reads.total)).sum(axis=1), mutated.sum(axis=1)
+    rows = np.flatnonzero((cells >= _FEWEST_CELLS) & (alone > _MOSTLY * cells)).tolist()
+    if not rows:
+        return ""
+    shares = listed([f"{matrix.mutations[row]} {alone[row] / cells[row]:.0%}" for row in rows])
+    return (
+        f"in most cells with {counted(len(rows), 'mutation', 'mutations')} all reads are alternate "
+        f"({shares}): the normal allele is lost, or the cells are homozygous; the model of reads takes "
+        "cells as heterozygous and explains this by dropout, so that cells without the mutation say little: "
+        f"compare with {flag_of('evidence', 'calls')}"
+    )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.device.compile import compiler_check
-from syclade.host.device.compile.compiler_check import kernel_origin, sycl_compiler_problem
+from syclade.host.commands import devices
+from syclade.host.commands.devices import kernel_origin, sycl_compiler_problem
 from syclade.host.device.device import NUMPY, Device, native_device
 
 CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)
@@ -32,7 +32,7 @@ def broken(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
 def test_a_compiler_that_imports_is_offered_and_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "; others by numba-dpex 0.23.0" in kernel_origin(CPU)
     sycl_compiler_problem.cache_clear()
-    monkeypatch.setattr(compiler_check, "_tried", lambda: pytest.fail("it was tried again"))
+    monkeypatch.setattr(devices, "_tried", lambda: pytest.fail("it was tried again"))
     begun = time.perf_counter()
     assert sycl_compiler_problem() is None
     assert time.perf_counter() - begun < 0.5
@@ -60,7 +60,7 @@ def test_a_compiler_that_does_not_import_is_not_offered(
 
 
 def test_a_compiler_that_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler_check, "version_of", lambda _name: None)
+    monkeypatch.setattr("syclade.host.ground.packages.version_of", lambda _name: None)
     assert kernel_origin(CPU).endswith("no others: numba-dpex is not installed")
 
 
