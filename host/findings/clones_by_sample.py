@@ -26,8 +26,8 @@ from syclade.host.ground.values import JsonObject, counted, freeze_arrays, liste
 
 if TYPE_CHECKING:
     from syclade.host.data.input.metadata import CellLabels
-    from syclade.host.findings.consensus.clone_tree import CloneTree
     from syclade.host.findings.consensus.finding import PublishedTree
+    from syclade.host.findings.silent import JointShare
     from syclade.host.findings.specimen_shares import ShareDraws
     from syclade.host.ground.atomic import Content
 
@@ -42,10 +42,6 @@ the clone, 0 for the root; expected number of its own cells in the specimen (a d
 of the central 90 %, of its share of the tissue that the specimen is from; `no` if the specimen did not
 measure what tells the clone from another one, else `yes`; names of its mutations. A clone between whose
 mutations a claim is kept back has no interval, as in clones.tsv: its cells need not have all of them."""
-
-UNMEASURED = 0.05
-"""Part of a specimen's cells with a value below which a mutation is named as not measured, if the part of all
-cells is four times as large."""
 
 MOST_SHOWN = 3
 """Most changes that the terminal and the report show."""
@@ -73,6 +69,7 @@ class ClonesBySample:
         unmeasured: for each specimen, the mutations that none of its cells, or hardly any, has a value of,
             with the number of cells that do.
         identifiable: bool, shape (specimens, clones): whether the specimen tells the clone from all others.
+        joint: for each specimen, the groups of clones that it does not tell from each other.
         unions: clones between whose mutations a claim is kept back: they have no intervals.
     """
 
@@ -90,6 +87,7 @@ class ClonesBySample:
     without: int
     unmeasured: tuple[dict[str, int], ...]
     identifiable: NDArray[np.bool_]
+    joint: tuple[tuple[JointShare, ...], ...]
     unions: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
@@ -154,6 +152,7 @@ class ClonesBySample:
             {"from": one.first, "to": one.second, "grew": _rounded(one.grew), "change": _rounded(one.mean)}
             for one in self.changes
         ]
+        joint = zip(self.samples, self.joint, strict=True)
         return {
             "samples": list(self.samples),
             "times": list(self.times),
@@ -169,6 +168,11 @@ class ClonesBySample:
                 if any(self.unmeasured)
                 else {}
             ),
+            **(
+                {"joint": {name: [one.to_dict() for one in of] for name, of in joint if of}}
+                if any(self.joint)
+                else {}
+            ),
         }
 
     @property
@@ -178,15 +182,14 @@ class ClonesBySample:
         for at, unmeasured in enumerate(self.unmeasured):
             if not unmeasured:
                 continue
-            clones = [str(clone) for clone in np.flatnonzero(~self.identifiable[at]).tolist()]
             cells = [f"{name} in {cells}" for name, cells in unmeasured.items()]
             found.append(
                 f"sample {self.samples[at]} did not measure {counted(len(cells), 'mutation', 'mutations')} "
                 f"(of its {self.cells_of[at]} cells, these have a value: {listed(cells)})"
                 + (
-                    f": it does not tell clones {listed(clones)} from each other, and how their cells are "
-                    "divided follows from the prior"
-                    if clones
+                    f": it does not tell clones {' from each other, nor clones '.join(groups)} from each "
+                    "other, and how the cells of such clones are divided follows from the prior"
+                    if (groups := [one.words for one in self.joint[at]])
                     else ""
                 )
             )
@@ -201,16 +204,36 @@ class ClonesBySample:
             f"clones by sample: {counted(len(sizes), 'sample', 'samples')}, {self.order} "
             f"({listed(sizes)} {'cell' if self.cells_of.tolist() == [1] else 'cells'}{without})"
         ]
-        for one in self.changes[:MOST_SHOWN]:
+        shown = self.shown_changes
+        for one in shown:
             strongest = one.sure[np.argsort(-np.abs(one.mean[one.sure]), kind="stable")].tolist()
             first, second = self._mean_share(one.first), self._mean_share(one.second)
             names = [f"clone {clone} {first[clone]:.1%} to {second[clone]:.1%}" for clone in strongest]
             found = f": {listed(names, 3)}" if names else ""
-            changing = part_of(len(names), int(one.identifiable.sum()), "clone changes", "clones change")
+            both = "" if one.identifiable.all() else " that both tell"
+            changing = part_of(
+                len(names), int(one.identifiable.sum()), f"clone{both} changes", f"clones{both} change"
+            )
             lines.append(
                 f"{one.first} to {one.second}: {changing} with a probability of at least {SURE}{found}"
             )
+        if others := len(self.changes) - len(shown):
+            changed = sum(bool(one.sure.size) for one in self.changes) - sum(
+                bool(one.sure.size) for one in shown
+            )
+            lines.append(
+                f"{FILES[1]} has {counted(others, 'other pair', 'other pairs')} of "
+                f"{'time points' if self.times else 'samples'}, {changed or 'none'} of them with "
+                "such a change"
+            )
         return lines
+
+    @property
+    def shown_changes(self) -> list[Change]:
+        """Up to `MOST_SHOWN` changes, in their order: those in which the largest shares change for sure."""
+        moved = [float(np.abs(one.mean[one.sure]).sum()) for one in self.changes]
+        most = sorted(np.argsort(-np.array(moved), kind="stable")[:MOST_SHOWN].tolist())
+        return [self.changes[at] for at in most]
 
     def _mean_share(self, name: str) -> NDArray[np.float64]:
         """Return the mean shares of the clones in the specimens of a name, or of a time point."""
@@ -238,10 +261,15 @@ def summarised(
         labels: the specimens.
         specimen_of: int64: specimen of each placed cell, -1 for none.
     """
+    from syclade.host.findings.silent import joint_shares, unmeasured_cells
+
     tree, mutations = published.tree, published.mutations
     low, high = np.quantile(draws.shares, INTERVAL, axis=0)
-    silent = _silent(published.gains, specimen_of, len(labels.specimens))
-    identifiable = np.array([_identifiable(tree, own >= 0) for own in silent])
+    silent = unmeasured_cells(published.gains, specimen_of, len(labels.specimens))
+    joint = [joint_shares(tree, own >= 0, draws.shares[:, at]) for at, own in enumerate(silent)]
+    identifiable = np.ones((len(joint), tree.clones), dtype=np.bool_)
+    for at, groups in enumerate(joint):
+        identifiable[at, [clone for one in groups for clone in one.clones]] = False
     return ClonesBySample(
         samples=labels.specimens,
         times=labels.times,
@@ -259,42 +287,9 @@ def summarised(
             {mutations[row]: int(own[row]) for row in np.flatnonzero(own >= 0).tolist()} for own in silent
         ),
         identifiable=identifiable,
+        joint=tuple(joint),
         unions=published.unions,
     )
-
-
-def _silent(gains: NDArray[np.float64], specimen_of: NDArray[np.int64], specimens: int) -> NDArray[np.int64]:
-    """Return the number of cells with a value of each mutation that a specimen did not measure, else -1.
-
-    Args:
-        gains: float64, shape (n, cells): 0 where there is no value.
-        specimen_of: int64, shape (cells,).
-        specimens: number of specimens.
-
-    Returns:
-        int64, shape (specimens, n).
-    """
-    measured = gains != 0.0
-    of_all = measured.mean(axis=1)
-    found = np.full((specimens, len(gains)), -1)
-    for specimen in range(specimens):
-        own = specimen_of == specimen
-        cells, size = measured[:, own].sum(axis=1), int(own.sum())
-        few = (cells < UNMEASURED * size) & (4 * cells < of_all * size)
-        if size:
-            found[specimen, few] = cells[few]
-    return found
-
-
-def _identifiable(tree: CloneTree, silent: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which clones differ from all others where some mutations, bool (n,), were not measured."""
-    from syclade.host.findings.silent import equal_nodes
-
-    all_silent = np.array([bool(own) and bool(silent[own].all()) for own in tree.members])
-    identifiable = np.ones(tree.clones, dtype=np.bool_)
-    for clones in equal_nodes(tree.parents, all_silent):
-        identifiable[clones] = False
-    return identifiable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -327,7 +322,7 @@ class ClonesBySampleFinding(Finding):
 
     def section(self) -> Section:
         """Return the share of each clone in each specimen, and how probable it is that it grew."""
-        found, changes = self.found, self.found.changes[:MOST_SHOWN]
+        found, changes = self.found, self.found.shown_changes
         rows = (
             (
                 str(clone),
@@ -346,7 +341,6 @@ class ClonesBySampleFinding(Finding):
             *map(sentence, found.words),
             "Numbers are shares of the tissue in per cent, with the central 90 % of what the cells and the "
             "sampled trees leave open.",
-            *(("clone_changes.tsv has the other changes.",) if len(found.changes) > MOST_SHOWN else ()),
         )
         warnings = tuple(map(sentence, found.warnings))
         return Section("Clones by sample", words, cut(head, rows), warnings)

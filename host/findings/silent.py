@@ -7,14 +7,33 @@ shares from which they begin. So shares among these nodes are also drawn without
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.share_draws import log2_gamma, uniform_numbers
+from syclade.host.ground.values import JsonObject, listed
 
-__all__ = ["Silent", "equal_nodes", "renewed", "silent_nodes"]
+if TYPE_CHECKING:
+    from syclade.host.findings.consensus.clone_tree import CloneTree
+
+__all__ = [
+    "JointShare",
+    "Silent",
+    "equal_nodes",
+    "joint_shares",
+    "renewed",
+    "silent_nodes",
+    "unmeasured_cells",
+]
+
+INTERVAL = (0.05, 0.95)
+"""Quantiles at the ends of an interval."""
+
+UNMEASURED = 0.05
+"""Part of a specimen's cells with a value below which a mutation is named as not measured, if the part of all
+cells is four times as large."""
 
 WEAK = 0.25
 """Part of the cells with a value below which a mutation tells too little for Gibbs steps alone."""
@@ -52,6 +71,75 @@ def equal_nodes(parents: NDArray[np.int32], silent: NDArray[np.bool_]) -> list[N
     nodes = np.argsort(top, kind="stable")
     parts = np.split(nodes, np.flatnonzero(np.diff(top[nodes])) + 1)
     return [part for part in parts if len(part) > 1]
+
+
+def unmeasured_cells(
+    gains: NDArray[np.float64], specimen_of: NDArray[np.int64], specimens: int
+) -> NDArray[np.int64]:
+    """Return the number of cells with a value of each mutation that a specimen did not measure, else -1.
+
+    Args:
+        gains: float64, shape (n, cells): 0 where there is no value.
+        specimen_of: int64, shape (cells,).
+        specimens: number of specimens.
+
+    Returns:
+        int64, shape (specimens, n).
+    """
+    measured = gains != 0.0
+    of_all = measured.mean(axis=1)
+    found = np.full((specimens, len(gains)), -1)
+    for specimen in range(specimens):
+        own = specimen_of == specimen
+        cells, size = measured[:, own].sum(axis=1), int(own.sum())
+        few = (cells < UNMEASURED * size) & (4 * cells < of_all * size)
+        if size:
+            found[specimen, few] = cells[few]
+    return found
+
+
+class JointShare(NamedTuple):
+    """Share of clones together that a specimen does not tell from each other.
+
+    Attributes:
+        clones: their numbers, ascending.
+        share, low, high: mean, and ends of the central 90 %, of the sum of their shares.
+    """
+
+    clones: tuple[int, ...]
+    share: float
+    low: float
+    high: float
+
+    @property
+    def words(self) -> str:
+        """The clones with their joint share as text."""
+        names = [str(clone) for clone in self.clones]
+        return f"{listed(names, 8)} (together {self.share:.1%}, 90 %: {self.low:.1%} to {self.high:.1%})"
+
+    def to_dict(self) -> JsonObject:
+        """Return plain values for summary.json, with six digits after the point."""
+        numbers = {name: round(value, 6) + 0.0 for name, value in self._asdict().items() if name != "clones"}
+        return {"clones": list(self.clones), **numbers}
+
+
+def joint_shares(
+    tree: CloneTree, silent: NDArray[np.bool_], shares: NDArray[np.float64]
+) -> tuple[JointShare, ...]:
+    """Return the groups of clones that a specimen does not tell from each other, by their first clones.
+
+    Args:
+        tree: the clone tree.
+        silent: bool, shape (n,): mutations that the specimen did not measure.
+        shares: float64, shape (draws, clones): draws of the specimen's shares.
+    """
+    all_silent = np.array([bool(own) and bool(silent[own].all()) for own in tree.members])
+    found = []
+    for clones in sorted(np.sort(one).tolist() for one in equal_nodes(tree.parents, all_silent)):
+        sums = shares[:, clones].sum(axis=1)
+        low, high = np.quantile(sums, INTERVAL).tolist()
+        found.append(JointShare(tuple(clones), float(sums.mean()), low, high))
+    return tuple(found)
 
 
 def silent_nodes(

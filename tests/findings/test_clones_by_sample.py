@@ -19,6 +19,7 @@ from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.findings.clones_by_sample import Change
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
 from syclade.host.findings.consensus.finding import PublishedTree
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
@@ -143,13 +144,17 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert found.identifiable.tolist() == [[True] * 4, [True, False, False, False]]
     assert found.unmeasured == ({}, {"B1": 0, "B2": 0})
     assert "sample S2 did not measure 2 mutations (of its 150 cells" in found.warnings[0]
-    assert "clones 1, 2, 3 from each other" in found.warnings[0]
+    (together,) = found.joint[1]
+    assert together.clones == (1, 2, 3)
+    assert together.share == pytest.approx(found.share[1, 1:].sum())
+    assert together.low > 0.9, "that S2 has the clones together is sure"
+    assert f"clones 1, 2, 3 (together {together.share:.1%}, 90 %: " in found.warnings[0]
     assert [row.split("\t")[-2] for row in found.to_table().split("\n")[5:9]] == ["yes", "no", "no", "no"]
     (change,) = found.changes
     assert change.identifiable.tolist() == [True, False, False, False]
     assert not change.sure.any(), "S2 tells nothing of clones 1 to 3"
     assert [row.split("\t")[-1] for row in found.to_changes().split("\n")[1:5]] == ["yes", "no", "no", "no"]
-    assert "of 1 clone" in found.words[1]
+    assert "of 1 clone that both tell" in found.words[1]
     union = replace(found, unions=frozenset({1}))
     rows_of = [row.split("\t") for row in union.to_table().splitlines()[2:4]]
     assert [row[-4:-2] == ["", ""] for row in rows_of] == [True, False], "no interval of a union alone"
@@ -226,6 +231,32 @@ def test_files_and_numbers(result: syclade.Result, made: Any, labels: Any, tmp_p
     page = (tmp_path / "report.html").read_text()
     assert ">Clones by sample</h3>" in page
     assert "β two" in page
+
+
+def test_largest_changes_are_shown(result: syclade.Result) -> None:
+    """Of many pairs, those with the largest sure changes are shown in their order, and the rest counted."""
+    found = result.clones_by_sample
+    assert found is not None
+    (one,) = found.changes
+    moved = (0.0, 0.1, 0.0, 0.5, -0.3, 0.0)
+    many = replace(found, changes=tuple(changed_by(one, mean) for mean in moved))
+    assert [it.mean[1] for it in many.shown_changes] == [0.1, 0.5, -0.3]
+    assert many.words[-1] == (
+        "clone_changes.tsv has 3 other pairs of time points, none of them with such a change"
+    )
+    more = replace(many, changes=(*many.changes, changed_by(one, 0.05)))
+    assert more.words[-1].startswith("clone_changes.tsv has 4 other pairs of time points, 1 of them with")
+    few = replace(many, changes=many.changes[:3])
+    assert [it.mean[1] for it in few.shown_changes] == [0.0, 0.1, 0.0]
+    assert "other" not in few.words[-1]
+
+
+def changed_by(one: Change, mean: float) -> Change:
+    """Return a change in which one clone changes for sure, or none if its mean is 0."""
+    size = len(one.mean)
+    means, grew = np.full(size, 0.01), np.full(size, 0.5)
+    means[1], grew[1] = mean, {-1: 0.0, 0: 0.5, 1: 1.0}[int(np.sign(mean))]
+    return one._replace(mean=means, grew=grew, identifiable=np.ones(size, dtype=np.bool_))
 
 
 def test_equal_seeds_give_equal_shares(result: syclade.Result, made: Any, labels: Any) -> None:
