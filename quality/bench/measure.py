@@ -9,6 +9,7 @@ Wall time is the time that a user sees. Processor time, over all threads, is the
 from __future__ import annotations
 
 import math
+import os
 import platform
 import statistics
 import time
@@ -29,11 +30,12 @@ from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.data.trees.cells import leaf_tree_of
-from syclade.host.device.choice import choose_device
 from syclade.host.device.device import Device, usable_cores
 from syclade.host.device.work import require_executor
 from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import real, whole
+from syclade.quality.bench.circuits import MANY_CHAINS, device_of, open_circuit
 
 if TYPE_CHECKING:
     from dpctl import SyclDevice, SyclQueue
@@ -45,7 +47,6 @@ __all__ = ["Measurement", "Timing", "bench", "measure", "versions"]
 FP_RATE, FN_RATE, MISSING = 1e-6, 0.25, 0.25
 """Rates of the inputs in the ffSCITE thesis's measurements (section 4.3)."""
 
-MANY_CHAINS = 2**31
 _PACKAGES = ("syclade", "numpy", "dpctl", "numba-dpex")
 
 
@@ -82,6 +83,8 @@ class Measurement:
         cores: number of processors that this process may use.
         timings: the timed runs.
         versions: versions of Python and of the relevant packages that are installed.
+        stages: how the stages of a step ran, as for `infer`.
+        image: file of the precompiled kernel or stages; None if they were compiled.
     """
 
     device: str
@@ -98,6 +101,8 @@ class Measurement:
     cores: int
     timings: tuple[Timing, ...]
     versions: dict[str, str]
+    stages: str = "fused"
+    image: str | None = None
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -152,13 +157,15 @@ def bench(
     score: str = "max",
     learn_fn: float | None = None,
     doublets: float | None = None,
+    stages: str = "fused",
+    image: str | os.PathLike[str] | None = None,
 ) -> Measurement:
     """Time chains on a simulated input, as `syclade bench` does for one size.
 
     Args:
         device: as for `infer`; one device.
         cells, mutations, encoding, slots, seconds, repeats, seed: as for `measure`.
-        tree, score, learn_fn, doublets: as for `measure`.
+        tree, score, learn_fn, doublets, stages, image: as for `measure`.
 
     Returns:
         Steps per second and per nanosecond of each run, memory, acceptance, versions.
@@ -166,9 +173,10 @@ def bench(
     Raises:
         SycladeError: as for `measure`.
     """
-    chosen = choose_device(device)
+    chosen = device_of(device, stages, image)
     size: dict[str, Any] = {"cells": cells, "mutations": mutations, "slots": slots, "seed": seed}
     parts: dict[str, Any] = {"tree": tree, "score": score, "learn_fn": learn_fn, "doublets": doublets}
+    parts |= {"stages": stages, "image": image}
     return measure(chosen, encoding, seconds=seconds, repeats=repeats, **size, **parts)
 
 
@@ -187,6 +195,8 @@ def measure(
     learn_fn: float | None = None,
     doublets: float | None = None,
     general: bool = False,
+    stages: str = "fused",
+    image: str | os.PathLike[str] | None = None,
     meter: EnergyMeter | None = None,
 ) -> Measurement:
     """Time chains on a simulated input, after a warm-up as long as one run.
@@ -204,6 +214,8 @@ def measure(
         learn_fn: as for `infer`; for mutation trees only.
         doublets: rate of doublets of the input and of the chains; for mutation trees only. Replaces `score`.
         general: whether to run the precompiled kernel for all sizes, as short runs do, if there is one.
+        stages: fused, or separate or overlapping stages of mutation trees on the encoding ancestor.
+        image: file with the precompiled kernel, or the precompiled stages, for separate ones.
         meter: measures the energy of each run.
 
     Raises:
@@ -216,11 +228,19 @@ def measure(
     slots = None if slots is None else whole("slots (--slots)", slots, 1, 2**31 - 1)
     simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed, doublets=doublets)
     plan, begin = _plan_of(simulation, tree, ScoreOptions(score, doublets), learn_fn)
-    made = choose_encoding(encoding, device, plan.problem, plan.space.encoding)
-    if general:
-        made = made.general() or made
-    count = default_slots(device, plan, made, MANY_CHAINS) if slots is None else slots
-    runner = make_runner(device, plan, made, count, seed)
+    if stages == "fused" and image is None:
+        made = choose_encoding(encoding, device, plan.problem, plan.space.encoding)
+        if general:
+            made = made.general() or made
+        count = default_slots(device, plan, made, MANY_CHAINS) if slots is None else slots
+        runner = make_runner(device, plan, made, count, seed)
+    else:
+        if tree != "mutation" or doublets is not None or score == "shares":
+            raise OptionError(
+                f"{flag_of('stages')} and {flag_of('image')} are for mutation trees with score max or sum",
+                hint="leave them out",
+            )
+        runner, count = open_circuit(device, plan, encoding, slots, seed, stages, image)
     require_executor(runner.executor, device)
     try:
         runner.put_all([state_at(plan, begin, chain) for chain in range(count)])
@@ -235,7 +255,7 @@ def measure(
         device=runner.executor.filter,
         device_name=runner.executor.name,
         kind=runner.executor.kind,
-        encoding=made.name,
+        encoding=runner.encoding.name,
         cells=cells,
         mutations=mutations,
         slots=count,
@@ -246,6 +266,8 @@ def measure(
         cores=usable_cores(),
         timings=timings,
         versions=versions(),
+        stages=stages,
+        image=None if image is None else os.fspath(image),
     )
 
 

@@ -37,7 +37,7 @@ Measured = tuple[Any, str, "Callable[[], Figure] | None"]
 @click.option(
     "--mutations", type=click.IntRange(min=1), default=63, show_default=True, help="Mutations (rows)."
 )
-@options.take("slots")
+@options.take("slots", "stages", "image")
 @click.option("--seconds", type=float, default=3.0, show_default=True, help="Length of a timed run.")
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Number of timed runs."
@@ -139,8 +139,8 @@ def _check_options(
     if single["score"] != "max" and (many or leaf):
         score = single["score"]
         raise OptionError(f"--score {score} is for one size, of mutation trees", hint="leave out --score")
-    for name in ("learn_fn", "doublets"):
-        if single[name] is not None and (many or leaf):
+    for name in ("learn_fn", "doublets", "image", "stages"):
+        if single[name] not in (None, "fused") and (many or leaf):
             flag = flag_of(name)
             raise OptionError(f"{flag} is for one size, of mutation trees", hint=f"leave out {flag}")
     for name, value in (("--runs", runs), ("--scite", scite)):
@@ -236,12 +236,11 @@ def _single(
     energy: str,
     settings: dict[str, Any],
 ) -> Measured:
-    from syclade.host.device.choice import choose_device
+    from syclade.quality.bench.circuits import device_of
     from syclade.quality.bench.measure import measure
 
-    measured = measure(
-        choose_device(device), encoding, seconds=seconds, repeats=repeats, seed=seed, meter=meter, **settings
-    )
+    chosen = device_of(device, settings["stages"], settings["image"])
+    measured = measure(chosen, encoding, seconds=seconds, repeats=repeats, seed=seed, meter=meter, **settings)
     report = measured.as_dict()
     return (report | {"energy": energy} if energy else report), _table(measured, energy), None
 
@@ -267,7 +266,9 @@ def _table(measured: Measurement, energy: str) -> str:
     low, high = (report[f"steps_per_second_{end}"] / 1e3 for end in ("min", "max"))
     rows = {
         "device": f"{measured.device} ({measured.device_name}), {measured.cores} cores",
-        "input": f"{measured.cells} cells x {measured.mutations} mutations, encoding {measured.encoding}",
+        "input": f"{measured.cells} cells x {measured.mutations} mutations, encoding {measured.encoding}"
+        + ("" if measured.stages == "fused" else f", {measured.stages} stages")
+        + ("" if measured.image is None else f", image {measured.image}"),
         "chains": f"{measured.slots} at once, {measured.launch_steps} steps a launch",
         "speed": f"{measured.steps_per_second / 1e3:.1f} ksteps/s ({low:.1f} to {high:.1f}, "
         f"{len(measured.timings)} runs)",

@@ -41,7 +41,7 @@ KEPT = "inputs"
     type=options.Probability(inside=True),
     help=f"SCITE's -ad, where the folder has no reference.json; {FN_RATE:g} by default.",
 )
-@options.take("fn_rate_hom", "hom_rate", "merge_homozygous", "encoding", "seed")
+@options.take("fn_rate_hom", "hom_rate", "merge_homozygous", "encoding", "stages", "image", "seed")
 @check_options.limit_option
 @click.option(
     "--ours",

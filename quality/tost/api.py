@@ -17,6 +17,7 @@ from syclade.quality.extras import require_extras
 
 if TYPE_CHECKING:
     from syclade.host.data.model.rates import Rates
+    from syclade.host.device.device import Device
     from syclade.quality.reference.folder import Reference
     from syclade.quality.reference.scores import ScoredInput
     from syclade.quality.tost.result import TostResult
@@ -39,6 +40,8 @@ def tost(
     chains: int | None = None,
     steps: int | None = None,
     encoding: str = "auto",
+    stages: str = "fused",
+    image: str | os.PathLike[str] | None = None,
     fp_rate: float | None = None,
     fn_rate: float | None = None,
     fn_rate_hom: float | None = None,
@@ -69,6 +72,9 @@ def tost(
         chains: number of chains; by default that of SCITE's runs. For method chain only.
         steps: steps of each chain; by default those of SCITE's runs. For method chain only.
         encoding: how trees are stored in the device's memory: auto, preorder or ancestor. Affects speed only.
+        stages: as for `syclade.infer`. Affects speed only.
+        image: file with a precompiled kernel, or precompiled stages: a circuit for a card, or what `syclade
+            export` made for a device here. It must fit the largest input.
         fp_rate, fn_rate: error rates of SCITE's runs, for a folder without reference.json; 1e-6 and 0.25
             by default.
         fn_rate_hom, hom_rate: as for `syclade.infer`, for a folder without reference.json.
@@ -93,8 +99,6 @@ def tost(
 
     Source: Schuirmann 1987; ffSCITE thesis, section 4.4.
     """
-    from syclade.host.chains.encodings import encoding_name
-    from syclade.host.device.choice import choose_device
     from syclade.quality.reference.packaged import reference_at
     from syclade.quality.reference.scores import score_reference
     from syclade.quality.tost.result import TostResult
@@ -105,12 +109,13 @@ def tost(
     require_extras("statsmodels")
     _check_method(method, chains, steps)
     if ours is not None:
-        _check_no_runs(device=device, method=method, chains=chains, steps=steps, encoding=encoding, seed=seed)
+        runs = {"chains": chains, "steps": steps, "encoding": encoding, "stages": stages, "image": image}
+        _check_no_runs(device=device, method=method, seed=seed, **runs)
     if limit is not None:
         limit = whole("limit (--limit)", limit, 2, 2**31 - 1)
     with reference_at(reference) as folder:
         rates = _rates(folder, fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
-        found = choose_device(device)
+        found, of_trees = _device_and_encoding(device, encoding, stages, image)
         by_chains = method == "chain"
         settings = RunSettings(
             rates=rates,
@@ -120,7 +125,9 @@ def tost(
             steps=(steps or folder.settings.get("steps", STEPS)) if by_chains else None,
             seed=seed,
             device=found.filter,
-            encoding=encoding_name(encoding, found),
+            encoding=of_trees,
+            stages=stages,
+            image=None if image is None else os.fspath(image),
         )
         scored = score_reference(folder.inputs[:limit], rates)
     if ours is None:
@@ -150,13 +157,29 @@ def _check_method(method: str, chains: int | None, steps: int | None) -> None:
 
 def _check_no_runs(**options: object) -> None:
     """Check that no option of runs is given, where trees come from files."""
-    usual = {"device": "auto", "method": "chain", "encoding": "auto", "seed": DEFAULT_SEED}
+    usual = {"device": "auto", "method": "chain", "encoding": "auto", "seed": DEFAULT_SEED, "stages": "fused"}
     for name, value in options.items():
         if value != usual.get(name):
             raise OptionError(
                 f"{name} (--{name}) is for runs, and ours (--ours) are trees of files",
                 hint=f"leave {name} out",
             )
+
+
+def _device_and_encoding(
+    device: str, encoding: str, stages: str, image: str | os.PathLike[str] | None
+) -> tuple[Device, str]:
+    """Return the device and the encoding of the runs."""
+    from syclade.host.chains.backends.stages.opening import device_with_image
+    from syclade.host.chains.encodings import encoding_name
+    from syclade.host.device.choice import choose_device
+
+    staged = stages != "fused"
+    if image is not None:
+        found, own = device_with_image(image, device, separate=staged)
+        return found, own if encoding == "auto" else encoding
+    found = choose_device(device)
+    return found, encoding_name("ancestor" if staged and encoding == "auto" else encoding, found)
 
 
 def _rates(

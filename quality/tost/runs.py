@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -41,6 +42,8 @@ class RunSettings:
         encoding: how trees are stored in the device's memory. Results must not depend on it or on the device;
             the comparison tests this too.
         trees: folder with trees of another program or device, in place of runs; then the others are not used.
+        stages: as for `infer`; affects speed only.
+        image: file with a precompiled kernel or precompiled stages; None to compile them.
     """
 
     rates: Rates
@@ -51,6 +54,8 @@ class RunSettings:
     device: str
     encoding: str
     trees: str | None = None
+    stages: str = "fused"
+    image: str | None = None
 
     def values(self) -> dict[str, Any]:
         """Return the settings as plain values, with the version of syclade."""
@@ -64,6 +69,8 @@ class RunSettings:
             "seed": self.seed,
             "device": self.device,
             "encoding": self.encoding,
+            **({} if self.stages == "fused" else {"stages": self.stages}),
+            **({} if self.image is None else {"image": _digest(self.image)}),
             "version": syclade.__version__,
         }
 
@@ -128,6 +135,8 @@ def compare(
             seed=settings.seed,
             device=settings.device,
             encoding=settings.encoding,
+            stages=settings.stages,
+            image=settings.image,
             support="none",
             progress=None if progress is None else lambda state: progress(state.steps_done),
         )
@@ -177,6 +186,11 @@ def compare_tree(scored: ScoredInput, rates: Rates, folder: Path) -> Comparison:
     parents = read_tree(place, scored.matrix.mutations)
     found = log_likelihood(scored.matrix, rates, parents)
     return Comparison(scored.name, found, scored.log_likelihood, parents.tolist(), 0.0, {}, kept=False)
+
+
+def _digest(image: str) -> str:
+    """Return the SHA-256 of an image: another circuit may have the same name."""
+    return hashlib.sha256(Path(image).read_bytes()).hexdigest()
 
 
 def _read_kept(place: Path, key: dict[str, Any], force: bool) -> dict[str, Any] | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+import syclade
 from syclade.host.commands.main import cli
 from syclade.host.device.choice import choose_device
 from syclade.host.device.device import NUMPY
@@ -67,6 +69,50 @@ def test_measure_chains_with_doublets() -> None:
     measured = measure(NUMPY, slots=2, doublets=0.2, **TINY)
     assert (measured.kind, measured.slots) == ("numpy", 2)
     assert measured.steps_per_second > 0
+
+
+@pytest.mark.sycl
+@pytest.mark.compiler
+def test_circuits_are_measured(tmp_path: Path) -> None:
+    """Separate and overlapping stages, and images of the fused kernel and of separate stages."""
+    syclade.export(tmp_path, cells=12, mutations=9, steps=2, images=["cpu"])
+    chain, stages = (str(tmp_path / f"{name}.cpu.image") for name in ("chain_steps", "stages"))
+    for given, device, image in (
+        (["--stages", "separate", "--device", "cpu"], "opencl:cpu:0", None),
+        (["--stages", "overlapping", "--device", "cpu"], "opencl:cpu:0", None),
+        (["--image", chain], "opencl:cpu:0", chain),
+        (["--stages", "separate", "--image", stages], "opencl:cpu:0", stages),
+        (["--stages", "separate", "--device", "numpy"], "numpy", None),
+    ):
+        size = TINY_OPTIONS[2:]
+        done = CliRunner().invoke(cli, ["bench", *given, *size, "--slots", "3", "--json"])
+        assert done.exit_code == 0, done.output
+        report = json.loads(done.stdout)
+        assert (report["device"], report["slots"], report["encoding"]) == (device, 3, "ancestor")
+        assert (report["image"], report["stages"]) == (image, given[1] if given[0] == "--stages" else "fused")
+        assert report["steps_per_second"] > 0
+    text = CliRunner().invoke(cli, ["bench", "--image", chain, *TINY_OPTIONS[2:]]).output
+    assert f"encoding ancestor, image {chain}" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"doublets": 0.1}, "are for mutation trees with score max or sum"),
+        ({"tree": "leaf"}, "are for mutation trees with score max or sum"),
+        ({"encoding": "preorder"}, "runs the encoding ancestor"),
+        ({"stages": "both"}, "--stages both cannot be measured"),
+    ],
+)
+def test_what_no_circuit_has(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        bench("numpy", **(TINY | {"stages": "separate"} | change))
+
+
+def test_circuits_are_measured_at_one_size() -> None:
+    result = CliRunner().invoke(cli, ["bench", "--suite", "--stages", "separate"])
+    assert isinstance(result.exception, OptionError)
+    assert "--stages is for one size" in result.exception.message
 
 
 def test_slots_by_default_are_those_of_many_chains() -> None:

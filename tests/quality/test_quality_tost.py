@@ -169,12 +169,65 @@ def test_trees_of_our_own_runs_are_those_of_the_device(run: Any, reference: Path
     assert [each["syclade"] for each in ours] == [each["given"] for each in given]
 
 
+@pytest.fixture(scope="module")
+def circuits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with images of the fused kernel and of the stages, for the CPU device."""
+    folder = tmp_path_factory.mktemp("circuits")
+    syclade.export(folder, cells=CELLS + 1, mutations=MUTATIONS, steps=2, images=["cpu"])
+    return folder
+
+
+@pytest.mark.sycl
+@pytest.mark.compiler
+@pytest.mark.parametrize(
+    "circuit", [("--image", "chain_steps.cpu.image"), ("--stages", "separate", "--image", "stages.cpu.image"),
+                ("--stages", "overlapping", "--device", "cpu")],
+    ids=["image", "stages", "overlapping"],
+)  # fmt: skip
+def test_a_circuit_has_the_trees_of_a_device(
+    run: Any, reference: Path, circuits: Path, tmp_path: Path, circuit: tuple[str, ...]
+) -> None:
+    given = [str(circuits / word) if word.endswith(".image") else word for word in circuit]
+    common = ("--chains", 3, "--steps", 60, "--limit", 2)
+    run(reference, "--device", "numpy", *common, out="runs")
+    status, said = run(reference, *given, *common)
+    assert status in (0, 1), said
+    assert "work done by: opencl:cpu:0 100 %" in said
+    found, usual = report_of(tmp_path / "out"), report_of(tmp_path / "runs")
+    assert [each["syclade"] for each in found["inputs"]] == [each["syclade"] for each in usual["inputs"]]
+    assert found["settings"]["encoding"] == "ancestor"
+    assert ("image" in found["settings"], "stages" in found["settings"]) == (
+        "--image" in circuit,
+        "--stages" in circuit,
+    )
+    assert not {"image", "stages"} & set(usual["settings"])
+
+
+@pytest.mark.sycl
+@pytest.mark.compiler
+def test_results_of_another_image_are_not_taken(
+    run: Any, reference: Path, circuits: Path, tmp_path: Path
+) -> None:
+    image = tmp_path / "circuit.image"
+    image.write_bytes((circuits / "chain_steps.cpu.image").read_bytes())
+    given = ("--image", image, "--chains", 3, "--steps", 60, "--limit", 2)
+    assert run(reference, *given)[0] in (0, 1)
+    syclade.export(tmp_path / "larger", cells=20, mutations=9, steps=2, images=["cpu"])
+    image.write_bytes((tmp_path / "larger" / "chain_steps.cpu.image").read_bytes())
+    (tmp_path / "out" / "tost.json").unlink()
+    (tmp_path / "out" / "tost.png").unlink()
+    status, said = run(reference, *given)
+    assert (status, "01.json is of a run with another image" in said) == (2, True)
+
+
 def test_trees_that_are_missing_or_of_others_are_refused(run: Any, reference: Path, tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     status, said = run(reference, "--ours", tmp_path / "none")
     assert (status, "has no tree of input 01" in said) == (2, True)
     status, said = run(reference, "--ours", tmp_path / "none", "--steps", 7)
     assert (status, "steps (--steps) is for runs" in said) == (2, True)
+    status, said = run(reference, "--ours", tmp_path / "none", "--stages", "separate")
+    assert (status, "stages (--stages) is for runs" in said) == (2, True)
     put_trees(tmp_path / "cut", reference, "{}.gv", lambda parents: parents)
     (tmp_path / "cut" / "03.gv").write_text("digraph G {\n1 -> ;\n")
     status, said = run(reference, "--ours", tmp_path / "cut")

@@ -35,7 +35,7 @@ from syclade.host.chains.moves import JUMPS, MOVES
 from syclade.host.chains.plan import Plan, chain_allocation
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.image import Image
-from syclade.host.device.compile.image_files import read_stages_image
+from syclade.host.device.compile.image_files import read_image, read_stages_image
 from syclade.host.device.device import NUMPY, Device
 from syclade.host.device.engines import open_engine, traits_of
 from syclade.host.device.engines.engine import Engine
@@ -53,6 +53,7 @@ __all__ = [
     "Separate",
     "StagedRunner",
     "check_plan",
+    "device_with_image",
     "make_launcher",
     "open_stages",
     "separate_stages",
@@ -200,6 +201,26 @@ def _open_image(
     encoding = AncestorEncoding(plan.problem, traits_of(chosen))
     found.fit([one.kernel for one in stage_kernels(plan, encoding)], encoding)
     return chosen, encoding, found.images
+
+
+def device_with_image(
+    image: str | os.PathLike[str], wanted: str, *, separate: bool = False
+) -> tuple[Device, str]:
+    """Return the device of runs with an image, and the name of the image's encoding.
+
+    Args:
+        image: the file.
+        wanted: as for `choose_device`; auto is the kind that the image is for.
+        separate: whether it is an image of separate stages.
+
+    Raises:
+        DeviceError: the image cannot be read; or the device is of another kind, or cannot be used.
+    """
+    path = path_of(f"image ({flag_of('image')})", image)
+    if separate:
+        return image_device(path, read_stages_image(path, tuple(STAGES)).kind, wanted), AncestorEncoding.name
+    found = read_image(path)
+    return image_device(path, found.kind, wanted), found.encoding
 
 
 def make_launcher(
