@@ -89,6 +89,7 @@ MODULES = {
     "host.ground.options": "texts of errors in Python",
     "host.device.cuda": "NVIDIA GPUs",
     "host.device.engines.cuda": "NVIDIA GPUs",
+    "host.device.engines.local": "this processor",
     "host.device.engines.sycl": "SYCL devices",
     "host.data.input.matrix": "arrays",
     "host.data.input.tables": "data frames",

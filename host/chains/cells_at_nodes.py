@@ -20,7 +20,7 @@ from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.machine_code import is_compiled
 from syclade.host.device.device import native_device
-from syclade.host.device.engines.engine import Allocation
+from syclade.host.device.engines import Allocation
 from syclade.host.device.engines.local import NativeEngine
 from syclade.kernels.shares.arguments import ARGUMENTS, LANES, SIZES
 from syclade.kernels.target.native.traits import TRAITS

@@ -21,7 +21,7 @@ from syclade.host.chains.state import CELL_LEAF_TREES, MUTATION_TREES, Recorder,
 from syclade.host.data.model.problem import LeafProblem, Problem, SlotRates
 from syclade.host.data.model.rate_model import Places
 from syclade.host.device.compile.kernel import Kernel, Record, load_part
-from syclade.host.device.engines.engine import Allocation
+from syclade.host.device.engines import Allocation
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import checked
 from syclade.host.ground.options.types import DEFAULT_LEAF_MOVE_PROBABILITIES, DEFAULT_MOVE_PROBABILITIES

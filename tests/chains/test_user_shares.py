@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.chains.shares import renewal_steps
+from syclade.host.chains.gibbs import renewal_steps
 from syclade.host.data.model.likelihood import (
     fitted_shares,
     log_likelihood_at_fitted_shares,

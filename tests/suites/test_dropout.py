@@ -10,9 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from syclade.host.chains.gibbs import make_draw
+from syclade.host.chains.gibbs import Draw, GibbsSteps, make_draw
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.shares import Draw, GibbsSteps
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.dropout import rates_in
 from syclade.host.data.trees.tree import ancestor_matrix

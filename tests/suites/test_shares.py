@@ -15,11 +15,11 @@ from scipy import stats
 
 from syclade.host.chains import cells_at_nodes
 from syclade.host.chains.cells_at_nodes import NativeCells, NumpyCells
+from syclade.host.chains.gibbs import GibbsSteps
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.share_draws import CONCENTRATIONS, ROOT_CONCENTRATIONS, draw_concentration
-from syclade.host.chains.shares import GibbsSteps
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.recurrence.chains import Estimate, estimate_of
+from syclade.host.chains.gibbs import sampled_nodes
 from syclade.host.chains.scores.score import ScoreOptions
 from syclade.host.chains.share_draws import concentration_of
-from syclade.host.chains.shares import sampled_nodes
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem

@@ -27,8 +27,7 @@ from syclade.host.calls.tails.columns import (
 from syclade.host.device.choice import choose_device, open_first
 from syclade.host.device.compile import machine_code
 from syclade.host.device.device import NUMPY, PYTHON, Device, native_device, own_devices
-from syclade.host.device.engines import Allocation, open_engine
-from syclade.host.device.engines.engine import Engine
+from syclade.host.device.engines import Allocation, Engine, open_engine
 from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.work import COLUMNS, GENERAL, WithWork, WorkDone, WorkLog
 from syclade.host.ground.errors import DeviceError

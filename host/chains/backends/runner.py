@@ -17,7 +17,7 @@ from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.plan import Plan, log_tables
 from syclade.host.chains.state import ChainInfo, ChainState, Event, no_tallies
 from syclade.host.data.model.rate_model import NOWHERE, Places
-from syclade.host.device.engines.engine import Engine
+from syclade.host.device.engines import Engine
 from syclade.host.device.work import SPECIALISED, STEPS, WorkDone, WorkLog
 from syclade.host.ground.options import checked
 from syclade.host.ground.values import Array

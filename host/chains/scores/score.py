@@ -76,7 +76,7 @@ class Score:
         at: (grid indices of the learned rates) -> the score at these rates; None if it depends on none.
         exact: whether all backends give the same bits.
         shares: whether a chain's state has shares of the cells at the nodes, too, in its `rates`
-            (`host/chains/shares.py`).
+            (`host/chains/gibbs.py`).
         defaults: the settings of a slot that it uses, with the values they have unless a state sets them.
     """
 

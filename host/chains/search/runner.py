@@ -41,8 +41,7 @@ from syclade.host.chains.search.policy import Phase, run_phase
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.device.compile import machine_code
 from syclade.host.device.device import NUMPY, Device, native_device
-from syclade.host.device.engines import Allocation, open_engine, traits_of
-from syclade.host.device.engines.engine import Engine
+from syclade.host.device.engines import Allocation, Engine, open_engine, traits_of
 from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.work import GENERAL, SWEEPS, WorkDone, WorkLog, merged_work
 from syclade.host.ground.errors import DeviceError

@@ -24,7 +24,7 @@ from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.machine_code import load_ptx, ptx_key
 from syclade.host.device.cuda import open_gpu
 from syclade.host.device.device import Device, usable_cores
-from syclade.host.device.engines.engine import Allocation, Engine
+from syclade.host.device.engines import Allocation, Engine
 from syclade.host.ground.cache import cache_problem, read_checked, write_checked
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.machine_code import load_machine_code
 from syclade.host.device.device import Device, usable_cores
-from syclade.host.device.engines.engine import HUGE_PAGE, Allocation, Engine, advise_huge_pages
+from syclade.host.device.engines import HUGE_PAGE, Allocation, Engine, advise_huge_pages
 from syclade.host.ground.values import Array
 from syclade.kernels.arguments import PROBLEM, SCRATCH
 from syclade.kernels.target.python import kernel_of

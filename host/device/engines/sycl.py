@@ -33,7 +33,7 @@ from syclade.host.device.device import (
     require_float64,
     usable_cores,
 )
-from syclade.host.device.engines.engine import Allocation, Engine, advise_huge_pages
+from syclade.host.device.engines import Allocation, Engine, advise_huge_pages
 from syclade.host.ground.cache import cache_problem
 from syclade.host.ground.errors import DeviceMemoryError, SycladeError
 from syclade.host.ground.options import flag_of

@@ -29,8 +29,8 @@ from syclade.host.findings.consensus.clone_tree import (
     edge_support,
     transfer_support,
 )
+from syclade.host.findings.consensus.find_consensus import with_wanderers
 from syclade.host.findings.consensus.relations import SharedTrees, count_unseparated
-from syclade.host.findings.consensus.wanderers import with_wanderers
 from syclade.host.findings.support.plan import SupportPlan
 from syclade.host.findings.support.rounds import Judged
 from syclade.host.findings.support.value import Support

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.gibbs import make_draw, renew_doublet_shares, with_rates
+from syclade.host.chains.gibbs import Draw, GibbsSteps, make_draw, renew_doublet_shares, with_rates
 from syclade.host.chains.moves import uniform_guide
 from syclade.host.chains.runs.context import SUPPORT, Found, RunContext
 from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.chains.runs.run import place_of_few, run_plan
 from syclade.host.chains.sample_store import SampleStore
-from syclade.host.chains.shares import Draw, GibbsSteps
 from syclade.host.chains.state import SUMMED_TREES, ChainState
 from syclade.host.data.model.dropout import (
     EVIDENT,

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from syclade.host.device.engines import local
-from syclade.host.device.engines.engine import HUGE_PAGE, advise_huge_pages
+from syclade.host.device.engines import HUGE_PAGE, advise_huge_pages, local
 from syclade.host.device.engines.local import LINE, _aligned_zeros
 from syclade.host.device.engines.sycl import SyclEngine
 from tests.support.backends import Backend, Case

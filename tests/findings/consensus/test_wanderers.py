@@ -25,10 +25,9 @@ from syclade.host.findings.consensus.clone_tree import (
     transfer_support,
 )
 from syclade.host.findings.consensus.evidence import conflicts_in, count_pairs
-from syclade.host.findings.consensus.find_consensus import find_consensus
+from syclade.host.findings.consensus.find_consensus import PLACE, best_places, find_consensus, with_wanderers
 from syclade.host.findings.consensus.relations import Relations, count_relations
 from syclade.host.findings.consensus.search import find_clone_tree
-from syclade.host.findings.consensus.wanderers import PLACE, best_places, with_wanderers
 from syclade.host.findings.unplaced import NO_OBSERVATION, UNCERTAIN, Unplaced
 from tests.support.clone_trees import samples_of
 
@@ -144,7 +143,7 @@ def test_infer_sets_aside_a_mutation_without_a_sure_place(
     assert ":transfer=" in (tmp_path / "support.nhx").read_text()
     page = (tmp_path / "report.html").read_text()
     assert "the sampled trees have them in many places" in page
-    monkeypatch.setattr("syclade.host.findings.consensus.wanderers.PLACE", 0.0)
+    monkeypatch.setattr("syclade.host.findings.consensus.find_consensus.PLACE", 0.0)
     control = syclade.infer(matrix_from_array(values, names), **options)
     assert control.support is not None
     assert result.support.clades[5] > control.support.clades[5] + 0.05
@@ -174,7 +173,7 @@ def test_the_consensus_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None
     blocks = lambda: [trees]  # noqa: E731
     relations = count_relations(blocks)
     monkeypatch.setattr("syclade.host.findings.consensus.consensus.find_clone_tree", search)
-    monkeypatch.setattr("syclade.host.findings.consensus.wanderers.PLACE", 0.0)
+    monkeypatch.setattr("syclade.host.findings.consensus.find_consensus.PLACE", 0.0)
     found = with_wanderers(blocks, trees[0], relations, Unplaced())
     assert found.tree is not None
     matrix, rates = matrix_from_array(np.ones((6, 3))), Rates(0.1, 0.2)

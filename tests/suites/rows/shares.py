@@ -10,11 +10,11 @@ import numpy as np
 
 from syclade.host.chains import gibbs
 from syclade.host.chains.backends import Runner
+from syclade.host.chains.gibbs import Draw, GibbsSteps
 from syclade.host.chains.moves import GUIDED_MOVES, uniform_guide
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named, sum_definition
-from syclade.host.chains.shares import Draw, GibbsSteps
 from syclade.host.chains.state import ChainState, every
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.dropout import problem_of_groups, slot_rates

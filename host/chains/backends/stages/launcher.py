@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypedDict
 
-from syclade.host.device.engines.engine import Engine
+from syclade.host.device.engines import Engine
 from syclade.host.ground.values import JsonObject
 
 __all__ = [

@@ -37,8 +37,7 @@ from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.image import Image
 from syclade.host.device.compile.image_files import read_image, read_stages_image
 from syclade.host.device.device import NUMPY, Device
-from syclade.host.device.engines import open_engine, traits_of
-from syclade.host.device.engines.engine import Engine
+from syclade.host.device.engines import Engine, open_engine, traits_of
 from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.device.work import STAGES as STAGES_KERNEL
 from syclade.host.ground.errors import DeviceError, OptionError, OutputError
