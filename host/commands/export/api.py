@@ -22,8 +22,7 @@ from syclade.host.commands.export.hls.column_project import (
     export_column_unit,
 )
 from syclade.host.commands.export.hls.flavours import FLAVOURS
-from syclade.host.commands.export.hls.project import Design, export_project
-from syclade.host.commands.export.hls.vectors import Vectors
+from syclade.host.commands.export.hls.project import Design, Vectors, export_project
 from syclade.host.commands.export.tails import (
     TAIL_FILES,
     export_tails,

@@ -24,8 +24,7 @@ from syclade.host.commands.export.hls.column_unit import (
     streams_of,
 )
 from syclade.host.commands.export.hls.program import Loop
-from syclade.host.commands.export.hls.project import filled, no_lines, script
-from syclade.host.commands.export.hls.vectors import VECTORS, block
+from syclade.host.commands.export.hls.project import VECTORS, block, filled, no_lines, script
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.files import write_files
 
@@ -100,7 +99,7 @@ def export_column_unit(
 def _vectors(columns: Columns) -> bytes:
     """Return the golden columns, with their tails by numpy, which has no code in common with the unit in C.
 
-    Blocks as those of `vectors_file`: `run` (columns), `sizes` (trials), `at_least`, `error` (of all
+    Blocks as those of the stages: `run` (columns), `sizes` (trials), `at_least`, `error` (of all
     trials), room for boundary values, and the expected `log_tail`. Real numbers are stored as their bits.
     """
     errors, at_least = [], []

@@ -1,49 +1,52 @@
 """Projects of all flavours: the stages in C, sizes, golden vectors, and the folder that they are written to.
 
-The stages are those of the macro-pipeline, for one chain state in memory of its own, and one lane.
+The stages are those of the macro-pipeline, for one chain state in memory of its own, and one lane. The golden
+vectors are the inference that a project's testbench runs, and the states that it must end with.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 
+import numpy as np
+
 import syclade
+from syclade.host.chains.backends import make_runner
+from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.backends.stages.described import stage_kernels
+from syclade.host.chains.backends.stages.opening import stage_arrays
+from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.plan import Plan, chain_sizes, make_plan
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.commands.export.hls.body import translated
+from syclade.host.commands.export.hls.processes import circulating, tables
 from syclade.host.commands.export.hls.program import Loop, Program
 from syclade.host.commands.export.hls.values import Array, Number, Record
-from syclade.host.commands.export.hls.vectors import VECTORS, Vectors, vectors_file
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import Rates
+from syclade.host.device.choice import choose_device
+from syclade.host.device.device import NUMPY
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.files import write_files
+from syclade.host.ground.values import Array as Numbers
 from syclade.kernels.ancestor.capacity import Capacity
 from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
 from syclade.kernels.arguments import record_of
 from syclade.kernels.target.traits import Traits
 
 __all__ = [
-    "ONE_LANE",
-    "Design",
-    "Flavour",
-    "export_project",
-    "filled",
-    "no_lines",
-    "of_state",
-    "script",
-    "stage_program",
-    "unrolled",
-]
-
+    "ONE_LANE", "VECTORS", "Design", "Flavour", "Vectors", "block", "export_project", "filled", "no_lines",
+    "of_state", "script", "stage_program", "unrolled",
+]  # fmt: skip
 
 MOST_ELEMENTS = 1 << 30
 """Limit of an array's length: sizes are computed in 32 bits in C."""
@@ -148,7 +151,7 @@ def export_project(
     files: dict[str, str | bytes] = {
         "parameters.h": _parameters(plan, encoding, mutations, design),
         "stages.h": _stages(plan, encoding, flavour),
-        VECTORS: vectors_file(plan, encoding, vectors, mutations),
+        VECTORS: _vectors_file(plan, encoding, vectors, mutations),
         **flavour.make(),
     }
     write_files(directory, files, force)
@@ -262,3 +265,85 @@ def _remark(argument: StageArgument) -> str:
     """Return a comment on an array: shape and meaning."""
     shape = ", ".join(str(part).upper() for part in of_state(argument)) or "1"
     return f"({shape}): {argument.argument.meaning}"
+
+
+VECTORS = "vectors.bin"
+
+_NUMPY_STEPS = 10_000
+"""Up to this many steps of a chain, the numpy fallback is fast enough."""
+
+_WHOLE = ("parameters", "move_below", "planes", "multiplicity")
+"""Tables without a part for each slot."""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The inference of the golden vectors: chains, steps of each, and the seed."""
+
+    chains: int
+    steps: int
+    seed: int
+
+
+def _vectors_file(plan: Plan, encoding: AncestorEncoding, vectors: Vectors, mutations: int) -> bytes:
+    """Return the content of the file of golden vectors.
+
+    It consists of blocks: a name (32 bytes, padded with zeros), the number of elements (64 bits, little
+    endian), and the elements, of 64 bits each. First `run` (chains, steps), then what io takes, in the order
+    of its parameters, then the expected states, each as ``expected_NAME``.
+
+    Args:
+        plan: the parts of the chains.
+        encoding: has the capacities of the project, to which the arrays are padded.
+        vectors: the inference.
+        mutations: capacity in mutations, to which the table of logarithms of sizes is padded.
+    """
+    engine = stage_arrays(stage_kernels(plan, encoding), plan, encoding, vectors.chains, vectors.seed)
+    starts = [initial_state(plan, vectors.seed, chain) for chain in range(vectors.chains)]
+    Runner(plan, encoding, vectors.seed, engine).put_all(starts)
+    engine.named["last_step"][:] = vectors.steps
+    blocks = [block("run", np.array([vectors.chains, vectors.steps]))]
+    for memory in tables():
+        array = engine.named[memory.name]
+        own = array if memory.name in _WHOLE else array[0]
+        blocks.append(
+            block(
+                memory.name, np.pad(own, (0, mutations + 2 - len(own))) if memory.name == "log_sizes" else own
+            )
+        )
+    blocks += [block(memory.name, engine.named[memory.name]) for memory in circulating()]
+    blocks += [block(f"expected_{name}", array) for name, array in _expected(plan, encoding, vectors)]
+    return b"".join(blocks)
+
+
+def block(name: str, array: Numbers) -> bytes:
+    """Return a block of the file; the array's numbers have 64 bits."""
+    assert array.dtype.itemsize == 8
+    return (
+        struct.pack("<32sQ", name.encode(), array.size)
+        + array.astype(array.dtype.newbyteorder("<")).tobytes()
+    )
+
+
+def _expected(plan: Plan, encoding: AncestorEncoding, vectors: Vectors) -> Iterator[tuple[str, Numbers]]:
+    """Yield the arrays of the states after the last step.
+
+    They come from an ordinary run, which has no code in common with the stages in C: of the numpy fallback
+    or, for many steps, of the device and the encoding that a run would choose.
+    """
+    device = NUMPY if vectors.steps <= _NUMPY_STEPS else choose_device("auto")
+    chosen = choose_encoding("auto", device, plan.problem)
+    runner = make_runner(device, plan, chosen, vectors.chains, vectors.seed)
+    try:
+        runner.put_all([initial_state(plan, vectors.seed, chain) for chain in range(vectors.chains)])
+        runner.advance(np.full(vectors.chains, vectors.steps, dtype=np.int64))
+        ends = [runner.get(slot) for slot in range(vectors.chains)]
+        tallies = [runner.info(slot).tallies for slot in range(vectors.chains)]
+    finally:
+        runner.close()
+    yield "step", np.array([end.step for end in ends], dtype=np.int64)
+    yield "score", np.array([end.score for end in ends], dtype=np.int64)
+    yield "best_score", np.array([end.best_score for end in ends], dtype=np.int64)
+    yield "ancestors", np.stack([encoding.encode(end.parents)["ancestors"] for end in ends])
+    yield "best_ancestors", np.stack([encoding.encode(end.best_parents)["ancestors"] for end in ends])
+    yield "tallies", np.stack(tallies)
