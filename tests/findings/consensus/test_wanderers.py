@@ -172,7 +172,7 @@ def test_the_consensus_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None
     trees, search = samples_of(6, 50, 1), Mock(wraps=find_clone_tree)
     blocks = lambda: [trees]  # noqa: E731
     relations = count_relations(blocks)
-    monkeypatch.setattr("syclade.host.findings.consensus.consensus.find_clone_tree", search)
+    monkeypatch.setattr("syclade.host.findings.consensus.find_consensus.find_clone_tree", search)
     monkeypatch.setattr("syclade.host.findings.consensus.find_consensus.PLACE", 0.0)
     found = with_wanderers(blocks, trees[0], relations, Unplaced())
     assert found.tree is not None
