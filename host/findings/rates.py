@@ -112,7 +112,7 @@ class RatesFinding(Finding):
     def _words_under(self, name: str, found: RatePosterior) -> str:
         """Return the rate of the sampled trees as text."""
         if name == "fn_rate" and self.dropout is not None:
-            mean = float(self.dropout.fn_rates.mean())
+            mean = float(self.dropout.of_seen.mean())
             return f"{flag_of(name)} of each mutation ({mean:.3g} on the mean, see {DROPOUT_FILE})"
         return flag_of(name, f"{getattr(found.sampled_under, name):g}")
 

@@ -19,7 +19,8 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import MISSING
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
-from syclade.host.findings.finding import Finding, FindingKind, Section, cut, no_files
+from syclade.host.findings.finding import Finding, FindingKind, Section, cut, no_files, sentence
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import JsonObject, counted, listed, short_repr
 
 if TYPE_CHECKING:
@@ -234,6 +235,18 @@ class Unplaced:
             for reason, names in _by_reason(unplaced, all_names).items()
         )
 
+    def warnings(self, mutations: Sequence[str], cells: Sequence[str]) -> list[str]:
+        """Return a message about those of which the data say nothing; it is logged before a run begins.
+
+        Args:
+            mutations, cells: as for `words`.
+        """
+        found = self.silent
+        if not found:
+            return []
+        hint = f" ({flag_of('min_cells', 1)} leaves such mutations out)" if found.mutations else ""
+        return [f"{found.words(mutations, cells)}: {found.subject} nothing of the tree{hint}"]
+
     def to_dict(self, mutations: Sequence[str], cells: Sequence[str]) -> JsonObject:
         """Return the names of the mutations and cells by their reasons, as plain values.
 
@@ -302,16 +315,17 @@ class UnplacedFinding(Finding):
         """Return the names by their reasons; also if there are none."""
         return {"unplaced": self.unplaced.to_dict(self.mutations, self.cells)}
 
+    @property
+    def warnings(self) -> list[str]:
+        """Mutations and cells of which the data say nothing."""
+        return self.unplaced.warnings(self.mutations, self.cells)
+
     def section(self) -> Section | None:
         """Return the reasons, and the probability of the best place of uncertain mutations."""
         if not self.unplaced:
             return None
-        silent, uncertain, against = self.unplaced.silent, self.unplaced.uncertain, self.unplaced.contradicted
-        warnings = []
-        if silent:
-            warnings.append(
-                f"{silent.words(self.mutations, self.cells)}: {silent.subject} nothing of the tree."
-            )
+        uncertain, against = self.unplaced.uncertain, self.unplaced.contradicted
+        warnings = list(map(sentence, self.warnings))
         if uncertain:
             warnings.append(
                 f"{uncertain.words(self.mutations, self.cells)}: the sampled trees have them in many places."

@@ -42,10 +42,12 @@ __all__ = [
 COLUMNS = (
     "name", "state", "mutations", "cells", "log_likelihood", "fp_rate", "fn_rate", "agreeing", "runs",
     "converged", "certainty", "warnings", "seconds", "steps", "sweeps", "device", "error",
+    "warned",
 )  # fmt: skip
 """Columns of results.tsv: `agreeing` of the `runs` (searches, or chains) found the best score, `certainty` is
 the mean probability of the tree's edges by its support, `warnings` their number, `seconds` the time of the
-whole inference, and `steps` and `sweeps` are those of this run."""
+whole inference, and `steps` and `sweeps` are those of this run; `warned` has the texts of the warnings, with
+` | ` between them."""
 
 TIMES = ("seconds", "device")
 """Columns in which equal runs differ, besides the work of resumed runs."""
@@ -120,6 +122,8 @@ def table_of(lines: Iterable[Mapping[str, object]]) -> str:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, list):
+        return " | ".join(value)
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 

@@ -59,12 +59,15 @@ def export_of(files: ResultFiles, program: str, style: Style, name: str) -> dict
         name: name of the result.
 
     Raises:
-        OptionError: there is no such program, it needs time points, or a name to highlight is unknown.
+        OptionError: there is no such program, it needs time points, their shares are of nodes of the most
+            likely tree, or a name to highlight is unknown.
     """
     if program not in PROGRAMS:
         raise OptionError(f"there are no files for {program!r}", hint=f"use {', '.join(PROGRAMS)}")
     with files.as_a_whole():
         style = style.checked(files.mutations)
+        if program in _OVER_TIME:
+            specimens_of(files)  # refuses shares of nodes, which `_clones_of` leaves out
         return PROGRAMS[program](_clones_of(files, style, name))
 
 
@@ -243,3 +246,6 @@ PROGRAMS: dict[str, Callable[[Clones], dict[str, str]]] = {
     "oncotreevis": oncotreevis,
 }
 """Files for other programs, by their names."""
+
+_OVER_TIME = ("fishplot", "timescape")
+"""Programs that draw clones over time."""

@@ -180,7 +180,8 @@ class Result(AssignedTree, WithWork):
     @property
     def new_warnings(self) -> list[str]:
         """Those of `warnings` that were not logged when the input was read."""
-        return [words for words in self.warnings if words not in self.observed.warnings]
+        logged = [*self.observed.warnings, *self.unplaced.warnings(self.mutations, self.cells)]
+        return [words for words in self.warnings if words not in logged]
 
     @property
     def runs(self) -> str:

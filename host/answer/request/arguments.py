@@ -261,10 +261,8 @@ def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matr
     names = _given_names(options.names, observed.mutations) or observed.names_from
     cell_names = _given_names(options.cell_names, observed.cells) or observed.cell_names_from
     unplaced = unplaced_in(as_read)
-    if unplaced:
-        words = unplaced.words(as_read.mutations, as_read.cells or default_cell_names(as_read.n_cells))
-        hint = f" ({flag_of('min_cells', 1)} leaves such mutations out)" if unplaced.mutations else ""
-        logger.warning("%s: %s nothing of the tree%s", words, unplaced.subject, hint)
+    for words in unplaced.warnings(as_read.mutations, as_read.cells or default_cell_names(as_read.n_cells)):
+        logger.warning("%s", words)
     kind, recurrent, true = kind_named(options.tree), None, None
     if options.recurrent is not None and has_copy(options):
         recurrent = recurrent_mutation(options.recurrent, observed.mutations)

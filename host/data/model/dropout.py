@@ -10,7 +10,7 @@ Source: docs/model.md, "Dropout of each mutation".
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
@@ -175,12 +175,14 @@ class Dropout:
         fn_rates: float64, shape (n,): means.
         low, high: float64, shape (n,): ends of the intervals with a probability of 90 %.
         log_bayes_factor: evidence that rates differ; natural log.
+        unseen: rows of mutations that were seen in no cell: their rates are those of the prior.
     """
 
     fn_rates: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     log_bayes_factor: float
+    unseen: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -191,10 +193,17 @@ class Dropout:
         freeze_arrays(self, ("fn_rates", "low", "high"))
 
     @classmethod
-    def of_samples(cls, rates: NDArray[np.float64], log_bayes_factor: float) -> Dropout:
+    def of_samples(
+        cls, rates: NDArray[np.float64], log_bayes_factor: float, unseen: Iterable[int] = ()
+    ) -> Dropout:
         """Return the summary of sampled rates, float64, shape (samples, n)."""
         low, high = np.quantile(rates, [(1.0 - _INSIDE) / 2.0, (1.0 + _INSIDE) / 2.0], axis=0)
-        return cls(rates.mean(axis=0), low, high, log_bayes_factor)
+        return cls(rates.mean(axis=0), low, high, log_bayes_factor, tuple(unseen))
+
+    @property
+    def of_seen(self) -> NDArray[np.float64]:
+        """float64: means of the mutations that were seen in some cell."""
+        return np.delete(self.fn_rates, list(self.unseen))
 
     @property
     def words(self) -> str:
@@ -207,23 +216,29 @@ class Dropout:
                 f"{flag_of('recurrent', 'all')} looks for losses"
             )
         return (
-            f"{shown}: rates of false negatives from {self.fn_rates.min():.3g} to "
-            f"{self.fn_rates.max():.3g}, see {FILE}"
+            f"{shown}: rates of false negatives from {self.of_seen.min():.3g} to "
+            f"{self.of_seen.max():.3g}, see {FILE}"
         )
 
     def to_dict(self) -> JsonObject:
         """Return plain values for summary.json, with six digits."""
         numbers = {
             "log_bayes_factor": self.log_bayes_factor,
-            "lowest": self.fn_rates.min(),
-            "mean": self.fn_rates.mean(),
-            "highest": self.fn_rates.max(),
+            "lowest": self.of_seen.min(),
+            "mean": self.of_seen.mean(),
+            "highest": self.of_seen.max(),
         }
         return {name: float(f"{value:.6g}") for name, value in numbers.items()}
 
     def table(self, mutations: Sequence[str]) -> str:
-        """Return the text of the file: a line with `COLUMNS`, then one line per mutation."""
+        """Return the text of the file: a line with `COLUMNS`, then one line per mutation.
+
+        Mutations that were seen in no cell have no numbers.
+        """
         rows = zip(mutations, self.fn_rates.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
         lines = ["\t".join(COLUMNS)]
-        lines += [f"{name}\t{mean:.6g}\t{low:.6g}\t{high:.6g}" for name, mean, low, high in rows]
+        lines += [
+            f"{name}\t\t\t" if row in self.unseen else f"{name}\t{mean:.6g}\t{low:.6g}\t{high:.6g}"
+            for row, (name, mean, low, high) in enumerate(rows)
+        ]
         return "\n".join(lines) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -71,7 +71,7 @@ def support_by(
 
     counts, dropout = None, None
     if planned.groups is not None:
-        dropout = _dropout_of(planned, judged.shared)
+        dropout = _dropout_of(planned, judged.shared, draft.unplaced.silent.mutations)
     elif planned.dropout != SHARED_DROPOUT and judged.shared:
         counts = [
             (planned.silent.whole(missed, 0.0), planned.silent.whole(seen, 0.0))
@@ -143,8 +143,14 @@ def rates_of_states(
     return lambda states: _rates_of(planned, draft, *_shared(states, planned))
 
 
-def _dropout_of(planned: SupportPlan, states: Sequence[ChainState]) -> Dropout:
-    """Return the rates of mutations in samples; a silent one has those of all others in turns."""
+def _dropout_of(planned: SupportPlan, states: Sequence[ChainState], unseen: Iterable[int]) -> Dropout:
+    """Return the rates of mutations in samples; a silent one has those of all others in turns.
+
+    Args:
+        planned: what the chains sampled.
+        states: the samples.
+        unseen: rows of the mutations that were seen in no cell.
+    """
     problem, groups = planned.plan.problem, planned.groups
     assert groups is not None
     sampled = np.array(
@@ -152,7 +158,7 @@ def _dropout_of(planned: SupportPlan, states: Sequence[ChainState]) -> Dropout:
     )
     own, turns = sampled[:, groups], np.arange(len(sampled)) % len(groups)
     any_other = np.take_along_axis(own, turns[:, None], axis=1)
-    return Dropout.of_samples(planned.silent.whole(own, any_other), np.nan)
+    return Dropout.of_samples(planned.silent.whole(own, any_other), np.nan, unseen)
 
 
 def _shared(states: Sequence[ChainState], planned: SupportPlan) -> SharedTrees:

@@ -410,13 +410,21 @@ def test_warnings_are_counted_and_named(tmp_path: Path) -> None:
     rows = (("matrix", "name", "fn_rate"), ("m.csv", "a", "0.2"), ("m.csv", "b", "0.01"))
     table, out = write_table(tmp_path / "table.tsv", *rows), tmp_path / "out"
     done = call(["batch", str(table), "--out", str(out), "--fp-rate=0.01", "--support=none", "--report"])
-    assert [line["warnings"] for line in lines_of(out)] == ["1", "0"]
-    assert "2 matrices: 2 done (1 with warnings, see results.tsv)" in done.output
+    lines = lines_of(out)
+    assert [line["warnings"] for line in lines] == ["2", "1"]
+    silent = "1 cell without an observation (s0): it says nothing of the tree"
+    assert lines[1]["warned"] == silent
+    texts = lines[0]["warned"].split(" | ")
+    assert texts[0] == silent
+    assert texts[1].startswith("the matrix contradicts --fn-rate 0.2: ")
+    assert "2 matrices: 2 done (2 with warnings, see results.tsv)" in done.output
     for name in "ab":
         assert f"syclade: warning: {name}: 1 cell without an observation (s0)" in done.messages
     page = (out / "report.html").read_text()
-    assert re.search(r"<dt>a</dt>\s*<dd>the matrix contradicts --fn-rate", page)
-    assert "<dt>b</dt>" not in page
+    assert re.search(
+        r"<dt>a</dt>\s*<dd>1 cell without an observation .*\s*<dd>the matrix contradicts --fn-rate", page
+    )
+    assert re.search(r"<dt>b</dt>\s*<dd>1 cell without an observation", page)
     for row in csv.DictReader((out / "results.tsv").read_text().splitlines(), delimiter="\t"):
         shown = json.loads((out / row["name"] / "run.json").read_text())
         assert float(row["seconds"]) == shown["total_seconds"] > shown["seconds"]

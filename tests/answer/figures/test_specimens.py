@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import syclade
 from syclade.host.answer.figures.exports import PROGRAMS, export_of
 from syclade.host.answer.figures.kinds import draw_figure
 from syclade.host.answer.figures.scene import Polygon, svg_of
@@ -177,6 +178,23 @@ def test_programs_over_time_need_time_points() -> None:
         assert "--time-column" in str(refused.value)
     with pytest.raises(OptionError, match="no two time points"):
         draw_figure(files(dict.fromkeys(OWN, "0")), "fish", Style())
+
+
+@pytest.mark.parametrize("program", ["fishplot", "timescape"])
+def test_shares_of_nodes_are_no_clones_over_time(program: str, tmp_path: Path) -> None:
+    """The refusal names what is missing: the result has time points, and no consensus."""
+    values = np.repeat([[1, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], 5, axis=1)
+    labels = {
+        "cell": [f"s{cell}" for cell in range(20)],
+        "sample": ["P1", "P2"] * 10,
+        "day": ["0", "30"] * 10,
+    }
+    result = syclade.infer(
+        values, metadata=labels, time_column="day", support="none", fp_rate=0.01, fn_rate=0.1, device="native"
+    )
+    with pytest.raises(OptionError, match="of nodes of the most likely tree") as refused:
+        result.export_clones(program, tmp_path)
+    assert "--support quick" in str(refused.value)
 
 
 def test_the_command_writes_a_folder(tmp_path: Path) -> None:

@@ -127,6 +127,27 @@ def test_words_depend_on_the_factor(factor: float, differs: bool) -> None:
     assert ("or some cells have lost a mutation" in words) is differs
 
 
+def test_mutations_in_no_cell_have_no_rate() -> None:
+    """Their rates follow from the prior: they are in no range or mean, and the table has none."""
+    values = simulated((0.01, 0.4)).matrix.values
+    extra = np.stack([np.zeros_like(values[0]), np.full_like(values[0], 3)])
+    found = syclade.infer(
+        np.vstack([extra[:1], values, extra[1:]]), fp_rate=FP, device="native", seed=1, dropout="per-mutation"
+    )
+    assert found.support is not None
+    dropout = found.support.dropout
+    assert dropout is not None
+    assert dropout.unseen == (0, 9)
+    seen = dropout.fn_rates[1:9]
+    np.testing.assert_array_equal(dropout.of_seen, seen)
+    assert f"from {seen.min():.3g} to {seen.max():.3g}, see" in dropout.words
+    rows = [line.split("\t") for line in dropout.table(found.mutations).splitlines()[1:]]
+    assert [row[0] for row in rows if not any(row[1:])] == ["1", "10"]
+    finding = next(one for one in found.findings if isinstance(one, RatesFinding))
+    assert f"({seen.mean():.3g} on the mean, see dropout.tsv)" in finding.lines[1]
+    assert dropout.to_dict()["mean"] == pytest.approx(seen.mean(), rel=1e-5)
+
+
 @pytest.mark.parametrize("other", [{"doublets": 0.1}, {"score": "sum", "steps": 10}, {"tree": "leaf"}])
 def test_options_without_rates_of_mutations(other: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="dropout"):
