@@ -19,6 +19,9 @@ __all__ = ["Log", "Show", "at_intervals", "now_and_then", "progress_bar", "show_
 LINE_SECONDS = 30.0
 """Seconds between two progress lines without a terminal."""
 
+_FEW_STEPS = 5 * 10**4
+"""Fewest steps that are shown: fewer, as before a search, are none in millions."""
+
 WIDE = 180
 """Columns that a terminal needs to show acceptance rates beside the bar."""
 
@@ -95,7 +98,10 @@ def progress_bar(quiet: bool, log: Log) -> Iterator[Show | None]:
 
         def show(state: InferenceProgress) -> None:
             words = _in_words(state) + (_accepted(state) if console.width >= WIDE else "")
-            bar.update(task, description=words, completed=state.steps_done, total=state.steps_expected)
+            # a search has no steps ahead, and a bar that reaches its total stops its clock
+            known = state.steps_expected > state.steps_done
+            bar.tasks[task].total = state.steps_expected if known else None
+            bar.update(task, description=words, completed=state.steps_done)
 
         try:
             yield show
@@ -129,9 +135,10 @@ def at_intervals(every: float) -> Callable[[], bool]:
 
 
 def _in_words(state: InferenceProgress) -> str:
-    speed = f"{state.steps_per_second / 1e3:.0f} ksteps/s" if state.steps_per_second else ""
+    steps = f"{state.steps_done / 1e6:.1f} Msteps" if state.steps_done >= _FEW_STEPS else ""
+    speed = f"{state.steps_per_second / 1e3:.0f} ksteps/s" if steps and state.steps_per_second else ""
     best = f"best {state.log_likelihood:.4f}"
-    return ", ".join(filter(None, (f"{state.steps_done / 1e6:.1f} Msteps", speed, best, time_left(state))))
+    return ", ".join(filter(None, (steps, speed, best, time_left(state))))
 
 
 def _accepted(state: InferenceProgress) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import rich.progress
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +27,7 @@ from syclade.host.chains.runs import pipeline
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.runs.pipeline import Progress
-from syclade.host.commands.progress import now_and_then, time_left
+from syclade.host.commands.progress import Log, now_and_then, progress_bar, time_left
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.compile import machine_code, program
 from syclade.host.device.device import Device
@@ -206,6 +207,30 @@ def test_log_and_bar_have_lines_of_their_own() -> None:
 def test_quiet_says_no_more_than_doubt_on_a_terminal() -> None:
     lines = on_a_terminal("--device", "numpy", "--chains", "2", "--steps", "50", "--quiet")
     assert re.fullmatch(UNPLACED + DOUBT, "".join(lines))
+
+
+def test_the_clock_of_a_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search has no steps ahead: the bar has no end then, at which its clock would stop."""
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, for rich
+    bars: list[rich.progress.Progress] = []
+
+    class Recorded(rich.progress.Progress):
+        def __init__(self, *given: Any, **options: Any) -> None:
+            super().__init__(*given, **options)
+            bars.append(self)
+
+    monkeypatch.setattr(rich.progress, "Progress", Recorded)
+    begun = InferenceProgress(0, None, 0, -12.5, 0.0)
+    with progress_bar(quiet=False, log=Log()) as show:
+        assert show is not None
+        (task,) = bars[0].tasks
+        for state in (begun, replace(begun, steps_done=700, steps_expected=700)):
+            show(state)
+            assert task.total is None
+            assert not task.finished
+            assert task.description.startswith("best -12.5000"), "0.0 million steps say nothing"
+        show(replace(begun, steps_done=700, steps_total=10**6, steps_expected=10**6, steps_per_second=1e5))
+        assert task.total == 10**6
 
 
 def test_a_log_gets_a_line_now_and_then() -> None:
