@@ -1,4 +1,4 @@
-"""Commands on the pages about FPGAs: their options exist, and predictions run.
+"""Commands on the pages about FPGAs: their options exist; predictions and blocks without placeholders run.
 
 `tests/test_documented_commands.py` runs those whose output the pages show.
 """
@@ -91,6 +91,36 @@ def test_predictions_run(words: tuple[str, ...], tmp_path: Path, monkeypatch: py
     result = CliRunner().invoke(cli, words)
     assert result.exception is None, result.output
     assert result.output
+
+
+def blocks() -> list[list[list[str]]]:
+    """Return the blocks of commands without placeholders, in the order of docs/fpga.md."""
+    text = (ROOT / "docs" / "fpga.md").read_text("utf-8").replace("\\\n", " ")
+    found = []
+    for block in re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        lines = block.splitlines()
+        if not all(line.startswith("syclade ") for line in lines):
+            continue
+        words = [shlex.split(line, comments=True)[1:] for line in lines]
+        if not any(PLACEHOLDER.fullmatch(word) for line in words for word in line):
+            found.append(words)
+    return found
+
+
+@pytest.mark.sycl
+@pytest.mark.compiler
+@pytest.mark.emulator
+def test_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each needs what those before it wrote."""
+    monkeypatch.chdir(tmp_path)
+    Path("host").symlink_to(ROOT / "host")
+    programs = [words for block in blocks() for words in block]
+    assert [words[0] for words in programs] == ["infer", "export", "infer", "infer", "export", "infer"]
+    for words in programs:
+        result = CliRunner().invoke(cli, words)
+        assert result.exception is None, result.output
+        folder = Path(words[1] if words[0] == "export" else words[words.index("--out") + 1])
+        assert any(folder.iterdir())
 
 
 def test_commands_are_found() -> None:

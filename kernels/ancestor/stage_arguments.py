@@ -149,7 +149,7 @@ OF_PIPELINE = (
 )
 """Further arguments of the kernel of all stages (stages/overlapping.py); all counters are 0 at its start."""
 
-_DIRECTIONS = {"problem": IN, "setting": IN, "state": INOUT, "info": INOUT, "scratch": OUT}
+_DIRECTIONS = {"problem": IN, "setting": IN, "state": INOUT, "info": INOUT, "events": INOUT, "scratch": OUT}
 
 
 def stages_of(

@@ -36,8 +36,9 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.files import check_output, refuse_same
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.options.types import DEFAULT_SEED, AnyPath
-from syclade.host.ground.values import path_of
+from syclade.host.ground.values import path_of, whole
 
 __all__ = ["export"]
 
@@ -62,6 +63,7 @@ def export(
     score: str = "max",
     learn_fn: float | None = None,
     learn_fp: float | None = None,
+    samples: int | None = None,
     chains: int | None = None,
     steps: int = 1000,
     seed: int = DEFAULT_SEED,
@@ -85,6 +87,8 @@ def export(
         fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous: rates of the test vector, as for `infer`.
         score: max or sum.
         learn_fn, learn_fp: probabilities that a step is a jump of that rate; None for a fixed rate.
+        samples: steps between two samples of the test vector, for kernels that record samples with any number
+            of steps; None for kernels that do not.
         chains: chains of the test vector; 4 by default, with `hls` twice the states.
         steps: steps of each chain of the test vector.
         seed: seed of the test vector.
@@ -118,12 +122,14 @@ def export(
         raise OptionError("no size is given", hint="give cells and mutations, or a matrix")
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     if hls is not None:
-        if (score, learn_fn, learn_fp) != ("max", None, None):
-            raise OptionError("the projects for synthesis have the maximum score and fixed rates")
+        if (score, learn_fn, learn_fp, samples) != ("max", None, None, None):
+            raise OptionError("the projects for synthesis have the maximum score, fixed rates and no samples")
         counts = (2 * states if chains is None else chains, steps, seed)
         size, design = (cells, mutations), (states, unroll)
         return _paths(folder, _project(folder, hls, matrix, rates, size, design, counts, force))
-    of = Chains(score, learn_fn, learn_fp)
+    if samples is not None:
+        samples = whole(f"samples ({flag_of('samples')})", samples, 1, 2**62 - 1)
+    of = Chains(score, learn_fn, learn_fp, samples)
     written = (*FILES, *map(image_name, images), *map(stages_image_name, images))
     refuse_same([folder / name for name in written], {"MATRIX": matrix})
     check_output(folder, written, force)

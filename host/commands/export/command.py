@@ -43,6 +43,7 @@ SPIRV = ("1.0", "1.1", "1.2", "1.3", "1.4")  # versions; those of export/folder.
     help="Score of the kernels.",
 )
 @options.take("learn_fn", "learn_fp")
+@options.take("samples", help="Export kernels that record samples; every K steps in the test vector.")
 @options.take("chains", default=4, help="Chains of the test vector; with --hls by default twice the states.")
 @options.take("steps", default=1000, help="Steps of each chain of the test vector.")
 @options.take("seed")

@@ -22,7 +22,7 @@ from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.plan import Plan, chain_allocation, chain_kernel, make_plan
 from syclade.host.chains.runs.pipeline import initial_state, run_chains
 from syclade.host.chains.scores.score import score_named
-from syclade.host.chains.state import bytes_of_states
+from syclade.host.chains.state import bytes_of_states, every
 from syclade.host.commands.export import loader
 from syclade.host.commands.export.manifest import (
     STAGES,
@@ -75,6 +75,9 @@ __all__ = [
 SPIRV_VERSIONS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 """Versions of SPIR-V that can be exported; the last is what the compiler writes."""
 
+EVENTS = 4096
+"""Most samples of a chain of the test vector, and one more."""
+
 _OTHERS = ("problem.npz", "load_design.py", "manifest.json")
 
 FILES = ("chain_steps.spv", *(f"{name}.spv" for name in STAGES), *_OTHERS)
@@ -88,17 +91,20 @@ class Chains:
     Attributes:
         score: max or sum.
         learn_fn, learn_fp: probabilities that a step is a jump of that rate; None for a fixed rate.
+        samples: steps between two samples in the test vector, for kernels that record samples; None for none.
     """
 
     score: str = "max"
     learn_fn: float | None = None
     learn_fp: float | None = None
+    samples: int | None = None
 
-    def plan(self, matrix: Matrix, rates: Rates) -> Plan:
-        """Return the plan of the chains for a matrix.
+    def plan(self, matrix: Matrix, rates: Rates, steps: int) -> Plan:
+        """Return the plan of the chains for a matrix; each chain has room for the samples of so many steps.
 
         Raises:
-            OptionError: there is no such score, or the probabilities leave no steps for the tree.
+            OptionError: there is no such score, the probabilities leave no steps for the tree, or the test
+                vector has too many samples.
         """
         if self.score not in SCORES:
             raise OptionError(
@@ -106,7 +112,16 @@ class Chains:
             )
         model = make_rate_model(rates, learn_fn=self.learn_fn, learn_fp=self.learn_fp)
         problem = make_problem(matrix, rates, octaves=self.score == "sum", model=model)
-        return make_plan(problem, score=score_named(self.score, problem))
+        score = score_named(self.score, problem)
+        if self.samples is None:
+            return make_plan(problem, score=score)
+        count = steps // self.samples + 1
+        if count > EVENTS:
+            raise OptionError(
+                f"the test vector has {count - 1} samples of a chain, and room for {EVENTS - 1}",
+                hint=f"give a larger {flag_of('samples')}, or fewer {flag_of('steps')}",
+            )
+        return make_plan(problem, score=score, recorders=(every(self.samples),), events=count)
 
 
 SCORES = ("max", "sum")
@@ -160,7 +175,7 @@ def export_folder(
         DeviceError: there is no SYCL device, or it cannot compile.
         OutputError: the files cannot be written.
     """
-    plan = of.plan(matrix, rates)
+    plan = of.plan(matrix, rates, steps)
     problem = plan.problem
     _check(problem, cells, mutations, images)
     require_memory(bytes_of_states(chains, mutations), f"{chains} chains", f"use fewer {flag_of('chains')}")

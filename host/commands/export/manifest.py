@@ -46,6 +46,7 @@ _ROLES = {
     "setting": "one per slot, set by the host between launches",
     "state": "what a chain's next step needs; copy it in and out to move a chain",
     "info": "diagnostics",
+    "events": "samples of a slot, in a ring that the host empties: it sets event_count to 0",
     "scratch": "from one stage to the next; has no meaning between steps",
 }
 
@@ -86,6 +87,7 @@ def make_manifest(
             "classes": "the same, and one more for uninformative entries",
             "moves": "moves that a chain makes",
             "tallies": "steps proposed and accepted, by kind of move",
+            "events": "length of a slot's ring of samples, free to choose at run time",
             "fn_points": "points of the grid of the rate of false negatives; 1 if that is fixed",
             "fp_points": "likewise for the rate of false positives",
         },

@@ -298,19 +298,20 @@ def test_a_cards_image_of_the_stages(folder: Path, manifest: dict[str, Any], tmp
         read_stages_image(card, STAGES)
 
 
-# ---- other scores, and learned rates
+# ---- other scores, learned rates, and samples
 
 SMALL = Case(8, 13)
 OTHERS: list[Any] = [
     pytest.param({"score": "sum"}, marks=pytest.mark.verification),
     pytest.param({"learn_fn": 0.3}, marks=pytest.mark.verification),
     {"score": "sum", "learn_fn": 0.2, "learn_fp": 0.2},
+    {"samples": 20},
 ]
 
 
 @pytest.mark.sycl
 @pytest.mark.parametrize("options", OTHERS, ids=str)
-def test_other_scores_and_learned_rates(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_other_scores_learned_rates_and_samples(tmp_path: Path, options: dict[str, Any]) -> None:
     """The kernel does the steps of an ordinary run, by the loader and as an image; no other run takes it."""
     rates = {"fp_rate": 0.02, "fn_rate": 0.2}
     counts = {"chains": 2, "steps": 200, "seed": 3}
@@ -332,10 +333,31 @@ def test_other_scores_and_learned_rates(tmp_path: Path, options: dict[str, Any])
         taken = syclade.infer(matrix, **own)
         assert taken.chain_log_likelihoods.tolist() == ordinary.chain_log_likelihoods.tolist()
         assert (taken.encoding, taken.moves, taken.learned) == ("ancestor", ordinary.moves, ordinary.learned)
+        assert samples_of(taken, tmp_path / kind) == samples_of(ordinary, tmp_path / "ordinary")
+    if "samples" in options:
+        assert samples_of(ordinary, tmp_path / "ordinary").count("\n") > 10
     if "learn_fn" in options:
         assert ordinary.moves["jump of fn_rate"][1] > 0
     with pytest.raises(syclade.SycladeError, match="not the one that this syclade runs for these options"):
         syclade.infer(matrix, **rates, **counts, learn_fp=0.3, method="chain", image=image)  # type: ignore[arg-type]
+
+
+def samples_of(result: syclade.Result, folder: Path) -> str:
+    """Return the file of a result's samples; empty if it has none."""
+    result.write(folder, force=True)
+    path = folder / "tree.samples"
+    return path.read_text() if path.exists() else ""
+
+
+def test_too_many_samples_of_a_test_vector(tmp_path: Path) -> None:
+    sizes: dict[str, Any] = {"cells": 6, "mutations": 5, "steps": 5000}
+    with pytest.raises(syclade.SycladeError, match="has 5000 samples of a chain, and room for 4095") as error:
+        syclade.export(tmp_path / "p", samples=1, **sizes)
+    assert "give a larger --samples, or fewer --steps" in str(error.value)
+    with pytest.raises(syclade.SycladeError, match=r"samples \(--samples\) is 0"):
+        syclade.export(tmp_path / "p", samples=0, **sizes)
+    with pytest.raises(syclade.SycladeError, match="fixed rates and no samples"):
+        syclade.export(tmp_path / "p", samples=5, hls="opencl", **sizes)
 
 
 # ---- command

@@ -126,7 +126,6 @@ def test_files_and_words(tmp_path: Path) -> None:
         ({"steps": None}, "--samples without --steps"),
         ({"steps": 20}, "have no sample"),
         ({"burn_in": 1.0}, "--burn-in"),
-        ({"image": "file"}, "--samples does not go with --image"),
         ({"method": "search", "chains": None, "steps": None}, "--samples does not go with --method search"),
     ],
 )
