@@ -62,11 +62,10 @@ def _record(
     accepted: NDArray[np.bool_],
 ) -> None:
     """Put those states into the rings that recorders want."""
-    state = dict(arrays)
-    why = wanted(state, parts.recorders, slots, step, state["score"][slots], best, accepted)
-    at, nodes = np.flatnonzero(why), int(state["parameters"][NODES]) + 1
-    trees = parents_from(state["ancestors"][slots[at]], nodes)
-    record(state, slots[at], step[at], state["score"][slots[at]], why[at], trees)
+    why = wanted(arrays, parts.recorders, slots, step, arrays["score"][slots], best, accepted)
+    at, nodes = np.flatnonzero(why), int(arrays["parameters"][NODES]) + 1
+    trees = parents_from(arrays["ancestors"][slots[at]], nodes)
+    record(arrays, slots[at], step[at], arrays["score"][slots[at]], why[at], trees)
 
 
 def score_of_trees(arrays: Arrays, slots: NDArray[np.int64], parts: ChainParts) -> NDArray[np.int64]:

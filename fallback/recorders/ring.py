@@ -27,7 +27,7 @@ def wanted(
 
 
 def record(
-    state: dict[str, NDArray[Any]],  # IN OUT
+    state: State,  # IN OUT the arrays
     slots: NDArray[Any],  # IN ascending, each slot once per event; its ring buffer has room for them
     step: NDArray[Any],  # IN the steps' numbers
     score: NDArray[Any],  # IN
