@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ _MOST = 0.999
 
 _MOST_QUALITY = 2**31 - 1
 
-_UNFILTERED: dict[str, Any] = {
+_UNFILTERED: dict[str, object] = {
     **{name: CallOptions.table[name].default for name in FILTERS},
     "no_default_filter": True,
     "drop_filtered": False,

@@ -12,10 +12,10 @@ detailed balance (docs/model.md, "Guided moves").
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -270,7 +270,7 @@ def cumulative(moves: Sequence[Move], probabilities: Sequence[float]) -> tuple[i
     return (*sums[:-1], UNIT)
 
 
-def _weights(probabilities: Any) -> list[float]:
+def _weights(probabilities: Iterable[object]) -> list[float]:
     """Return the given numbers as floats; an empty list if they are not numbers."""
     try:
         return [real("a move probability", one) for one in probabilities]

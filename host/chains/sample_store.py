@@ -12,7 +12,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,11 +225,13 @@ class SampleStore:
         self._file.seek(0)
         return {**self.__dict__, "_path": None, "_file": self._file.read(self._end)}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Restore a pickled store, in a temporary file."""
         self.__dict__.update(state)
         self._attach(_temporary_file())
-        self._file.write(state["_file"])
+        content = state["_file"]
+        assert isinstance(content, bytes)
+        self._file.write(content)
 
     def close(self) -> None:
         """Close the file; a temporary one is removed."""

@@ -244,7 +244,7 @@ def _samples(matrices: tuple[Path, ...], samples: str | None) -> list[str]:
     return [stem.removesuffix(shared) for stem in stems]
 
 
-def _described_join(joined: Matrix, read: list[Matrix], names: list[str]) -> dict[str, Any]:
+def _described_join(joined: Matrix, read: list[Matrix], names: list[str]) -> JsonObject:
     """Return sizes, samples, and the files that have each mutation."""
     from syclade.host.data.input.conversion import measured_by
 

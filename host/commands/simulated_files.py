@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import syclade
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.data.model.rates import Rates
@@ -30,9 +31,7 @@ FILES_OF_SAMPLES = ("metadata.tsv", "true_shares.tsv")
 """Names of further files with several samples."""
 
 
-def files_of_reads(
-    made: Simulation, model: ReadModel, seed: int, report: dict[str, Any]
-) -> dict[str, Content]:
+def files_of_reads(made: Simulation, model: ReadModel, seed: int, report: JsonObject) -> dict[str, Content]:
     """Return the files of a simulation of reads."""
     from syclade.host.data.input.conversion import annotated_file, cellsnp_files, evidence_tables, vcf_text
     from syclade.host.data.model.simulate_reads import genotype_phred, simulate_reads
@@ -85,7 +84,7 @@ def truth_likelihood(made: Simulation, rates: Rates) -> float:
     return log_likelihood(made.matrix, rates, made.parents)
 
 
-def files_of_calls(made: Simulation, parameters: dict[str, Any], of_tree: float | None) -> dict[str, Content]:
+def files_of_calls(made: Simulation, parameters: JsonObject, of_tree: float | None) -> dict[str, Content]:
     """Return the text of each of ``FILES``."""
     from syclade.host.data.input.matrix import format_matrix
     from syclade.host.data.trees.graphviz import to_graphviz

@@ -22,12 +22,13 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from syclade.host.device.device import DRIVERS_VARIABLE, Device, cores_of_process, kind_of
 from syclade.host.device.workarounds import installed_stack, prepare
 from syclade.host.ground.cache import forget_cached, read_cached, write_cached
 from syclade.host.ground.packages import version_of
+from syclade.host.ground.values import ParsedJson
 
 if TYPE_CHECKING:
     pass
@@ -97,21 +98,31 @@ def try_device(filter_string: str) -> str | None:
     return None if stored == EXPECTED else "a test kernel ran but did not write its result"
 
 
-def _listed() -> list[dict[str, Any]]:
+class Listed(TypedDict):
+    """Device that the SYCL runtime lists, as plain values."""
+
+    filter: str
+    name: str
+    kind: str
+    driver: str
+    units: int
+
+
+def _listed() -> list[Listed]:
     """Return the devices that the SYCL runtime lists, as plain values."""
     return [
-        {
-            "filter": device.filter_string,
-            "name": device.name.strip(),
-            "kind": kind_of(device),
-            "driver": device.driver_version,
-            "units": device.max_compute_units,
-        }
+        Listed(
+            filter=device.filter_string,
+            name=device.name.strip(),
+            kind=kind_of(device),
+            driver=device.driver_version,
+            units=device.max_compute_units,
+        )
         for device in prepare().get_devices()
     ]
 
 
-def _absent(devices: list[dict[str, Any]]) -> dict[str, str]:
+def _absent(devices: list[Listed]) -> dict[str, str]:
     """Return filter and reason of a device that users may expect but this stack cannot list."""
     problem = installed_stack().emulator_problem
     if problem is None or not devices or any(device["kind"] == "fpga-emu" for device in devices):
@@ -128,7 +139,7 @@ def _main(wanted: list[str]) -> None:
         return
     reasons = _absent(devices)
     for name in reasons:
-        devices.append({"filter": name, "name": "FPGA emulator", "kind": name, "driver": "", "units": 1})
+        devices.append(Listed(filter=name, name="FPGA emulator", kind=name, driver="", units=1))
     print(json.dumps({"devices": devices}), flush=True)
     for device in devices:
         if wanted and device["filter"] not in wanted:
@@ -153,7 +164,7 @@ SELECTING = (
 
 PROBE_TIMEOUT = 120  # seconds; a cold runtime takes about 3
 
-Lines = list[dict[str, Any]]
+Lines = list[dict[str, ParsedJson]]
 
 
 @dataclass(frozen=True)
@@ -317,7 +328,7 @@ def _name(versions: Sequence[str]) -> str:
     return f"devices-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.json"
 
 
-def _device(entry: Any) -> Device:
+def _device(entry: ParsedJson) -> Device:
     """Return the device that an entry describes.
 
     Raises:

@@ -119,7 +119,7 @@ def levels_in(matrix: Matrix, floor: float) -> Levels:
     return levels
 
 
-def with_parameters(options: Options, found: Mapping[str, Any]) -> Options:
+def with_parameters(options: Options, found: Mapping[str, object]) -> Options:
     """Return options with the read parameters that a summary reports; if dropouts differ, their mean."""
     means = {name: one["mean"] if isinstance(one, Mapping) else one for name, one in found.items()}
     return options.replace(**means)

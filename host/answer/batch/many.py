@@ -186,7 +186,7 @@ def infer_task(task: Task, stop: Stop | None = None) -> Result:
     return infer_by(options, task.matrix, stop=stop)
 
 
-def _task_of(given: object, options: dict[str, Any]) -> Task:
+def _task_of(given: object, options: dict[str, object]) -> Task:
     """Return the task of an element of `inputs`."""
     if isinstance(given, Task):
         return given

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from syclade.host.findings.unplaced import UNPLACED_MARK
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 from syclade.host.ground.files import is_file
 from syclade.host.ground.options import CODING, flag_of
+from syclade.host.ground.values import ParsedJson
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
@@ -64,11 +65,11 @@ class ResultFiles:
     _tables: dict[str, list[dict[str, str]] | None] = field(default_factory=dict)
 
     @cached_property
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Mapping[str, ParsedJson]:
         """Content of summary.json."""
         return self._json("summary.json")
 
-    def _json(self, name: str) -> Mapping[str, Any]:
+    def _json(self, name: str) -> Mapping[str, ParsedJson]:
         text = self.read(name)
         if text is None:
             raise TableError("there is no such file", path=f"{self.place}/{name}", hint="infer it again")

@@ -8,9 +8,10 @@ import json
 import logging
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.trees.tree import depths
@@ -255,7 +256,7 @@ def _free(name: str, taken: Container[str]) -> str:
     return f"syclade_{name}" if name in taken else name
 
 
-def _equal(theirs: Any, own: Any) -> bool:
+def _equal(theirs: ArrayLike, own: ArrayLike) -> bool:
     """Return whether a table, which may be sparse, has the observed values."""
     return np.array_equal(theirs.toarray() if hasattr(theirs, "toarray") else theirs, own)
 

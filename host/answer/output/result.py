@@ -137,7 +137,7 @@ class Result(AssignedTree, WithWork):
         """Replace the arrays by read-only copies."""
         freeze_arrays(self, _ARRAYS)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Restore a pickled result; its arrays are read-only again."""
         self.__dict__.update(state)
         freeze_arrays(self, _ARRAYS)

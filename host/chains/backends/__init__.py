@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syclade.host.chains.backends.runner import Runner
 from syclade.host.chains.encodings import Encoding, PlainEncoding
@@ -21,6 +21,7 @@ from syclade.kernels.arguments import PROBLEM, SCRATCH
 
 if TYPE_CHECKING:
     from syclade.fallback.ancestor.steps import AncestorSteps
+    from syclade.fallback.chain.parts import Move, Recorder, Score
     from syclade.fallback.chain.steps import ChainSteps
     from syclade.fallback.rates.steps import Rates
     from syclade.host.device.compile.image import Image
@@ -191,7 +192,7 @@ def _rates(plan: Plan) -> Rates:
     )
 
 
-def _parts(plan: Plan) -> tuple[list[Any], Any, list[Any], int]:
+def _parts(plan: Plan) -> tuple[list[Move], Score, list[Recorder], int]:
     """Return the moves, score and recorders for numpy, and the length of the ring of events."""
     moves = [load_part(move.numpy) for move in plan.moves]
     recorders = [load_part(recorder.numpy) for recorder in plan.recorders]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.plan import Plan, log_tables
@@ -243,7 +243,7 @@ class Runner:
 
     def _fields(
         self, state: ChainState, info: ChainInfo | None, there: ChainState | None = None
-    ) -> dict[str, Any]:
+    ) -> dict[str, ArrayLike]:
         """Return one slot's part of every argument that is computed from a chain's state, by name.
 
         Args:
@@ -252,7 +252,7 @@ class Runner:
         """
         self._check_rates(state)
         rates = self.encoding.learned_rates
-        values = {
+        values: dict[str, ArrayLike] = {
             "chain": state.chain,
             "step": state.step,
             "last_step": state.step,
@@ -280,7 +280,7 @@ class Runner:
             raise ValueError(f"chain {state.chain} cannot have these rates: {reason}")
         self._scored = key
 
-    def _trees(self, state: ChainState, there: ChainState | None) -> dict[str, Any]:
+    def _trees(self, state: ChainState, there: ChainState | None) -> dict[str, ArrayLike]:
         """Return the arrays of the current tree and of the best one, unless both are in the slot."""
         if there is not None and state.parents is there.parents and state.best_parents is there.best_parents:
             return {"tables_made": 0}

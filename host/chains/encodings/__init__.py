@@ -8,10 +8,10 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.device.compile.kernel import load_part
@@ -125,7 +125,7 @@ class Encoding(ABC):
         """Return the arrays of the arguments with role `problem`, by name, with their dtypes and shapes."""
 
     @abstractmethod
-    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, ArrayLike]:
         """Return a tree as the encoding's arrays, without the slot axis.
 
         Args:
@@ -209,7 +209,7 @@ class PlainEncoding(Encoding):
         """Return no arrays."""
         return {}
 
-    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, ArrayLike]:
         """Return the parents as `parent`."""
         return {"parent": parents}
 

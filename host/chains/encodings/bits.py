@@ -7,10 +7,10 @@ of a cell tree has one bit per cell, and rows over the mutations (kernels/clade)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.chains.encodings import MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.data.model.problem import LeafProblem, Problem
@@ -91,7 +91,7 @@ class AncestorEncoding(Encoding):
         packed = np.packbits(padded, axis=1, bitorder="little").view("<u8")
         return np.ascontiguousarray(packed.T.astype(np.uint64))
 
-    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, ArrayLike]:
         """Return the rows of the matrix as `ancestors`: uint64, shape (words, nodes)."""
         matrix = np.zeros((self.sizes["words"], self.sizes["nodes"]), dtype=np.uint64)
         root = self.problem.mutations
@@ -215,7 +215,7 @@ class CladeEncoding(Encoding):
         observed[: problem.cells, : problem.mutations] = problem.observed[:, problem.column_of].T
         return {"observed": observed}
 
-    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, ArrayLike]:
         """Return parent, left and right, int32 (nodes,) each, and tables_made, 0; padding is 0."""
         made = {name: np.zeros(self.sizes["nodes"], dtype=np.int32) for name in ("parent", "left", "right")}
         count = len(parents)

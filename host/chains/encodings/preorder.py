@@ -7,10 +7,10 @@ constants.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.chains.encodings import MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.data.model.problem import Problem, SlotRates
@@ -113,7 +113,7 @@ class PreorderEncoding(Encoding):
         multiplicity[:width] = problem.multiplicity[columns]
         return {"observed": observed, "multiplicity": multiplicity}
 
-    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, ArrayLike]:
         """Return parent, order, position and size, int32, shape (nodes,) each, and tables_made, 0.
 
         Padding entries hold their own index, and 0 in `size`.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.chains.encodings import MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.chains.scores.doublets import root_powers, shares_of
@@ -122,7 +122,7 @@ class SumsEncoding(Encoding):
             "doublet_shares": shares_of(problem),
         }
 
-    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, ArrayLike]:
         """Return parent, first_child and next_sibling, int32 (nodes,) each, and tables_made, 0."""
         made = {
             name: np.full(self.sizes["nodes"], -1, dtype=np.int32)

@@ -30,7 +30,7 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from llvmlite import binding
 
@@ -327,7 +327,7 @@ def same_but_for_names(one: bytes, other: bytes) -> bool:
     return _code_of(one) == _code_of(other)
 
 
-def _code_of(content: bytes) -> list[Any]:
+def _code_of(content: bytes) -> list[object]:
     """Return instructions and constants, without the names of values, functions and the kernel."""
     if is_spirv(content):
         return [header(content), *instructions_without_names(content)]

@@ -14,7 +14,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.program import device_identity
@@ -22,6 +22,7 @@ from syclade.host.device.workarounds import opencl
 from syclade.host.device.workarounds.opencl import opened_place, sycl_program
 from syclade.host.ground.cache import cache_folder, is_own, write_cached
 from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.values import Json, JsonObject
 
 if TYPE_CHECKING:
     from dpctl import SyclQueue
@@ -75,7 +76,7 @@ class Image:
     constants: Mapping[str, int]
     arguments: tuple[tuple[str, str], ...]
     sources: str
-    parts: Mapping[str, Any]
+    parts: Mapping[str, Json]
     identity: Mapping[str, str] | None
     binary: bytes
 
@@ -248,7 +249,7 @@ def _warn_of_others(path: Path, are_others: bool) -> None:
         logger.warning("%s was not made from this syclade's kernels: results may differ", path)
 
 
-def parts_of(kernel: Kernel) -> dict[str, Any]:
+def parts_of(kernel: Kernel) -> JsonObject:
     """Return the parts of a kernel by name, as in JSON."""
     return {name: part if isinstance(part, str) else list(part) for name, part in kernel.parts.items()}
 

@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syclade.host.device.compile.image import (
     CAPACITIES,
@@ -34,6 +34,7 @@ from syclade.host.device.workarounds.opencl import opened_place
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.limits import read_bounded
 from syclade.host.ground.spirv import is_spirv
+from syclade.host.ground.values import ParsedJson
 
 if TYPE_CHECKING:
     from dpctl import SyclQueue
@@ -205,7 +206,7 @@ def _content_of(path: Path) -> bytes:
     return content
 
 
-def _described(path: Path, content: bytes) -> tuple[dict[str, Any], dict[str, str], bytes]:
+def _described(path: Path, content: bytes) -> tuple[dict[str, ParsedJson], dict[str, str], bytes]:
     """Return an image's description, the identity of its device, and its binary.
 
     Raises:
@@ -227,13 +228,13 @@ def _damaged(path: Path, error: Exception) -> DeviceError:
     return DeviceError(f"{path}: the image is damaged: {_reason(error)}", hint=EXPORT_HINT)
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
+def _read_manifest(path: Path) -> dict[str, ParsedJson]:
     """Return the manifest of the export that a vendor's image was made from."""
-    manifest: dict[str, Any] = json.loads((path.parent / MANIFEST).read_text(encoding="utf-8"))
+    manifest: dict[str, ParsedJson] = json.loads((path.parent / MANIFEST).read_text(encoding="utf-8"))
     return manifest
 
 
-def _vendor_parts(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _vendor_parts(manifest: Mapping[str, ParsedJson], name: str) -> dict[str, ParsedJson]:
     """Return the description of a kernel in a vendor's image, by the manifest."""
     (kernel,) = (one for one in manifest["kernels"] if one["name"] == name)
     arguments = [[argument["name"], argument["type"]] for argument in kernel["arguments"]]
@@ -267,7 +268,7 @@ def _reason(error: Exception) -> str:
 
 def _image_of(
     path: Path,
-    description: dict[str, Any],
+    description: dict[str, ParsedJson],
     kind: str,
     sources: str,
     identity: Mapping[str, str] | None,
@@ -322,7 +323,7 @@ def read_stages_image(path: Path, names: Sequence[str]) -> StagesImage:
 
 
 def _split(
-    path: Path, description: Mapping[str, Any], identity: Mapping[str, str], binary: bytes
+    path: Path, description: Mapping[str, ParsedJson], identity: Mapping[str, str], binary: bytes
 ) -> dict[str, Image]:
     """Return the images of the stages, by the name of the kernel."""
     told = list(description["stages"])

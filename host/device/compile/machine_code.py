@@ -12,6 +12,7 @@ import re
 import threading
 from collections.abc import Callable, Collection
 from functools import cache
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from syclade.host.device.compile.kernel import Kernel, digest_of
@@ -93,7 +94,7 @@ def _translation() -> list[str]:
 
 
 @cache
-def _processor(binding: Any) -> tuple[str, str]:
+def _processor(binding: ModuleType) -> tuple[str, str]:
     """Return name and features of this processor, as LLVM knows them."""
     return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from syclade.host.commands.export.hls.expressions import Expressions
 from syclade.host.commands.export.hls.program import (
@@ -331,7 +330,7 @@ class Body(Expressions):
                 remark = ""
 
 
-def _types(value: Value) -> Any:
+def _types(value: Value) -> object:
     if isinstance(value, Record):
         return (value.type, *map(_types, value.items))
     return None if value is None else value.dtype
