@@ -23,8 +23,8 @@ from syclade.host.chains.runs.run import place_of_few, place_of_searches
 from syclade.host.chains.search.kernel import NO_SCORE, fresh_state, state_from
 from syclade.host.chains.search.policy import (
     BY_CHAIN,
-    CHAIN_STEPS,
     SearchPolicy,
+    chain_steps,
     policy_for,
 )
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
@@ -131,13 +131,13 @@ def find(
         best=state_at(plan, search.best.best_parents, 0),
         best_scores=chains.best_scores,
         tallies=chains.tallies,
-        steps=len(chains.best_scores) * CHAIN_STEPS,
+        steps=len(chains.best_scores) * chain_steps(problem.mutations),
         seconds=time.perf_counter() - begun,
         converged=search.agreed,
     )
     return Found(
         outcome,
-        CHAIN_STEPS if len(chains.best_scores) else 0,
+        chain_steps(problem.mutations) if len(chains.best_scores) else 0,
         chains.encoding,
         count,
         work,
@@ -226,7 +226,7 @@ class _Reporter:
     """Reporter that converts the progress of chains and of searches to `Progress`."""
 
     def __init__(self, plan: Plan, problem: SearchProblem, chains: int, context: RunContext) -> None:
-        self.chains = chains
+        self.chains, self._steps = chains, chains * chain_steps(problem.mutations)
         self._plan, self._problem, self._context = plan, problem, context
         self._begun, self._here, self._seconds = time.perf_counter(), 0, 0.0
         self._best: int | None = None
@@ -237,9 +237,8 @@ class _Reporter:
         self._report(steps, best)
 
     def _report(self, steps: int, best: int) -> None:
-        expected = self.chains * CHAIN_STEPS
         self._best = best = best if self._best is None else max(best, self._best)
-        self._context.launched(Progress(steps, None, expected, best, self._here, self._seconds))
+        self._context.launched(Progress(steps, None, self._steps, best, self._here, self._seconds))
 
     def searched(self, state: SearchProgress) -> None:
         """Report the progress of the searches; without any score yet, only check for a stop request.
@@ -252,7 +251,7 @@ class _Reporter:
                 raise Stopped
             return
         best = self._plan.problem.from_nats(self._problem.to_nats(state.best_score))
-        self._report(self.chains * CHAIN_STEPS, best)
+        self._report(self._steps, best)
 
 
 def _run_short(
@@ -262,11 +261,10 @@ def _run_short(
     nothing = ShortChains(np.zeros(0, dtype=np.int64), no_tallies(len(plan.kinds)), "")
     if not reporter.chains:
         return [], nothing, ()
+    steps = chain_steps(plan.problem.mutations)
     opened = open_first(
         device,
-        lambda one: open_on(
-            one, encoding, plan, chains=reporter.chains, steps=CHAIN_STEPS, slots=None, seed=seed
-        ),
+        lambda one: open_on(one, encoding, plan, chains=reporter.chains, steps=steps, slots=None, seed=seed),
         explicit=explicit,
     )
     try:
@@ -301,7 +299,7 @@ _LAUNCH = 5_000
 def run_short_chains(
     runner: Runner, chains: int, launched: Callable[[int], None]
 ) -> list[tuple[ChainState, ChainInfo]]:
-    """Run chains 0 ... chains-1 of a runner's plan for CHAIN_STEPS steps; return their states and infos.
+    """Run chains 0 ... chains-1 of a runner's plan for `chain_steps` steps; return their states and infos.
 
     Args:
         runner: runner of the chains; its slots are overwritten.
@@ -310,19 +308,18 @@ def run_short_chains(
             raises `Stopped`, the chains that have begun are returned as they are.
     """
     ended: list[tuple[ChainState, ChainInfo]] = []
-    done = 0
+    steps = chain_steps(runner.plan.problem.mutations)
     for first in range(0, chains, runner.slots):
         numbers = range(first, min(first + runner.slots, chains))
         for slot, chain in enumerate(numbers):
             runner.put(slot, initial_state(runner.plan, runner.seed, chain))
         stopped = False
-        for target in range(_LAUNCH, CHAIN_STEPS + 1, _LAUNCH):
+        for target in (*range(_LAUNCH, steps, _LAUNCH), steps):
             targets = np.zeros(runner.slots, dtype=np.int64)
             targets[: len(numbers)] = target
             runner.advance(targets)
-            done += _LAUNCH * len(numbers)
             try:
-                launched(done)
+                launched(first * steps + target * len(numbers))
             except Stopped:
                 stopped = True
                 break

@@ -30,6 +30,7 @@ __all__ = [
     "PhaseStopped",
     "SearchPolicy",
     "Works",
+    "chain_steps",
     "policy_for",
     "run_phase",
     "works_of",
@@ -333,3 +334,12 @@ def _rounds_for(left: float) -> tuple[Phase, ...]:
 
 CHAIN_STEPS = 50_000
 """Steps per chain; on hgsoc1, every climb from a chain of 20,000 steps reaches the best known tree."""
+
+_STEPS_PER_TREE = 50
+"""The same of up to four mutations, per tree: a chain then sees each of them many times."""
+
+
+def chain_steps(mutations: int) -> int:
+    """Return the steps of each short chain: of 3 mutations there are only (n + 1)^(n - 1) = 16 trees."""
+    trees: int = (mutations + 1) ** max(mutations - 1, 0)
+    return min(CHAIN_STEPS, _STEPS_PER_TREE * trees)

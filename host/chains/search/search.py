@@ -21,12 +21,12 @@ from syclade.host.chains.runs.context import ShortChains
 from syclade.host.chains.search.kernel import NO_SCORE, SearchState, fresh_state, state_from
 from syclade.host.chains.search.policy import (
     BY_CHAIN,
-    CHAIN_STEPS,
     CLIMB,
     CLIMB_STAGES,
     Phase,
     PhaseStopped,
     SearchPolicy,
+    chain_steps,
 )
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.data.trees.tree import validate_parents
@@ -298,22 +298,22 @@ def resumed_searches(
         states = tuple(_state(problem, arrays, at) for at in range(count))
         tops = _tops(run["tops"], policy, states)
         chains = ShortChains(arrays["chain_best_scores"], arrays["chain_tallies"], run["encoding"])
-        _check_short(chains)
+        _check_short(chains, problem.mutations)
         return SearchesCheckpoint(SearchesState(states, tops), chains)
     except (ValueError, KeyError, TypeError, SycladeError) as error:
         raise damaged(path, f"in its values: {error}") from error
 
 
-def _check_short(chains: ShortChains) -> None:
+def _check_short(chains: ShortChains, mutations: int) -> None:
     """Check the statistics of the short chains.
 
     Raises:
-        ValueError: they are not those of chains of `CHAIN_STEPS` steps.
+        ValueError: they are not those of chains of `chain_steps` steps.
         OptionError: there is no such encoding.
     """
     proposed, accepted = chains.tallies.reshape(2, -1)
     count = len(chains.best_scores)
-    if int(proposed.sum()) != count * CHAIN_STEPS:
+    if int(proposed.sum()) != count * chain_steps(mutations):
         raise ValueError(f"{count} short chains have {proposed.sum()} counted steps")
     if (accepted < 0).any() or (accepted > proposed).any():
         raise ValueError("its short chains have accepted other steps than they have proposed")
