@@ -157,6 +157,7 @@ class Runner:
         """
         gamma = checked("gamma", gamma)
         self._put[slot] = replace(self._put[slot], gamma=gamma)
+        self._got.pop(slot, None)
         self._engine.put(slot, self._logarithms(gamma))
 
     def get(self, slot: int) -> ChainState:
@@ -248,26 +249,25 @@ class Runner:
 
         Args:
             state, info: as for `put`.
-            there: the state that is in the slot, whose trees are left out if they are the same objects.
+            there: the state that is in the slot; what it shares with the other one may be left out.
         """
         self._check_rates(state)
-        rates = self.encoding.learned_rates
         values: dict[str, ArrayLike] = {
-            "chain": state.chain,
-            "step": state.step,
-            "last_step": state.step,
             "score": state.score,
             "best_score": state.best_score,
-            **self._logarithms(state.gamma),
             "weights": state.rates.weights,
             "log_shares": self.encoding.encode_shares(state.rates.log_shares),
-            "rate_at": state.rate_at[:rates],
-            "best_rate_at": state.best_rate_at[:rates],
             "tallies": no_tallies(len(self.plan.kinds)) if info is None else info.tallies,
-            **self.plan.settings_at(state.rate_at, state.settings),
             **state.tables,
             **self._trees(state, there),
         }
+        if there is None or _time_of(there) != _time_of(state):
+            values.update(chain=state.chain, step=state.step, last_step=state.step)
+            values.update(self._logarithms(state.gamma))
+        if there is None or _places_of(there) != _places_of(state) or there.settings is not state.settings:
+            rates = self.encoding.learned_rates
+            values.update(rate_at=state.rate_at[:rates], best_rate_at=state.best_rate_at[:rates])
+            values.update(self.plan.settings_at(state.rate_at, state.settings))
         return {name: value for name, value in values.items() if name in self._engine}
 
     def _check_rates(self, state: ChainState) -> None:
@@ -315,6 +315,14 @@ class Runner:
         if counts.any():
             self._engine.write("event_count", np.zeros_like(counts))
         return events
+
+
+def _time_of(state: ChainState) -> tuple[int, int, float]:
+    return state.chain, state.step, state.gamma
+
+
+def _places_of(state: ChainState) -> tuple[Places, Places]:
+    return state.rate_at, state.best_rate_at
 
 
 def _places(array: NDArray[np.int64]) -> Places:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -137,9 +138,13 @@ class Encoding(ABC):
 
     def encode_shares(self, log_shares: Sequence[int]) -> NDArray[np.int32]:
         """Return the argument `log_shares`: int32, shape (nodes,), 0 in padding."""
-        padded = np.zeros(self.sizes["nodes"], dtype=np.int32)
+        padded = np.zeros(self._nodes_with_padding, dtype=np.int32)
         padded[: len(log_shares)] = log_shares
         return padded
+
+    @cached_property
+    def _nodes_with_padding(self) -> int:
+        return self.sizes["nodes"]
 
     @abstractmethod
     def decode(self, arrays: Mapping[str, Array]) -> NDArray[np.int32]:
