@@ -73,7 +73,12 @@ _NAME, _MATRIX = "name", "matrix"
 _HEAD = 2**16
 """Bytes that show whether a file is a table: with its comments before the first line."""
 
-_QUOTED = re.compile(r'\s*"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*)')
+_QUOTED = {
+    separator: re.compile(rf'\s*"((?:[^"]|"")*)"\s*(?={separator}|$)|([^{separator}]*)') for separator in ",;"
+}
+"""Cells by what separates them, which texts in double quotes may have."""
+
+_DECIMAL_COMMA = re.compile(r"\d+,\d+(?:[eE][+-]?\d+)?")
 _SPELLINGS = {
     spelling: name
     for name in COLUMNS
@@ -97,7 +102,7 @@ def is_table(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     first = next(filter(_has_content, head.split("\n")), "")
-    return _MATRIX in [cell.text for cell in _cells(first)]
+    return _MATRIX in [cell.text for cell in _cells(first, _separator(first))]
 
 
 def _has_content(line: str) -> bool:
@@ -111,7 +116,7 @@ def read_table(path: Path, common: Options) -> list[Task]:
     An empty cell means the common option, or else the default.
 
     Args:
-        path: the table, separated by tabs if its first line has one, else by commas.
+        path: the table, separated by tabs, commas or semicolons (`_separator`).
         common: options of all matrices.
 
     Raises:
@@ -125,13 +130,13 @@ def read_table(path: Path, common: Options) -> list[Task]:
     ]
     if len(lines) < 2:
         raise TableError("the table has no matrices", path=path, hint="give a line for each matrix")
-    tabs = "\t" in lines[0][1]
-    header = list(_cells(lines[0][1], tabs=tabs))
+    separator = _separator(lines[0][1])
+    header = list(_cells(lines[0][1], separator))
     columns = _columns(path, lines[0][0], header)
     tasks: list[Task] = []
     seen: dict[str, int] = {}
     for number, line in lines[1:]:
-        cells = list(_cells(line, tabs=tabs))
+        cells = list(_cells(line, separator))
         if len(cells) != len(header):
             raise TableError(
                 f"the line has {len(cells)} fields, but the first line {len(header)}", path=path, line=number
@@ -213,17 +218,28 @@ def _task(path: Path, line: int, row: dict[str, _Cell], common: Options) -> Task
     return Task(name, str(path.parent.absolute() / matrix.text), options)
 
 
-def _cells(line: str, *, tabs: bool | None = None) -> Iterator[_Cell]:
-    """Yield the cells of a line; with commas, texts may be in double quotes."""
+def _separator(header: str) -> str:
+    """Return what separates the cells: a tab if the first line has one, else a semicolon, else a comma."""
+    return next((one for one in "\t;" if one in header), ",")
+
+
+def _cells(line: str, separator: str) -> Iterator[_Cell]:
+    """Yield the cells of a line; with commas or semicolons, texts may be in double quotes.
+
+    With semicolons, as spreadsheets write tables in many languages, numbers may have decimal commas.
+    """
     begin = 0
-    if "\t" in line if tabs is None else tabs:
+    if separator == "\t":
         for text in line.split("\t"):
             yield _Cell(text.strip(), begin + 1)
             begin += len(text) + 1
         return
     while begin <= len(line):
-        found = _QUOTED.match(line, begin)
+        found = _QUOTED[separator].match(line, begin)
         assert found is not None
         quoted, plain = found.groups()
-        yield _Cell(plain.strip() if quoted is None else quoted.replace('""', '"'), begin + 1)
+        text = plain.strip() if quoted is None else quoted.replace('""', '"')
+        if separator == ";" and _DECIMAL_COMMA.fullmatch(text):
+            text = text.replace(",", ".")
+        yield _Cell(text, begin + 1)
         begin = found.end() + 1

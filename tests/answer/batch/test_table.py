@@ -24,6 +24,7 @@ def table(folder: Path, text: str, name: str = "cohort.tsv") -> Path:
         "matrix,name,--fn-rate,move_probabilities,attach\r\nin/a.csv,A,0.3,1 2 3,true\r\n",
         "# a table\n\n\t \nname\tmatrix\tfn_rate\tmove-probs\tattach\nA\tin/a.csv\t0.3\t1 2 3\tyes\n",
         '"matrix" , name,fn-rate,"move-probs",attach\n "in/a.csv" ,"A",0.3,"1 2 3",1',
+        '\ufeffname;matrix;fn_rate;move-probs;attach\r\n"A";in/a.csv;0,3;1 2 3;yes\r\n',
         "\ufeffname\tmatrix\tfn_rate\tmove-probs\tattach\n A \t in/a.csv\t0.3\t1  2 3\tYES\n",
     ],
 )
@@ -48,6 +49,8 @@ def test_empty_cells_are_the_common_options_and_names_those_of_the_files(tmp_pat
 def test_commas_and_quotes(tmp_path: Path) -> None:
     (task,) = read_table(table(tmp_path, 'matrix,name\n"a,""b"".csv",x\n'), Options())
     assert task.matrix == str(tmp_path / 'a,"b".csv')
+    (task,) = read_table(table(tmp_path, 'matrix;name\n"a;b,1.csv";x\n'), Options())
+    assert task.matrix == str(tmp_path / "a;b,1.csv")
 
 
 @pytest.mark.parametrize(
@@ -73,6 +76,7 @@ def test_commas_and_quotes(tmp_path: Path) -> None:
         ("matrix\tmove-probs\na\t1 2\n", "2:3", "give 3 numbers"),
         ("matrix\tsamples\na\t5\n", "2", "--samples without --steps"),
         ("matrix,x\na,1\n", "1:8", "unknown column 'x'"),
+        ("matrix;fn_rate\na;1,5\n", "2:3", "--fn-rate is 1.5"),
         ("\n# a\nmatrix,x\na,1\n", "3:8", "unknown column 'x'"),
         ("matrix\tscheduler\na\tlocal:2\n", "1:8", "unknown column 'scheduler'"),
         ("matrix\tthreads\na\t2\n", "1:8", "unknown column 'threads'"),

@@ -75,6 +75,7 @@ def test_mutations_in_nearly_all_cells_may_be_germline(
         ("0/1", "write 0 for 0/0"),
         ("0.25", "--evidence likelihoods --coding probability"),
         ("1e-5", "--coding probability"),
+        ("52", "a table of numbers of alternate reads needs one of all reads, --total-reads FILE"),
     ],
 )
 def test_other_values_of_tables_are_named_with_what_to_do(value: str, words: str, tmp_path: Path) -> None:

@@ -251,6 +251,10 @@ def _of_others(symbol: str) -> str:
     if _PROBABILITY.fullmatch(symbol.strip()):
         reads = f"{flag_of('evidence', 'likelihoods')} {flag_of('coding', 'probability')}"
         return f"; of probabilities, {reads} reads a table"
+    if symbol.strip().isdecimal():
+        return (
+            f"; a table of numbers of alternate reads needs one of all reads, {flag_of('total_reads')} FILE"
+        )
     return words_hint(symbol)
 
 
