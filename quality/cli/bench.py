@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from syclade.host.commands import options
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import counted
 from syclade.quality.cli.energy import energy_meter
 from syclade.quality.extras import require_extras
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from syclade.quality.bench.thesis import Point
 
 __all__ = ["command"]
+
+T = TypeVar("T")
 
 Measured = tuple[Any, str, "Callable[[], Figure] | None"]
 """Report of a measurement for JSON, its text, and the function that draws its figure, or None."""
@@ -200,6 +204,28 @@ def _tails(device: str, repeats: int) -> Measured:
     return report, table(report), None
 
 
+def _until_interrupted(measure: Callable[..., list[T]], show: Callable[[T], None]) -> list[T]:
+    """Return all measurements, or after Ctrl-C those that have ended.
+
+    Args:
+        measure: takes `done`, which it calls with each measurement.
+        show: prints the progress.
+    """
+    ended: list[T] = []
+
+    def done(one: T) -> None:
+        ended.append(one)
+        show(one)
+
+    try:
+        return measure(done=done)
+    except KeyboardInterrupt:
+        if not ended:
+            raise
+        click.echo(f"interrupted: {counted(len(ended), 'measurement', 'measurements')}, not all", err=True)
+        return ended
+
+
 def _suite(device: str, seconds: float, repeats: int) -> Measured:
     from syclade.host.device.choice import choose_device, list_devices
     from syclade.quality.bench.suite import run_suite
@@ -207,7 +233,8 @@ def _suite(device: str, seconds: float, repeats: int) -> Measured:
 
     every = [each for each in list_devices() if each.usable]
     chosen = every if device == "auto" else [choose_device(device)]
-    reports = run_suite(chosen, seconds=seconds, repeats=repeats, done=_tell)
+    measure = functools.partial(run_suite, chosen, seconds=seconds, repeats=repeats)
+    reports: list[dict[str, Any]] = _until_interrupted(measure, _tell)
     return reports, suite_table(reports), None
 
 
@@ -216,13 +243,9 @@ def _scaling(device: str, encoding: str, seconds: float, repeats: int) -> Measur
     from syclade.quality.bench.suite import run_scaling
     from syclade.quality.bench.tables import scaling_figure, scaling_table
 
-    points = run_scaling(
-        choose_device(device),
-        encoding,
-        seconds=seconds,
-        repeats=repeats,
-        done=lambda point: _tell(point.report),
-    )
+    chosen = choose_device(device)
+    measure = functools.partial(run_scaling, chosen, encoding, seconds=seconds, repeats=repeats)
+    points = _until_interrupted(measure, lambda point: _tell(point.report))
     return [asdict(point) for point in points], scaling_table(points), lambda: scaling_figure(points)
 
 

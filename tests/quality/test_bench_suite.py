@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -14,6 +18,7 @@ from syclade.host.device.device import NUMPY
 from syclade.host.ground.errors import DeviceError, SycladeError
 from syclade.quality import extras
 from syclade.quality.bench import suite as bench_suite
+from syclade.quality.bench.measure import measure
 from syclade.quality.bench.suite import run_scaling, run_suite
 from syclade.quality.bench.tables import scaling_figure, scaling_table, suite_table
 from syclade.quality.cli.bench import command
@@ -90,3 +95,25 @@ def test_a_plot_that_cannot_be_made_is_refused_before_all_measurements(
 def test_a_measurement_that_fails_in_its_process_is_told() -> None:
     with pytest.raises(DeviceError, match=r"with 1 threads fails: .*there is no device 'nonsense'"):
         bench_suite._with_threads(1, replace(NUMPY, filter="nonsense"), "auto", 0.01, 1)
+
+
+def test_an_interrupted_suite_prints_what_it_has_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def interrupted(*given: Any, **settings: Any) -> Any:
+        calls.append(settings["cells"])
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return measure(*given, **settings)
+
+    monkeypatch.setattr(bench_suite, "measure", interrupted)
+    words = ["--suite", "--device", "numpy", "--seconds", "0.01", "--repeats", "1", "--json"]
+    done = CliRunner().invoke(command, words, catch_exceptions=False)
+    assert [report["cells"] for report in json.loads(done.stdout)] == [4, 4]
+    assert "interrupted: 2 measurements, not all" in done.stderr
+
+
+def test_an_interruption_before_any_measurement_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_suite, "measure", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(click.Abort):
+        command.main(["--scaling", "--device", "numpy"], standalone_mode=False)
