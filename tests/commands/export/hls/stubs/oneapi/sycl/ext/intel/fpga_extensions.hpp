@@ -7,6 +7,8 @@
 
 namespace sycl::ext::intel {
 inline constexpr sycl::selector fpga_emulator_selector_v{};
+inline constexpr sycl::selector fpga_selector_v{};
+inline constexpr sycl::selector fpga_simulator_selector_v{};
 
 template <class Name, typename T, int CAPACITY>
 class pipe {
