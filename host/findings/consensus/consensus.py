@@ -29,10 +29,12 @@ from syclade.host.findings.consensus.search import (
     Thresholds,
 )
 from syclade.host.findings.consensus.tables import (
+    PairRelation,
     cells_table,
     clone_newick,
     clones_table,
     descent_of,
+    relation_of,
     relations_table,
 )
 from syclade.host.findings.unplaced import CONTRADICTED, UNPLACED_MARK, Unplaced
@@ -268,6 +270,23 @@ class CloneConsensus:
         found = seeding_probabilities(trees, self.placed, self.rates, inside, self.fn_rates, shares)
         order = np.argsort(-found, kind="stable").tolist()
         return {self.mutations[mutation]: float(found[mutation]) for mutation in order}
+
+    def relation(self, first: str, second: str) -> PairRelation:
+        """Return the relation of two placed mutations, by their names, as in ``relations.tsv``.
+
+        Raises:
+            MatrixError: a mutation is not in the matrix, or is unplaced.
+        """
+        one, two = (self._number_of(name) for name in (first, second))
+        return relation_of(self.tree, self.relations, self.pair_counts, self.unobserved, one, two)
+
+    def _number_of(self, mutation: str) -> int:
+        """Return the number of a placed mutation, by its name."""
+        if mutation in self.mutations:
+            return self.mutations.index(mutation)
+        if mutation in self.unplaced_mutations:
+            raise MatrixError(f"the mutation {mutation!r} is {UNPLACED_MARK}", hint="it has no relation")
+        raise MatrixError(f"the matrix has no mutation {mutation!r}", hint="take names of `mutations`")
 
     def with_doublets(self, rate: float) -> CloneConsensus:
         """Return the same for cells that may be doublets, at a rate of them."""

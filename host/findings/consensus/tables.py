@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,14 @@ from syclade.host.ground.files import tsv_text
 
 __all__ = [
     "MOST_PAIRS",
+    "PairRelation",
     "cells_table",
     "clone_labels",
     "clone_newick",
     "clone_tree_from_newick",
     "clones_table",
     "descent_of",
+    "relation_of",
     "relations_table",
     "separator_of",
 ]
@@ -197,6 +200,62 @@ def clones_table(
     return tsv_text(CLONES, rows)
 
 
+class PairRelation(NamedTuple):
+    """Relation of two mutations, as in a line of ``relations.tsv``.
+
+    Attributes:
+        before, after, apart: probabilities that the first is before the second, after it, and that they are
+            on different lineages. They add up to 1.
+        consensus: `before`, `after`, `apart`; `open` in one clone; `unobserved` if no cell tells.
+        both, first_only, second_only: numbers of cells in which both have values: seen with both, with the
+            first alone, and with the second alone. None if there are no cells.
+    """
+
+    before: float
+    after: float
+    apart: float
+    consensus: str
+    both: int | None
+    first_only: int | None
+    second_only: int | None
+
+
+def relation_of(
+    tree: CloneTree,
+    relations: Relations,
+    cells: PairCounts | None,
+    unobserved: NDArray[np.bool_] | None,
+    first: int,
+    second: int,
+) -> PairRelation:
+    """Return the relation of two placed mutations, by number; other arguments as for `relations_table`."""
+    above, apart = relations.above, relations.apart_counts
+    word = _words_of(tree, unobserved, np.array([first]), np.array([second]))[0]
+    return PairRelation(
+        before=float(above[first, second] / relations.samples),
+        after=float(above[second, first] / relations.samples),
+        apart=float(apart[first, second] / relations.samples),
+        consensus=str(word),
+        both=None if cells is None else int(cells.both[first, second]),
+        first_only=None if cells is None else int(cells.only[first, second]),
+        second_only=None if cells is None else int(cells.only[second, first]),
+    )
+
+
+def _words_of(
+    tree: CloneTree,
+    unobserved: NDArray[np.bool_] | None,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+) -> NDArray[np.str_]:
+    """Return the relations of pairs in the consensus, as words."""
+    before, apart = tree.before, tree.apart
+    words = np.array(["open", "before", "after", "apart"])[
+        before[first, second] + 2 * before[second, first] + 3 * apart[first, second]
+    ]
+    return words if unobserved is None else np.where(unobserved[first, second], "unobserved", words)
+
+
 def relations_table(
     tree: CloneTree,
     relations: Relations,
@@ -221,12 +280,7 @@ def relations_table(
     if counts.shape[1] > MOST_PAIRS:
         chosen = np.sort(np.argsort(counts.max(axis=0), kind="stable")[:MOST_PAIRS])
         first, second, counts = first[chosen], second[chosen], counts[:, chosen]
-    before, on_two = tree.before, tree.apart
-    relation = np.array(["open", "before", "after", "apart"])[
-        before[first, second] + 2 * before[second, first] + 3 * on_two[first, second]
-    ]
-    if unobserved is not None:
-        relation = np.where(unobserved[first, second], "unobserved", relation)
+    relation = _words_of(tree, unobserved, first, second)
     shares = counts / relations.samples
     seen: list[list[object]] = [[""] * 3] * len(first)
     if cells is not None:

@@ -32,6 +32,7 @@ from syclade.host.findings.consensus.tables import (
     relations_table,
 )
 from syclade.host.findings.kinds.mutation_trees import MUTATION
+from syclade.host.ground.errors import MatrixError
 from tests.support.clone_trees import samples_of
 
 MADE = simulate(cells=20, mutations=7, fp_rate=0.02, fn_rate=0.2, missing=0.1, seed=3)
@@ -99,6 +100,21 @@ def test_tables_are_of_the_tree() -> None:
     )
     again = clone_tree_from_newick(found.to_newick(), names)
     assert again.clone_of.tolist() == tree.clone_of.tolist()
+
+
+def test_relations_by_name_are_those_of_the_table() -> None:
+    found = consensus_of(infer())
+    for row in rows_of(found.to_relations()):
+        one = found.relation(row["first"], row["second"])
+        numbers = (one.before, one.after, one.apart)
+        assert [f"{share:.4g}" for share in numbers] == [row[name] for name in ("before", "after", "apart")]
+        assert one.consensus == row["consensus"]
+        seen = (one.both, one.first_only, one.second_only)
+        assert list(map(str, seen)) == [row[name] for name in ("both", "first_only", "second_only")]
+        other = found.relation(row["second"], row["first"])
+        assert (other.before, other.first_only) == (one.after, one.second_only)
+    with pytest.raises(MatrixError, match="the matrix has no mutation 'X'"):
+        found.relation("X", found.mutations[0])
 
 
 def test_one_seed_gives_one_consensus_everywhere() -> None:
