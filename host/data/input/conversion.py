@@ -222,7 +222,10 @@ def join(matrices: Sequence[Matrix], samples: Sequence[str]) -> Matrix:
         )
     twice = [name for name, count in Counter(samples).items() if count > 1]
     if twice:
-        raise MatrixError(f"two matrices are of the sample {twice[0]!r}", hint="give distinct names")
+        raise MatrixError(
+            f"two matrices are of the sample {twice[0]!r}",
+            hint=f"give each a name of its own: {flag_of('samples')} NAME,NAME",
+        )
     rows, mutations, places = _matched(matrices)
     if len(mutations) == sum(one.n_mutations for one in matrices):
         raise MatrixError(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.checks import Marks
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.formats.grid import ReadOptions
-from syclade.host.data.input.formats.h5ad import CODINGS, refuse_together
+from syclade.host.data.input.formats.h5ad import CODINGS, check_x, refuse_together
 from syclade.host.data.input.formats.hdf import PLACE
 from syclade.host.data.input.formats.likelihoods import calls_of, check_coding, odds_of_numbers
 from syclade.host.data.input.formats.reads import SHARES, Called, called, refuse_reads
@@ -124,7 +124,7 @@ def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
 
     Raises:
         OptionError: an option does not apply to AnnData.
-        MatrixError: X is all 0 and there is scphylo's layer of genotypes; a layer without the option
+        MatrixError: X is all 0 and there are layers; a layer without the option
             `coding`; an invalid value or name.
     """
     known = (
@@ -185,11 +185,8 @@ def _genotypes(data: AnnData, options: ReadOptions) -> NDArray[np.uint8]:
         )
     table = data.X if layer is None else data.layers[layer]
     values = _numbers(np.asarray(table.toarray() if hasattr(table, "toarray") else table))
-    if layer is None and "genotype" in data.layers and not values.any():
-        raise MatrixError(
-            "X is all 0, and there is a layer genotype",
-            hint='for the calls that scphylo has there: layer="genotype", coding="cyvcf2"',
-        )
+    if layer is None:
+        check_x(values, data.layers)
     if options.coding is not None:
         values = np.array(CODINGS[options.coding], np.uint8)[values]
     return values

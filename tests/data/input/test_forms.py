@@ -128,6 +128,13 @@ def test_anndata() -> None:
     data = anndata.AnnData(np.zeros(calls.shape, np.float32), obs, var, layers={"genotype": calls})
     with pytest.raises(MatrixError, match="X is all 0"):
         syclade.read_matrix(data)
+    zeros = data.X
+    reads = anndata.AnnData(zeros, obs, var, layers={"AD": calls, "DP": calls})
+    with pytest.raises(MatrixError, match=r"X is all 0, and there are layers \(AD, DP\)") as refused:
+        syclade.read_matrix(reads)
+    assert "--total-layer ALL" in str(refused.value.hint)
+    written = anndata.AnnData(zeros, obs, var, layers={"tree": calls})
+    assert not syclade.read_matrix(written).values.any(), "the layer of a result has no observations"
     with pytest.raises(MatrixError, match="is not given"):
         syclade.read_matrix(data, layer="genotype")
     with pytest.raises(MatrixError, match="no layer other"):

@@ -72,7 +72,7 @@ def test_reads_are_joined_too() -> None:
     [
         ([EARLY], ["P1"], "at least two"),
         ([EARLY, LATE], ["P1"], "a name for each"),
-        ([EARLY, LATE], ["P1", "P1"], "two matrices are of the sample 'P1'"),
+        ([EARLY, LATE], ["P1", "P1"], "two matrices are of the sample 'P1'.*--samples NAME,NAME"),
         ([EARLY, matrix_from_array([[1]], ["TP53"])], ["P1", "P2"], "no mutation is in two"),
         ([with_reads(EARLY, [[0, 0]] * 2, [[1, 1]] * 2), LATE], ["P1", "P2"], "another has not"),
     ],

@@ -6,7 +6,7 @@ Only the table and the names are loaded. Sparse tables are read with anndata's f
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -39,10 +39,13 @@ from syclade.host.ground.values import Array, listed
 if TYPE_CHECKING:
     from h5py import Dataset, File, Group
 
-__all__ = ["CODINGS", "read_h5ad", "refuse_together"]
+__all__ = ["CODINGS", "check_x", "read_h5ad", "refuse_together"]
 
 CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
 """Our values for 0 to 3; cyvcf2's 2 is unknown and its 3 homozygous, as in scphylo's layer `genotype`."""
+
+_WRITTEN = "tree"
+"""Layer of results that has no observations."""
 
 
 def read_h5ad(path: Path, options: ReadOptions) -> Grid:
@@ -156,17 +159,37 @@ def _genotypes(file: File, options: ReadOptions, path: Path) -> NDArray[np.uint8
             f"{flag_of('total_layer')} NAME",
         )
     values: NDArray[np.uint8] = _table(file, options.layer, coded, np.uint8, path)
-    if options.layer is None and not values.any() and "genotype" in file.get("layers", ()):
-        raise MatrixError(
-            "X is all 0, and there is a layer genotype",
-            path=str(path),
-            hint="for the calls that scphylo has there: "
-            f"{flag_of('layer', 'genotype')} {flag_of('coding', 'cyvcf2')}",
-        )
+    if options.layer is None:
+        check_x(values, file.get("layers", ()), path)
     genotypes: NDArray[np.uint8] = np.array(CODINGS[options.coding or "scite"], np.uint8)[values].T
     if options.coding is None or options.two is not None:  # a coding defines the meaning of 2
         genotypes = with_two(genotypes, options, str(path))
     return genotypes
+
+
+def check_x(values: NDArray[np.uint8], layers: Iterable[str | None], path: Path | None = None) -> None:
+    """Check that X has something, if there are layers that may have the calls instead.
+
+    Raises:
+        MatrixError: X is all 0, and there are layers.
+    """
+    others = sorted(str(name) for name in layers if name not in (None, _WRITTEN))  # None is X
+    if values.any() or not others:
+        return
+    where = None if path is None else str(path)
+    if "genotype" in others:
+        raise MatrixError(
+            "X is all 0, and there is a layer genotype",
+            path=where,
+            hint="for the calls that scphylo has there: "
+            f"{flag_of('layer', 'genotype')} {flag_of('coding', 'cyvcf2')}",
+        )
+    raise MatrixError(
+        f"X is all 0, and there are layers ({listed(others)})",
+        path=where,
+        hint=f"for calls, {flag_of('layer')} NAME {flag_of('coding', 'scite')}; for numbers of reads, "
+        f"{flag_of('layer')} ALTERNATE {flag_of('total_layer')} ALL",
+    )
 
 
 def _called(file: File, options: ReadOptions, path: Path) -> Called:
