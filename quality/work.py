@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from syclade.host.device.work import STEPS, SWEEPS, counts_of
@@ -10,7 +12,7 @@ from syclade.host.device.work import STEPS, SWEEPS, counts_of
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
 
-__all__ = ["Progress", "Work", "mean_work", "work_of", "work_text"]
+__all__ = ["Progress", "Work", "mean_work", "without_warnings", "work_of", "work_text"]
 
 Progress = Callable[[str, float, float], None]
 """Called with the current activity, the amount done and the total."""
@@ -46,3 +48,17 @@ def work_text(work: Work) -> str:
     """Return the shares as text, the largest first, such as ``opencl:cpu:0 100 %``."""
     ordered = sorted(work.items(), key=lambda item: -item[1])
     return ", ".join(f"{executor} {100 * share:.4g} %" for executor, share in ordered)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Leave out the warnings of single inputs and results: a check says what it found of all of them."""
+    loggers = [logging.getLogger(name) for name in ("syclade.input", "syclade.result")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

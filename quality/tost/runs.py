@@ -21,7 +21,7 @@ from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import write_files
 from syclade.quality.reference.folder import ReferenceFolderError
 from syclade.quality.reference.scores import ScoredInput
-from syclade.quality.work import Work, work_of
+from syclade.quality.work import Work, without_warnings, work_of
 
 __all__ = ["Comparison", "RunSettings", "compare", "compare_tree"]
 
@@ -126,20 +126,21 @@ def compare(
     key = settings.key(scored)
     kept = None if place is None else _read_kept(place, key, force)
     if kept is None:
-        done = infer(
-            scored.matrix,
-            **asdict(settings.rates),
-            method=settings.method,
-            chains=settings.chains,
-            steps=settings.steps,
-            seed=settings.seed,
-            device=settings.device,
-            encoding=settings.encoding,
-            stages=settings.stages,
-            image=settings.image,
-            support="none",
-            progress=None if progress is None else lambda state: progress(state.steps_done),
-        )
+        with without_warnings():
+            done = infer(
+                scored.matrix,
+                **asdict(settings.rates),
+                method=settings.method,
+                chains=settings.chains,
+                steps=settings.steps,
+                seed=settings.seed,
+                device=settings.device,
+                encoding=settings.encoding,
+                stages=settings.stages,
+                image=settings.image,
+                support="none",
+                progress=None if progress is None else lambda state: progress(state.steps_done),
+            )
         require_all(done.work, settings.device)
         result = {
             "parents": done.parents.tolist(),

@@ -148,6 +148,20 @@ def test_trees_of_another_program_are_compared(run: Any, reference: Path, tmp_pa
     assert not (tmp_path / "out" / "inputs").exists()
 
 
+def test_warnings_of_single_inputs_are_left_out(
+    run: Any, reference: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Few steps give chains that do not agree, of which `infer` warns."""
+    with caplog.at_level("WARNING", logger="syclade"):
+        status, said = run(reference, "--device", "numpy", "--chains", 2, "--steps", 2, "--limit", 2)
+    assert status in (0, 1), said
+    assert not caplog.records
+    settings: dict[str, Any] = {"chains": 2, "steps": 2, "method": "chain", "device": "numpy"}
+    with caplog.at_level("WARNING", logger="syclade"):
+        syclade.infer(reference / "inputs" / "01.csv", fp_rate=0.01, fn_rate=0.2, support="none", **settings)
+    assert "do not agree" in caplog.text
+
+
 def test_trees_of_a_broken_device_are_found_out(run: Any, reference: Path, tmp_path: Path) -> None:
     put_trees(tmp_path / "broken", reference, "{}.gv", star)
     status, said = run(reference, "--ours", tmp_path / "broken")

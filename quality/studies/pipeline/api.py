@@ -16,7 +16,7 @@ from syclade.quality.bench.machine import machine
 from syclade.quality.bench.measure import versions
 from syclade.quality.studies.pipeline.projects import FLAVOURS, Project, break_stage
 from syclade.quality.studies.pipeline.result import Built, Pipelines
-from syclade.quality.work import Progress
+from syclade.quality.work import Progress, without_warnings
 
 __all__ = ["NODES", "STATES", "pipelines"]
 
@@ -95,9 +95,10 @@ def _one(folder: Path, flavour: str, size: int, settings: Settings) -> Built:
     seconds = project.build()
     runs = project.run([*states] * settings.turns)["runs"]
     traced = project.run(states, trace=True)["runs"]
-    found = syclade.infer(
-        matrix, encoding="ancestor", device="native", method="chain", support="none", **given
-    )
+    with without_warnings():
+        found = syclade.infer(
+            matrix, encoding="ancestor", device="native", method="chain", support="none", **given
+        )
     vectors = read_vectors(project.folder / "vectors.bin")
     to_nats = make_problem(matrix, Rates(FP_RATE, FN_RATE)).to_nats
     ends = [to_nats(int(score)) for score in vectors["expected_best_score"]]
