@@ -1,4 +1,4 @@
-"""Commands on the pages about FPGAs: their options exist; predictions and blocks without placeholders run.
+"""Commands on the pages about FPGAs: options exist; predictions, Python, and blocks without placeholders run.
 
 `tests/test_documented_commands.py` runs those whose output the pages show.
 """
@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from syclade.host.commands.main import cli
+from syclade.host.data.model.simulate import simulate
 from syclade.quality.design.reader import preset_names
 from tests.conftest import ROOT
 
@@ -121,6 +125,32 @@ def test_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert result.exception is None, result.output
         folder = Path(words[1] if words[0] == "export" else words[words.index("--out") + 1])
         assert any(folder.iterdir())
+
+
+@pytest.mark.sycl
+@pytest.mark.compiler
+@pytest.mark.emulator
+def test_python_runs(tmp_path: Path) -> None:
+    """The blocks of Python, one after another, in a process of its own and a plain environment."""
+    text = (ROOT / "docs" / "fpga.md").read_text("utf-8")
+    found = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(found) == 3
+    np.savetxt(tmp_path / "matrix.csv", simulate(20, 12, 0.01, 0.2, 0.1, seed=1).matrix.values, fmt="%d")
+    begin = "import numpy as np\nmatrix = np.loadtxt('matrix.csv', dtype=int)\n"
+    end = (
+        "assert (problem.arrays['step'] == 1).all()\nassert arrays['step'].sycl_device.has_aspect_accelerator"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join([begin, *found, end])],
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "in parameters int64 (3,)" in done.stdout
+    assert (tmp_path / "pipeline" / "pipeline.cl").is_file()
 
 
 def test_commands_are_found() -> None:
