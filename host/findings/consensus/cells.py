@@ -38,6 +38,10 @@ MISFIT = 0.01
 """Probability that any cell of a matrix is listed as fitting nowhere although all follow the model."""
 
 
+SURE = 0.8
+"""Probability of its clone from which a cell counts as sure, as for support."""
+
+
 @dataclass(frozen=True, eq=False)
 class CloneDoublets:
     """Cells that may be two cells of a clone tree.
@@ -96,6 +100,12 @@ class CloneCells:
     def probability(self) -> NDArray[np.float64]:
         """float64, shape (clones, cells): probability of each clone, given the observations of all cells."""
         return self.mixture.probability
+
+    @property
+    def sure_words(self) -> str:
+        """Number of cells whose most probable clone has a probability of at least `SURE`, as text."""
+        sure = int((self.probability.max(axis=0, initial=0.0) >= SURE).sum())
+        return f"{sure} {'is' if sure == 1 else 'are'} of one with a probability of at least {SURE}"
 
     @property
     def best(self) -> NDArray[np.int32]:

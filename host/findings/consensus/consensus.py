@@ -227,13 +227,14 @@ class CloneConsensus:
 
     @property
     def words(self) -> list[str]:
-        """Lines of text: numbers of clones and of cells that fit nowhere, agreement with the true tree."""
+        """Lines of text: numbers of clones, of misfits and sure cells, agreement with the true tree."""
         clones, misfits, left = self.tree.clones - 1, len(self.misfits), len(self.unplaced.mutations)
         others = f", {left} {UNPLACED_MARK}" if left else ""
         lines = [
             f"consensus of the samples: {counted(len(self.mutations), 'mutation', 'mutations')} in "
             f"{counted(clones, 'clone', 'clones')}{others}, "
-            f"{part_of(misfits, len(self.cell_names), 'cell fits', 'cells fit')} none of them"
+            f"{part_of(misfits, len(self.cell_names), 'cell fits', 'cells fit')} none of them, and "
+            f"{self.cells.sure_words}"
         ]
         for name, one in (self.truth or {}).items():
             lines.append(f"its {name:9}  precision {one.precision:.4f}  recall {one.recall:.4f}")

@@ -146,6 +146,9 @@ def test_support_and_consensus_leave_them_out(result: syclade.Result) -> None:
     assert consensus.words[0].startswith(
         "consensus of the samples: 3 mutations in 3 clones, 2 unplaced, 0 of 24"
     )
+    sure = sum(float(row.split("\t")[2] or 0) >= 0.8 for row in consensus.to_cells().splitlines()[1:])
+    assert 0 < sure < 24
+    assert consensus.words[0].endswith(f" and {sure} are of one with a probability of at least 0.8")
     assert set(consensus.seeding(["s0", "s1"])) == {"A", "B", "C"}
     with pytest.raises(MatrixError, match="cell 's24' is unplaced"):
         consensus.seeding(["s24"])
