@@ -266,7 +266,9 @@ def summarised(
     tree, mutations = published.tree, published.mutations
     low, high = np.quantile(draws.shares, INTERVAL, axis=0)
     silent = unmeasured_cells(published.gains, specimen_of, len(labels.specimens))
-    joint = [joint_shares(tree, own >= 0, draws.shares[:, at]) for at, own in enumerate(silent)]
+    joint = [
+        joint_shares(tree, own >= 0, draws.shares[:, at], published.unions) for at, own in enumerate(silent)
+    ]
     identifiable = np.ones((len(joint), tree.clones), dtype=np.bool_)
     for at, groups in enumerate(joint):
         identifiable[at, [clone for one in groups for clone in one.clones]] = False

@@ -7,6 +7,7 @@ shares from which they begin. So shares among these nodes are also drawn without
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -124,16 +125,25 @@ class JointShare(NamedTuple):
 
 
 def joint_shares(
-    tree: CloneTree, silent: NDArray[np.bool_], shares: NDArray[np.float64]
+    tree: CloneTree, silent: NDArray[np.bool_], shares: NDArray[np.float64], unions: Collection[int] = ()
 ) -> tuple[JointShare, ...]:
     """Return the groups of clones that a specimen does not tell from each other, by their first clones.
+
+    A clone differs from the one above by any of its mutations. The cells of a union need not have all of
+    them, so all have to be measured: a cell with the one that was not looks like one of the clone above.
 
     Args:
         tree: the clone tree.
         silent: bool, shape (n,): mutations that the specimen did not measure.
         shares: float64, shape (draws, clones): draws of the specimen's shares.
+        unions: clones whose cells need not have all of their mutations.
     """
-    all_silent = np.array([bool(own) and bool(silent[own].all()) for own in tree.members])
+    all_silent = np.array(
+        [
+            bool(own) and bool(silent[own].any() if clone in unions else silent[own].all())
+            for clone, own in enumerate(tree.members)
+        ]
+    )
     found = []
     for clones in sorted(np.sort(one).tolist() for one in equal_nodes(tree.parents, all_silent)):
         sums = shares[:, clones].sum(axis=1)

@@ -22,6 +22,7 @@ from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.clones_by_sample import Change
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
 from syclade.host.findings.consensus.finding import PublishedTree
+from syclade.host.findings.silent import joint_shares
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
 from tests.support.dirichlet import log_by_concentrations
 
@@ -163,6 +164,18 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert ((of_s2 > 0.2) & (of_s2 < 0.5)).mean() > 0.95
     width = consensus.cells.mixture.high - consensus.cells.mixture.low
     assert (width[1:] > 0.25).all()  # half of the cells say nothing
+
+
+def test_unions_need_all_of_their_mutations() -> None:
+    """A specimen that measured one of two mutations tells their clone if its cells have both or none."""
+    tree = make_clone_tree([1, 2, 2], [0, 0, 1])  # A above a clone of B and C
+    draws = np.array([[0.1, 0.2, 0.7], [0.2, 0.3, 0.5]])
+    silent = np.array([False, False, True])
+    assert joint_shares(tree, silent, draws) == ()
+    (found,) = joint_shares(tree, silent, draws, {2})
+    assert found.clones == (1, 2)
+    assert found.share == pytest.approx(0.85)
+    assert joint_shares(tree, np.zeros(3, np.bool_), draws, {2}) == ()
 
 
 def test_genotypes_of_unmeasured_mutations(half_measured: syclade.Result) -> None:
