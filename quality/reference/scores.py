@@ -15,7 +15,7 @@ from syclade.quality.reference.folder import ReferenceFolderError, ReferenceInpu
 from syclade.quality.reference.scite_log import logged_score
 from syclade.quality.tost.test import TOLERANCE
 
-__all__ = ["ScoredInput", "score_reference"]
+__all__ = ["ScoredInput", "largest_discrepancy", "score_reference"]
 
 
 @dataclass(frozen=True)
@@ -27,23 +27,34 @@ class ScoredInput:
         matrix: the observed values.
         digest: SHA-256 of the shape and the observed values, in hexadecimal.
         log_likelihood: log-likelihood of SCITE's tree by our scorer, nats, float64.
-        logged: log-likelihood of that tree as printed in SCITE's log, nats.
+        logged: log-likelihood of that tree as printed in SCITE's log, nats; None without logs.
+        rates: error rates of the input.
     """
 
     name: str
     matrix: Matrix
     digest: str
     log_likelihood: float
-    logged: float
+    logged: float | None
+    rates: Rates
 
     @property
-    def discrepancy(self) -> float:
-        """Our score minus the logged one, in nats."""
-        return self.log_likelihood - self.logged
+    def discrepancy(self) -> float | None:
+        """Our score minus the logged one, in nats; None without logs."""
+        return None if self.logged is None else self.log_likelihood - self.logged
+
+
+def largest_discrepancy(scored: Sequence[ScoredInput]) -> float | None:
+    """Return the largest difference of our scores of SCITE's trees from its logs, nats; None without logs."""
+    return max((abs(one.discrepancy) for one in scored if one.discrepancy is not None), default=None)
 
 
 def score_reference(inputs: Sequence[ReferenceInput], rates: Rates) -> list[ScoredInput]:
     """Read all inputs and score SCITE's trees.
+
+    Args:
+        inputs: the inputs.
+        rates: error rates of those that have none of their own.
 
     Raises:
         MatrixError, TreeError: a file cannot be used.
@@ -53,11 +64,11 @@ def score_reference(inputs: Sequence[ReferenceInput], rates: Rates) -> list[Scor
     return [_score(each, rates) for each in inputs]
 
 
-def _score(given: ReferenceInput, rates: Rates) -> ScoredInput:
-    matrix = read_matrix(given.matrix)
+def _score(given: ReferenceInput, common: Rates) -> ScoredInput:
+    matrix, rates = read_matrix(given.matrix), given.rates or common
     ours = log_likelihood(matrix, rates, read_tree(given.tree, matrix.mutations))
-    logged = logged_score(given.log)
-    if not abs(ours - logged.value) <= logged.half_unit + TOLERANCE:
+    logged = None if given.log is None else logged_score(given.log)
+    if logged is not None and not abs(ours - logged.value) <= logged.half_unit + TOLERANCE:
         raise ReferenceFolderError(
             f"input {given.name}: SCITE's tree has the log-likelihood {ours!r} here, but {logged.value!r} in "
             f"{given.log}, so the two cannot be compared",
@@ -65,4 +76,4 @@ def _score(given: ReferenceInput, rates: Rates) -> ScoredInput:
         )
     shape = ",".join(str(size) for size in matrix.values.shape)
     digest = hashlib.sha256(shape.encode() + b"\0" + matrix.values.tobytes()).hexdigest()
-    return ScoredInput(given.name, matrix, digest, ours, logged.value)
+    return ScoredInput(given.name, matrix, digest, ours, None if logged is None else logged.value, rates)

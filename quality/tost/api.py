@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from syclade.host.ground.errors import OptionError
@@ -59,7 +60,8 @@ def tost(
     This infers a tree for each input of the reference. One float64 scorer scores both programs' trees; it
     must agree with the scores in SCITE's logs. The programs are equivalent if the mean difference is shown to
     be less than one bit flip in both directions, each at significance 0.01. A bit flip is the largest effect
-    that one flipped entry of the mutation matrix has on the log-likelihood.
+    that one flipped entry of the mutation matrix has on the log-likelihood. Where inputs have error rates of
+    their own, it is the mean over the inputs.
 
     Equal arguments give equal log-likelihoods on every device. With the packaged reference and 6 chains of
     1,000,000 steps this takes about a minute on two cores.
@@ -75,8 +77,8 @@ def tost(
         stages: as for `syclade.infer`. Affects speed only.
         image: file with a precompiled kernel, or precompiled stages: a circuit for a card, or what `syclade
             export` made for a device here. It must fit the largest input.
-        fp_rate, fn_rate: error rates of SCITE's runs, for a folder without reference.json; 1e-6 and 0.25
-            by default.
+        fp_rate, fn_rate: error rates of SCITE's runs, for a folder without reference.json and rates.tsv; 1e-6
+            and 0.25 by default.
         fn_rate_hom, hom_rate: as for `syclade.infer`, for a folder without reference.json.
         merge_homozygous: as for `syclade.infer`.
         seed: random seed, 0 … 2^64-1.
@@ -99,6 +101,7 @@ def tost(
 
     Source: Schuirmann 1987; ffSCITE thesis, section 4.4.
     """
+    from syclade.quality.reference.folder import RATES_FILE
     from syclade.quality.reference.packaged import reference_at
     from syclade.quality.reference.scores import score_reference
     from syclade.quality.tost.result import TostResult
@@ -113,12 +116,13 @@ def tost(
         _check_no_runs(device=device, method=method, seed=seed, **runs)
     if limit is not None:
         limit = whole("limit (--limit)", limit, 2, 2**31 - 1)
+    rates_given = any(one is not None for one in (fp_rate, fn_rate, fn_rate_hom, hom_rate))
     with reference_at(reference) as folder:
         rates = _rates(folder, fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
         found, of_trees = _device_and_encoding(device, encoding, stages, image)
         by_chains = method == "chain"
         settings = RunSettings(
-            rates=rates,
+            rates=None if any(each.rates for each in folder.inputs) else rates,
             trees=None if ours is None else os.fspath(ours),
             method=method,
             chains=(chains or folder.settings.get("chains", CHAINS)) if by_chains else None,
@@ -129,17 +133,22 @@ def tost(
             stages=stages,
             image=None if image is None else os.fspath(image),
         )
+        if any(each.rates for each in folder.inputs) and (rates.merge_homozygous or rates_given):
+            raise OptionError(
+                f"error rates are given, and {folder.folder / RATES_FILE} has those of each input",
+                hint="leave them out",
+            )
         scored = score_reference(folder.inputs[:limit], rates)
     if ours is None:
         comparisons = _compare_all(scored, settings, None if keep is None else Path(keep), force, progress)
     else:
-        comparisons = [compare_tree(each, rates, Path(ours)) for each in scored]
+        comparisons = [compare_tree(each, Path(ours)) for each in scored]
+    flips = {each.rates.flip_effect() for each in scored}
+    margin = flips.pop() if len(flips) == 1 else fmean(each.rates.flip_effect() for each in scored)
     differences = Differences.between(
         [each.ours for each in comparisons], [each.scite for each in comparisons]
     )
-    return TostResult(
-        tests(differences, rates.flip_effect()), tuple(comparisons), tuple(scored), settings, found.name
-    )
+    return TostResult(tests(differences, margin), tuple(comparisons), tuple(scored), settings, found.name)
 
 
 def _check_method(method: str, chains: int | None, steps: int | None) -> None:

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from syclade.quality.reference.scores import largest_discrepancy
 from syclade.quality.tost.test import POWER, TOLERANCE, Equivalence
 from syclade.quality.work import work_text
 
@@ -44,7 +45,7 @@ def tost_report(result: TostResult) -> dict[str, Any]:
             "told_from_no_difference": test.detectable_shift / test.delta,
             "makes_the_test_fail": test.failing_shift / test.delta,
         },
-        "largest_discrepancy_from_scites_logs": _discrepancy(result),
+        "largest_discrepancy_from_scites_logs": largest_discrepancy(result.scored),
         "chain_seconds": result.seconds,
         "inputs": [
             {
@@ -74,7 +75,17 @@ def tost_lines(result: TostResult) -> list[str]:
     verdict = "equivalent" if test.equivalent else "NOT SHOWN TO BE EQUIVALENT"
     inferior = "not inferior" if test.non_inferior else "NOT SHOWN TO BE NOT INFERIOR"
     low, high = mean_interval(test)
-    rates = " and ".join(f"{rate:g}" for name, rate in settings.rates.to_dict().items() if "rate" in name)
+    rates = (
+        "of each input"
+        if settings.rates is None
+        else " and ".join(f"{rate:g}" for name, rate in settings.rates.to_dict().items() if "rate" in name)
+    )
+    largest = largest_discrepancy(result.scored)
+    scores = (
+        "scores of SCITE's trees: there are no logs to compare them with"
+        if largest is None
+        else f"scores of SCITE's trees: ours are those of its logs, within {largest:.1e} nat"
+    )
     runs = "searches" if settings.chains is None else f"{settings.chains} chains of {settings.steps} steps"
     kept = sum(each.kept for each in result.comparisons)
     whose = (
@@ -84,7 +95,7 @@ def tost_lines(result: TostResult) -> list[str]:
     )
     lines = [
         f"{test.inputs} inputs, {whose}, error rates {rates}",
-        f"scores of SCITE's trees: ours are those of its logs, within {_discrepancy(result):.1e} nat",
+        scores,
         f"{test.inputs} inputs: {test.equal} equal, {test.better} better, {test.worse} worse than SCITE",
         f"mean difference {test.mean:+.4f} nats = {test.mean_flips:+.4f} bit flips "
         f"(margin {test.delta:.4f} nats = 1 bit flip, standard deviation {test.deviation:.4f} nats)",
@@ -102,8 +113,3 @@ def tost_lines(result: TostResult) -> list[str]:
         earlier = f" ({kept} inputs from an earlier run)" if kept else ""
         lines += [f"our runs: {result.seconds:.1f} s{earlier}", f"work done by: {work_text(result.work)}"]
     return lines
-
-
-def _discrepancy(result: TostResult) -> float:
-    """Return the largest difference between our scores of SCITE's trees and its logs, in nats."""
-    return max(abs(each.discrepancy) for each in result.scored)

@@ -34,7 +34,7 @@ class RunSettings:
     """Settings of our runs; a stored result is reused only if all of them are equal.
 
     Attributes:
-        rates: the error rates.
+        rates: the error rates; None if each input has its own.
         method: chain or search.
         chains, steps: number of chains, and steps of each; None for searches.
         seed: as for `infer`.
@@ -46,7 +46,7 @@ class RunSettings:
         image: file with a precompiled kernel or precompiled stages; None to compile them.
     """
 
-    rates: Rates
+    rates: Rates | None
     method: str
     chains: int | None
     steps: int | None
@@ -60,9 +60,9 @@ class RunSettings:
     def values(self) -> dict[str, Any]:
         """Return the settings as plain values, with the version of syclade."""
         if self.trees is not None:
-            return {**asdict(self.rates), "trees": self.trees, "version": syclade.__version__}
+            return {**self._rates(), "trees": self.trees, "version": syclade.__version__}
         return {
-            **asdict(self.rates),
+            **self._rates(),
             "method": self.method,
             "chains": self.chains,
             "steps": self.steps,
@@ -74,9 +74,12 @@ class RunSettings:
             "version": syclade.__version__,
         }
 
+    def _rates(self) -> dict[str, Any]:
+        return {"rates": "of each input"} if self.rates is None else asdict(self.rates)
+
     def key(self, scored: ScoredInput) -> dict[str, Any]:
         """Return the settings and the digest of an input's matrix; a stored result must have the same."""
-        return {**self.values(), "matrix": scored.digest}
+        return {**self.values(), **asdict(scored.rates), "matrix": scored.digest}
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def compare(
         with without_warnings():
             done = infer(
                 scored.matrix,
-                **asdict(settings.rates),
+                **asdict(scored.rates),
                 method=settings.method,
                 chains=settings.chains,
                 steps=settings.steps,
@@ -154,7 +157,7 @@ def compare(
     else:
         result = kept
     parents = np.array(result["parents"], dtype=np.int32)
-    ours = log_likelihood(scored.matrix, settings.rates, parents)
+    ours = log_likelihood(scored.matrix, scored.rates, parents)
     return Comparison(
         scored.name,
         ours,
@@ -166,12 +169,11 @@ def compare(
     )
 
 
-def compare_tree(scored: ScoredInput, rates: Rates, folder: Path) -> Comparison:
+def compare_tree(scored: ScoredInput, folder: Path) -> Comparison:
     """Score the tree of another program or device for an input.
 
     Args:
         scored: the input and SCITE's result.
-        rates: the error rates.
         folder: folder of the trees; see `TREE_FILES` for their names.
 
     Raises:
@@ -185,7 +187,7 @@ def compare_tree(scored: ScoredInput, rates: Rates, folder: Path) -> Comparison:
             f"{folder} has no tree of input {scored.name}", hint=f"it may be {', '.join(names)}"
         )
     parents = read_tree(place, scored.matrix.mutations)
-    found = log_likelihood(scored.matrix, rates, parents)
+    found = log_likelihood(scored.matrix, scored.rates, parents)
     return Comparison(scored.name, found, scored.log_likelihood, parents.tolist(), 0.0, {}, kept=False)
 
 

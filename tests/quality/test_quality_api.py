@@ -44,6 +44,7 @@ def test_searches_are_as_good_as_scite(compared: TostResult) -> None:
     assert compared.holds
     assert (compared.test.inputs, compared.test.worse) == (3, 0)
     assert [each.name for each in compared.comparisons] == ["01", "02", "03"]
+    assert compared.settings.rates is not None
     assert compared.settings.rates.fn_rate == 0.25
     assert "3 equal, 0 better, 0 worse than SCITE: equivalent" in repr(compared)
 

@@ -37,7 +37,7 @@ def runner_in_numpy(_device: Any, plan: Any, _encoding: Any, slots: int, seed: i
 
 def test_tost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings = runs.RunSettings(RATES, "chain", 2, 20, 1, "native", "preorder")
-    scored = ScoredInput("one", MATRIX, "", 0.0, 0.0)
+    scored = ScoredInput("one", MATRIX, "", 0.0, 0.0, RATES)
     runs.compare(scored, settings, tmp_path / "good")
     monkeypatch.setattr(runs, "infer", in_numpy)
     with pytest.raises(DeviceError, match="native did not do all of the work on numpy"):

@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +160,59 @@ def test_warnings_of_single_inputs_are_left_out(
     with caplog.at_level("WARNING", logger="syclade"):
         syclade.infer(reference / "inputs" / "01.csv", fp_rate=0.01, fn_rate=0.2, support="none", **settings)
     assert "do not agree" in caplog.text
+
+
+def flat(folder: Path, rates: Sequence[Rates], named: str) -> Path:
+    """Make a flat reference without logs, of stars; each input has its own error rates."""
+    folder.mkdir()
+    rows = ["input\tfn_rate\tfp_rate"]
+    for number, one in enumerate(rates, 1):
+        made = simulate(CELLS, MUTATIONS, missing=0.1, seed=number, **one.to_dict())
+        matrix = matrix_from_array(made.matrix.values)
+        (folder / f"{number:02}.csv").write_text(format_matrix(matrix.values))
+        (folder / named.format(f"{number:02}")).write_text(to_graphviz(star(matrix), matrix.mutations))
+        rows.append(f"{number:02}\t{one.fn_rate}\t{one.fp_rate}")
+    (folder / "rates.tsv").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+def test_a_flat_reference_with_rates_of_each_input(run: Any, tmp_path: Path) -> None:
+    rates = [Rates(0.01, 0.2), Rates(0.05, 0.1), Rates(0.02, 0.3)]
+    folder = flat(tmp_path / "flat", rates, "{}.gv")
+    status, said = run(folder, "--device", "numpy", *SMALL)
+    assert status == 1, said
+    assert "3 inputs, 4 chains of 400 steps on numpy" in said
+    assert "error rates of each input" in said
+    assert "there are no logs to compare them with" in said
+    report = report_of(tmp_path / "out")
+    assert report["settings"]["rates"] == "of each input"
+    assert report["largest_discrepancy_from_scites_logs"] is None
+    assert report["result"]["delta"] == pytest.approx(np.mean([one.flip_effect() for one in rates]))
+    for each, one in zip(report["inputs"], rates, strict=True):
+        matrix = folder / f"{each['name']}.csv"
+        again = syclade.infer(
+            matrix, fp_rate=one.fp_rate, fn_rate=one.fn_rate, chains=4, steps=400, method="chain",
+            device="numpy", support="none",
+        )  # fmt: skip
+        assert each["syclade"] == pytest.approx(again.log_likelihood)
+    status, said = run(folder, "--device", "numpy", *SMALL, "--fn-rate", 0.2, out="other")
+    assert (status, "rates.tsv has those of each input" in said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("input\tfp_rate\tfn_rate\n01\t0.1\t0.1\n", "rates.tsv has no 02"),
+        ("input\tfp_rate\n01\t0.1\n02\t0.1\n03\t0.1\n", "rates.tsv has no fn_rate"),
+        ("input\tfp_rate\tfn_rate\n01\tx\t0.1\n02\t0.1\t0.1\n03\t0.1\t0.1\n", "could not convert"),
+        ("input\tfp_rate\tfn_rate\n01\t7\t0.1\n02\t0.1\t0.1\n03\t0.1\t0.1\n", "7"),
+    ],
+)
+def test_rates_that_are_none(run: Any, tmp_path: Path, text: str, words: str) -> None:
+    folder = flat(tmp_path / "flat", [RATES] * 3, "{}_ml0.gv")
+    (folder / "rates.tsv").write_text(text)
+    status, said = run(folder, "--device", "numpy", *SMALL)
+    assert (status, words in said) == (2, True), said
 
 
 def test_trees_of_a_broken_device_are_found_out(run: Any, reference: Path, tmp_path: Path) -> None:
