@@ -80,6 +80,7 @@ MODULES = {
     "host.device.cluster.workers": "workers",
     "host.data.input.metadata": "labels of cells",
     "host.findings.consensus.find_consensus": "samples",
+    "host.findings.consensus.relations": "genotypes",
     "host.data.model.likelihood": "genotypes",
     "host.data.model.pairs": "genotypes",
     "host.findings.consensus.finding": "labels of cells, and genotypes",

@@ -57,8 +57,8 @@ class Genotypes:
         mutations, cells: names, in the order of the matrix.
         called: uint8, shape (n, cells): 1 where the cell has the mutation with a probability above 0.5 over
             sampled trees, 0 where not, 3 for unplaced mutations and cells, and for mutations of which the
-            cell's specimen has no value unless the probability is beyond 0.05 or 0.95; without samples,
-            `by_tree`.
+            cell's specimen has no value unless the probability is beyond 0.05 or 0.95, and where only a
+            relation of which no cell tells implies it; without samples, `by_tree`.
         by_tree: uint8, of the same shape: genotypes by the published tree, each cell with the mutations of
             its most probable clone. So they contradict no tree, but have a few more errors.
         doublet: bool, shape (cells,): cells that are called doublets, with the mutations of two clones.
@@ -235,6 +235,12 @@ def make_genotypes(
             silent = np.zeros(called.shape, dtype=np.bool_)
             silent[np.ix_(rows, columns)] = _unmeasured(published.gains, specimens.specimen_of)
             called[open_entries & silent] = UNKNOWN
+        if consensus is not None and consensus.unobserved is not None:
+            assert published is not None
+            placed = np.ix_(rows, columns)
+            called[placed] = np.where(
+                _by_no_finding(consensus, published.gains, probability[placed]), UNKNOWN, called[placed]
+            )
     count = matrix.n_mutations - copied  # the last one is the copy of a recurrent mutation
     return Genotypes(
         mutations=best.mutations[:count],
@@ -257,6 +263,24 @@ def _unmeasured(gains: NDArray[np.float64], specimen_of: NDArray[np.int64]) -> N
         own = np.flatnonzero(specimen_of == specimen)
         found[:, own] = ~gains[:, own].any(axis=1, keepdims=True)
     return found
+
+
+def _by_no_finding(
+    consensus: CloneConsensus, gains: NDArray[np.float64], probability: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Return the missing genotypes that only a relation of which no cell tells implies: bool, (n, cells)."""
+    from syclade.host.findings.consensus.relations import follow_from_others
+
+    tree, unobserved = consensus.tree, consensus.unobserved
+    assert unobserved is not None
+    missing = unobserved.any(axis=1)[:, np.newaxis] & (gains == 0.0)
+    together = tree.clone_of[:, np.newaxis] == tree.clone_of
+    np.fill_diagonal(together, False)
+    for one in consensus.kept_back:
+        together[[one.first, one.second], [one.second, one.first]] = False
+    before, apart, together = (of & ~unobserved for of in (tree.before, tree.apart, together))
+    has, lacks = (~missing & (of > _SURE) for of in (probability, 1.0 - probability))
+    return np.asarray(missing & ~follow_from_others(before, apart, together, has, lacks))
 
 
 def probabilities_of(published: PublishedTree, specimens: OfSpecimens | None = None) -> NDArray[np.float64]:

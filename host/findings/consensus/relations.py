@@ -28,6 +28,7 @@ __all__ = [
     "count_above",
     "count_relations",
     "count_unseparated",
+    "follow_from_others",
     "unobserved_in",
 ]
 
@@ -245,3 +246,27 @@ def consequences(
         below = joined(apart, before)
         apart |= below | below.T
     return before, apart
+
+
+def follow_from_others(
+    before: NDArray[np.bool_],
+    apart: NDArray[np.bool_],
+    together: NDArray[np.bool_],
+    has: NDArray[np.bool_],
+    lacks: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Return which genotypes follow from those of other mutations of the same cell: bool, shape (n, cells).
+
+    A cell has what is before, or together with, a mutation that it has. It lacks what is below, or together
+    with, a mutation that it lacks, and what is apart from one that it has.
+
+    Args:
+        before: bool, shape (n, n): whether the row's mutation is before the column's.
+        apart, together: bool, shape (n, n), symmetric: whether they are on different lineages, or in one
+            clone whose cells have both or neither.
+        has, lacks: bool, shape (n, cells): sure genotypes.
+    """
+    of = has.astype(np.float32), lacks.astype(np.float32)
+    by_presence = (before | together | apart).astype(np.float32) @ of[0]
+    by_absence = (before.T | together).astype(np.float32) @ of[1]
+    return np.asarray(by_presence + by_absence > 0.5)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,7 +13,13 @@ from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.consensus import CloneConsensus
 from syclade.host.findings.consensus.find_consensus import find_consensus
-from syclade.host.findings.consensus.relations import consequences
+from syclade.host.findings.consensus.finding import published_consensus
+from syclade.host.findings.consensus.relations import consequences, follow_from_others
+from syclade.host.findings.genotypes import make_genotypes, probabilities_of
+from syclade.host.findings.unplaced import Unplaced
+
+if TYPE_CHECKING:
+    from syclade.host.findings.finding import BestTree
 
 RATES = Rates(0.01, 0.1)
 CHAIN = np.array([3, 0, 1, 3], dtype=np.int32)
@@ -111,3 +120,36 @@ def test_consequences_are_those_of_trees() -> None:
         assert not (on_two & ~apart).any()
         implied += int((before & ~known).sum() + (on_two & ~known).sum())
     assert implied > 0
+
+
+def test_genotypes_do_not_follow_from_an_unobserved_pair() -> None:
+    """Sampled trees have B above C, so cells with C seem to have B; that is no finding."""
+    matrix = of_two_panels()
+    found = consensus_of(matrix)
+    published = published_consensus(found)
+    assert (probabilities_of(published)[1, 130:] > 0.95).all(), "the trees are sure"
+    best = SimpleNamespace(
+        observed=matrix,
+        mutations=matrix.mutations,
+        cells=tuple(map(str, range(200))),
+        assignment=SimpleNamespace(recurrence=None),
+    )
+    called = make_genotypes(cast("BestTree", best), found, published, Unplaced()).called
+    first, second = called[:, :100], called[:, 100:]
+    assert (first[2] == 3).all(), "and these lack A with a probability of 0.9 alone"
+    assert (second[1, 30:] == 3).all(), "B is not above C for sure"
+    assert (first[1, 50:] == 1).all(), "B was measured there"
+    assert (second[2, 30:] == 1).all()
+
+
+def test_what_follows_from_other_genotypes() -> None:
+    """A before B and C, B apart from C, and D together with B, in cells with one known genotype."""
+    before = np.zeros((4, 4), dtype=np.bool_)
+    before[0, 1:] = True
+    apart, together = np.zeros_like(before), np.zeros_like(before)
+    apart[[1, 2], [2, 1]] = together[[1, 3], [3, 1]] = True
+    none, one = np.zeros((4, 4), dtype=np.bool_), np.eye(4, dtype=np.bool_)
+    by_presence = follow_from_others(before, apart, together, one, none)
+    assert [np.flatnonzero(cell).tolist() for cell in by_presence.T] == [[], [0, 2, 3], [0, 1], [0, 1]]
+    by_absence = follow_from_others(before, apart, together, none, one)
+    assert [np.flatnonzero(cell).tolist() for cell in by_absence.T] == [[1, 2, 3], [3], [], [1]]
