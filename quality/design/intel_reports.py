@@ -15,7 +15,10 @@ from typing import Any
 from syclade.quality.design.model import LoopReport, Resources
 from syclade.quality.design.table import DesignFileError, Table
 
-__all__ = ["intel_report", "quartus_text", "records_of"]
+__all__ = ["OF_REPORTS", "intel_report", "quartus_text", "records_of"]
+
+OF_REPORTS = "is the file complete? Reports of other versions may have other keys"
+"""Hint where a key of a report is missing."""
 
 _LOOPS, _ESTIMATE = "loop_attributes", "estimatedResources"
 
@@ -56,12 +59,12 @@ def intel_report(records: Sequence[Mapping[str, Any]], path: str) -> dict[str, A
     """
     if not records:
         return None
-    merged = Table({key: value for one in records for key, value in one.items()}, path)
+    merged = Table({key: value for one in records for key, value in one.items()}, path, hint=OF_REPORTS)
     if merged.has("quartusFitResourceUsageSummary"):
         return _quartus(merged)
-    first = Table(records[0], path)
+    first = Table(records[0], path, hint=OF_REPORTS)
     if first.has("nodes") and first.take("name", "") == _LOOPS:
-        return _loops(Table(_nested(records), path))
+        return _loops(Table(_nested(records), path, hint=OF_REPORTS))
     if "II" in first.take("columns", []) and first.has("children"):
         return {"loops": tuple(_old_loops(first, ""))}
     if first.has(_ESTIMATE):
@@ -69,8 +72,8 @@ def intel_report(records: Sequence[Mapping[str, Any]], path: str) -> dict[str, A
         return _estimate(estimate, estimate.tables("children"), path)
     header = next((one for one in records if one.get("summary_type") == _ESTIMATE), None)
     if header is not None:
-        rows = [Table(one, path) for one in records if one.get("parent") == _ESTIMATE]
-        return _estimate(Table(header, path), rows, path)
+        rows = [Table(one, path, hint=OF_REPORTS) for one in records if one.get("parent") == _ESTIMATE]
+        return _estimate(Table(header, path, hint=OF_REPORTS), rows, path)
     return None
 
 
@@ -149,7 +152,7 @@ def _row(row: Table, columns: Sequence[str], path: str) -> dict[str, float]:
     values = row.take("data")
     if not isinstance(values, list) or len(values) > len(columns):
         row.refuse("data", f"expected a number for each of {', '.join(columns)}")
-    named = Table(dict(zip(columns, values, strict=False)), path, "data")
+    named = Table(dict(zip(columns, values, strict=False)), path, "data", OF_REPORTS)
     return {key: _number(named, key) for key in named.names()}
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from syclade.quality.design.intel_reports import intel_report, quartus_text, records_of
+from syclade.quality.design.intel_reports import OF_REPORTS, intel_report, quartus_text, records_of
 from syclade.quality.design.model import LoopReport, Resources
 from syclade.quality.design.table import DesignFileError, Table
 
@@ -113,7 +113,7 @@ def _json(text: str, path: str) -> dict[str, Any]:
             f"this is not JSON: {error.msg} (line {error.lineno}, column {error.colno})", path=path
         ) from error
     if records and "runs" in records[0]:
-        return _testbench(Table(records[0], path))
+        return _testbench(Table(records[0], path, hint=OF_REPORTS))
     found = intel_report(records, path)
     if found is None:
         raise _unknown(path)

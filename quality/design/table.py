@@ -31,10 +31,22 @@ class DesignFileError(OptionError):
         return self.path if self.key is None else f"{self.path}: {self.key}"
 
 
-class Table:
-    """One table of a TOML file; `finish` rejects the keys that were never read."""
+OF_PRESETS = "presets in quality/design/presets show every key"
+"""Hint where a key of a design's file is missing."""
 
-    def __init__(self, data: Mapping[str, Any], path: str, where: str = "") -> None:
+
+class Table:
+    """One table of a TOML file; `finish` rejects the keys that were never read.
+
+    Args:
+        data: its content.
+        path: the file, for messages.
+        where: dotted key of the table in the file.
+        hint: what to do if a key is missing.
+    """
+
+    def __init__(self, data: Mapping[str, Any], path: str, where: str = "", hint: str = OF_PRESETS) -> None:
+        self._hint = hint
         self._data = dict(data)
         self._path = path
         self._where = where
@@ -58,7 +70,7 @@ class Table:
         self._taken.add(key)
         if key not in self._data:
             if default is None:
-                self.refuse(key, "this key is missing", "presets in quality/design/presets show every key")
+                self.refuse(key, "this key is missing", self._hint)
             return default
         return self._data[key]
 
@@ -113,7 +125,7 @@ class Table:
         value = self.take(key, {} if optional else None)
         if not isinstance(value, dict):
             self.refuse(key, f"expected a table, found {value!r}")
-        return Table(value, self._path, f"{self._where}.{key}" if self._where else key)
+        return Table(value, self._path, f"{self._where}.{key}" if self._where else key, self._hint)
 
     def tables(self, key: str, *, optional: bool = False) -> list[Table]:
         """Return a list of tables, ``[[key]]`` in the file, named ``key[0]``, ``key[1]``, …"""
@@ -122,7 +134,7 @@ class Table:
             self.refuse(key, "expected a list of tables")
         if not values and not optional:
             self.refuse(key, "expected at least one table")
-        return [Table(value, self._path, f"{key}[{index}]") for index, value in enumerate(values)]
+        return [Table(value, self._path, f"{key}[{index}]", self._hint) for index, value in enumerate(values)]
 
     def finish(self) -> None:
         """Reject keys that were never read: a misspelt key must not go unnoticed."""

@@ -339,6 +339,16 @@ def test_unusable_files_are_refused_with_file_and_key(
     assert words in str(result.exception)
 
 
+def test_a_missing_key_of_a_report_has_a_hint_of_its_own(tmp_path: Path) -> None:
+    """Not that of a design's file, which names the presets."""
+    path = written(tmp_path, "quartus.json", {"quartusFitResourceUsageSummary": {}})
+    result = CliRunner().invoke(command, ["ffscite-64", "--measured", str(path)])
+    assert isinstance(result.exception, OptionError)
+    assert "quartusFitClockSummary: this key is missing" in str(result.exception)
+    assert result.exception.hint is not None
+    assert "Reports of other versions" in result.exception.hint
+
+
 def test_what_does_not_go_together(tmp_path: Path) -> None:
     counts = str(written(tmp_path, "counts.json", COUNTS))
     for given, words in (
