@@ -241,7 +241,7 @@ def _print(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
     click.echo(f"log-likelihood {result.log_likelihood:.6f}")
     click.echo(f"{result.ran}: {result.seconds:.2f} s, {_pace(result)}")
     if result.pipeline is not None:
-        click.echo(_pipeline(result.pipeline))
+        click.echo(_pipeline(result.pipeline, str(result.options["stages"])))
     item, place = result.kind.item, result.kind.place
     tied = int((result.assignment.ties > 1).sum())
     click.echo(
@@ -270,9 +270,8 @@ def _times(result: Result, total: float) -> str:
     return f"{total:.2f} s: " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in parts.items())
 
 
-def _pipeline(report: PipelineReport) -> str:
+def _pipeline(report: PipelineReport, kind: str) -> str:
     """Return the utilisation of the pipeline of separate or overlapping stages as text."""
-    kind = "overlapping" if report["clock"] == "order" else "separate"
     line = (
         f"{len(report['stages'])} {kind} stages, {report['slots']} chain states: stages had a state in "
         f"{report['fill_by_tick']:.1%} of {report['ticks']} ticks of the schedule"

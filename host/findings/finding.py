@@ -36,6 +36,7 @@ __all__ = [
     "CELLS",
     "MUTATIONS",
     "RESULT",
+    "SURE",
     "BestTree",
     "CloneShares",
     "Column",
@@ -53,6 +54,9 @@ __all__ = [
 
 
 F = TypeVar("F", bound="Finding")
+
+SURE = 0.8
+"""Probability from which a part of an answer, such as an edge, a clade or a cell, counts as sure."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.answer.figures.diagrams import relations_of
 from syclade.host.findings.consensus.evidence import CLAIMED
-from syclade.host.findings.finding import Section, cut
+from syclade.host.findings.finding import SURE, Section, cut
 from syclade.host.ground.values import counted, listed
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ _LESS = 0.01
 
 _FEW_CELLS = 10
 """Number of cells below which it is said that a probable order rests on them."""
-
-SURE = 0.8
-"""Share of the sampled trees from which it counts a clone as sure; as in the command's lines."""
 
 
 def sentences_of(result: Result, files: ResultFiles) -> tuple[str, str, str]:

@@ -29,6 +29,7 @@ from syclade.host.data.model.rates import (
 )
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.prevalence import Mixture, mixture_of, mixture_with_doublets
+from syclade.host.findings.finding import SURE
 from syclade.host.ground.values import short_repr
 
 __all__ = ["MISFIT", "CloneCells", "CloneDoublets", "cells_on", "mutation_gains", "seeding_probabilities"]
@@ -36,10 +37,6 @@ __all__ = ["MISFIT", "CloneCells", "CloneDoublets", "cells_on", "mutation_gains"
 
 MISFIT = 0.01
 """Probability that any cell of a matrix is listed as fitting nowhere although all follow the model."""
-
-
-SURE = 0.8
-"""Probability of its clone from which a cell counts as sure, as for support."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -244,20 +244,18 @@ def _contradicted(found: CloneConsensus) -> list[str]:
 
 def _of_likely_tree(found: CloneConsensus) -> list[str]:
     """Return messages: claims that the most likely tree contradicts, by the advice on them."""
-    wrong = {frozenset((one.first, one.second)) for one in found.contradictions}
-    by_cells = [one for one in found.conflicts if frozenset((one.first, one.second)) in wrong]
-    others = [one for one in found.conflicts if one not in by_cells]
-    doubtful = [one for one in others if one.doubtful]
+    by_cells = {frozenset((one.first, one.second)) for one in found.contradictions}
+    groups: dict[str, list[Conflict]] = {_FOR: [], _BY_CELLS: [], _AGAINST: []}
+    for one in found.conflicts:
+        pair = frozenset((one.first, one.second))
+        groups[_BY_CELLS if pair in by_cells else _AGAINST if one.doubtful else _FOR].append(one)
     messages = []
-    for some, advice in (
-        ([one for one in others if not one.doubtful], _FOR),
-        (by_cells, _BY_CELLS),
-        (doubtful, _AGAINST + _dropout_words(found, doubtful)),
-    ):
+    for advice, some in groups.items():
         if some:
+            advised = advice + (_dropout_words(found, some) if advice == _AGAINST else "")
             messages.append(
                 f"the most likely tree contradicts {counted(len(some), 'claim', 'claims')} of the "
-                f"consensus with a probability above {CLAIMED}: {listed(_claims(found, some), 3)}; {advice}"
+                f"consensus with a probability above {CLAIMED}: {listed(_claims(found, some), 3)}; {advised}"
             )
     return messages
 

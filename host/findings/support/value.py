@@ -16,6 +16,7 @@ from syclade.host.data.model.dropout import Dropout
 from syclade.host.data.model.rate_posterior import RatePosterior
 from syclade.host.data.trees.newick import newick_of
 from syclade.host.data.trees.tree import children, node_labels
+from syclade.host.findings.finding import SURE
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
@@ -23,7 +24,7 @@ from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import JsonObject, counted, freeze_arrays, part_of, short_repr
 
-__all__ = ["COLUMNS", "FILES", "SURE", "UNSURE", "Support"]
+__all__ = ["COLUMNS", "FILES", "UNSURE", "Support"]
 
 COLUMNS = ("mutation", "parent", "p_parent", "p_clade", "transfer", "p_place")
 """Columns of support.tsv: names of a mutation and of its parent in the tree, without unplaced mutations;
@@ -38,8 +39,8 @@ back, whose edge and clade are not counted as sure."""
 FILES = ("support.tsv", "support.nhx")
 """Names of the files."""
 
-SURE, UNSURE = 0.8, 0.5
-"""Edges are counted as sure from the first probability on, and as unsure below the second."""
+UNSURE = 0.5
+"""Probability below which edges are counted as unsure."""
 
 _ARRAYS = ("edges", "clades", "transfer", "cells", "trees")
 
