@@ -225,7 +225,7 @@ def run_batch(
     with _locked(batch.folder):
         check_earlier(batch, place.force)
         _write_tasks(batch)
-        lines = [known_line(batch.folder, task) for task in batch.tasks]
+        lines = [_labelled(known_line(batch.folder, task), task) for task in batch.tasks]
         numbers = {task.name: number for number, task in enumerate(batch.tasks)}
         written = -_EVERY
 
@@ -260,7 +260,7 @@ def run_tasks(
     for number, future in bounded_map(
         partial(run_task, place), tasks, executor, at_a_time=at_a_time, stop=place.stop
     ):
-        lines.append(_line_of(future, tasks[number]))
+        lines.append(_labelled(_line_of(future, tasks[number]), tasks[number]))
         report(lines[-1])
     return lines
 
@@ -271,6 +271,11 @@ def _line_of(future: Future[Line], task: Task) -> Line:
         return future.result()
     except WorkersError as error:
         return failed_line(task.name, str(error), "waiting")
+
+
+def _labelled(line: Line, task: Task) -> Line:
+    """Return a line with the labels of its task: they may change while its result stays the same."""
+    return {**line, "labels": dict(task.labels)} if task.labels else line
 
 
 def part_of(batch: Batch, part: int, parts: int) -> list[Task]:
@@ -286,7 +291,7 @@ def gather(batch: Batch) -> list[Line]:
         OutputError: the tables cannot be written.
     """
     with _locked(batch.folder):
-        lines = [known_line(batch.folder, task) for task in batch.tasks]
+        lines = [_labelled(known_line(batch.folder, task), task) for task in batch.tasks]
         _write_tables(batch, lines)
     return lines
 

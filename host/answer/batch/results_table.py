@@ -54,7 +54,7 @@ TIMES = ("seconds", "device")
 
 
 class Line(TypedDict):
-    """Values by `COLUMNS`, as far as they are known; the warnings, and the row for MultiQC."""
+    """Values by `COLUMNS`, as far as they are known; the warnings, the row for MultiQC, and the labels."""
 
     name: str
     state: str
@@ -75,6 +75,7 @@ class Line(TypedDict):
     device: NotRequired[str | None]
     error: NotRequired[str | None]
     multiqc: NotRequired[JsonObject]
+    labels: NotRequired[dict[str, str]]
 
 
 def line_of(name: str, result: Result) -> Line:
@@ -115,10 +116,19 @@ def failed_line(name: str, error: str, state: str = "failed") -> Line:
     return {"name": name, "state": state, "error": " ".join(error.replace("\nhint: ", "; ").split())}
 
 
-def table_of(lines: Iterable[Mapping[str, object]]) -> str:
-    """Return the text of results.tsv."""
-    rows = [COLUMNS, *(tuple(_text(line.get(name)) for name in COLUMNS) for line in lines)]
+def table_of(lines: Sequence[Line]) -> str:
+    """Return the text of results.tsv: `COLUMNS`, and a column for each label."""
+    labels = _labels_of(lines)
+    rows = [(*COLUMNS, *labels)]
+    for line in lines:
+        values = (*(line.get(name) for name in COLUMNS), *(line.get("labels", {}).get(one) for one in labels))
+        rows.append(tuple(map(_text, values)))
     return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def _labels_of(lines: Iterable[Line]) -> tuple[str, ...]:
+    """Return the names of all labels of lines."""
+    return tuple(dict.fromkeys(name for line in lines for name in line.get("labels", {})))
 
 
 def _text(value: object) -> str:
@@ -229,6 +239,7 @@ def page_of(lines: Sequence[Line], reported: Collection[str]) -> str:
     page: str = template("batch.html").render(
         lines=lines,
         columns=_COLUMNS,
+        labels=_labels_of(lines),
         done=done,
         count=counted(len(lines), *MATRICES),
         reported=reported,

@@ -1,4 +1,4 @@
-"""Table of matrices: a line for each matrix, with a column for its name and for any of its options.
+"""Table of matrices: a line for each matrix, with columns for its name, any of its options, and labels.
 
 Values are converted to the types of `host/ground/options/table.py`.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from syclade.host.answer.batch.results_table import COLUMNS as OF_RESULTS
 from syclade.host.answer.batch.task import COLUMNS, Task, check_name, check_options, is_there, stem_of
 from syclade.host.data.input.textfile import read_text
 from syclade.host.ground.errors import OptionError, TableError
@@ -70,6 +71,9 @@ def _number(name: str, text: str, whole: bool) -> float:
 
 
 _NAME, _MATRIX = "name", "matrix"
+_LABEL = "label:"
+"""Begin of the names of columns that the tables of the batch repeat."""
+
 _HEAD = 2**16
 """Bytes that show whether a file is a table: with its comments before the first line."""
 
@@ -120,8 +124,9 @@ def read_table(path: Path, common: Options) -> list[Task]:
         common: options of all matrices.
 
     Raises:
-        TableError: an unknown column, a bad value, options that do not go together, or a name that is not
-            unique or no name for a folder; with line and column.
+        TableError: an unknown column, a label of a name that results.tsv has itself, a bad value, options
+            that do not go together, or a name that is not unique or no name for a folder; with line and
+            column.
     """
     lines = [
         (number, line)
@@ -173,25 +178,40 @@ def check_matrices(table: Path, tasks: Sequence[Task]) -> None:
 
 
 def _columns(path: Path, line: int, header: Sequence[_Cell]) -> list[str]:
-    """Return what each column has: name, matrix, or an option.
+    """Return what each column has: name, matrix, an option, or a label, whose name begins with `_LABEL`.
 
     Raises:
-        TableError: a column is unknown, there twice, or missing.
+        TableError: a column is unknown, there twice, or missing, or results.tsv has another one of its name.
     """
     columns: list[str] = []
     for cell in header:
         name = cell.text if cell.text in (_NAME, _MATRIX) else _SPELLINGS.get(cell.text)
+        if cell.text.startswith(_LABEL):
+            name = _LABEL + " ".join(cell.text.removeprefix(_LABEL).split())
         if name is None:
             raise TableError(
                 f"unknown column {shown(cell.text)}", path=path, line=line, column=cell.column,
-                hint=f"columns are {_NAME}, {_MATRIX}, and options of a matrix such as fn_rate",
+                hint=f"columns are {_NAME}, {_MATRIX}, and options of a matrix such as fn_rate; results.tsv "
+                f"repeats columns of labels, such as {_LABEL}stage",
             )  # fmt: skip
+        if name.startswith(_LABEL):
+            _check_label(path, line, cell, name.removeprefix(_LABEL))
         if name in columns:
             raise TableError(f"the column {name} is there twice", path=path, line=line, column=cell.column)
         columns.append(name)
     if _MATRIX not in columns:
         raise TableError(f"there is no column {_MATRIX}", path=path, line=line)
     return columns
+
+
+def _check_label(path: Path, line: int, cell: _Cell, label: str) -> None:
+    """Raise a TableError if results.tsv cannot have a column of this name."""
+    if not label or label in OF_RESULTS:
+        raise TableError(
+            f"results.tsv has a column {label} of its own" if label else "the label has no name",
+            path=path, line=line, column=cell.column,
+            hint=f"give the label another name, such as {_LABEL}stage",
+        )  # fmt: skip
 
 
 def _task(path: Path, line: int, row: dict[str, _Cell], common: Options) -> Task:
@@ -206,7 +226,7 @@ def _task(path: Path, line: int, row: dict[str, _Cell], common: Options) -> Task
         name = check_name(cell.text if _NAME in row else stem_of(matrix.text))
         for option in row.keys() - {_NAME, _MATRIX}:
             cell = row[option]
-            if cell.text:
+            if cell.text and not option.startswith(_LABEL):
                 value = value_of(option, cell.text, path.parent.absolute())
                 options = options.replace(**{option: value})
     except OptionError as error:
@@ -215,7 +235,12 @@ def _task(path: Path, line: int, row: dict[str, _Cell], common: Options) -> Task
         check_options(options)
     except OptionError as error:
         raise TableError(error.message, path=path, line=line, hint=error.hint) from None
-    return Task(name, str(path.parent.absolute() / matrix.text), options)
+    labels = tuple(
+        (column.removeprefix(_LABEL), " ".join(one.text.split()))
+        for column, one in row.items()
+        if column.startswith(_LABEL)
+    )
+    return Task(name, str(path.parent.absolute() / matrix.text), options, labels)
 
 
 def _separator(header: str) -> str:

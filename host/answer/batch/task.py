@@ -190,15 +190,18 @@ class Task(NamedTuple):
         name: name of the matrix, and of the folder of its results.
         matrix: path of the matrix; in Python any matrix of `infer`.
         options: its options, of which only `COLUMNS` are given.
+        labels: names and texts of labels, such as a patient's stage, that the tables of the batch repeat.
     """
 
     name: str
     matrix: Any
     options: Options
+    labels: tuple[tuple[str, str], ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return the task as plain values, with the options that do not have their default."""
-        return {"name": self.name, "matrix": self.matrix, "options": given_of(self.options)}
+        values = {"name": self.name, "matrix": self.matrix, "options": given_of(self.options)}
+        return {**values, "labels": dict(self.labels)} if self.labels else values
 
     @classmethod
     def of_dict(cls, values: ParsedJson) -> Task:
@@ -210,7 +213,8 @@ class Task(NamedTuple):
         """
         options = options_of_matrix(values["options"])
         check_options(options)
-        return cls(check_name(values["name"]), str(values["matrix"]), options)
+        labels = tuple((str(name), str(text)) for name, text in values.get("labels", {}).items())
+        return cls(check_name(values["name"]), str(values["matrix"]), options, labels)
 
 
 def options_of_matrix(values: Mapping[str, ParsedJson]) -> Options:

@@ -49,6 +49,26 @@ def test_options_of_the_table_go_before_those_of_the_command(tmp_path: Path) -> 
     assert [line["fn_rate"] for line in lines_of(tmp_path / "out")] == ["0.2", "0.3"]
 
 
+def test_labels_are_in_the_tables_and_change_no_result(tmp_path: Path) -> None:
+    write_cohort(tmp_path, 2)
+    head, out = ("label:tumour stage", "matrix", "label:site"), tmp_path / "out"
+    table = write_table(tmp_path / "t.tsv", head, ("III", "m0.csv", ""), ("IV", "m1.csv", "lung"))
+    called = batch(table, "--out", out, "--json")
+    assert called.status == 0
+    assert [line["labels"] for line in json.loads(called.output)][1] == {"tumour stage": "IV", "site": "lung"}
+    shown = [(line["name"], line["tumour stage"], line["site"]) for line in lines_of(out)]
+    assert shown == [("m0", "III", ""), ("m1", "IV", "lung")]
+    before = (out / "m0" / "task.json").read_bytes()
+    assert b"label" not in before
+
+    write_table(table, head, ("II", "m0.csv", "colon"), ("IV", "m1.csv", "lung"), ("I", "none.csv", ""))
+    assert batch(table, "--out", out, "--prepare").status == 0
+    assert call(["gather", str(out)]).status == 1
+    labelled = [(line["state"], line["tumour stage"], line["site"]) for line in lines_of(out)]
+    assert labelled == [("done", "II", "colon"), ("done", "IV", "lung"), ("failed", "I", "")]
+    assert (out / "m0" / "task.json").read_bytes() == before
+
+
 def test_a_matrix_that_fails_stops_no_other(tmp_path: Path) -> None:
     paths = write_cohort(tmp_path / "in", 2)
     bad = tmp_path / "in" / "bad.csv"
@@ -289,6 +309,9 @@ def test_the_page_tells_what_has_no_report_and_what_did_not_converge() -> None:
     assert page.count('<td class=" without">no</td>') == 1
     assert "<h1>3 matrices, 2 with a tree</h1>" in page
     assert "<h1>1 matrix</h1>" in page_of(lines[:1], ())
+    lines[0]["labels"] = {"stage": "<II>"}
+    assert "<th>Name</th><th>stage</th><th" in page_of(lines, {"a"})
+    assert '<a href="a/report.html">a</a></td><td>&lt;II&gt;</td><td class="number">' in page_of(lines, {"a"})
 
 
 def test_files_are_added_to_results_that_are_there(tmp_path: Path) -> None:

@@ -57,6 +57,10 @@ def test_commas_and_quotes(tmp_path: Path) -> None:
     ("text", "where", "said"),
     [
         ("name\tmatrix\tfoo\np\ta\t1\n", "1:13", "unknown column 'foo'"),
+        ("name\tmatrix\tstage\np\ta\t1\n", "1:13", "repeats columns of labels, such as label:stage"),
+        ("name\tmatrix\tlabel:\np\ta\t1\n", "1:13", "the label has no name"),
+        ("name\tmatrix\tlabel:state\np\ta\t1\n", "1:13", "results.tsv has a column state of its own"),
+        ("matrix\tlabel:a\tlabel:a\na\t1\t1\n", "1:16", "twice"),
         ("name\tmatrix\tout\np\ta\t1\n", "1:13", "unknown column 'out'"),
         ("name\tmatrix\tfn_rate\tfn-rate\np\ta\t1\t1\n", "1:21", "twice"),
         ("name\tseed\np\t1\n", "1", "no column matrix"),
