@@ -18,6 +18,7 @@ import pytest
 import syclade
 from syclade.host.commands.call import command as call_command
 from syclade.host.commands.infer import command
+from syclade.host.data.input.names import names_of_list
 from syclade.host.ground.errors import OptionError, RatesError
 from syclade.host.ground.options import (
     CODING,
@@ -59,6 +60,7 @@ TYPES: dict[str, Any] = {
     "file": AnyPath,
     "output": AnyPath,
     "names": Names,
+    "list": Names,
     "tree": object,
     "labels": object,
 }
@@ -232,6 +234,14 @@ def test_the_command_that_repeats_a_run() -> None:
         "syclade infer m.csv --fp-rate 0.1 --attach --move-probs 0.5 0.5 0.0 --names 'my names' "
         "--doublets learn --unmutated-counts 1000 10"
     )
+
+
+def test_a_list_of_names_is_a_text_that_repeats_it() -> None:
+    names = ("TP53", "KRAS, exon 2", 'the "first"', 'a,"b"')
+    options = given_of(Options(exclude_mutations=names))
+    assert options == {"exclude_mutations": 'TP53,"KRAS, exon 2","the ""first""","a,""b"""'}
+    assert names_of_list(str(options["exclude_mutations"]), "") == names
+    assert command_of("m.csv", {"exclude_mutations": "A,B"}) == "syclade infer m.csv --exclude-mutations A,B"
 
 
 # ---- what goes together

@@ -163,7 +163,7 @@ def matrix_files(matrix: Matrix, to: str) -> dict[str, Content]:
 
 
 _OF_ONE = (
-    "total_reads", "ref_reads", "absent", "obs_mask", "var_mask",
+    "total_reads", "ref_reads", "absent", "obs_mask", "var_mask", "exclude_mutations",
     "max_missing_mutation", "max_missing_cell", "min_cells",
 )  # fmt: skip
 """Options of reading that are of one file, or for the joined matrix."""

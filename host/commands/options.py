@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, TypeVar
 
 import click
 
-from syclade.host.ground.options import CODING, OPTIONS, Options, flag_of, options_of
+from syclade.host.ground.options import CODING, OPTIONS, Options, flag_of, options_of, quoted_names
 from syclade.host.ground.options.types import WEIGHTS_GIVEN, Type
 
 if TYPE_CHECKING:
@@ -103,6 +103,19 @@ class _Name(click.Path):
         return super().convert(value, param, ctx)
 
 
+class _NameList(click.ParamType[str]):
+    """Names with commas between, or `@` and a file of names, which is read: runs record the names."""
+
+    name = "list"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the names with commas between."""
+        from syclade.host.data.input.names import names_of_list
+
+        flag = param.opts[0] if param is not None else self.name
+        return quoted_names(names_of_list(value, flag)) if value.startswith("@") else value
+
+
 INPUT_FILE = _Name(path_type=Path)
 MATRIX = MatrixSource()
 
@@ -180,6 +193,8 @@ def _type_of(kind: Type) -> click.ParamType[object]:
     if kind.name in ("number", "weights"):
         limits = {"min": kind.low, "max": kind.high, "max_open": kind.open_high}
         return click.FLOAT if kind.low is None else click.FloatRange(**limits)
+    if kind.name == "list":
+        return _NameList()
     return click.STRING if kind.name == "text" else _Name(dir_okay=kind.name != "output", path_type=Path)
 
 

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from syclade.host.answer.batch.results_table import COLUMNS as OF_RESULTS
 from syclade.host.answer.batch.task import COLUMNS, Task, check_name, check_options, is_there, stem_of
+from syclade.host.data.input.names import names_of_list
 from syclade.host.data.input.textfile import read_text
-from syclade.host.ground.errors import OptionError, TableError
-from syclade.host.ground.options import OPTIONS, Options, checked, flag_of
+from syclade.host.ground.errors import MatrixError, OptionError, TableError
+from syclade.host.ground.options import OPTIONS, Options, checked, flag_of, quoted_names
 from syclade.host.ground.options.types import WEIGHTS_GIVEN
 from syclade.host.ground.values import shown
 
@@ -39,6 +40,7 @@ def value_of(name: str, text: str, folder: Path) -> Any:
 
     Raises:
         OptionError: the text is no value of this option.
+        MatrixError: a file of names cannot be read.
     """
     kind = OPTIONS[name].type
     if kind.name == "flag":
@@ -47,6 +49,10 @@ def value_of(name: str, text: str, folder: Path) -> Any:
         return _FLAGS[text.lower()]
     if kind.name in ("file", "names", "tree", "labels"):
         return str(folder / text)
+    if kind.name == "list":
+        return quoted_names(
+            names_of_list(f"@{folder / text[1:]}" if text.startswith("@") else text, flag_of(name))
+        )
     if kind.name in ("weights", "pair"):
         numbers = [_number(name, one, kind.name == "pair") for one in text.split()]
         if kind.name == "weights" and len(numbers) != WEIGHTS_GIVEN:
@@ -229,8 +235,9 @@ def _task(path: Path, line: int, row: dict[str, _Cell], common: Options) -> Task
             if cell.text and not option.startswith(_LABEL):
                 value = value_of(option, cell.text, path.parent.absolute())
                 options = options.replace(**{option: value})
-    except OptionError as error:
-        raise TableError(error.message, path=path, line=line, column=cell.column, hint=error.hint) from None
+    except (OptionError, MatrixError) as error:
+        what = ": ".join(filter(None, (error.location(), error.message)))
+        raise TableError(what, path=path, line=line, column=cell.column, hint=error.hint) from None
     try:
         check_options(options)
     except OptionError as error:

@@ -1,7 +1,7 @@
 """Checks of a matrix: mutations and cells that options leave out, and warnings of what looks wrong.
 
-Mutations and cells are left out by a pipeline's marks, or by their observations. A matrix may show signs of a
-wrong input: rows that are cells, mutations in nearly all cells.
+Mutations and cells are left out by their names, a pipeline's marks, or their observations. A matrix may show
+signs of a wrong input: rows that are cells, mutations in nearly all cells.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.evidence import Reads
 from syclade.host.data.input.matrix import LeftOut, Matrix
+from syclade.host.data.input.names import chosen_mutations, near_names
 from syclade.host.data.trees.cells import default_cell_names
-from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import counted, listed
@@ -37,14 +38,16 @@ MISSING = 3
 
 
 class Limits(NamedTuple):
-    """Options that leave out mutations and cells by their observations; None for no limit.
+    """Options that leave out mutations by name, and mutations and cells by observations; None for no limit.
 
     Attributes:
+        excluded: names of mutations, or genes with which names begin.
         min_cells: fewest cells in which a mutation is seen.
         max_missing_mutation: largest part of the cells in which a mutation may be missing.
         max_missing_cell: largest part of the mutations that a cell may miss.
     """
 
+    excluded: tuple[str, ...] = ()
     min_cells: int | None = None
     max_missing_mutation: float | None = None
     max_missing_cell: float | None = None
@@ -120,8 +123,8 @@ class _Rest:
 def limited(matrix: Matrix, limits: Limits, marks: Marks) -> Matrix:
     """Return the matrix without what the marks and limits leave out, in this order.
 
-    First go what is marked, then mutations that are missing in too many cells, cells that miss too many of
-    the other mutations, and mutations that are seen in too few of the other cells.
+    First go mutations by name, then what is marked, then mutations that are missing in too many cells, cells
+    that miss too many of the other mutations, and mutations that are seen in too few of the other cells.
 
     Args:
         matrix: the matrix.
@@ -129,11 +132,13 @@ def limited(matrix: Matrix, limits: Limits, marks: Marks) -> Matrix:
         marks: what is marked.
 
     Raises:
+        OptionError: no mutation has a name.
         MatrixError: nothing is left.
     """
     rest = _Rest(matrix)
+    rest.drop_mutations(_named(limits.excluded, matrix), f"named by {flag_of('exclude_mutations')}")
     if marks.mutations is not None:
-        rest.drop_mutations(marks.mutations, marks.mutation_reason)
+        rest.drop_mutations(marks.mutations[rest.rows], marks.mutation_reason)
     if marks.cells is not None:
         rest.drop_cells(marks.cells, marks.cell_reason)
     if (most := limits.max_missing_mutation) is not None and rest.values.size:
@@ -148,6 +153,19 @@ def limited(matrix: Matrix, limits: Limits, marks: Marks) -> Matrix:
             seen < limits.min_cells, f"seen in fewer than {counted(limits.min_cells, 'cell', 'cells')}"
         )
     return rest.remaining()
+
+
+def _named(names: Sequence[str], matrix: Matrix) -> NDArray[np.bool_]:
+    """Return whether each mutation is one of some names; raise an OptionError for a name of none."""
+    chosen, unknown = chosen_mutations(names, matrix.mutations)
+    if unknown:
+        near = near_names(unknown[0], matrix.mutations)
+        raise OptionError(
+            f"{flag_of('exclude_mutations')}: no mutation is named {listed(unknown)}",
+            hint=f"near names: {listed(near)}" if near else f"names are such as {listed(matrix.mutations)}",
+        )
+    wanted = set(chosen)
+    return np.array([name in wanted for name in matrix.mutations], dtype=np.bool_)
 
 
 def left_out_words(left_out: Sequence[LeftOut]) -> str:
@@ -230,7 +248,7 @@ def _of_frequent(matrix: Matrix) -> str:
     return (
         f"{counted(len(there), 'mutation is', 'mutations are')} frequent in the population by FREQ "
         f"({listed(there)}): germline variants are in all cells, also normal ones, and make no clones: cells "
-        "without one have lost an allele; leave them out of the table"
+        f"without one have lost an allele; leave them out with {flag_of('exclude_mutations')}"
     )
 
 
@@ -246,8 +264,8 @@ def _of_common(matrix: Matrix) -> str:
     return (
         f"{counted(len(rows), 'mutation is', 'mutations are')} seen in at least {100 * _IN_NEARLY_ALL:.0f} % "
         f"of the cells with a value ({shares}): germline variants are in all cells, also normal ones, and "
-        "make no clones: leave those out; in a sample without normal cells they may be the first mutations "
-        "of the tumour"
+        f"make no clones: leave those out with {flag_of('exclude_mutations')}; in a sample without normal "
+        "cells they may be the first mutations of the tumour"
     )
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syclade.host.data.input.textfile import excerpt, read_text
-from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.values import shown
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "listed_names",
     "match_names",
     "name_file_of",
+    "names_of_list",
     "near_names",
     "read_name_file",
     "read_names",
@@ -44,6 +45,28 @@ def listed_names(text: str) -> tuple[str, ...]:
     """Return names separated by commas; a name with a comma is in double quotes, as in CSV."""
     rows = csv.reader([text], skipinitialspace=True)
     return tuple(name for row in rows for name in row if name)
+
+
+def names_of_list(value: str | os.PathLike[str] | Sequence[str], flag: str) -> tuple[str, ...]:
+    """Return the names of an option of the type `list`.
+
+    Args:
+        value: names with commas between; `@` and the path of a file with one name per line; or the names.
+        flag: the option, for messages.
+
+    Raises:
+        OptionError: there is no name, or the value is no list of names.
+        MatrixError: the file cannot be read, or has no names.
+    """
+    if isinstance(value, str):
+        names = read_names(value[1:]) if value.startswith("@") else listed_names(value)
+    elif isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
+        names = tuple(value)
+    else:
+        raise OptionError(f"{flag} is {shown(value)}", hint="give names of mutations, or @FILE")
+    if not names:
+        raise OptionError(f"{flag} has no names", hint="give names with commas between, or @FILE")
+    return names
 
 
 def chosen_mutations(names: Sequence[str], mutations: Sequence[str]) -> tuple[list[str], list[str]]:

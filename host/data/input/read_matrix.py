@@ -14,7 +14,7 @@ from syclade.host.data.input.detect import HDF5, detect_folder, detect_format
 from syclade.host.data.input.formats import Format, Grid, ReadOptions, format_for
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
-from syclade.host.data.input.names import default_names, read_name_file
+from syclade.host.data.input.names import default_names, names_of_list, read_name_file
 from syclade.host.data.input.source import File, Source, read_in_subprocess
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import checked, flag_of
@@ -62,6 +62,7 @@ def read_matrix(
     drop_filtered: bool = False,
     obs_mask: str | None = None,
     var_mask: str | None = None,
+    exclude_mutations: Names = None,
     max_missing_mutation: float | None = None,
     max_missing_cell: float | None = None,
     min_cells: int | None = None,
@@ -117,6 +118,8 @@ def read_matrix(
         drop_filtered: whether to leave out variants and cells that Tapestri's pipeline marks as filtered.
         obs_mask, var_mask: columns of an AnnData's obs and var; only cells and mutations for which they are
             true are kept.
+        exclude_mutations: mutations to leave out: their names, or genes with which names begin; as a
+            sequence, as a text with commas between, or "@" and the path of a file with one name per line.
         max_missing_mutation: largest part of the cells in which a mutation may be missing; others are left
             out.
         max_missing_cell: largest part of the other mutations that a cell may miss.
@@ -143,6 +146,9 @@ def read_matrix(
     }  # fmt: skip
     options = ReadOptions(**{name: checked(name, value) for name, value in given.items()})
     limits = Limits(
+        names_of_list(exclude_mutations, flag_of("exclude_mutations"))
+        if exclude_mutations is not None
+        else (),
         checked("min_cells", min_cells),
         checked("max_missing_mutation", max_missing_mutation),
         checked("max_missing_cell", max_missing_cell),

@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options.table import GROUPS, Options
-from syclade.host.ground.options.types import WEIGHTS, WEIGHTS_GIVEN, Type
+from syclade.host.ground.options.types import WEIGHTS, WEIGHTS_GIVEN, Names, Type
 from syclade.host.ground.values import device_name, path_of, real, shown, whole
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "options_of",
     "options_with",
     "plain_of",
+    "quoted_names",
 ]
 
 Plain = bool | int | float | str | list[int] | list[float] | list[str] | None
@@ -139,9 +140,20 @@ def plain_of(options: Options, name: str) -> Plain:
         return float(value)
     if kind == "weights":
         return [float(weight) for weight in value]
+    if kind == "list":
+        return quoted_names(value)
     if kind == "pair" or (kind == "names" and isinstance(value, Sequence)):
         return list(value)
     return int(value) if kind == "whole" else None
+
+
+def quoted_names(names: Sequence[str]) -> str:
+    """Return names with commas between; one with a comma or a quote is in double quotes, as in CSV."""
+    doubled = [name.replace('"', '""') for name in names]
+    return ",".join(
+        f'"{double}"' if "," in name or double != name else name
+        for name, double in zip(names, doubled, strict=True)
+    )
 
 
 def command_of(matrix: str, options: Mapping[str, Any]) -> str:
@@ -190,6 +202,7 @@ class Reading(TypedDict, total=False):
     drop_filtered: bool
     obs_mask: str | None
     var_mask: str | None
+    exclude_mutations: Names
     max_missing_mutation: float | None
     max_missing_cell: float | None
     min_cells: int | None

@@ -14,6 +14,7 @@ from syclade.host.ground.options.types import (
     FILE,
     FLAG,
     LABELS,
+    LIST,
     NAMES,
     NUMBER,
     OUTPUT,
@@ -106,6 +107,9 @@ class Options(Values):
         "Keep only cells for which this column of obs is true (h5ad).")
     var_mask: str | None = option(TEXT, of=_MATRIX, metavar="NAME", default=None, help=
         "Keep only mutations for which this column of var is true (h5ad).")
+    exclude_mutations: Names = option(LIST, of=_MATRIX, metavar="NAMES|@FILE", default=None, help=
+        "Leave out these mutations, such as germline variants or artefacts: names or genes with commas "
+        "between (a name with a comma in double quotes), or FILE with one name per line.")
     max_missing_mutation: float | None = option(PART, of=_MATRIX, metavar="PART", default=None, help=
         "Leave out mutations that are missing in more than this part of the cells; then")
     max_missing_cell: float | None = option(PART, of=_MATRIX, metavar="PART", default=None, help=

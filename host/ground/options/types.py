@@ -13,9 +13,9 @@ from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 __all__ = [
     "ALL_MUTATIONS", "AUTO_DROPOUT", "COUNT", "DEFAULT_CHAINS", "DEFAULT_LEAF_MOVE_PROBABILITIES",
     "DEFAULT_MOVE_PROBABILITIES", "DEFAULT_SEED", "DEFAULT_SUPPORT", "FILE", "FLAG", "LABELS", "LEARN",
-    "NAMES", "NUMBER", "OUTPUT", "PAIR", "PART", "PERCENT", "PROBABILITY", "RATE", "SHARED_DROPOUT", "TEXT",
-    "TREE", "WEIGHTS", "WEIGHTS_GIVEN", "AnyPath", "Names", "Option", "Type", "Values", "number", "one_of",
-    "option", "whole",
+    "LIST", "NAMES", "NUMBER", "OUTPUT", "PAIR", "PART", "PERCENT", "PROBABILITY", "RATE", "SHARED_DROPOUT",
+    "TEXT", "TREE", "WEIGHTS", "WEIGHTS_GIVEN", "AnyPath", "Names", "Option", "Type", "Values", "number",
+    "one_of", "option", "whole",
 ]  # fmt: skip
 
 AnyPath = str | os.PathLike[str]
@@ -30,8 +30,9 @@ class Type(NamedTuple):
 
     Attributes:
         name: flag, whole, number, choice, weights, pair (two whole numbers), text, file (to read), output (a
-            file to write), names (a file or, in Python, the names), tree (a file or, in Python, a parent
-            vector), or labels (a file or, in Python, a table of the cells).
+            file to write), names (a file or, in Python, the names), list (names with commas between, or
+            @ and a file of names; in Python also the names), tree (a file or, in Python, a parent vector),
+            or labels (a file or, in Python, a table of the cells).
         low, high: limits of a number; None for no limit.
         open_low, open_high: whether the limit itself is excluded.
         choices: values of a choice; of a number, words that stand in its place.
@@ -87,7 +88,7 @@ WEIGHTS_GIVEN = 3
 """Number of weights that commands take; those of moves that the trees do not have are 0."""
 
 FLAG, NUMBER, TEXT, WEIGHTS = Type("flag"), Type("number"), Type("text"), Type("weights")
-FILE, OUTPUT, NAMES = Type("file"), Type("output"), Type("names")
+FILE, OUTPUT, NAMES, LIST = Type("file"), Type("output"), Type("names"), Type("list")
 TREE, LABELS = Type("tree"), Type("labels")
 COUNT, PERCENT, PART = whole(0, 2**31 - 1), number(0, 100), number(0, 1)
 PROBABILITY = Type("number", 0, 1, open_low=True, open_high=True)

@@ -20,7 +20,7 @@ from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import read_h5ad
 from syclade.host.data.input.formats.tapestri import read_tapestri
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
-from syclade.host.ground.errors import MatrixError, OptionError
+from syclade.host.ground.errors import MatrixError, OptionError, TableError
 
 VALUES = np.array(
     [
@@ -91,6 +91,50 @@ def test_cells_without_names_keep_their_numbers(caplog: pytest.LogCaptureFixture
 def test_wrong_limits(name: str, value: Any) -> None:
     with pytest.raises(OptionError, match=f"--{name.replace('_', '-')} is "):
         syclade.read_matrix(VALUES, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("value", "left"),
+    [
+        ("A", "BCD"),
+        ("A, C", "BD"),
+        (("A", "C"), "BD"),
+        (["D"], "ABC"),
+        ('"B"', "ACD"),
+    ],
+)
+def test_mutations_are_left_out_by_name(value: str | list[str], left: str) -> None:
+    found = syclade.read_matrix(VALUES, NAMES, cell_names=CELLS, exclude_mutations=value)
+    assert named(found) == (left, "".join(CELLS))
+    assert {one.reason for one in found.left_out} == {"named by --exclude-mutations"}
+    assert [one.name for one in found.left_out] == [name for name in NAMES if name not in left]
+
+
+def test_names_to_leave_out_may_be_genes_or_in_a_file(tmp_path: Path) -> None:
+    names = ("TP53 chr17:7578406", "TP53 chr17:7578190", "KRAS, exon 2", "FLT3")
+    found = syclade.read_matrix(VALUES, names, exclude_mutations='TP53,"KRAS, exon 2"')
+    assert found.mutations == ("FLT3",)
+    (tmp_path / "out.txt").write_text("KRAS, exon 2\nFLT3\n")
+    found = syclade.read_matrix(VALUES, names, exclude_mutations=f"@{tmp_path / 'out.txt'}")
+    assert found.mutations == names[:2]
+    first = syclade.read_matrix(VALUES, names, exclude_mutations="FLT3", max_missing_mutation=0.5)
+    assert [one.name for one in first.left_out] == ["FLT3", "KRAS, exon 2"]  # names go before parts
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("flt3", "no mutation is named flt3\nhint: near names: FLT3"),
+        (["FLT3", "X", "Y"], "no mutation is named X, Y\nhint: names are such as TP53, KRAS"),
+        ("", "has no names"),
+        ((), "has no names"),
+        (3, "--exclude-mutations is 3"),
+    ],
+)
+def test_wrong_names_to_leave_out(value: Any, said: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        syclade.read_matrix(VALUES, ("TP53", "KRAS", "FLT3", "NPM1"), exclude_mutations=value)
+    assert said in refused.value.text
 
 
 @pytest.fixture
@@ -258,3 +302,23 @@ def test_masks_of_anndata_objects() -> None:
     assert {one.reason for one in found.left_out} == {"false in obs[kept]", "false in var[sure]"}
     with pytest.raises(MatrixError, match="obs has no column depth of booleans"):
         syclade.read_matrix(data, two="homozygous", obs_mask="depth")
+
+
+def test_names_of_a_file_are_recorded(matrix: Path, tmp_path: Path) -> None:
+    """The file may change after the run: its record, and a batch, have the names."""
+    listed, rates = tmp_path / "germline.txt", ("--fp-rate", 0.01, "--fn-rate", 0.1, "--support", "none")
+    listed.write_text("A\n")
+    given = ("--names", tmp_path / "names.txt", "--exclude-mutations", f"@{listed}", *rates)
+    assert run("infer", matrix, *given, "--two", "homozygous", "--out", tmp_path / "out").exit_code == 0
+    options = json.loads((tmp_path / "out" / "run.json").read_text())["options"]
+    assert options["exclude_mutations"] == "A"
+    assert (tmp_path / "out" / "left_out.tsv").read_text().splitlines()[1].startswith("mutation\tA\t1\t")
+
+    table = tmp_path / "t.tsv"
+    table.write_text("matrix\tnames\texclude-mutations\nmatrix.csv\tnames.txt\t@germline.txt\n")
+    assert run("batch", table, *rates, "--out", tmp_path / "batch", "--prepare").exit_code == 0
+    (task,) = json.loads((tmp_path / "batch" / "batch.json").read_text())["tasks"]
+    assert task["options"]["exclude_mutations"] == "A"
+    listed.unlink()
+    with pytest.raises(TableError, match=r"t\.tsv:2:22: .*germline\.txt: no such file"):
+        run("batch", table, *rates, "--out", tmp_path / "other")
