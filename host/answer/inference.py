@@ -169,8 +169,9 @@ def infer(
             mutation, in rounds with the strongest ones set aside (`Result.recurrences`).
         method: search (docs/search.md), chain, anneal (search, then annealed chains), or auto. With auto,
             chains run if an option is given that only chains have (such as chains, steps, image, samples, the
-            sum score or learned rates), or if the device cannot search; else searches run, and, with doublets
-            or cell trees, anneal.
+            sum score or learned rates), or if the device cannot search; else searches run, and anneal with
+            doublets. A search for a cell tree anneals if its best tree is less likely than the mutation tree
+            that it was drawn from, or the searches disagree; the result's options say which it was.
         chains: number of independent chains, each from a uniform random tree. Default: 16.
         steps: steps of each chain. Default: chains run until they agree (`convergence.StoppingRule`).
         seed: 0 … 2^64-1.

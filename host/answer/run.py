@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import syclade
+from syclade.host.answer.most_likely import find_tree
 from syclade.host.answer.output.result import Result
 from syclade.host.answer.request import Request
 from syclade.host.answer.stages import add_findings, findings_of
-from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import TREE, Found, RunContext
-from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.levels import Levels
-from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rates import ObservationModel
-from syclade.host.data.model.recurrence import with_copy_below_root
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.findings.finding import BestTree, Draft
 from syclade.host.findings.kinds import TreeKind
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from syclade.host.chains.runs.pipeline import Progress
-    from syclade.host.chains.state import ChainState
+    pass
 
 __all__ = [
     "best_tree_of",
@@ -161,9 +155,7 @@ def make_draft(request: Request, context: RunContext) -> Draft:
         OutputError: the samples cannot be written.
     """
     begun, problem = time.perf_counter(), request.plan.problem
-    found = _by_search(request, context) if request.by_search else _by_chains(request, context)
-    if found.interrupted and request.estimated.tree is not None:
-        found = _with_tree(found, request, request.estimated.tree)
+    found = find_tree(request, context)
     rates = problem.rate_tables.model.at(found.outcome.best.best_rate_at)
     draft = Draft(
         best=best_tree_of(request.kind, request.observed, rates, request.plan, found),
@@ -191,85 +183,6 @@ def finish(request: Request, draft: Draft, prepared: float, total_seconds: float
     """
     draft.stages = {"preparation": prepared, **draft.stages}
     options = {**request.plain_options, **request.estimated.as_requested}
+    if options["method"] == "search" and not draft.found.searches:  # the searches were not enough
+        options |= {"method": "anneal", "start": request.start, "chains": request.chains}
     return make_result(draft, request.plan, seed=request.seed, options=options, total_seconds=total_seconds)
-
-
-def _by_search(request: Request, context: RunContext) -> Found:
-    from syclade.host.chains.search.find_tree import find
-
-    return find(
-        request.plan,
-        request.device,
-        request.encoding,
-        slots=request.slots,
-        seed=request.seed,
-        context=context,
-    )
-
-
-def _by_chains(request: Request, context: RunContext) -> Found:
-    from syclade.host.chains.runs.run import run_plan
-
-    starts: Callable[[int], ChainState] | None = None
-    sought: Found | None = None
-    if request.start == "search" and context.checkpoints.resumed is None:
-        starts, sought = _starts_by_search(request, context)
-    found = run_plan(
-        request.plan,
-        request.device,
-        request.encoding,
-        request.image,
-        chains=request.chains,
-        until=request.until,
-        slots=request.slots,
-        seed=request.seed,
-        context=context,
-        starts=starts,
-        sampled=request.sampling is not None,
-        separate=request.separate,
-    )
-    if sought is None:
-        return found
-    if found.interrupted:  # not every chain may have begun at its tree
-        found = _with_tree(found, request, sought.outcome.best.best_parents)
-    outcome = replace(found.outcome, seconds=sought.outcome.seconds + found.outcome.seconds)
-    return replace(found, outcome=outcome, work=(*sought.work, *found.work))
-
-
-def _with_tree(found: Found, request: Request, mutation_tree: NDArray[np.int32]) -> Found:
-    """Return the findings of an interrupted run with a mutation tree found before it, if that is better.
-
-    Args:
-        found, request: the findings, and the options of the run.
-        mutation_tree: int32, shape (n + 1,): a parent vector, without a copy of a recurrent mutation or with.
-    """
-    problem = make_problem(request.observed, request.rates)
-    if len(mutation_tree) == problem.mutations:
-        mutation_tree = with_copy_below_root(mutation_tree)
-    before = state_at(request.plan, request.kind.from_mutation_tree(problem, request.rates, mutation_tree), 0)
-    if before.best_score <= found.outcome.best.best_score:
-        return found
-    return replace(found, outcome=replace(found.outcome, best=before))
-
-
-def _starts_by_search(request: Request, context: RunContext) -> tuple[Callable[[int], ChainState], Found]:
-    """Search for trees, and return them as first states of chains; chains take them in turns.
-
-    The searches find mutation trees, by the maximum score.
-
-    Returns:
-        A function from a chain's number to its first state, and the findings of the searches.
-    """
-    from syclade.host.chains.search.find_tree import find
-
-    sought = make_plan(make_problem(request.observed, request.rates))
-
-    def report(state: Progress) -> None:
-        best = request.plan.problem.from_nats(sought.problem.to_nats(state.best_score))
-        context.report(replace(state, best_score=best))
-
-    own = RunContext(report, stop=context.stop)
-    encoding = "auto" if request.plan.space.encoding else request.encoding  # searches have others
-    found = find(sought, request.device, encoding, slots=None, seed=request.seed, context=own)
-    trees = [request.kind.from_mutation_tree(sought.problem, request.rates, one) for one in found.trees]
-    return lambda chain: state_at(request.plan, trees[chain % len(trees)], chain), found

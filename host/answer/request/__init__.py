@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from syclade.host.answer.request.arguments import (
     Inputs,
     Learning,
+    by_mutation_trees,
     complete,
     read_inputs,
     requested_rates,
@@ -57,7 +58,7 @@ class Request:
     Attributes:
         kind: kind of the trees.
         observed, rates, plan: the matrix, its error rates, and the plan of the chains.
-        by_search: whether to search.
+        by_search: whether to search, without chains after it; a search for a cell tree may need some.
         chains, seed, slots: as for `infer`.
         until: steps of each chain, or the rule by which they stop.
         device: as for `infer`, or places that share the work.
@@ -149,7 +150,7 @@ def make_request(
         observed=inputs.observed,
         rates=estimated.rates,
         plan=plan,
-        by_search=options.method == "search",
+        by_search=options.method == "search" and not by_mutation_trees(options),
         chains=options.chains,
         until=_until(options, inputs.observed),
         seed=options.seed,
@@ -157,7 +158,7 @@ def make_request(
         device=where,
         encoding=options.encoding,
         image=options.image,
-        start=options.start,
+        start="search" if by_mutation_trees(options) else options.start,
         sampling=sampling,
         max_trees=options.max_trees,
         true_tree=inputs.true_tree,
@@ -191,7 +192,7 @@ def _plan(
 
 def _until(options: Options, observed: Matrix) -> int | Rule:
     """Return the steps of each chain, or the rule by which they stop."""
-    if options.method == "anneal":
+    if options.method == "anneal" or by_mutation_trees(options):
         return annealing_for(options.chains or DEFAULT_CHAINS, observed.n_cells, observed.n_mutations)
     return StoppingRule() if options.steps is None else options.steps
 

@@ -94,8 +94,8 @@ def complete(options: Options) -> Options:
         OptionError: a number is invalid.
     """
     method, weights = options.method, options.move_probabilities
-    if method == "search" and (options.tree == "leaf" or options.doublets is not None or has_copy(options)):
-        method = "anneal"  # searches find mutation trees by the maximum score only
+    if method == "search" and (options.doublets is not None or has_copy(options)):
+        method = "anneal"  # searches find trees without copies, by the maximum score
     if weights is None:
         weights = kind_named(options.tree).move_probabilities
     elif isinstance(weights, Iterator):  # an iterator can be read only once
@@ -113,6 +113,11 @@ def complete(options: Options) -> Options:
         burn_in=checked("burn_in", options.burn_in),
         unmutated_counts=checked("unmutated_counts", options.unmutated_counts),
     )
+
+
+def by_mutation_trees(options: Options) -> bool:
+    """Return whether searches for mutation trees find a cell tree: they draw theirs as cell trees."""
+    return options.method == "search" and options.tree == "leaf"
 
 
 def with_evidence_of(matrix: object, options: Options) -> Options:

@@ -16,7 +16,8 @@ import math
 import os
 import stat
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -34,6 +35,7 @@ __all__ = [
     "Layout",
     "damaged",
     "make_block",
+    "read_about",
     "read_archive",
     "read_block",
     "write_archive",
@@ -174,37 +176,57 @@ def read_archive(
     Raises:
         CheckpointError: the file cannot be read, is no such archive, is damaged, or has another format.
     """
+    with _opened(path) as (file, end):
+        return _read(path, file, end, layout_of)
+
+
+def read_about(path: Path) -> dict[str, ParsedJson]:
+    """Return the metadata of an archive.
+
+    Raises:
+        CheckpointError: as for `read_archive`.
+    """
+    with _opened(path) as (file, end):
+        return _first(path, file, end)[1]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+    """Open an archive, and find its end; what goes wrong in the block is a CheckpointError."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe may never end
             raise CheckpointError("the checkpoint cannot be read: it is no regular file", path=path)
         with path.open("rb") as file:
-            return _read(path, file, layout_of)
+            yield file, file.seek(0, os.SEEK_END)
+    except DamagedError as error:
+        raise damaged(path, str(error)) from error
     except (OSError, ValueError) as error:  # ValueError: a path with a null character
         reason = getattr(error, "strerror", None) or str(error)
         raise CheckpointError(f"the checkpoint cannot be read: {reason}", path=path) from error
 
 
-def _read(
-    path: Path, file: IO[bytes], layout_of: Callable[[dict[str, ParsedJson]], Layout]
-) -> tuple[dict[str, Array], dict[str, ParsedJson]]:
-    end = file.seek(0, os.SEEK_END)
+def _first(path: Path, file: IO[bytes], end: int) -> tuple[Block, dict[str, ParsedJson]]:
+    """Return the first block of an archive, and the metadata in it."""
     try:
-        try:
-            block, metadata = read_block(file, 0, NO_DIGEST, end=end, unit=1, most=_MOST_ABOUT)
-        except DamagedError:
-            raise DamagedError("at byte 0: this is no checkpoint, or its beginning has changed") from None
-        about = _about(path, metadata)
-        arrays: dict[str, Array] = {}
-        for number, (name, (dtype, shape)) in enumerate(layout_of(about).items(), start=1):
-            at, size = block.place + block.items, math.prod(shape) * np.dtype(dtype).itemsize
-            block, content = read_block(file, at, block.digest, end=end, unit=1, most=size)
-            if (block.number, block.items) != (number, size):
-                raise DamagedError(f"at byte {at}: the array {name} has another size")
-            arrays[name] = np.frombuffer(content, dtype).reshape(shape)
-        if block.place + block.items != end:
-            raise DamagedError(f"at byte {block.place + block.items}: it should end there")
-    except DamagedError as error:
-        raise damaged(path, str(error)) from error
+        block, metadata = read_block(file, 0, NO_DIGEST, end=end, unit=1, most=_MOST_ABOUT)
+    except DamagedError:
+        raise DamagedError("at byte 0: this is no checkpoint, or its beginning has changed") from None
+    return block, _about(path, metadata)
+
+
+def _read(
+    path: Path, file: IO[bytes], end: int, layout_of: Callable[[dict[str, ParsedJson]], Layout]
+) -> tuple[dict[str, Array], dict[str, ParsedJson]]:
+    block, about = _first(path, file, end)
+    arrays: dict[str, Array] = {}
+    for number, (name, (dtype, shape)) in enumerate(layout_of(about).items(), start=1):
+        at, size = block.place + block.items, math.prod(shape) * np.dtype(dtype).itemsize
+        block, content = read_block(file, at, block.digest, end=end, unit=1, most=size)
+        if (block.number, block.items) != (number, size):
+            raise DamagedError(f"at byte {at}: the array {name} has another size")
+        arrays[name] = np.frombuffer(content, dtype).reshape(shape)
+    if block.place + block.items != end:
+        raise DamagedError(f"at byte {block.place + block.items}: it should end there")
     return arrays, about
 
 

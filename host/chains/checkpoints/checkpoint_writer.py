@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from syclade.host.chains.checkpoints.archive import read_about
 from syclade.host.chains.sample_store import store_of
 from syclade.host.ground.errors import CheckpointError, OutputError
 from syclade.host.ground.files import check_file
@@ -104,6 +105,17 @@ class CheckpointWriter:
             last = f"{self._path} has the last one: go on from it with {again}"
         logger.warning("%s: the run continues without checkpoints; %s", error.message, last)
         self._path = None
+
+    def resumes(self, kind: str) -> bool:
+        """Return whether the run resumes from a checkpoint of a kind, chains or searches.
+
+        Raises:
+            CheckpointError: the file cannot be read, or is no checkpoint.
+        """
+        if self.resumed is None:
+            return False
+        run = read_about(self.resumed).get("run")
+        return isinstance(run, Mapping) and run.get("kind") == kind
 
     def check(self, path: Path, stored: ParsedJson, kind: str) -> None:
         """Check that a checkpoint fits the kind and the options of this run.

@@ -175,10 +175,11 @@ class Options(Values):
         "Search for the most likely tree, run SCITE's chains, or search and then improve the trees by "
         "annealed chains (anneal). auto: chains if an option is given that only chains have, such as "
         "--chains, --steps, --samples, --image, --learn-fn or --score sum; else search, with --doublets "
-        "or cell trees anneal.")
+        "anneal, with cell trees both if the search is not enough.")
     tree: str = option(one_of("mutation", "leaf"), decides=True, default="mutation", help=
         "Trees of mutations; or binary trees whose leaves are the cells (leaf, SCITE's -transpose). "
-        "Searches find trees of mutations, from which chains of cell trees start.")
+        "Searches find trees of mutations, which are drawn as cell trees; chains go on from these "
+        "where needed.")
     start: str = option(one_of("random", "search"), decides=True, default="random", help=
         "Trees that chains start from: random ones, or those that searches find.")
     chains: int | None = option(whole(1, 2**32 - 1), decides=True, default=None, help=

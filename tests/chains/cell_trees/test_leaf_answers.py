@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
+from syclade.host.answer import most_likely
 from syclade.host.answer.figures.style import support_of
 from syclade.host.chains.scores.score import BEST_PLACEMENT
 from syclade.host.commands.main import cli
@@ -24,6 +25,7 @@ from syclade.host.data.trees.tree import initial_leaf_parents
 from syclade.host.findings.kinds.cell_trees import CELL
 from syclade.host.findings.samples.cell_trees import SampledCellTrees
 from syclade.host.ground.options import command_of
+from syclade.host.ground.signals import Stop
 from tests.support.did_all import assert_did_all
 
 MADE = simulate(cells=12, mutations=9, fp_rate=0.01, fn_rate=0.2, missing=0.1, seed=4)
@@ -48,10 +50,68 @@ def test_the_search_is_never_below_the_mutation_tree(seed: int) -> None:
     found = syclade.infer(matrix, tree="leaf", **RATES)
     assert found.log_likelihood >= drawn_score - 1e-3
     assert drawn_score >= of_mutations.log_likelihood - 1e-9, "a cell tree has all clades of a mutation tree"
-    assert (found.options["method"], found.options["start"]) == ("anneal", "search")
+    assert (found.options["method"], found.options["start"]) == ("search", "random")
+    assert len(found.searches) == 16
     assert_did_all(found, "native")
+    annealed = syclade.infer(matrix, tree="leaf", method="anneal", **RATES)
+    assert annealed.log_likelihood == pytest.approx(found.log_likelihood, abs=1e-9)
+    assert annealed.steps > 0
     random = syclade.infer(matrix, tree="leaf", chains=1, steps=1, **RATES)
     assert random.log_likelihood < drawn_score, "one step from a random tree does not get there"
+
+
+def test_a_mutation_that_all_cells_lack_is_in_one() -> None:
+    """It is in none of them in a mutation tree, and costs the same in all cell trees."""
+    values = simulate(cells=18, mutations=14, fp_rate=0.01, fn_rate=0.3, missing=0.0, seed=1).matrix.values
+    values = np.vstack((values[values.any(axis=1)], np.zeros(18, dtype=values.dtype)))
+    found = syclade.infer(values, tree="leaf", **RATES)
+    of_mutations = syclade.infer(values, support="none", **RATES)
+    cost = np.log(1 - RATES["fp_rate"]) - np.log(RATES["fn_rate"])
+    assert found.log_likelihood == pytest.approx(of_mutations.log_likelihood - cost, abs=1e-9)
+    assert found.options["method"] == "search"
+
+
+@pytest.fixture
+def open_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let searches leave every cell tree open."""
+    monkeypatch.setattr(most_likely, "_as_likely", lambda *_: False)
+
+
+@pytest.mark.usefixtures("open_search")
+def test_chains_go_on_where_the_search_leaves_something_open(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    found = syclade.infer(MADE.matrix, tree="leaf", checkpoint=kept, **RATES)
+    assert (found.options["method"], found.options["start"], found.chains) == ("anneal", "search", 16)
+    assert "annealed chains" in found.runs
+    assert syclade.infer(MADE.matrix, tree="leaf", resume=kept, **RATES).summary() == found.summary()
+    repeated = syclade.infer(MADE.matrix, tree="leaf", method="anneal", **RATES)
+    assert repeated.summary() == found.summary()
+
+
+def _goes_on(tmp_path: Path) -> str:
+    """Stop a run after its first checkpoint, and resume it; return the method that it ended with."""
+    matrix = simulate(cells=60, mutations=50, fp_rate=0.01, fn_rate=0.3, missing=0.1, seed=3).matrix
+    kept, stop = tmp_path / "kept", Stop()
+
+    def count(_: object) -> None:
+        stop.wanted = stop.wanted or kept.exists()
+
+    kinds: dict[str, Any] = {"tree": "leaf", **RATES}
+    stopped = syclade.infer(matrix, stop=stop, checkpoint=kept, checkpoint_every=0, progress=count, **kinds)
+    assert stopped.interrupted
+    assert len(stopped.searches) == 16
+    whole, resumed = syclade.infer(matrix, **kinds), syclade.infer(matrix, resume=kept, **kinds)
+    assert resumed.summary() == whole.summary()
+    return str(whole.options["method"])
+
+
+def test_interrupted_searches_go_on(tmp_path: Path) -> None:
+    assert _goes_on(tmp_path) == "search"
+
+
+@pytest.mark.usefixtures("open_search")
+def test_chains_follow_interrupted_searches(tmp_path: Path) -> None:
+    assert _goes_on(tmp_path) == "anneal"
 
 
 def test_one_result_for_both_kinds(sampled: syclade.Result) -> None:

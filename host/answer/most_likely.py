@@ -1,0 +1,195 @@
+"""The most likely tree of a request: by searches, by chains, or by chains from the trees of searches.
+
+Searches find mutation trees, by the maximum score. Chains from their trees find what other scores prefer, and
+cell trees where the searches are not enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from syclade.host.answer.request import Request
+from syclade.host.chains.checkpoints.checkpoint_writer import CheckpointWriter
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.runs.context import KIND as OF_CHAINS
+from syclade.host.chains.runs.context import Found, RunContext
+from syclade.host.chains.runs.pipeline import state_at
+from syclade.host.chains.state import no_tallies
+from syclade.host.data.model.levels import Levels, log_odds_of
+from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rates import scored_values
+from syclade.host.data.model.recurrence import with_copy_below_root
+from syclade.host.findings.kinds.mutation_trees import MUTATION
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from syclade.host.chains.runs.pipeline import Progress
+    from syclade.host.chains.state import ChainState
+
+__all__ = ["find_tree"]
+
+_ROUNDING = 1e-9
+"""Difference of log-likelihoods of a mutation that rounding explains."""
+
+
+def find_tree(request: Request, context: RunContext) -> Found:
+    """Return the findings of the searches or chains of a request.
+
+    Args:
+        request: the checked options.
+        context: the run context: progress callback, checkpointing, stop request.
+
+    Raises:
+        DeviceError, OptionError: the request cannot be met.
+        CheckpointError: the checkpoint to resume from is damaged or belongs to another run.
+        OutputError: the samples cannot be written.
+    """
+    if request.by_search:
+        found = _by_search(request, context)
+    elif request.options.method == "search":
+        found = _by_search_or_chains(request, context)
+    else:
+        found = _by_chains(request, context)
+    if found.interrupted and request.estimated.tree is not None:
+        return _with_tree(found, request, request.estimated.tree)
+    return found
+
+
+def _by_search(request: Request, context: RunContext) -> Found:
+    from syclade.host.chains.search.find_tree import find
+
+    return find(
+        request.plan,
+        request.device,
+        request.encoding,
+        slots=request.slots,
+        seed=request.seed,
+        context=context,
+    )
+
+
+def _by_search_or_chains(request: Request, context: RunContext) -> Found:
+    """Search for a cell tree; run chains from the trees of the searches only where these leave it open.
+
+    Any cell tree has a mutation tree that is as likely, so a cell tree that is as likely as the best mutation
+    tree is the best of its kind. Chains go on where none is, or where the searches do not agree.
+    """
+    checkpoints = context.checkpoints
+    if checkpoints.resumes(OF_CHAINS):
+        return _by_chains(request, context)
+    sought = _search(request, context, checkpoints, request.slots)
+    drawn = _drawn(sought, request)
+    if sought.interrupted or (sought.outcome.converged and _as_likely(sought, drawn, request)):
+        return drawn
+    if checkpoints.resumed is not None:
+        checkpoints = copy(checkpoints)
+        checkpoints.resumed = None  # it was of searches
+    return _by_chains(request, replace(context, checkpoints=checkpoints), sought)
+
+
+def _by_chains(request: Request, context: RunContext, sought: Found | None = None) -> Found:
+    """Run chains, from the trees of searches if there are some, or if the request says so."""
+    from syclade.host.chains.runs.run import run_plan
+
+    if sought is None and request.start == "search" and context.checkpoints.resumed is None:
+        sought = _search(request, context, CheckpointWriter(None, 0.0, {}), None)
+    found = run_plan(
+        request.plan,
+        request.device,
+        request.encoding,
+        request.image,
+        chains=request.chains,
+        until=request.until,
+        slots=request.slots,
+        seed=request.seed,
+        context=context,
+        starts=None if sought is None else _starts_at(_drawn_trees(sought, request), request.plan),
+        sampled=request.sampling is not None,
+        separate=request.separate,
+    )
+    if sought is None:
+        return found
+    if found.interrupted:  # not every chain may have begun at its tree
+        found = _with_tree(found, request, sought.outcome.best.best_parents)
+    outcome = replace(found.outcome, seconds=sought.outcome.seconds + found.outcome.seconds)
+    return replace(found, outcome=outcome, work=(*sought.work, *found.work))
+
+
+def _search(request: Request, context: RunContext, checkpoints: CheckpointWriter, slots: int | None) -> Found:
+    """Search for mutation trees, by the maximum score; report scores as those of the request's plan."""
+    from syclade.host.chains.search.find_tree import find
+
+    sought = make_plan(make_problem(request.observed, request.rates))
+
+    def report(state: Progress) -> None:
+        best = request.plan.problem.from_nats(sought.problem.to_nats(state.best_score))
+        context.report(replace(state, best_score=best))
+
+    own = RunContext(report, checkpoints, context.stop)
+    encoding = "auto" if request.plan.space.encoding else request.encoding  # searches have others
+    return find(sought, request.device, encoding, slots=slots, seed=request.seed, context=own)
+
+
+def _drawn_trees(sought: Found, request: Request) -> list[NDArray[np.int32]]:
+    """Return the trees of searches as trees of the request's kind."""
+    problem = make_problem(request.observed, request.rates)
+    return [request.kind.from_mutation_tree(problem, request.rates, one) for one in sought.trees]
+
+
+def _starts_at(trees: Sequence[NDArray[np.int32]], plan: Plan) -> Callable[[int], ChainState]:
+    """Return a function from a chain's number to its first state: chains take the trees in turns."""
+    return lambda chain: state_at(plan, trees[chain % len(trees)], chain)
+
+
+def _drawn(sought: Found, request: Request) -> Found:
+    """Return the findings of searches with cell trees in place of their mutation trees."""
+    of_mutations, problem = make_problem(request.observed, request.rates), request.plan.problem
+    best = request.kind.from_mutation_tree(of_mutations, request.rates, sought.outcome.best.best_parents)
+    scores = [problem.from_nats(of_mutations.to_nats(int(one))) for one in sought.outcome.best_scores]
+    outcome = replace(
+        sought.outcome,
+        best=state_at(request.plan, best, 0),
+        best_scores=np.array(scores, dtype=np.int64),
+        tallies=no_tallies(len(request.plan.kinds)),  # moves of mutation trees
+    )
+    return replace(sought, outcome=outcome, trees=tuple(_drawn_trees(sought, request)))
+
+
+def _as_likely(sought: Found, drawn: Found, request: Request) -> bool:
+    """Return whether the best cell tree is as likely as the mutation tree from which it was drawn.
+
+    In a cell tree, each mutation is in at least one cell: some are not in a mutation tree, at a known cost.
+    """
+    matrix, rates, plan = request.observed, request.rates, request.plan
+    of_mutations = make_plan(make_problem(matrix, rates))
+    before = MUTATION.assign(
+        matrix, rates, of_mutations.problem, sought.outcome.best.best_parents, of_mutations.score
+    )[1]
+    now = request.kind.assign(matrix, rates, plan.problem, drawn.outcome.best.best_parents, plan.score)[1]
+    weights = (
+        log_odds_of(matrix) if isinstance(rates, Levels) else rates.weights()[scored_values(matrix, rates)]
+    )
+    cost = float(np.minimum(weights.max(axis=1), 0.0).sum())
+    return now > before + cost - _ROUNDING * matrix.n_mutations
+
+
+def _with_tree(found: Found, request: Request, mutation_tree: NDArray[np.int32]) -> Found:
+    """Return the findings of an interrupted run with a mutation tree found before it, if that is better.
+
+    Args:
+        found, request: the findings, and the options of the run.
+        mutation_tree: int32, shape (n + 1,): a parent vector, without a copy of a recurrent mutation or with.
+    """
+    problem = make_problem(request.observed, request.rates)
+    if len(mutation_tree) == problem.mutations:
+        mutation_tree = with_copy_below_root(mutation_tree)
+    before = state_at(request.plan, request.kind.from_mutation_tree(problem, request.rates, mutation_tree), 0)
+    if before.best_score <= found.outcome.best.best_score:
+        return found
+    return replace(found, outcome=replace(found.outcome, best=before))
