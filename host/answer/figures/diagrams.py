@@ -26,6 +26,7 @@ from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.answer.figures.style import OKABE_ITO, Style, hex_of, mixed
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note
 from syclade.host.findings.samples.diagnostics import ESS, RHAT, SPREAD
+from syclade.host.findings.support.rounds import ERROR
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
 
@@ -302,7 +303,8 @@ def _diagnostics(items: list[Item], files: ResultFiles, top: float) -> float:
     ]
     spread = next((name for name in sampled if name.endswith("_spread")), None)
     if spread is not None:
-        rows.append(("spread between chains", sampled[spread], f"at most {SPREAD}", SPREAD, -1))
+        most = ERROR * math.sqrt(sampled["chains"]) if "enough" in sampled else SPREAD
+        rows.append(("spread between chains", sampled[spread], f"at most {most:.4g}", most, -1))
     head = (f"{sampled['samples']} of {sampled['chains']} chains", "value", "wanted")
     places = (MARGIN, MARGIN + 340, MARGIN + 440)
     for x, words in zip(places, head, strict=True):

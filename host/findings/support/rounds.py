@@ -10,6 +10,7 @@ clock, so one seed gives the same support on every machine.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -36,6 +37,7 @@ from syclade.host.findings.unplaced import Unplaced
 
 __all__ = [
     "CHAINS",
+    "ERROR",
     "PAIRS",
     "Budget",
     "Judged",
@@ -43,6 +45,7 @@ __all__ = [
     "SupportRounds",
     "budget_for",
     "enough",
+    "error_of",
 ]
 
 
@@ -170,6 +173,10 @@ def _greatest_divisor(number: int, most: int) -> int:
     """Return the greatest divisor of a number that is no greater than `most`."""
     return max(divisor for divisor in range(1, min(most, number) + 1) if number % divisor == 0)
 
+
+ERROR = 0.01
+"""Largest mean standard error of the probabilities that one mutation is above another with which samples are
+enough. That of two runs with other seeds is as large as their difference says (docs/trust.md)."""
 
 PAIRS = 200
 """Most uncertain pairs whose effective sample size is measured."""
@@ -352,7 +359,8 @@ class SupportRounds:
             self._shared_of_ended = self._shared
         store = self._ended[0]
         scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
-        if _numbers_enough(scores) and self.judged is not None and self.judged.enough:
+        judged = self.judged if _numbers_enough(scores) else None
+        if judged is not None and judged.enough and not judged.sampled.spread > SPREAD:
             return True
         return steps == self._budget.first << _CHECKED < self._budget.most and not self._rates_fit(store)
 
@@ -365,11 +373,18 @@ class SupportRounds:
 
 
 def enough(sampled: SampledMutationTrees) -> bool:
-    """Return whether samples give support: R-hat, effective sample size and spread are within their limits.
+    """Return whether samples give support: R-hat, effective sample size and errors are within their limits.
 
-    If the log-likelihood is the same in all samples, only the spread of ancestors between chains counts.
+    The error is that of the probabilities of ancestors: the standard error of all chains together, which is
+    the spread between them over the root of their number. While the budget lasts, chains go on if the spread
+    is above its limit. If the log-likelihood is the same in all samples, only the error counts.
     """
-    return _numbers_enough(sampled.log_likelihoods) and not sampled.spread > SPREAD
+    return _numbers_enough(sampled.log_likelihoods) and not error_of(sampled) > ERROR
+
+
+def error_of(sampled: SampledMutationTrees) -> float:
+    """Return the mean standard error of the probabilities of ancestors; nan for one chain."""
+    return sampled.spread / math.sqrt(len(sampled.log_likelihoods))
 
 
 def _numbers_enough(values: NDArray[np.float64]) -> bool:

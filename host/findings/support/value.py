@@ -18,6 +18,7 @@ from syclade.host.data.trees.newick import newick_of
 from syclade.host.data.trees.tree import children, node_labels
 from syclade.host.findings.finding import SURE
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.findings.support.rounds import error_of
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.files import tsv_text
@@ -205,7 +206,7 @@ class Support:
         rough, measured = self.pairs.rough, len(self.pairs.sizes)
         numbers = (
             f"the log-likelihood has an effective sample size of {sampled.ess:.0f} and an R-hat of "
-            f"{sampled.rhat:.3f}, and ancestors a spread of {sampled.spread:.3f}"
+            f"{sampled.rhat:.3f}, and probabilities of ancestors a standard error of {error_of(sampled):.3f}"
         )
         if rough:
             numbers += f"; {rough} of {measured} uncertain pairs have fewer than {ROUGH} effective samples"

@@ -26,6 +26,7 @@ from syclade.host.data.model.recurrence import LOSS, PARALLEL, genotypes_of, is_
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels
+from syclade.host.findings.support.plan import make_support_plan
 from syclade.host.ground.errors import CheckpointError, OptionError, TreeError
 from syclade.host.ground.signals import Stop
 from syclade.quality.oracle.trees import all_trees
@@ -188,7 +189,7 @@ def test_bayes_factors_are_those_of_all_trees_and_of_no_other_model(
     """
     if chains > 8:
         monkeypatch.setattr(sampled_factors, "_SAMPLES", 4096)
-        quick = sampled_factors.make_support_plan
+        quick = make_support_plan
         monkeypatch.setattr(sampled_factors, "make_support_plan", lambda _, *rest: quick("full", *rest))
     found = syclade.infer(
         small_matrix(3), recurrent="all", fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +17,11 @@ from syclade.host.chains.state import Event
 from syclade.host.data.diagnostics import Kept
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
+from syclade.host.findings.samples.diagnostics import SPREAD
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.support.plan import make_support_plan
-from syclade.host.findings.support.rounds import Budget, SupportRounds
+from syclade.host.findings.support.rounds import ERROR, Budget, SupportRounds, error_of
 
 CHAINS, SAMPLES = 4, 1000
 BUDGET = Budget(SAMPLES, 2 * SAMPLES, 3)
@@ -88,6 +90,16 @@ def test_each_part_of_the_rule_refuses(changes: dict[str, Any]) -> None:
     assert not rounds.satisfied(2 * BUDGET.first, NONE, 0)
     assert rounds.judged is not None
     assert not rounds.judged.enough
+
+
+def test_chains_go_on_while_each_of_them_is_rough() -> None:
+    """One chain has a tree in 95 % of its samples: together they are good, so a last round is enough."""
+    rounds = rounds_with(drawn(1, other_tree=0.95))
+    assert not rounds.satisfied(2 * BUDGET.first, NONE, 0)
+    assert rounds.judged is not None
+    assert SPREAD < rounds.judged.sampled.spread < 2 * ERROR
+    assert error_of(rounds.judged.sampled) == rounds.judged.sampled.spread / math.sqrt(CHAINS)
+    assert rounds.judged.enough
 
 
 def test_equal_scores_are_judged_by_the_trees() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,7 @@ from syclade.host.data.trees.newick import from_newick
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.work import STEPS
 from syclade.host.findings.support import plan, stage
-from syclade.host.findings.support.rounds import CHAINS, Budget, budget_for
+from syclade.host.findings.support.rounds import CHAINS, Budget, budget_for, error_of
 from syclade.host.findings.support.value import COLUMNS, Support
 from syclade.host.ground.errors import DeviceMemoryError, MatrixError, OptionError, OutputError
 from syclade.host.ground.signals import Stop
@@ -387,3 +388,28 @@ def test_edges_of_claims_that_are_kept_back_are_not_sure(monkeypatch: pytest.Mon
     ]
     assert [row[-1] for row in rows] == ["kept_back", "yes", "", "yes"]
     assert replace(result.support, kept_back=()).sure == 3
+
+
+@pytest.mark.statistical
+@pytest.mark.verification
+@pytest.mark.parametrize("shares", ["zipf", "1", "one"])
+def test_the_error_is_that_of_runs_with_other_seeds(shares: str) -> None:
+    """The difference of two runs is normal, with twice the variance; its mean size follows from that."""
+    given = {"M1": 1.0, "M2": 1.0, "M3": 1.0, "M4": 57.0}
+    errors, differences, spreads = [], [], []
+    for seed in range(1, 6):
+        kind = given if shares == "one" else float(shares) if shares == "1" else shares
+        matrix = simulate(40, 20, 0.001, 0.2, 0.3, seed, shares=kind).matrix
+        one, other = (
+            support_of(
+                syclade.infer(matrix, fp_rate=0.001, fn_rate=0.2, dropout="shared", device="native", seed=own)
+            )
+            for own in (seed, seed + 500)
+        )
+        often = np.maximum(one.before, other.before) >= 0.1  # False for NaN
+        differences.append(np.abs(one.before - other.before)[often].mean() * math.sqrt(math.pi) / 2)
+        errors.append(error_of(one.sampled))
+        spreads.append(one.sampled.spread)
+    found = float(np.mean(differences))
+    assert 0.7 * np.mean(errors) < found < 1.4 * np.mean(errors)
+    assert found < 0.7 * np.mean(spreads), "the error is that of all chains together, not of one"
