@@ -245,7 +245,9 @@ def make_problem(
         multiplicity=multiplicity,
         column_of=column_of,
         scale_bits=scale_bits,
-        base=float(counts @ model.at(model.start).log_table()[:, 0]),
+        base=math.fsum(
+            (counts * model.at(model.start).log_table()[:, 0]).tolist()
+        ),  # the same on every processor
         rate_tables=make_rate_tables(model, values, counts, math.ldexp(nat, -scale_bits)),
         octaves=octaves,
     )
