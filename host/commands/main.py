@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import importlib
 import os
 import signal
@@ -83,6 +84,15 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for an unknown one, fail with names that are near."""
+        near = difflib.get_close_matches(args[0], self._modules)
+        if args[0] not in self._modules and near and not args[0].startswith("-"):
+            ctx.fail(f"No such command '{args[0]}'. (Did you mean {' or '.join(near)}?)")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List names and summaries."""
         with formatter.section("Commands"):
@@ -139,11 +149,11 @@ def _run(arguments: Sequence[str] | None, group: click.Group, name: str) -> int:
         return _silence()
     except SycladeError as error:
         return _complain(error.text)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        if isinstance(error, click.UsageError) and _is_of_several_files(error):
-            click.echo("Join the files of one tumour by `syclade join`; give several to `batch`.", err=True)
         return EXIT_ERROR
+    except click.ClickException as error:
+        return _complain(_usage_words(error))
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted")
         return _interrupted_status()
@@ -155,6 +165,18 @@ def _run(arguments: Sequence[str] | None, group: click.Group, name: str) -> int:
         _say("interrupted")  # a library may have replaced KeyboardInterrupt by another exception
         return _interrupted_status()
     return status if isinstance(status, int) else 0
+
+
+def _usage_words(error: click.ClickException) -> str:
+    """Return an error of click as other errors are written: what is wrong, and what to do."""
+    message = error.format_message().rstrip(".").replace(". (Did", " (did")
+    message = message[:1].lower() + message[1:]
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return message
+    hint = f"{error.ctx.command_path} --help has the usage"
+    if _is_of_several_files(error):
+        hint = "join the files of one tumour with syclade join; give several to syclade batch"
+    return f"{message}\nhint: {hint}"
 
 
 def _is_of_several_files(error: click.UsageError) -> bool:

@@ -69,5 +69,38 @@ def test_a_missing_parameter_is_named(
     assert status == 2
     assert printed == []
     assert "Traceback" not in said
-    (line,) = [one for one in said.splitlines() if "rror: " in one]
+    (line,) = [one for one in said.splitlines() if one.startswith("syclade: error: ")]
     assert name.lower() in line.lower()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("infer", "x", "--sede", "1"), "no such option '--sede' (did you mean one of: '"),
+        (
+            ("infer", "x", "--seed", "a"),
+            "invalid value for '--seed': 'a' is not a valid integer range\nhint: ",
+        ),
+        (
+            ("infer", "x", "y"),
+            "got unexpected extra argument (y)\n"
+            "hint: join the files of one tumour with syclade join; give several to syclade batch",
+        ),
+        (("infre",), "no such command 'infre' (did you mean infer or infscite?)\nhint: syclade --help has"),
+        (("zzz",), "no such command 'zzz'\nhint: "),
+        (
+            ("quality", "tist"),
+            "no such command 'tist' (did you mean tost?)\nhint: syclade quality --help has",
+        ),
+    ],
+)
+def test_errors_of_usage_look_as_others(words: Given, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, printed, shown = printed_by(capsys, *words)
+    assert (status, printed) == (2, [])
+    assert shown.startswith(f"syclade: error: {said}")
+
+
+def test_a_group_without_a_command_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    status, printed, shown = printed_by(capsys, "quality")
+    assert (status, printed) == (2, [])
+    assert shown.startswith("Usage: syclade quality")
