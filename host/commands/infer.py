@@ -20,6 +20,7 @@ from syclade.host.commands.process import stopped_by_signals
 from syclade.host.commands.progress import progress_bar, show_log
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.options import OPTIONS, Options, flag_of
+from syclade.host.ground.options.types import AnyPath
 from syclade.host.ground.values import counted
 
 if TYPE_CHECKING:
@@ -67,8 +68,10 @@ def command(matrix: object, **given: Any) -> int:
     page = Page(chosen.title or "", listed_names(chosen.highlight or ""))
     require_libraries(also)
     log = show_log(chosen.quiet, chosen.verbose)
+    earlier = _version_of(chosen.checkpoint)
     with (
         stopped_by_signals() as stop,
+        _resume_reported(chosen, earlier),
         _opened(chosen, matrix, _file_names(kind, also, chosen)) as folder,
         locked_checkpoint(chosen.checkpoint, chosen.resume),
         _workers(chosen.scheduler) as executor,
@@ -78,6 +81,8 @@ def command(matrix: object, **given: Any) -> int:
         for words in [*result.new_warnings, *page.warnings(result.mutations)]:
             click.echo(f"syclade: warning: {words}", err=True)
         _deliver(result, folder, also, page, quiet=chosen.quiet, as_json=chosen.json)
+        if result.interrupted:
+            _report_resume(chosen, earlier, written=folder is not None)
         logger.info("%s", _times(result, time.perf_counter() - begun))
     return stop.status
 
@@ -104,6 +109,53 @@ def _opened(chosen: Options, matrix: object, names: list[str]) -> Iterator[Outpu
             if not folder.written:
                 click.echo(f"syclade: nothing was written to {out}", err=True)
             raise
+
+
+_Version = tuple[int, int] | None
+"""A value that changes when a file is written; None for no file."""
+
+
+def _version_of(file: AnyPath | None) -> _Version:
+    """Return the version of a file."""
+    if file is None:
+        return None
+    try:
+        found = Path(file).stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+@contextmanager
+def _resume_reported(chosen: Options, earlier: _Version) -> Iterator[None]:
+    """Report how to continue a run that ends without a result; arguments as for `_report_resume`."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _report_resume(chosen, earlier)
+        raise
+
+
+def _report_resume(chosen: Options, earlier: _Version, *, written: bool = False) -> None:
+    """Report how to continue an interrupted run that writes checkpoints.
+
+    Args:
+        chosen: the options of the run.
+        earlier: version of its checkpoint before the run.
+        written: whether it has written files that the next run must replace.
+    """
+    if chosen.checkpoint is None:
+        return
+    stored = _version_of(chosen.checkpoint) not in (None, earlier)
+    source = chosen.checkpoint if stored else chosen.resume
+    what = "a checkpoint was written" if stored else "no checkpoint was written yet"
+    how = (
+        "start again with the same command"
+        if source is None
+        else f"continue with {flag_of('resume')} {source}"
+    )
+    force = f" and {flag_of('force')}" if written and not chosen.force else ""
+    click.echo(f"syclade: {what}: {how}{force}", err=True)
 
 
 def _workers(scheduler: str | None) -> AbstractContextManager[Executor | None]:

@@ -144,7 +144,16 @@ def test_before_the_first_step_there_is_nothing(tmp_path: Path, signals: str) ->
     done = interrupted(BEFORE, signals, INFER, "--out", out)
     assert (done.returncode, done.stdout) == (128 + int(signals.split("/")[0]), "")
     assert f"syclade: nothing was written to {out}\n" in done.stderr
+    assert "checkpoint" not in done.stderr
     assert done.stderr.endswith("syclade: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_before_the_first_checkpoint_the_command_starts_again(tmp_path: Path) -> None:
+    done = interrupted(BEFORE, "2/0", INFER, "--out", tmp_path / "out", "--checkpoint", tmp_path / "kept")
+    assert done.returncode == 130, done.stderr
+    said = "syclade: no checkpoint was written yet: start again with the same command\n"
+    assert said in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -81,6 +81,7 @@ def test_a_signal_ends_a_run_with_its_best_tree(
     assert process.returncode == status, report
     assert "stopping with the best tree so far" in report
     assert "Traceback" not in report
+    assert f"syclade: a checkpoint was written: continue with --resume {kept} and --force\n" in report
     summary = json.loads((out / "summary.json").read_text())
     assert (summary["interrupted"], summary["converged"]) == (True, False)
     assert (out / "tree.newick").exists()
