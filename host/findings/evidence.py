@@ -181,7 +181,7 @@ def weighed_by_estimate(
     now = _with_reads(matrix, model, options, names)
     for _ in range(_MOST_ROUNDS if names else 0):
         runs = ShortRuns(now, device, options.seed, stop, report)
-        found = runs.search(levels_in(now, options.floor))
+        found = runs.search(levels_of(log_odds_of(now), options.floor))
         tree = found.outcome.best.best_parents
         model = fit_reads(matrix.evidence, tree, start, names, by_mutation=own)
         same = _is_same(now.reads, model)

@@ -24,7 +24,16 @@ from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import counted, listed
 
-__all__ = ["FILE", "Limits", "Marks", "left_out_table", "left_out_words", "limited", "warned"]
+__all__ = [
+    "FILE",
+    "IN_NEARLY_ALL",
+    "Limits",
+    "Marks",
+    "left_out_table",
+    "left_out_words",
+    "limited",
+    "warned",
+]
 
 logger = logging.getLogger("syclade.input")
 
@@ -184,7 +193,7 @@ def left_out_table(left_out: Sequence[LeftOut]) -> str:
     return tsv_text(COLUMNS, left_out)
 
 
-_IN_NEARLY_ALL, _FEWEST_CELLS = 0.95, 20
+IN_NEARLY_ALL, _FEWEST_CELLS = 0.95, 20
 """Part of the cells with a value, of at least so many, from which a variant may be a germline one."""
 
 _MANY, _MOST_CELLS = 10, 100
@@ -256,13 +265,13 @@ def _of_common(matrix: Matrix) -> str:
     """Return a warning of other mutations that are seen in nearly all cells with a value."""
     known = (matrix.values != MISSING).sum(axis=1)
     seen = ((matrix.values == 1) | (matrix.values == 2)).sum(axis=1)
-    nearly_all = np.flatnonzero((known >= _FEWEST_CELLS) & (seen >= _IN_NEARLY_ALL * known)).tolist()
+    nearly_all = np.flatnonzero((known >= _FEWEST_CELLS) & (seen >= IN_NEARLY_ALL * known)).tolist()
     rows = [row for row in nearly_all if matrix.mutations[row] not in matrix.frequent]
     if not rows:
         return ""
     shares = listed([f"{matrix.mutations[row]} {seen[row] / known[row]:.1%}" for row in rows])
     return (
-        f"{counted(len(rows), 'mutation is', 'mutations are')} seen in at least {100 * _IN_NEARLY_ALL:.0f} % "
+        f"{counted(len(rows), 'mutation is', 'mutations are')} seen in at least {100 * IN_NEARLY_ALL:.0f} % "
         f"of the cells with a value ({shares}): germline variants are in all cells, also normal ones, and "
         f"make no clones: leave those out with {flag_of('exclude_mutations')}; in a sample without normal "
         "cells they may be the first mutations of the tumour"
