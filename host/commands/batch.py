@@ -11,6 +11,7 @@ import click
 from syclade.host.commands import options
 from syclade.host.commands.running import ending, run_here, running
 from syclade.host.ground.options import CODING, OPTIONS, Options, options_of
+from syclade.host.ground.values import at_home
 
 if TYPE_CHECKING:
     from syclade.host.answer.batch.task import Task
@@ -99,6 +100,7 @@ def _tasks(inputs: tuple[str, ...], common: Options) -> list[Task]:
     from syclade.host.answer.batch.table import check_matrices, is_table, read_table
     from syclade.host.answer.batch.task import Task, check_options, matrices_of, named
 
+    inputs = tuple(str(at_home(one)) if one.startswith("~") else one for one in inputs)
     if len(inputs) == 1 and is_table(Path(inputs[0])):
         tasks = read_table(Path(inputs[0]), common)
         check_matrices(Path(inputs[0]), tasks)

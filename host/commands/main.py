@@ -169,7 +169,7 @@ def _run(arguments: Sequence[str] | None, group: click.Group, name: str) -> int:
 
 def _usage_words(error: click.ClickException) -> str:
     """Return an error of click as other errors are written: what is wrong, and what to do."""
-    message = error.format_message().rstrip(".").replace(". (Did", " (did")
+    message = error.format_message().rstrip(".").replace(". (Did", " (did").replace(". Did", ": did")
     message = message[:1].lower() + message[1:]
     if not isinstance(error, click.UsageError) or error.ctx is None:
         return message

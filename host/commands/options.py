@@ -12,6 +12,7 @@ import click
 
 from syclade.host.ground.options import CODING, OPTIONS, Options, flag_of, options_of, quoted_names
 from syclade.host.ground.options.types import WEIGHTS_GIVEN, Type
+from syclade.host.ground.values import DOWNLOAD, at_home, is_address
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
@@ -86,8 +87,10 @@ class MatrixSource(click.ParamType[GivenMatrix]):
         """Return the path, or the stream of standard input."""
         if value == "":
             self.fail("the name is empty.", param, ctx)
+        if is_address(value):
+            self.fail(f"{value} is an address; {DOWNLOAD}", param, ctx)
         if value != "-":
-            return Path(value)
+            return at_home(value)
         if sys.stdin is None:
             self.fail("standard input is closed.", param, ctx)
         return sys.stdin.buffer
@@ -97,10 +100,12 @@ class _Name(click.Path):
     """A path. Access is checked at open time, which gives a better error."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; refuse an empty text, which would mean the current folder."""
+        """Return the path; refuse an empty text, which would mean the current folder, and an address."""
         if value == "":
             self.fail("the name is empty.", param, ctx)
-        return super().convert(value, param, ctx)
+        if isinstance(value, str) and is_address(value):
+            self.fail(f"{value} is an address; {DOWNLOAD}", param, ctx)
+        return super().convert(str(at_home(value)) if isinstance(value, str) else value, param, ctx)
 
 
 class _NameList(click.ParamType[str]):
@@ -113,7 +118,9 @@ class _NameList(click.ParamType[str]):
         from syclade.host.data.input.names import names_of_list
 
         flag = param.opts[0] if param is not None else self.name
-        return quoted_names(names_of_list(value, flag)) if value.startswith("@") else value
+        if not value.startswith("@"):
+            return value
+        return quoted_names(names_of_list(f"@{at_home(value[1:])}", flag))
 
 
 INPUT_FILE = _Name(path_type=Path)

@@ -6,13 +6,14 @@ import importlib
 import math
 import numbers
 import operator
+import re
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from syclade.host.ground.errors import OptionError
+from syclade.host.ground.errors import OptionError, SycladeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,17 +94,41 @@ def real(name: str, value: Any, error: type[OptionError] = OptionError) -> float
         return math.inf if value > 0 else -math.inf  # type: ignore[operator]
 
 
-def path_of(name: str, value: Any, error: type[Exception] = OptionError) -> Path:
+DOWNLOAD = "only paths of this machine can be read and written: download the file first"
+"""Advice where an address takes the place of a path."""
+
+_ADDRESS = re.compile(r"(?:https?|ftps?|sftp|s3|gs|az|file)://", re.IGNORECASE)
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an address on the network, such as https://…, and no path."""
+    return _ADDRESS.match(text) is not None
+
+
+def at_home(text: str) -> Path:
+    """Return a path in which `~/` is the user's home: shells leave it as it is in quotes, and after `=`."""
+    path = Path(text)
+    if text != "~" and not text.startswith("~/"):
+        return path
+    try:
+        return path.expanduser()
+    except RuntimeError:  # no home is known
+        return path
+
+
+def path_of(name: str, value: Any, error: type[SycladeError] = OptionError) -> Path:
     """Return the value as a path.
 
     Args:
         name: what the path is for.
         value: of any type.
-        error: the exception to raise if the value is neither text nor path, or if it is empty, which would
+        error: the exception to raise if the value is neither text nor path, an address, or empty, which would
             mean the current folder.
     """
     if isinstance(value, str) and not value:
         raise error(f"{name} has an empty name")
+    if isinstance(value, str) and is_address(value):
+        raise error(f"{name} is {value}, an address", hint=DOWNLOAD)
     try:
         return Path(value)
     except TypeError:

@@ -226,7 +226,7 @@ def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_unknown_command() -> None:
     done = in_a_process("infre")
     assert done.returncode == 2
-    assert "No such command 'infre'" in done.stderr
+    assert "no such command 'infre'" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -76,6 +76,7 @@ def test_a_missing_parameter_is_named(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("convert", "x", "--names", "1"), "no such option '--names': did you mean '--name-by'?\nhint: "),
         (("infer", "x", "--sede", "1"), "no such option '--sede' (did you mean one of: '"),
         (
             ("infer", "x", "--seed", "a"),

@@ -25,10 +25,11 @@ def calls(normal: float, cells: int = 4000, dropout: float = 0.15) -> NDArray[np
 
 def found(values: NDArray[np.uint8], **more: Any) -> tuple[str, ...]:
     result = syclade.infer(values, names=NAMES[: len(values)], support="none", device="native", **more)
-    (finding,) = [one for one in result.findings if isinstance(one, InAllCellsFinding)] or [None]
-    if finding is None:
+    findings = [one for one in result.findings if isinstance(one, InAllCellsFinding)]
+    if not findings:
         assert not any("if dropout is counted" in words for words in result.warnings)
         return ()
+    (finding,) = findings
     assert finding.warnings[0] in result.warnings
     return tuple(one.name for one in finding.found)
 

@@ -17,7 +17,7 @@ from syclade.host.data.input.textfile import read_text
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 from syclade.host.ground.options import OPTIONS, Options, checked, flag_of, quoted_names
 from syclade.host.ground.options.types import WEIGHTS_GIVEN
-from syclade.host.ground.values import shown
+from syclade.host.ground.values import at_home, shown
 
 __all__ = [
     "check_matrices",
@@ -48,10 +48,10 @@ def value_of(name: str, text: str, folder: Path) -> Any:
             raise OptionError(f"{flag_of(name)} is {shown(text)}", hint="use yes or no")
         return _FLAGS[text.lower()]
     if kind.name in ("file", "names", "tree", "labels"):
-        return str(folder / text)
+        return str(folder / at_home(text))
     if kind.name == "list":
         return quoted_names(
-            names_of_list(f"@{folder / text[1:]}" if text.startswith("@") else text, flag_of(name))
+            names_of_list(f"@{folder / at_home(text[1:])}" if text.startswith("@") else text, flag_of(name))
         )
     if kind.name in ("weights", "pair"):
         numbers = [_number(name, one, kind.name == "pair") for one in text.split()]
@@ -247,7 +247,7 @@ def _task(path: Path, line: int, row: dict[str, _Cell], common: Options) -> Task
         for column, one in row.items()
         if column.startswith(_LABEL)
     )
-    return Task(name, str(path.parent.absolute() / matrix.text), options, labels)
+    return Task(name, str(path.parent.absolute() / at_home(matrix.text)), options, labels)
 
 
 def _separator(header: str) -> str:

@@ -30,7 +30,7 @@ from syclade.host.ground.options import (
     is_given,
     options_of,
 )
-from syclade.host.ground.values import ParsedJson, counted, shown
+from syclade.host.ground.values import DOWNLOAD, ParsedJson, counted, is_address, shown
 
 __all__ = [
     "COLUMNS",
@@ -100,6 +100,8 @@ def matrices_of(given: Sequence[str]) -> list[Path]:
     """
     found: list[Path] = []
     missing = [one for one in given if not (is_there(one) or _MAGIC.search(one))]
+    if missing and is_address(missing[0]):
+        raise OptionError(f"{missing[0]} is an address", hint=DOWNLOAD)
     if missing:
         more = f" (nor {counted(len(missing) - 1, 'other input', 'other inputs')})" if missing[1:] else ""
         raise OptionError(f"there is no file or folder {missing[0]}{more}", hint=INPUTS)

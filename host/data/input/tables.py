@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.checks import Marks
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.formats.grid import ReadOptions
-from syclade.host.data.input.formats.h5ad import CODINGS, check_x, refuse_together
+from syclade.host.data.input.formats.h5ad import CODINGS, check_x, expression_hint, refuse_together
 from syclade.host.data.input.formats.hdf import PLACE
 from syclade.host.data.input.formats.likelihoods import calls_of, check_coding, odds_of_numbers
 from syclade.host.data.input.formats.reads import SHARES, Called, called, refuse_reads
@@ -184,7 +184,10 @@ def _genotypes(data: AnnData, options: ReadOptions) -> NDArray[np.uint8]:
             hint='give coding="scite" (2 homozygous, 3 missing) or coding="cyvcf2" (2 unknown, 3 homozygous)',
         )
     table = data.X if layer is None else data.layers[layer]
-    values = _numbers(np.asarray(table.toarray() if hasattr(table, "toarray") else table))
+    try:
+        values = _numbers(np.asarray(table.toarray() if hasattr(table, "toarray") else table))
+    except MatrixError as error:
+        raise MatrixError(error.message, hint=expression_hint(data.layers)) from None
     if layer is None:
         check_x(values, data.layers)
     if options.coding is not None:

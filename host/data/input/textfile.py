@@ -19,6 +19,9 @@ GZIP = b"\x1f\x8b"
 MOST_LINE = 2**23
 """Longest line, 8 MiB: a row of four million cells, or a tree of some hundred thousand nodes."""
 
+_ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+"""First bytes of ZIP archives, which .xlsx and .ods are, and of .xls."""
+
 FileErrorType = type[MatrixError] | type[TreeError] | type[TableError]
 
 
@@ -44,6 +47,9 @@ def as_lf(data: bytes, path: str | os.PathLike[str], error: FileErrorType) -> by
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise error("the file is in UTF-16", path=path, hint="save it as plain text (UTF-8)")
+    if data.startswith(_ARCHIVES):
+        hint = "save the table as text, with tabs (.tsv) or commas (.csv) between columns; unpack an archive"
+        raise error("the file is a spreadsheet (.xlsx, .xls) or a ZIP archive", path=path, hint=hint)
     data = data.removeprefix(codecs.BOM_UTF8)
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"\0" in data:
@@ -88,7 +94,10 @@ def read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
         with path_of("the file", path, error).open("rb") as stream:
             return _read_text_bytes(stream, path, error)
     except FileNotFoundError:
-        raise error("no such file", path=path) from None
+        home = str(path).startswith("~")
+        raise error(
+            "no such file", path=path, hint="~ stands for no folder here: write it out" if home else None
+        ) from None
     except IsADirectoryError:
         raise error("this is a directory, not a file", path=path) from None
     except OSError as problem:

@@ -39,7 +39,7 @@ from syclade.host.ground.values import Array, listed
 if TYPE_CHECKING:
     from h5py import Dataset, File, Group
 
-__all__ = ["CODINGS", "check_x", "read_h5ad", "refuse_together"]
+__all__ = ["CODINGS", "check_x", "expression_hint", "read_h5ad", "refuse_together"]
 
 CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
 """Our values for 0 to 3; cyvcf2's 2 is unknown and its 3 homozygous, as in scphylo's layer `genotype`."""
@@ -158,13 +158,29 @@ def _genotypes(file: File, options: ReadOptions, path: Path) -> NDArray[np.uint8
             f"{flag_of('coding', 'cyvcf2')} (2 unknown, 3 homozygous); for alternate reads, "
             f"{flag_of('total_layer')} NAME",
         )
-    values: NDArray[np.uint8] = _table(file, options.layer, coded, np.uint8, path)
+    try:
+        values: NDArray[np.uint8] = _table(file, options.layer, coded, np.uint8, path)
+    except MatrixError as error:
+        error.hint = error.hint or expression_hint(file.get("layers", ()))
+        raise
     if options.layer is None:
         check_x(values, file.get("layers", ()), path)
     genotypes: NDArray[np.uint8] = np.array(CODINGS[options.coding or "scite"], np.uint8)[values].T
     if options.coding is None or options.two is not None:  # a coding defines the meaning of 2
         genotypes = with_two(genotypes, options, str(path))
     return genotypes
+
+
+def expression_hint(layers: Iterable[str | None]) -> str:
+    """Return what to do about numbers that are no calls: expression has none, and layers may have them."""
+    others = sorted(str(name) for name in layers if name not in (None, _WRITTEN))
+    where = f"it has layers ({listed(others)}): for calls, " if others else "for calls in a layer, "
+    return (
+        "if these are counts of expression, they say nothing of mutations: call variants in the reads of the "
+        f"cells, such as by cellsnp-lite, whose folder is read; {where}{flag_of('layer')} NAME "
+        f"{flag_of('coding', 'scite')}; for numbers of reads, {flag_of('layer')} ALTERNATE "
+        f"{flag_of('total_layer')} ALL"
+    )
 
 
 def check_x(values: NDArray[np.uint8], layers: Iterable[str | None], path: Path | None = None) -> None:
