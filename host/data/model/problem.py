@@ -236,6 +236,7 @@ def make_problem(
     if of_cells:
         scale_bits = min(scale_bits, _choose_scale(scored.T, sizes, values))
     counts = np.bincount(scored.ravel(), minlength=len(sizes))
+    absent = model.at(model.start).log_table()[:, 0]
     class_of = np.full(256, len(values), dtype=np.uint8)
     class_of[list(values)] = range(len(values))
     return Problem(
@@ -245,9 +246,7 @@ def make_problem(
         multiplicity=multiplicity,
         column_of=column_of,
         scale_bits=scale_bits,
-        base=math.fsum(
-            (counts * model.at(model.start).log_table()[:, 0]).tolist()
-        ),  # the same on every processor
+        base=math.fsum((counts * absent).tolist()),  # BLAS would add in another order on other processors
         rate_tables=make_rate_tables(model, values, counts, math.ldexp(nat, -scale_bits)),
         octaves=octaves,
     )

@@ -18,10 +18,17 @@ from syclade.host.commands.export.hls.column_unit import (
     PROCESSES,
     STREAMS,
     Process,
-    Stream,
     column_functions,
     elements_at_once,
     streams_of,
+)
+from syclade.host.commands.export.hls.declarations import (
+    indented,
+    oneapi_kernel,
+    oneapi_pipe,
+    vitis_port,
+    vitis_stream,
+    vitis_stream_type,
 )
 from syclade.host.commands.export.hls.program import Loop
 from syclade.host.commands.export.hls.project import VECTORS, block, filled, no_lines, script
@@ -143,19 +150,14 @@ _IN_MEMORY = [(process, one) for process in PROCESSES for one in process.memory]
 _NAMES = {"NAME": "columns"}
 
 
-def _indented(text: str, depth: int) -> str:
-    pad = "    " * depth
-    return "".join(f"{pad}{line}\n" if line else "\n" for line in text.splitlines())
-
-
 def _body(process: Process, each: str = "for (u64 number = 0; number < count; number++)") -> str:
     """Return what a process does: it gets one column after another."""
     get = f"READ(own, columns_to_{process.name})"
     own = "const column own = {all_sizes[number], all_at_least[number]};"
     first = own if process.name == "fetch" else f"column own;\n{get}"
     before = f"{process.before}\n" if process.before else ""
-    inner = _indented(f"{first}\n{process.body}", 1)
-    return _indented(f"{before}{each} {{\n{inner}}}", 1)
+    inner = indented(f"{first}\n{process.body}", 1)
+    return indented(f"{before}{each} {{\n{inner}}}", 1)
 
 
 def _unroll(loop: Loop) -> Sequence[str]:
@@ -187,10 +189,6 @@ def _opencl_files() -> Mapping[str, str]:
     }
 
 
-def _vitis_stream(stream: Stream) -> str:
-    return f"hls::stream<{stream.type}>"
-
-
 def _vitis_pragmas(loop: Loop) -> Sequence[str]:
     factor = elements_at_once(loop)
     return ("#pragma HLS pipeline II=1", f"#pragma HLS unroll factor={factor}") if factor else ()
@@ -198,7 +196,7 @@ def _vitis_pragmas(loop: Loop) -> Sequence[str]:
 
 def _vitis_process(process: Process) -> str:
     arrays = [f"{kind} *{name}" for kind, name, _ in process.memory]
-    streams = [f"{_vitis_stream(stream)} &{stream.name}" for stream in streams_of(process)]
+    streams = [f"{vitis_stream_type(stream.type)} &{stream.name}" for stream in streams_of(process)]
     parameters = ",\n    ".join(["u64 count", *arrays, *streams])
     body = _body(process)
     for name in ("high", "low_part") if process.name == "elements" else ():
@@ -216,12 +214,8 @@ def _vitis_start(process: Process) -> str:
 
 def _vitis_files() -> Mapping[str, str]:
     pointers = ",\n    ".join(f"{kind} *{name}" for _, (kind, name, _) in _IN_MEMORY)
-    ports = [f"#pragma HLS interface m_axi port={name} bundle={name}\n" for _, (_, name, _) in _IN_MEMORY]
-    streams = [
-        f'    {_vitis_stream(one)} {one.name}("{one.name}");\n'
-        f"#pragma HLS stream variable={one.name} depth={one.depth}\n"
-        for one in STREAMS
-    ]
+    ports = [vitis_port(name, name) for _, (_, name, _) in _IN_MEMORY]
+    streams = [vitis_stream(one.name, one.type, one.depth) for one in STREAMS]
     parts = {
         "PROCESSES": "\n".join(map(_vitis_process, PROCESSES)),
         "POINTERS": pointers,
@@ -254,13 +248,9 @@ def _in_vectors(name: str) -> str:
 
 def _oneapi_kernel(process: Process) -> str:
     arrays = [f"{kind} *{name}" for kind, name, _ in process.memory]
-    parameters = ",\n    ".join(["sycl::queue &queue", "u64 count", *arrays])
-    return (
-        f"/* {process.meaning} */\nclass {process.name}_kernel;\n\n"
-        f"static sycl::event start_{process.name}(\n    {parameters})\n{{\n"
-        f"    return queue.single_task<{process.name}_kernel>([=]() [[intel::kernel_args_restrict]] {{\n"
-        f"{_indented(_body(process), 1)}    }});\n}}\n"
-    )
+    parameters = ",\n    ".join(["u64 count", *arrays])
+    started = oneapi_kernel(process.name, f"start_{process.name}", parameters, _body(process))
+    return f"/* {process.meaning} */\n{started}"
 
 
 def _oneapi_start() -> str:
@@ -268,20 +258,17 @@ def _oneapi_start() -> str:
     for process in PROCESSES:
         arrays = [_of_vectors(kind, name, "on_{0}.device") for kind, name, _ in process.memory]
         lines.append(f"start_{process.name}({', '.join(['queue', 'count', *arrays])});\n")
-    return _indented("".join([*lines, "queue.wait();\n"]), 2)
+    return indented("".join([*lines, "queue.wait();\n"]), 2)
 
 
 def _oneapi_files() -> Mapping[str, str]:
-    pipes = [
-        f"class {one.name}_id;\nusing {one.name} = Stream<{one.name}_id, {one.type}, {one.depth}>;\n"
-        for one in STREAMS
-    ]
+    pipes = [oneapi_pipe(one.name, one.type, one.depth) for one in STREAMS]
     names = dict.fromkeys(_in_vectors(name) for _, (_, name, _) in _IN_MEMORY)
     memories = [f'OnDevice on_{name}(queue, arrays.at("{name}"));\n' for name in names]
     parts = {
         "PIPES": "".join(pipes),
         "KERNELS": "\n".join(map(_oneapi_kernel, PROCESSES)),
-        "ON_DEVICE": _indented("".join(memories), 2),
+        "ON_DEVICE": indented("".join(memories), 2),
         "START": _oneapi_start(),
     }
     return {

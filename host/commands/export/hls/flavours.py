@@ -10,6 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from syclade.host.commands.export.hls import opencl_device, opencl_testbench
+from syclade.host.commands.export.hls.declarations import (
+    oneapi_kernel,
+    oneapi_pipe,
+    vitis_port,
+    vitis_stream,
+    vitis_stream_type,
+)
 from syclade.host.commands.export.hls.processes import (
     IO,
     PROCESSES,
@@ -81,8 +88,8 @@ def _vitis_pragmas(loop: Loop) -> Sequence[str]:
     return (f"#pragma HLS unroll factor={factor}",) if factor else ("#pragma HLS unroll",)
 
 
-def _vitis_stream(hop: Hop) -> str:
-    return f"hls::stream<{'wide' if hop.is_packed else hop.element}>"
+def _vitis_element(hop: Hop) -> str:
+    return "wide" if hop.is_packed else hop.element
 
 
 def _vitis_pointers() -> list[str]:
@@ -95,7 +102,7 @@ def _vitis_pointers() -> list[str]:
 
 def _vitis_process(process: str) -> str:
     """Return the function of a process; its streams are parameters."""
-    streams = [f"{_vitis_stream(hop)} &{hop.name}" for hop in streams_of(process)]
+    streams = [f"{vitis_stream_type(_vitis_element(hop))} &{hop.name}" for hop in streams_of(process)]
     first = ["u64 chains", "u64 states", *_vitis_pointers()] if process == IO else ["u64 passes"]
     body = io_body(_PARTITION) if process == IO else stage_body(process, _PARTITION)
     parameters = ",\n    ".join([*first, *streams])
@@ -111,14 +118,8 @@ def _vitis_start(process: str) -> str:
 
 def _vitis_files() -> Mapping[str, str]:
     pointers = ",\n    ".join(_vitis_pointers())
-    ports = [
-        f"#pragma HLS interface m_axi port=all_{one.name} bundle={one.name}\n" for one in io_parameters()
-    ]
-    streams = [
-        f'    {_vitis_stream(hop)} {hop.name}("{hop.name}");\n'
-        f"#pragma HLS stream variable={hop.name} depth={hop.depth}\n"
-        for hop in hops()
-    ]
+    ports = [vitis_port(f"all_{one.name}", one.name) for one in io_parameters()]
+    streams = [vitis_stream(hop.name, _vitis_element(hop), hop.depth) for hop in hops()]
     arrays = [
         f'arrays.at("{one.name}").data()' if one.c_type == "u64" else f'signed_of(arrays, "{one.name}")'
         for one in io_parameters()
@@ -154,14 +155,8 @@ def _oneapi_kernel(process: str) -> str:
     """Return the function that starts a process."""
     pointers = [f"{memory.c_type} *all_{memory.name}" for memory in io_parameters()]
     own = ["u64 chains", "u64 states", *pointers] if process == IO else ["u64 passes"]
-    parameters = ",\n    ".join(["sycl::queue &queue", *own])
     body = io_body() if process == IO else stage_body(process)
-    inner = "".join(f"    {line}\n" if line.strip() else "\n" for line in body.splitlines())
-    return (
-        f"class {process}_kernel;\n\nstatic sycl::event {process}_process(\n    {parameters})\n{{\n"
-        f"    return queue.single_task<{process}_kernel>([=]() [[intel::kernel_args_restrict]] {{\n{inner}"
-        "    });\n}\n"
-    )
+    return oneapi_kernel(process, f"{process}_process", ",\n    ".join(own), body)
 
 
 def _oneapi_start() -> str:
@@ -176,10 +171,7 @@ def _oneapi_start() -> str:
 
 
 def _oneapi_files() -> Mapping[str, str]:
-    pipes = [
-        f"class {hop.name}_id;\nusing {hop.name} = Stream<{hop.name}_id, {hop.element}, ({hop.depth})>;\n"
-        for hop in hops()
-    ]
+    pipes = [oneapi_pipe(hop.name, hop.element, f"({hop.depth})") for hop in hops()]
     memories = [
         f'        OnDevice on_{one.name}(queue, arrays.at("{one.name}"));\n' for one in io_parameters()
     ]
