@@ -32,8 +32,8 @@ HAS_PINNED_STACK = HAS_SYCL_WHEELS and sys.version_info < (3, 12)
 
 SHORT_SUPPORT = (
     "answer/batch", "answer/output", "answer/report", "chains/checkpoints", "chains/search", "commands",
-    "data/input", "device/cluster", "findings/cooptimal", "findings/test_clones_by_sample.py",
-    "findings/test_genotypes.py", "quality/studies", "test_inference.py",
+    "data/input", "device/cluster", "findings/consensus", "findings/cooptimal", "findings/test_clones_by_sample.py",
+    "findings/test_genotypes.py", "fuzz", "quality/studies", "test_inference.py",
 )  # fmt: skip
 """Folders whose tests need some support, but not a good one, which takes most of the time of an `infer`."""
 

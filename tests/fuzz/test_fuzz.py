@@ -6,8 +6,8 @@ import gc
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -18,7 +18,7 @@ from syclade.host.ground.errors import TreeError
 from tests.fuzz import __main__ as program
 from tests.fuzz import run
 from tests.fuzz.kinds import KINDS
-from tests.fuzz.run import Tally, fuzz
+from tests.fuzz.run import Kind, Tally, fuzz
 
 FEW, MANY = 100, 2000
 
@@ -41,12 +41,20 @@ def without_garbage() -> Iterator[None]:
     gc.unfreeze()
 
 
+@pytest.fixture(scope="module")
+def kind_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Kind]:
+    """Return a function that makes a kind of inputs once: some infer results first."""
+    return cache(lambda name: KINDS[name](tmp_path_factory.mktemp(name)))
+
+
 @pytest.mark.usefixtures("without_garbage")
 @pytest.mark.parametrize("inputs", [FEW, pytest.param(MANY, marks=pytest.mark.verification)])
 @pytest.mark.parametrize("name", KINDS)
-def test_nothing_but_results_and_errors_in_words(tmp_path: Path, name: str, inputs: int) -> None:
+def test_nothing_but_results_and_errors_in_words(
+    kind_of: Callable[[str], Kind], name: str, inputs: int
+) -> None:
     tally = Tally()
-    failures = list(fuzz(KINDS[name](tmp_path), 1, range(inputs), tally))
+    failures = list(fuzz(kind_of(name), 1, range(inputs), tally))
     assert not failures, failures[0]
     assert tally.taken > inputs / 10, "too many are refused to say anything of those that are taken"
     assert tally.refused > inputs / 10 or name == "caches", "hardly any input is damaged"
@@ -106,9 +114,8 @@ def test_hangs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "more than 0.2 s" in fault_of(Faulty())
 
 
-def test_equal_numbers_are_equal_inputs(tmp_path: Path) -> None:
-    for make in KINDS.values():
-        kind = make(tmp_path)
+def test_equal_numbers_are_equal_inputs(kind_of: Callable[[str], Kind]) -> None:
+    for kind in map(kind_of, KINDS):
         one, same, other = (repr(run.input_of(kind, seed, 5)) for seed in (1, 1, 2))
         assert one == same != other
 

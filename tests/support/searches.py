@@ -16,7 +16,8 @@ from syclade.host.chains.search.kernel import SearchState, Work, fresh_state
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import SearchRunner, make_search_runner
 from syclade.host.device.choice import choose_device
-from syclade.host.findings.support.rounds import Budget
+from syclade.host.findings.consensus.prevalence import DRAWS
+from syclade.host.findings.support.rounds import Budget, budget_for
 from tests.support.backends import Case
 from tests.support.did_all import assert_did_all
 
@@ -104,6 +105,13 @@ def slow_score(problem: SearchProblem, parents: NDArray[np.int32]) -> int:
     return total
 
 
-def shorten_support(monkeypatch: pytest.MonkeyPatch) -> None:
+def shorten_support(monkeypatch: pytest.MonkeyPatch, budget: Budget = Budget(128, 256, 1)) -> None:
     """Let support be of few samples: enough for tests of outputs, which need some, but not good ones."""
-    monkeypatch.setattr("syclade.host.findings.support.plan.budget_for", lambda *_, **__: Budget(128, 256, 1))
+    monkeypatch.setattr("syclade.host.findings.support.plan.budget_for", lambda *_, **__: budget)
+    monkeypatch.setattr("syclade.host.findings.consensus.prevalence.DRAWS", 200)
+
+
+def whole_support(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo `shorten_support` for a test that needs good support."""
+    monkeypatch.setattr("syclade.host.findings.support.plan.budget_for", budget_for)
+    monkeypatch.setattr("syclade.host.findings.consensus.prevalence.DRAWS", DRAWS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,26 @@ from syclade.host.data.trees.newick import from_newick
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.work import STEPS
 from syclade.host.findings.support import plan, stage
-from syclade.host.findings.support.rounds import CHAINS, Budget, budget_for, error_of
+from syclade.host.findings.support.rounds import CHAINS, Budget, error_of
 from syclade.host.findings.support.value import COLUMNS, Support
 from syclade.host.ground.errors import DeviceMemoryError, MatrixError, OptionError, OutputError
 from syclade.host.ground.signals import Stop
 from tests.support.did_all import assert_did_all
-from tests.support.searches import shorten_chains, shorten_support
+from tests.support.searches import shorten_chains, shorten_support, whole_support
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
 MADE = simulate(12, 6, 0.01, 0.2, 0.1, 4).matrix
+
+
+FEW = Budget(512, 1024, 2, 256)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_samples() -> Iterator[None]:
+    """Let support be of few samples, for tests that do not ask how good it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        shorten_support(patch, FEW)
+        yield
 
 
 def infer(**options: Any) -> syclade.Result:
@@ -118,7 +129,8 @@ def test_slots_agree(result: syclade.Result) -> None:
     assert infer(slots=1).summary() == result.summary()
 
 
-def test_full_support_ends_when_it_is_enough() -> None:
+def test_full_support_ends_when_it_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_support(monkeypatch)
     found = support_of(infer(support="full"))
     assert (found.level, found.enough) == ("full", True)
     assert found.sampled.ess >= 400
@@ -137,7 +149,8 @@ def test_annealed_trees_have_support(options: dict[str, Any]) -> None:
     assert len(support_of(found).edges) == 6
 
 
-def test_zygosity_and_one_mutation_have_support() -> None:
+def test_zygosity_and_one_mutation_have_support(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_support(monkeypatch)
     made = simulate(12, 6, 0.01, 0.1, 0.1, 4, fn_rate_hom=0.1, hom_rate=0.01).matrix
     found = syclade.infer(made, fp_rate=0.01, fn_rate=0.1, fn_rate_hom=0.1, hom_rate=0.01, device="native")
     assert support_of(found).sampled.ess > 100
@@ -227,7 +240,7 @@ def test_a_stop_leaves_the_support_of_the_rounds_that_ended(
     assert (early.interrupted, early.stopped_in, early.support) == (True, "support", None)
     assert early.stop_words == "stopped before the end: the tree is complete, but has no support"
     assert early.parents.tolist() == result.parents.tolist()
-    first = budget_for("full", 6, 12, doublets=False).first
+    first = FEW.first
     late = stopped_after(3 * CHAINS * first)
     found = support_of(late)
     assert (late.stopped_in, found.interrupted, found.steps) == ("support", True, 2 * first)
