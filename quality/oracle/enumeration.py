@@ -7,6 +7,7 @@ trees) take seconds.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -60,8 +61,12 @@ def move_probabilities(cuts: Cuts) -> tuple[Fraction, Fraction, Fraction]:
     )
 
 
+@lru_cache(maxsize=8)
 def kernel(n: int, cuts: Cuts, factor: Factor = neighbourhood_factor) -> Kernel:
-    """Return all proposals of all trees of n mutations; the probabilities of a tree's proposals sum to 1."""
+    """Return all proposals of all trees of n mutations; the probabilities of a tree's proposals sum to 1.
+
+    Do not change it: later calls return the same.
+    """
     probabilities = move_probabilities(cuts)
     return {tree: list(proposals(tree, probabilities, factor)) for tree in all_trees(n)}
 
@@ -156,15 +161,15 @@ def transition_matrix(chain_kernel: Kernel, scores: NDArray[np.float64], gamma: 
     float64 of shape (N, N); its rows sum to 1.
     """
     index = {tree: position for position, tree in enumerate(chain_kernel)}
+    ways = [(index[tree], index[way.target], way) for tree, own in chain_kernel.items() for way in own]
+    rows, columns = (np.array([one[end] for one in ways]) for end in (0, 1))
+    probabilities = np.array([float(way.probability) for _, _, way in ways])
+    factors = np.array([float(way.factor) for _, _, way in ways])
+    logarithms = gamma * (scores[columns] - scores[rows]) + np.log(factors)
+    accepted = probabilities * np.exp(np.minimum(0.0, logarithms))
     matrix = np.zeros((len(index), len(index)))
-    for tree, ways in chain_kernel.items():
-        row = index[tree]
-        for target, probability, factor in ways:
-            column = index[target]
-            logarithm = gamma * (scores[column] - scores[row]) + np.log(float(factor))
-            accepted = float(probability) * np.exp(min(0.0, logarithm))
-            matrix[row, column] += accepted
-            matrix[row, row] += float(probability) - accepted
+    np.add.at(matrix, (rows, columns), accepted)
+    np.add.at(matrix, (rows, rows), probabilities - accepted)
     return matrix
 
 

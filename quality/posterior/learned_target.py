@@ -87,9 +87,13 @@ def joint_scores(plan: Plan, trees: tuple[ParentVector, ...]) -> NDArray[np.floa
     )
 
 
-def joint_transitions(plan: Plan, trees: tuple[ParentVector, ...]) -> NDArray[np.float64]:
-    """Return the probability of each step between states: float64, shape (states, states), rows sum to 1."""
-    nats = joint_scores(plan, trees) * plan.problem.unit
+def joint_transitions(plan: Plan, nats: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probability of each step between states: float64, shape (states, states), rows sum to 1.
+
+    Args:
+        plan: the chain.
+        nats: scores of all trees with all grid positions, natural log: float64, shape (trees, places).
+    """
     of_trees, of_places = nats.shape
     joint = np.zeros((of_trees, of_places, of_trees, of_places))
     below = (0, *plan.move_below)

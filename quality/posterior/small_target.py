@@ -251,8 +251,8 @@ def make_target(plan: Plan) -> Target:
         tilt = Fraction(0)
     else:
         places, start = len(places_of(plan)), places_of(plan).index(plan.start_rates)
-        nats = joint_scores(plan, trees).ravel() * problem.unit
-        transitions = joint_transitions(plan, trees)
+        joint = joint_scores(plan, trees) * problem.unit
+        nats, transitions = joint.ravel(), joint_transitions(plan, joint)
         tilt = jump_imbalance(plan)
     posterior = enumeration.exact_posterior(nats, gamma)
     starts = np.zeros(len(posterior))

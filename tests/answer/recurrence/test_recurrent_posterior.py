@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -81,6 +82,13 @@ def target_of(plan: Plan, nats: NDArray[np.float64], which: NDArray[np.bool_]) -
     return Target(plan, trees, starts, posterior, transitions, imbalance, spectrum)
 
 
+@cache
+def target_with(mutations: int, way: str) -> Target:
+    """Return the target of the chain's own model, which several tests use."""
+    plan = small_plan(mutations, way)
+    return target_of(plan, scores_of(plan), allowed_trees(plan.labels))
+
+
 def scores_of(plan: Plan) -> NDArray[np.float64]:
     """Return the scores of all trees, natural log."""
     trees = all_trees(plan.labels)
@@ -122,9 +130,7 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
     ],
 )
 def test_the_chain_samples_its_posterior(device: str, samples: int, mutations: int, way: str) -> None:
-    plan = small_plan(mutations, way)
-    target = target_of(plan, scores_of(plan), allowed_trees(plan.labels))
-    assert check(target, device, samples).holds
+    assert check(target_with(mutations, way), device, samples).holds
 
 
 def test_targets_of_other_models_are_rejected() -> None:
@@ -143,9 +149,7 @@ def test_targets_of_other_models_are_rejected() -> None:
 
 @pytest.mark.parametrize(("way", "samples"), [("max", 20_000), ("doublets", 75_000), ("sum", 20_000)])
 def test_the_chain_of_another_mutation_or_rate_does_not(way: str, samples: int) -> None:
-    plan = small_plan(3, way)
-    target = target_of(plan, scores_of(plan), allowed_trees(4))
-    changed = small_plan(3, way)
+    target, changed = target_with(3, way), small_plan(3, way)
     settings = {**changed.score.defaults}
     settings |= {"pair_share": settings["pair_share"] - 2**28} if way == "doublets" else {}
     rates = changed if way == "doublets" else replace(changed, gamma=1.1)
@@ -178,8 +182,8 @@ def learned_target(plan: Plan) -> Target:
     trees, allowed = tuple(all_trees(plan.labels)), allowed_trees(plan.labels)
     places, start = len(places_of(plan)), places_of(plan).index(plan.start_rates)
     which = np.repeat(allowed, places)
-    nats = joint_scores(plan, trees).ravel()[which] * plan.problem.unit
-    transitions = joint_transitions(plan, trees)[np.ix_(which, which)]
+    joint = joint_scores(plan, trees) * plan.problem.unit
+    nats, transitions = joint.ravel()[which], joint_transitions(plan, joint)[np.ix_(which, which)]
     posterior = enumeration.exact_posterior(nats, plan.gamma)
     root = np.sqrt(posterior)
     scaled = root[:, None] * transitions / root
