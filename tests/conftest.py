@@ -32,7 +32,10 @@ HAS_PINNED_STACK = HAS_SYCL_WHEELS and sys.version_info < (3, 12)
 
 SHORT_SUPPORT = (
     "answer/batch", "answer/output", "answer/report", "chains/checkpoints", "chains/search", "commands",
-    "data/input", "device/cluster", "findings/consensus", "findings/cooptimal", "findings/test_clones_by_sample.py",
+    "data/input", "device/cluster", "findings/consensus/test_clone_tree.py",
+    "findings/consensus/test_consensus_files.py", "findings/consensus/test_likely_cells.py",
+    "findings/consensus/test_seeding.py", "findings/consensus/test_set_aside.py",
+    "findings/consensus/test_unplaced.py", "findings/cooptimal", "findings/test_clones_by_sample.py",
     "findings/test_genotypes.py", "fuzz", "quality/studies", "test_inference.py",
 )  # fmt: skip
 """Folders whose tests need some support, but not a good one, which takes most of the time of an `infer`."""

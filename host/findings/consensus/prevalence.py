@@ -48,6 +48,8 @@ _FEW_COLUMNS, _MORE_COLUMNS = 32, 8
 
 _SEED = 34
 
+_TINY = float(np.finfo(float).tiny)
+
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
@@ -195,7 +197,7 @@ def _drawn_shares(
     generator: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Return shares given the numbers of cells; among clones that no cell tells apart, from the prior."""
-    gammas = np.maximum(generator.standard_gamma(1.0 + counts), np.finfo(float).tiny)
+    gammas = np.maximum(generator.standard_gamma(1.0 + counts), _TINY)
     for clones in alike:
         parts = generator.standard_gamma(np.ones(len(clones)))
         gammas[clones] = gammas[clones].sum() * parts / parts.sum()

@@ -144,8 +144,9 @@ def test_clones_of_cells_have_the_posterior_of_their_mixture() -> None:
 
 
 @pytest.mark.statistical
-def test_intervals_contain_the_truth() -> None:
+def test_intervals_contain_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shares of clones are drawn, then cells, then observations; the true tree and rates are known."""
+    monkeypatch.setattr("syclade.host.findings.consensus.prevalence.DRAWS", 400)
     generator, rates = np.random.default_rng(5), Rates(0.01, 0.25)
     inside, halves, count = 0, 0, 0
     for seed in range(60):

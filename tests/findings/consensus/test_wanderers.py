@@ -30,7 +30,6 @@ from syclade.host.findings.consensus.relations import Relations, count_relations
 from syclade.host.findings.consensus.search import find_clone_tree
 from syclade.host.findings.unplaced import NO_OBSERVATION, UNCERTAIN, Unplaced
 from tests.support.clone_trees import samples_of
-from tests.support.searches import whole_support
 
 CHAIN = [12, 0, 1, 2, 0, 4, 5, 12, 7, 8, 9]
 """Eleven mutations: a trunk, two branches below it, and another lineage. Number 11 goes anywhere."""
@@ -118,7 +117,6 @@ def test_infer_sets_aside_a_mutation_without_a_sure_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A chain with two to six cells at a node, and a mutation that is missing: found by its places alone."""
-    whole_support(monkeypatch)
     values, ends = np.zeros((21, 84), dtype=np.uint8), np.cumsum([2, 4, 6] * 7)
     for depth in range(20):
         values[depth, ends[depth] :] = 1

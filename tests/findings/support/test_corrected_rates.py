@@ -21,8 +21,10 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.support import of_samples, rounds, stage
 from syclade.host.findings.support.plan import SupportPlan, make_support_plan
+from syclade.host.findings.support.rounds import Budget
 from syclade.host.ground.options import command_of
 from syclade.host.ground.signals import Stop
+from tests.support.searches import shorten_support
 
 LOW, FITTING = 21, 17
 """Seeds of matrices with many errors: the estimates of the first are far too low, those of the other fit."""
@@ -81,7 +83,9 @@ def test_one_mutation_of_many_cells_is_sampled_twice(monkeypatch: pytest.MonkeyP
 
 def test_chains_under_rates_that_do_not_fit_end_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last ones run to the end, whether their rates fit or not; those before end after few rounds."""
+    shorten_support(monkeypatch, Budget(512, 1024, 4, 256))
     monkeypatch.setattr(rounds, "enough", lambda sampled: False)
+    monkeypatch.setattr(RatePosterior, "fits", property(lambda found: found.sampled_under.fn_rate > 0.2))
     once, parts = stage._sampled, []
 
     def counted(planned: SupportPlan, *given: Any, **named: Any) -> Any:
@@ -98,6 +102,7 @@ def test_chains_under_rates_that_do_not_fit_end_early(monkeypatch: pytest.Monkey
     assert len(parts) > 1
     # Control: rates that never fit are those of whole chains at last, too.
     parts.clear()
+    monkeypatch.setattr(stage, "_MOST_CORRECTIONS", 2)
     monkeypatch.setattr(RatePosterior, "fits", False)
     inferred.__wrapped__(LOW)
     assert parts[-2:] == [(0.25, False), (1.0, False)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -29,9 +30,19 @@ from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.findings.consensus.cells import cells_on
 from syclade.host.findings.rates import RatesFinding
 from syclade.host.findings.support.of_samples import cell_shares
+from syclade.host.findings.support.rounds import Budget
 from syclade.host.ground.errors import OptionError, OutputError
+from tests.support.searches import shorten_support, whole_support
 
 FP, FN = 0.005, 0.16
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_samples() -> Iterator[None]:
+    """Let support be of few samples, for tests that do not ask how good the rates are."""
+    with pytest.MonkeyPatch.context() as patch:
+        shorten_support(patch, Budget(512, 1024, 2, 256))
+        yield
 
 
 @cache
@@ -44,9 +55,10 @@ def infer(made: Simulation, dropout: str = "auto") -> syclade.Result:
     return syclade.infer(made.matrix, fp_rate=FP, fn_rate=FN, device="native", seed=1, dropout=dropout)
 
 
-def test_rates_that_differ_are_found() -> None:
+def test_rates_that_differ_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_support(monkeypatch)
     made = simulated((0.01, 0.4))
-    found = infer(made)
+    found = infer.__wrapped__(made)
     assert found.support is not None
     dropout = found.support.dropout
     assert dropout is not None
