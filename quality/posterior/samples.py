@@ -107,7 +107,7 @@ def sample_chain(
 
 
 def _initial_states(plan: Plan, seed: int, chains: int) -> list[ChainState]:
-    """Return the chains before their first steps, as `initial_state` does; a tree of several is scored once."""
+    """Return the chains before their first steps, as `initial_state` does; each tree is scored once."""
     known: dict[bytes, ChainState] = {}
     states = []
     for chain in range(chains):

@@ -105,7 +105,10 @@ def slow_score(problem: SearchProblem, parents: NDArray[np.int32]) -> int:
     return total
 
 
-def shorten_support(monkeypatch: pytest.MonkeyPatch, budget: Budget = Budget(128, 256, 1)) -> None:
+LEAST_BUDGET = Budget(128, 256, 1)
+
+
+def shorten_support(monkeypatch: pytest.MonkeyPatch, budget: Budget = LEAST_BUDGET) -> None:
     """Let support be of few samples: enough for tests of outputs, which need some, but not good ones."""
     monkeypatch.setattr("syclade.host.findings.support.plan.budget_for", lambda *_, **__: budget)
     monkeypatch.setattr("syclade.host.findings.consensus.prevalence.DRAWS", 200)

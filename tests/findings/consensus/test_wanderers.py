@@ -28,8 +28,10 @@ from syclade.host.findings.consensus.evidence import conflicts_in, count_pairs
 from syclade.host.findings.consensus.find_consensus import PLACE, best_places, find_consensus, with_wanderers
 from syclade.host.findings.consensus.relations import Relations, count_relations
 from syclade.host.findings.consensus.search import find_clone_tree
+from syclade.host.findings.support.rounds import Budget
 from syclade.host.findings.unplaced import NO_OBSERVATION, UNCERTAIN, Unplaced
 from tests.support.clone_trees import samples_of
+from tests.support.searches import shorten_support
 
 CHAIN = [12, 0, 1, 2, 0, 4, 5, 12, 7, 8, 9]
 """Eleven mutations: a trunk, two branches below it, and another lineage. Number 11 goes anywhere."""
@@ -117,6 +119,7 @@ def test_infer_sets_aside_a_mutation_without_a_sure_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A chain with two to six cells at a node, and a mutation that is missing: found by its places alone."""
+    shorten_support(monkeypatch, Budget(1024, 8192, 3, 512))
     values, ends = np.zeros((21, 84), dtype=np.uint8), np.cumsum([2, 4, 6] * 7)
     for depth in range(20):
         values[depth, ends[depth] :] = 1
