@@ -26,6 +26,7 @@ from syclade.host.data.model.simulate import simulate
 from syclade.host.data.model.simulate_reads import ReadModel as SimulatedModel
 from syclade.host.data.model.simulate_reads import SimulatedReads, simulate_reads
 from syclade.host.device.choice import choose_device
+from syclade.host.findings import estimated_rates
 from syclade.host.findings.evidence import EvidenceFinding
 from syclade.host.findings.finding import CELLS, MUTATIONS, RESULT
 from syclade.host.ground.errors import CheckpointError, OptionError, RatesError
@@ -205,6 +206,23 @@ def test_reads_are_inferred_with_estimated_parameters() -> None:
         syclade.score(matrix, found.parents)
     with pytest.raises(OptionError, match="--seq-error without --evidence"):
         syclade.infer(calls, seq_error=0.1)
+
+
+def test_an_estimate_is_reported_once(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several searches estimate the parameters, each with levels of its own; a large matrix takes long."""
+    caplog.set_level("INFO", "syclade")
+    matrix = with_reads(overdispersion=0.03).made.matrix
+    syclade.infer(matrix, seed=1, support="none")
+    assert sum("levels of log odds" in words for words in caplog.messages) == 1
+    assert not any(words.startswith("estimating") for words in caplog.messages)
+    monkeypatch.setattr(estimated_rates, "_LARGE", 100)
+    caplog.clear()
+    syclade.infer(matrix, seed=1, support="none", seq_error=0.01)
+    (words,) = [one for one in caplog.messages if one.startswith("estimating")]
+    assert "--allelic-dropout, --overdispersion, --error-overdispersion first, by searches and fits" in words
+    assert "--seq-error" not in words
 
 
 def test_cells_and_mutations_against_the_tree_are_listed() -> None:

@@ -5,8 +5,9 @@ With doublets, short chains take the place of the searches, which do not know do
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from syclade.host.device.choice import Several
     from syclade.host.device.work import WorkDone
 
-__all__ = ["START", "Estimated", "Report", "RequestedRates", "ShortRuns", "refuse_bulk"]
+__all__ = ["START", "Estimated", "Report", "RequestedRates", "ShortRuns", "announce_estimate", "refuse_bulk"]
 
 START = {"fp_rate": 0.01, "fn_rate": 0.2}
 """Rates of the first search."""
@@ -50,6 +51,11 @@ _FEWEST_CELLS = 3
 
 _CHAINS, _STEPS, _GAMMA = 4, 20_000, 3.0
 """Short chains with doublets: their number, steps and exponent. They begin at the best tree so far."""
+
+_LARGE = 250_000
+"""Entries of a matrix from which an estimate takes so long that a message says what goes on."""
+
+logger = logging.getLogger("syclade.input")
 
 Report: TypeAlias = "Callable[[Progress, Callable[[int], float]], None]"
 """Called with the progress of a search, and the function that converts its scores to log-likelihoods."""
@@ -166,6 +172,7 @@ class RequestedRates:
             return Estimated(self.first(), (), (), doublets=doublets)
         if self.missing:
             self._refuse_nothing(matrix)
+            announce_estimate(matrix, self.missing)
         run = ShortRuns(matrix, device, seed, stop, report)
         found = self._by_searches(run)
         if isinstance(doublets, str):
@@ -240,6 +247,18 @@ def refuse_bulk(matrix: Matrix) -> None:
         what = "one cell, or one sample" if matrix.n_cells == 1 else f"{matrix.n_cells} cells, or samples"
         hint = "trees of single cells need many; bulk samples are not supported"
         raise RatesError(f"the matrix has {what}", hint=hint)
+
+
+def announce_estimate(matrix: Matrix, names: Sequence[str]) -> None:
+    """Report that parameters are estimated, if that takes long.
+
+    Args:
+        matrix: the matrix.
+        names: their options.
+    """
+    if matrix.values.size >= _LARGE and names:
+        flags = ", ".join(map(flag_of, names))
+        logger.info("estimating %s first, by searches and fits in turns, which takes longest", flags)
 
 
 class ShortRuns(NamedTuple):

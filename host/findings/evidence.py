@@ -24,7 +24,7 @@ from syclade.host.data.model.levels import Levels, floored, levels_of, log_odds_
 from syclade.host.data.model.reads import PARAMETERS, START, ReadLikelihood, fit_reads
 from syclade.host.data.model.recurrence import WithCopy
 from syclade.host.findings.doublets import genotypes_of
-from syclade.host.findings.estimated_rates import Estimated, Report, ShortRuns, refuse_bulk
+from syclade.host.findings.estimated_rates import Estimated, Report, ShortRuns, announce_estimate, refuse_bulk
 from syclade.host.findings.finding import (
     CELLS,
     MUTATIONS,
@@ -176,6 +176,7 @@ def weighed_by_estimate(
     own = None if options.dropout == AUTO_DROPOUT else options.dropout != SHARED_DROPOUT
     if names:
         refuse_bulk(matrix)
+        announce_estimate(matrix, names)
     start = replace(START, **given)
     model = fit_reads(matrix.evidence, None, start, names, by_mutation=own)
     now = _with_reads(matrix, model, options, names)

@@ -3,8 +3,9 @@
 The reader warns of mutations that are seen in nearly all cells. Dropout hides others: a germline variant that
 is lost in 15 % of the cells is seen in 85 %. The tree says which cells must have a mutation: those with
 another one below it. A germline variant is seen as often in the other cells; a mutation of the trunk is not,
-if some of them are normal. On 66 panels of 968 to 11,321 cells, this named 14 variants that were seen in
-fewer than 95 % of the cells: 13 germline ones, and one of a xenograft, which has no normal human cells.
+if some of them are normal. On 66 panels this named 14 variants that were seen in fewer than 95 % of the
+cells: 12 that are frequent in the population, an intronic one, and one of a xenograft, which has no normal
+human cells.
 """
 
 from __future__ import annotations
