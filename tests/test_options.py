@@ -236,6 +236,16 @@ def test_the_command_that_repeats_a_run() -> None:
     )
 
 
+def test_the_command_that_repeats_a_run_leaves_out_defaults() -> None:
+    options: dict[str, Any] = {name: row.default for name, row in OPTIONS.items()}
+    options |= {"seed": 1, "merge_homozygous": True, "move_probabilities": [0.55, 0.4, 0.05]}
+    assert command_of("m.csv", options) == "syclade infer m.csv --merge-homozygous"
+    options |= {"tree": "leaf", "move_probabilities": [0.4, 0.6], "merge_homozygous": False, "seed": 2}
+    assert command_of("m.csv", options) == "syclade infer m.csv --tree leaf --seed 2"
+    options |= {"move_probabilities": [0.5, 0.5]}
+    assert command_of("m.csv", options).endswith("--tree leaf --seed 2 --move-probs 0.5 0.5 0")
+
+
 def test_a_list_of_names_is_a_text_that_repeats_it() -> None:
     names = ("TP53", "KRAS, exon 2", 'the "first"', 'a,"b"')
     options = given_of(Options(exclude_mutations=names))

@@ -11,7 +11,14 @@ from typing import Any, TypedDict
 
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options.table import GROUPS, Options
-from syclade.host.ground.options.types import WEIGHTS, WEIGHTS_GIVEN, Names, Type
+from syclade.host.ground.options.types import (
+    DEFAULT_LEAF_MOVE_PROBABILITIES,
+    DEFAULT_MOVE_PROBABILITIES,
+    WEIGHTS,
+    WEIGHTS_GIVEN,
+    Names,
+    Type,
+)
 from syclade.host.ground.values import device_name, path_of, real, shown, whole
 
 __all__ = [
@@ -161,11 +168,14 @@ def command_of(matrix: str, options: Mapping[str, Any]) -> str:
 
     Args:
         matrix: path of the matrix.
-        options: plain values by the names of the options; None and False are not given.
+        options: plain values by the names of the options; None, False and defaults are left out.
     """
     words = ["syclade", "infer", matrix]
+    usual = DEFAULT_LEAF_MOVE_PROBABILITIES if options.get("tree") == "leaf" else DEFAULT_MOVE_PROBABILITIES
     for name, value in options.items():
-        if value is None or value is False:
+        if value is None or value is False or value == OPTIONS[name].default:
+            continue
+        if name == "move_probabilities" and tuple(value) == usual:
             continue
         words.append(flag_of(name))
         if value is not True:

@@ -204,14 +204,14 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
         "Provenance",
     ):
         assert heading in page.text
-    assert re.search(r"syclade infer .*--fp-rate 0.001 --fn-rate 0.2 .*--seed 1 ", page.text)
+    assert re.search(r"syclade infer .*--fp-rate 0.001 --fn-rate 0.2 .*--max-trees 3", page.text)
 
 
 def test_the_command_repeats_the_run() -> None:
     result = result_of(12, 4)
     command = command_of("MATRIX", result.options)
     assert "--chains 2 --steps 300" in command
-    assert "--move-probs" in command
+    assert "--move-probs" not in command  # those by default
 
 
 def summary_of(result: syclade.Result) -> tuple[str, str, str]:
