@@ -88,7 +88,9 @@ except syclade.SycladeError as error:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
+    # A package of the stack has such warnings, which come when there is no bytecode of it yet.
+    command = [sys.executable, "-W", "ignore::SyntaxWarning", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.sycl
