@@ -6,10 +6,11 @@ have one posterior, of which the tables of clones and of cells are made (`Mixtur
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,19 +105,19 @@ class CloneCells:
         sure = int((self.probability.max(axis=0, initial=0.0) >= SURE).sum())
         return f"{sure} {'is' if sure == 1 else 'are'} of one with a probability of at least {SURE}"
 
-    @property
+    @cached_property
     def best(self) -> NDArray[np.int32]:
         """int32, shape (cells,): the most probable clone; of equal ones, the first."""
         return np.asarray(self.probability.argmax(axis=0), dtype=np.int32)
 
-    @property
+    @cached_property
     def runner_up(self) -> NDArray[np.int32]:
         """int32, shape (cells,): the second most probable clone; of equal ones, the first."""
         others = self.probability.copy()
         np.put_along_axis(others, self.best[None].astype(np.int64), -1.0, axis=0)
         return np.asarray(others.argmax(axis=0), dtype=np.int32)
 
-    @property
+    @cached_property
     def runner_up_probability(self) -> NDArray[np.float64]:
         """float64, shape (cells,): probability of the second most probable clone."""
         return np.asarray(
@@ -151,24 +152,57 @@ def cells_on(
     Raises:
         MatrixError: there are homozygous mutations and no rates for them.
     """
-    has = tree.within[tree.clone_of].T.astype(np.float64)  # (clones, n)
+    if fn_rates is None and doublets is None and not isinstance(rates, Levels):
+        values, weights = scored_values(matrix, rates), rates.weights()
+        carried = [_sums_at_clones(tree, values == value) for value in range(MISSING)]
+        score = weights[0] * carried[0] + weights[1] * carried[1] + weights[2] * carried[2]
+        best = score.argmax(axis=0)[np.newaxis]
+        tail = _tails(values, [np.take_along_axis(of, best, axis=0)[0] for of in carried], rates)
+        return CloneCells(_shares(score), tail, None, specimens)
     gains = mutation_gains(matrix, rates, fn_rates)
-    score = _scores(has, gains, matrix, rates) if fn_rates is None else has @ gains
+    score = _sums_at_clones(tree, gains)
+    has = tree.within[tree.clone_of].T  # (clones, n)
     best = has[score.argmax(axis=0)].T  # (n, cells)
-    share = np.exp(score - score.max(axis=0))
     pairs = None
     if doublets is not None:
         pairs = _doublets_on(tree, gains, doublets, specimens)
-        both = np.maximum(has[pairs.first], has[pairs.second]).T
+        both = (has[pairs.first] | has[pairs.second]).T
         better = (both * gains).sum(axis=0) > (best * gains).sum(axis=0)
         best = np.where(better, both, best)
     if isinstance(rates, Levels):
-        tail = misfit_bounds(gains, best > 0.0, axis=0)
+        tail = misfit_bounds(gains, best, axis=0)
     else:
         mean = rates if fn_rates is None else replace(rates, fn_rate=float(fn_rates.mean()))
         values = scored_values(matrix, rates)
-        tail = _tails(values, [(best * (values == value)).sum(axis=0) for value in range(MISSING)], mean)
-    return CloneCells(share / share.sum(axis=0), tail, pairs, specimens)
+        tail = _tails(values, [(best & (values == value)).sum(axis=0) for value in range(MISSING)], mean)
+    return CloneCells(_shares(score), tail, pairs, specimens)
+
+
+def _shares(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return likelihoods relative to the sum over all clones, from their logarithms: (clones, cells)."""
+    share = np.exp(score - score.max(axis=0))
+    return np.asarray(share / share.sum(axis=0))
+
+
+def _sums_at_clones(tree: CloneTree, rows: NDArray[Any]) -> NDArray[Any]:
+    """Return the sum of the rows of the mutations that a cell of each clone has.
+
+    A clone has those of its parent, which comes before it, and its own. The order of the additions is that of
+    the tree, on every processor.
+
+    Args:
+        tree: the clone tree.
+        rows: bool or float64, shape (n, cells).
+
+    Returns:
+        int32 or float64, shape (clones, cells).
+    """
+    kind = np.dtype(np.int32 if rows.dtype == np.bool_ else np.float64)
+    sums = np.zeros((tree.clones, rows.shape[1]), dtype=kind)
+    for clone, (parent, own) in enumerate(zip(tree.parents.tolist(), tree.members, strict=True)):
+        if clone:
+            np.add(sums[parent], rows[own].sum(axis=0, dtype=kind), out=sums[clone])
+    return sums
 
 
 def mutation_gains(
@@ -184,17 +218,6 @@ def mutation_gains(
     if fn_rates is None:
         return entry_weights(matrix, rates)
     return mutation_weights(scored_values(matrix, rates), error_rates(rates).fp_rate, fn_rates)
-
-
-def _scores(
-    has: NDArray[np.float64], gains: NDArray[np.float64], matrix: Matrix, rates: ObservationModel
-) -> NDArray[np.float64]:
-    """Return the score of each cell at each clone: float64, shape (clones, cells); of calls, from counts."""
-    if isinstance(rates, Levels):
-        return np.asarray(has @ gains)
-    values, weights = scored_values(matrix, rates), rates.weights()
-    carried = [has @ (values == value).astype(np.float64) for value in range(MISSING)]  # exact: whole numbers
-    return np.asarray(weights[0] * carried[0] + weights[1] * carried[1] + weights[2] * carried[2])
 
 
 def _doublets_on(
@@ -232,7 +255,7 @@ def _doublets_on(
 
 
 def _tails(
-    values: NDArray[np.uint8], carried: list[NDArray[np.float64]], rates: Rates
+    values: NDArray[np.uint8], carried: Sequence[NDArray[np.int_]], rates: Rates
 ) -> NDArray[np.float64]:
     """Return the tail probability of each cell at its clone: float64, shape (cells,).
 
@@ -246,21 +269,22 @@ def _tails(
     """
     zeros, seen = (values == 0).sum(axis=0), ((values == 1) | (values == 2)).sum(axis=0)
     missed = carried[0].astype(np.int64)
-    present = missed + (carried[1] + carried[2]).astype(np.int64)
+    present = missed + carried[1] + carried[2]
     false = seen - (present - missed)
     absent = zeros + seen - present
     table = rates.log_table()[0]
     logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, len(values) + 1)))))
     fn, fp = float(np.exp(table[1])), float(-np.expm1(table[0]))
     weights = np.log([fn / (1.0 - fn), fp / (1.0 - fp)])
-    tails = np.empty(values.shape[1])
-    for cell, (n1, k1, n0, k0) in enumerate(
-        zip(present.tolist(), missed.tolist(), absent.tolist(), false.tolist(), strict=True)
-    ):
+    kinds, kind_of = np.unique(np.stack((present, missed, absent, false)), axis=1, return_inverse=True)
+    of_missed = cache(lambda count: _binomial(count, fn, logs))
+    of_false = cache(lambda count: _binomial(count, fp, logs))
+    tails = np.empty(kinds.shape[1])
+    for at, (n1, k1, n0, k0) in enumerate(kinds.T.tolist()):
         sums = weights[0] * np.arange(n1 + 1)[:, np.newaxis] + weights[1] * np.arange(n0 + 1)
-        likely = np.outer(_binomial(n1, fn, logs), _binomial(n0, fp, logs))
-        tails[cell] = min(1.0, likely[sums <= sums[k1, k0]].sum())
-    return tails
+        likely = np.outer(of_missed(n1), of_false(n0))
+        tails[at] = min(1.0, likely[sums <= sums[k1, k0]].sum())
+    return np.asarray(tails[kind_of.ravel()])
 
 
 def _binomial(n: int, p: float, logs: NDArray[np.float64]) -> NDArray[np.float64]:
