@@ -223,19 +223,21 @@ def expected_counts(
     tree = tree_of_matrix(matrix, parents)
     values, weights = scored_values(matrix, rates), rates.weights()
     shares = np.full(len(tree), 1.0 / len(tree)) if shares is None else shares
-    best = np.full(matrix.n_cells, -np.inf)
-    for counts in path_counts(values, tree):
-        np.maximum(best, weights @ counts, out=best)
-    total, expected = np.zeros(matrix.n_cells), np.zeros((4, matrix.n_cells))
     at_node = np.empty((len(tree), matrix.n_cells))
-    for place, counts in enumerate(path_counts(values, tree)):
-        at_node[place] = shares[place] * np.exp(weights @ counts - best)
-        total += at_node[place]
-        expected += at_node[place] * counts
-    on_path = (expected / total).sum(axis=1)
-    table = np.column_stack([np.bincount(values.ravel(), minlength=4) - on_path, on_path])
-    at_node /= total
-    return table, shares_of(at_node.sum(axis=1), matrix.n_cells)
+    for scores, counts in zip(at_node, path_counts(values, tree), strict=True):
+        scores[:] = weights[0] * counts[0] + weights[1] * counts[1] + weights[2] * counts[2]
+    at_node -= at_node.max(axis=0)
+    np.exp(at_node, out=at_node)
+    at_node *= shares[:, np.newaxis]
+    at_node /= at_node.sum(axis=0)
+    found = shares_of(at_node.sum(axis=1), matrix.n_cells)
+    order, on_path = preorder(tree), np.zeros(4)
+    place_of = np.argsort(order)
+    for place in range(len(order) - 1, 0, -1):  # from here on, each has what is below it, too
+        node, below = order[place], at_node[place]
+        on_path += np.bincount(values[node], weights=below, minlength=4)
+        at_node[place_of[tree[node]]] += below
+    return np.column_stack([np.bincount(values.ravel(), minlength=4) - on_path, on_path]), found
 
 
 def _at_fitted_shares(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.float64]:
