@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.answer import request
 from syclade.host.chains.backends.stages.described import stage_kernels
 from syclade.host.chains.backends.stages.launcher import TIMED_STEPS
 from syclade.host.chains.backends.stages.opening import check_plan
+from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.moves import MOVES
 from syclade.host.commands.export.manifest import exported_kernels
@@ -79,7 +82,9 @@ def test_more_chains_than_states_in_flight(fused: syclade.Result) -> None:
     assert result.slots == 2
 
 
-def test_chains_may_stop_by_the_rule() -> None:
+def test_chains_may_stop_by_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = partial(StoppingRule, round_steps=1000, least_steps=2000, most_steps=40_000)
+    monkeypatch.setattr(request, "StoppingRule", short)
     separate, fused = (
         infer(stages=stages, steps=None, chains=4, method="chain") for stages in ("separate", "fused")
     )
