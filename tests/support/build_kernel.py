@@ -1,17 +1,23 @@
-"""Script that builds a kernel with the CPU device's compiler, which reports scalar loops on standard error.
+"""Script that builds kernels with the CPU device's compiler, which reports scalar loops on standard error.
 
-The kernel is that of a run: precompiled, with specialisation constants.
+The kernels are those of runs: precompiled, with specialisation constants.
 
-Arguments: an encoding, cells, mutations and, unless it is max, the score; or `control`, a kernel that is
-known not to be vectorised.
+Arguments: for each kernel a word with an encoding, cells, mutations and the score; or `control`, a kernel
+that is known not to be vectorised. After each kernel, a line on standard error is `END`.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from syclade.host.device.compile.kernel import Kernel
+
+END = "---- the end of a kernel"
 
 
 def make_control(lanes: int) -> Any:
@@ -37,11 +43,8 @@ def make_control(lanes: int) -> Any:
     return branch_by_lane
 
 
-def main(arguments: list[str]) -> None:
-    """Build one kernel from its SPIR-V."""
-    from syclade.host.chains.encodings import for_device
-    from syclade.host.device.choice import choose_device
-    from syclade.host.device.compile.kernel import Kernel, Record
+def main(kernels: list[str]) -> None:
+    """Build each kernel from its SPIR-V."""
     from syclade.host.device.compile.program import _specialised, spirv_of
     from syclade.host.device.workarounds import prepare
 
@@ -49,38 +52,42 @@ def main(arguments: list[str]) -> None:
     import dpctl
     import dpctl.program
 
-    queue, device = dpctl.SyclQueue("opencl:cpu:0"), choose_device("cpu")
-    if arguments == ["control"]:
-        from syclade.kernels.arguments import STATE, Argument
+    queue = dpctl.SyclQueue("opencl:cpu:0")
+    for words in kernels:
+        kernel = control_kernel() if words == "control" else chain_kernel_of(*words.split())
+        dpctl.program.create_program_from_spirv(queue, _specialised(spirv_of(queue, kernel), kernel))
+        os.write(2, f"{END}\n".encode())  # as the compiler writes
 
-        types = {"values": "int32", "shared": "int32", "steps": "int64"}
-        flat = tuple(Argument(name, STATE, dtype, (64,), "") for name, dtype in types.items())
-        factory = "tests.support.build_kernel:make_control"
-        kernel = Kernel("control", factory, {}, {"lanes": 16}, (Record("Given", flat),), "work-group", 16)
-    else:
-        from syclade.host.chains.encodings import make_encoding
-        from syclade.host.chains.plan import chain_kernel, make_plan
-        from syclade.host.chains.scores.score import score_named
-        from syclade.host.data.model.problem import make_problem
-        from syclade.host.data.model.rates import Rates
-        from syclade.host.data.model.simulate import simulate
-        from syclade.kernels.target.sycl_traits import TRAITS
 
-        encoding, cells, mutations = arguments[0], int(arguments[1]), int(arguments[2])
-        matrix = simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix
-        if encoding == "clade":
-            from syclade.host.chains.encodings.bits import CladeEncoding
-            from syclade.host.chains.plan import make_leaf_plan
-            from syclade.host.data.model.problem import make_leaf_problem
+def control_kernel() -> Kernel:
+    from syclade.host.device.compile.kernel import Kernel, Record
+    from syclade.kernels.arguments import STATE, Argument
 
-            leaf = make_leaf_problem(matrix, Rates(1e-6, 0.25))
-            kernel = chain_kernel(make_leaf_plan(leaf), for_device(device, CladeEncoding(leaf, TRAITS)))
-        else:
-            score = arguments[3] if len(arguments) > 3 else "max"
-            problem = make_problem(matrix, Rates(1e-6, 0.25), octaves=score == "sum")
-            plan = make_plan(problem, score=score_named(score, problem))
-            kernel = chain_kernel(plan, for_device(device, make_encoding(encoding)(problem, TRAITS)))
-    dpctl.program.create_program_from_spirv(queue, _specialised(spirv_of(queue, kernel), kernel))
+    types = {"values": "int32", "shared": "int32", "steps": "int64"}
+    flat = tuple(Argument(name, STATE, dtype, (64,), "") for name, dtype in types.items())
+    factory = "tests.support.build_kernel:make_control"
+    return Kernel("control", factory, {}, {"lanes": 16}, (Record("Given", flat),), "work-group", 16)
+
+
+def chain_kernel_of(encoding: str, cells: str, mutations: str, score: str) -> Kernel:
+    from syclade.host.chains.encodings import for_device, make_encoding
+    from syclade.host.chains.encodings.bits import CladeEncoding
+    from syclade.host.chains.plan import chain_kernel, make_leaf_plan, make_plan
+    from syclade.host.chains.scores.score import score_named
+    from syclade.host.data.model.problem import make_leaf_problem, make_problem
+    from syclade.host.data.model.rates import Rates
+    from syclade.host.data.model.simulate import simulate
+    from syclade.host.device.choice import choose_device
+    from syclade.kernels.target.sycl_traits import TRAITS
+
+    device = choose_device("cpu")
+    matrix = simulate(int(cells), int(mutations), 1e-6, 0.25, 0.25, 1).matrix
+    if encoding == "clade":
+        leaf = make_leaf_problem(matrix, Rates(1e-6, 0.25))
+        return chain_kernel(make_leaf_plan(leaf), for_device(device, CladeEncoding(leaf, TRAITS)))
+    problem = make_problem(matrix, Rates(1e-6, 0.25), octaves=score == "sum")
+    plan = make_plan(problem, score=score_named(score, problem))
+    return chain_kernel(plan, for_device(device, make_encoding(encoding)(problem, TRAITS)))
 
 
 if __name__ == "__main__":

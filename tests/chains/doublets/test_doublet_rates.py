@@ -19,7 +19,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 
 def check(target: Target, device: str, samples: int) -> PosteriorCase:
-    return judge(target, sample_chain(target, choose_device(device), "auto", samples, seed=1, slots=512))
+    return judge(target, sample_chain(target, choose_device(device), "auto", samples, seed=1, slots=128))
 
 
 @pytest.mark.statistical

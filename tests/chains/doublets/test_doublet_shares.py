@@ -30,6 +30,7 @@ from tests.suites.rows.doublets import CASES, plan_with_shares
 from tests.suites.test_shares import p_value
 from tests.support.backends import Backend, Case
 from tests.support.dirichlet import log_probabilities
+from tests.support.searches import shorten_support
 
 SEED = 5
 
@@ -74,13 +75,17 @@ def test_first_nodes_of_doublets_are_weighted_by_all_partners() -> None:
         np.testing.assert_allclose((terms.scores + terms.partners)[own][:, column_of], expected, atol=1e-9)
 
 
-def log_posterior_weights(plan: Plan, rate: float, *, shares: bool = True) -> NDArray[np.float64]:
-    """Return log P(D, T) + constant for all trees: a sum over all nodes, and pairs of nodes, of all cells.
+@cache
+def placed_cells(
+    mutations: int, cells: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]:
+    """Return all placements of the cells, at nodes and pairs of nodes.
 
-    Given the numbers of cells at the nodes, where doublets count twice, the integral over the shares is the
-    Dirichlet-multinomial distribution. Without shares, all nodes are equally probable.
+    Returns:
+        How many cells each placement has at each node, where doublets count twice, (placements, nodes);
+        which cells are doublets, (placements, cells); and log P(D | T, placement), (trees, placements).
     """
-    nodes, cells = plan.problem.nodes, len(plan.problem.column_of)
+    plan, nodes = small_plan(mutations, cells), mutations + 1
     single = [(node, node, 1) for node in range(nodes)]
     kinds = np.array(single + [(v, w, 2) for v, w in itertools.product(range(nodes), repeat=2)])
     places = np.array(list(itertools.product(range(len(kinds)), repeat=cells)))
@@ -93,14 +98,26 @@ def log_posterior_weights(plan: Plan, rate: float, *, shares: bool = True) -> ND
         ],
         axis=1,
     )
-    prior = log_probabilities(counts) if shares else -counts.sum(axis=1) * np.log(nodes)
-    prior = prior + np.where(is_pair, np.log(rate), np.log1p(-rate)).sum(axis=1)
     logs = []
-    for tree in all_trees(plan.problem.mutations):
+    for tree in all_trees(mutations):
         scores = pair_scores(plan, np.array(tree, dtype=np.int32)) * plan.problem.unit
-        data = scores[at[..., 0], at[..., 1], np.arange(cells)].sum(axis=1)
-        logs.append(np.logaddexp.reduce(prior + data))
-    return np.array(logs)
+        logs.append(scores[at[..., 0], at[..., 1], np.arange(cells)].sum(axis=1))
+    return counts, is_pair, np.array(logs)
+
+
+def log_posterior_weights(
+    mutations: int, cells: int, rate: float, *, shares: bool = True
+) -> NDArray[np.float64]:
+    """Return log P(D, T) + constant for all trees: a sum over all nodes, and pairs of nodes, of all cells.
+
+    Given the numbers of cells at the nodes, where doublets count twice, the integral over the shares is the
+    Dirichlet-multinomial distribution. Without shares, all nodes are equally probable.
+    """
+    counts, is_pair, logs = placed_cells(mutations, cells)
+    prior = log_probabilities(counts) if shares else -counts.sum(axis=1) * np.log(mutations + 1)
+    prior = prior + np.where(is_pair, np.log(rate), np.log1p(-rate)).sum(axis=1)
+    weights: NDArray[np.float64] = np.logaddexp.reduce(prior + logs, axis=1)
+    return weights
 
 
 def small_matrix(mutations: int, cells: int) -> Matrix:
@@ -141,19 +158,22 @@ def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.in
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("mutations", "cells"), [(2, 5), (3, 4)])
-def test_chains_sample_the_posterior_with_shares(mutations: int, cells: int) -> None:
+@pytest.mark.parametrize(
+    ("mutations", "cells", "chains"),
+    [(3, 4, 100), *(pytest.param(*size, 200, marks=pytest.mark.verification) for size in ((2, 5), (3, 4)))],
+)
+def test_chains_sample_the_posterior_with_shares(mutations: int, cells: int, chains: int) -> None:
     """The visits reject the posteriors of uniformly random nodes, and of fewer doublets."""
-    plan, found = small_plan(mutations, cells), visits(mutations, cells, 200, 60)
-    assert p_value(log_posterior_weights(plan, RATE), found) > 0.005
-    assert p_value(log_posterior_weights(plan, RATE, shares=False), found) < 1e-6
-    assert p_value(log_posterior_weights(plan, 0.01), found) < 1e-4
+    found = visits(mutations, cells, chains, 60)
+    assert p_value(log_posterior_weights(mutations, cells, RATE), found) > 0.005
+    assert p_value(log_posterior_weights(mutations, cells, RATE, shares=False), found) < 1e-6
+    assert p_value(log_posterior_weights(mutations, cells, 0.01), found) < 1e-4
 
 
 @pytest.mark.statistical
 def test_support_is_that_of_all_trees() -> None:
     """The control is the posterior of uniformly random nodes."""
-    rate, plan = 0.3, small_plan(3, 4)
+    rate = 0.3
     result = syclade.infer(small_matrix(3, 4), fp_rate=0.05, fn_rate=0.3, doublets=rate, device="native")
     support = result.support
     assert support is not None
@@ -162,7 +182,7 @@ def test_support_is_that_of_all_trees() -> None:
     is_edge = np.array(list(all_trees(3)))[:, :-1] == result.parents[:-1]
 
     def agrees(*, shares: bool) -> bool:
-        logs = log_posterior_weights(plan, rate, shares=shares)
+        logs = log_posterior_weights(3, 4, rate, shares=shares)
         edges = np.exp(logs - np.logaddexp.reduce(logs)) @ is_edge
         error = 5 * np.sqrt(edges * (1 - edges) / size) + 1e-3
         return bool((np.abs(support.edges - edges) < error).all())
@@ -187,7 +207,8 @@ def test_calls_are_of_the_sampled_trees_and_shares() -> None:
     np.testing.assert_allclose(doublet_shares(plan.problem, trees, shares, RATE), expected, atol=1e-4)
 
 
-def test_tables_of_a_result_count_doublets() -> None:
+def test_tables_of_a_result_count_doublets(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_support(monkeypatch)
     result = syclade.infer(small_matrix(3, 12), fp_rate=0.05, fn_rate=0.3, doublets=0.3, device="native")
     assert result.consensus is not None
     assert result.support is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,13 @@ def staged(device: str, plan: Plan, slots: int) -> Iterator[StagedRunner]:
         runner.close()
 
 
+@cache
+def expected_of(case: Case, slots: int, chains: int, steps: int) -> Outcome:
+    """Return the outcome of chains of the fallback, which the tests of all devices share."""
+    with NUMPY.runner(case.plan(), slots, SEED) as fallback:
+        return run_chains(fallback, chains=chains, steps=steps)
+
+
 def assert_equal_outcomes(one: Outcome, other: Outcome) -> None:
     np.testing.assert_array_equal(one.best_scores, other.best_scores)
     np.testing.assert_array_equal(one.tallies, other.tallies)
@@ -85,8 +93,7 @@ def test_the_bits_are_those_of_the_fallback(
     """Run fewer slots than stages, slightly more, and many; other chains take the slots of finished ones."""
     plan = Case(n, m).plan()
     for slots, chains, steps in ((1, 2, 30), (6, 8, 20), (24, 24, 10)):
-        with NUMPY.runner(plan, chains, SEED) as fallback:
-            expected = run_chains(fallback, chains=chains, steps=steps)
+        expected = expected_of(Case(n, m), chains, chains, steps)
         with staged(device, plan, slots) as runner:
             found = run_chains(runner, chains=chains, steps=steps)
             report = runner.report()
@@ -127,9 +134,9 @@ def test_the_bits_are_those_of_the_fused_kernel_at_every_stop(device: str) -> No
 )
 def test_other_inputs_and_settings(device: str, case: Case) -> None:
     plan = case.plan()
-    with NUMPY.runner(plan, 6, SEED) as fallback, staged(device, plan, 6) as runner:
-        expected, found = (run_chains(one, chains=6, steps=60) for one in (fallback, runner))
-    assert_equal_outcomes(found, expected)
+    with staged(device, plan, 6) as runner:
+        found = run_chains(runner, chains=6, steps=60)
+    assert_equal_outcomes(found, expected_of(case, 6, 6, 60))
 
 
 @on_every_device
