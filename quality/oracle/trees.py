@@ -36,9 +36,10 @@ def path_to_root(parents: ParentsLike, node: int) -> list[int]:
 
     If the vector is not a tree, the walk may stop after n + 1 nodes without reaching the root.
     """
-    path = [node]
-    while int(parents[path[-1]]) != path[-1] and len(path) < len(parents):
-        path.append(int(parents[path[-1]]))
+    path, above = [node], int(parents[node])
+    while above != path[-1] and len(path) < len(parents):
+        path.append(above)
+        above = int(parents[above])
     return path
 
 
@@ -59,8 +60,8 @@ def non_descendants(parents: ParentsLike, v: int) -> list[int]:
 
 def ancestor_matrix(parents: ParentsLike) -> NDArray[np.bool_]:
     """Return a bool array of shape (n + 1, n + 1): entry [x, y] is true iff x is y or an ancestor of y."""
-    nodes = range(len(parents))
-    return np.array([[is_ancestor(parents, x, y) for y in nodes] for x in nodes], dtype=np.bool_)
+    paths = [path_to_root(parents, y) for y in range(len(parents))]
+    return np.array([[x in path for path in paths] for x in range(len(parents))], dtype=np.bool_)
 
 
 def from_pruefer(code: Sequence[int], n: int) -> ParentVector:

@@ -15,7 +15,7 @@ from syclade.fallback.chain.tables import Tables
 from syclade.fallback.chain.trees import preorder
 from syclade.host.data.trees.tree import initial_parents
 from syclade.quality.oracle.proposal import Kind, Move, apply
-from syclade.quality.oracle.trees import ParentVector, all_trees, descendants, path_to_root
+from syclade.quality.oracle.trees import ParentVector, all_trees, path_to_root
 from tests.suites.test_moves_exhaustive import all_moves
 
 COLUMNS = 5
@@ -91,10 +91,11 @@ def test_tables_follow_proposals(
     assert [tuple(parent) for parent in tables.parents(every).tolist()] == after
     for slot, tree in enumerate(after):
         start, size = tables.trees.start[slot], tables.trees.size[slot]
+        paths = [path_to_root(tree, node) for node in range(len(tree))]
         assert sorted(start.tolist()) == list(range(len(tree)))
         for node, parent in enumerate(tree):
             here = int(start[node])
-            inside = {int(start[other]) for other in descendants(tree, node)}
+            inside = {int(start[other]) for other, path in enumerate(paths) if node in path}
             assert inside == set(range(here, here + int(size[here])))
             assert tables.trees.above[slot, here] == (0 if node == len(tree) - 1 else start[parent])
         levels = tables._table[slot, :-1]

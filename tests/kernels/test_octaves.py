@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from syclade.kernels.scores.octaves import capped, carried, scaled, upper_of_sum
 from syclade.kernels.scores.powers import FRACTION_BITS, POWER, logarithm_of_two, power_of_two
 
-CELLS = 2_000
+CELLS = 500
 FORMS = [(16, 0, 7), (16, 0, 64), (13, 2, 201), (4, 3, 501), (16, 4, 1024)]
 """Fraction bits, spare bits, number of terms."""
 
@@ -52,7 +52,7 @@ def test_a_sum_in_another_octave_is_never_above_its_bound(fraction: int, spare: 
         for rise, fall in ((0, 0), (1, 0), (17, 0), (40, 0), (0, 1), (0, 9), (0, 30), (0, 50)):
             new, old = least + int32(rise), least + int32(fall)
             exact = total(scores, new, fraction, spare)
-            before = total(scores, old, fraction, spare)
+            before = exact if rise == fall else total(scores, old, fraction, spare)
             bound = carried(before, int32(count - 1), old, new, int32(spare))
             assert np.all(bound >= exact)
             if rise == fall:
