@@ -48,8 +48,11 @@ def test_all_checks_hold(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_check_that_fails_shows_in_the_status_and_the_table(run: Any, tmp_path: Path) -> None:
+def test_a_check_that_fails_shows_in_the_status_and_the_table(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Negative control: chains far too short to reach SCITE's trees."""
+    monkeypatch.setattr("syclade.quality.figures.write_figure", lambda *_: None)
     status, said = run(*FEW, "--steps", 300)
     assert status == 1
     rows = [line.split("|")[1:-1] for line in said.splitlines() if line.startswith("| best")]

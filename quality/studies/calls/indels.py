@@ -7,6 +7,7 @@ before a homopolymer. Gaps are aligned as far to the left as possible, as aligne
 from __future__ import annotations
 
 import tempfile
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ __all__ = [
 DEPTHS = (300, 1000, 3000, 10000)
 LENGTH, READ, QUALITY = 1000, 100, 37
 CONTIG = "simulated"
+_LETTERS = np.frombuffer(BASES.encode(), dtype=np.uint8)
 
 
 def write_indel_reads(
@@ -60,6 +62,7 @@ def write_indel_reads(
     pysam.faidx(str(fasta))
     rate = errors * 10.0 ** (indel_qualities(reference, 0, len(reference)) / -10.0)
     rate[-1] = 0.0
+    qualities = array("B", [QUALITY] * READ)
     header = {"HD": {"VN": "1.6", "SO": "coordinate"}, "SQ": [{"SN": CONTIG, "LN": len(reference)}]}
     with pysam.AlignmentFile(str(path), "wb", header=header) as out:
         number = depth * len(reference) // READ
@@ -72,14 +75,14 @@ def write_indel_reads(
             read.query_name, read.flag = str(name), 16 * int(rng.integers(2))
             read.reference_id, read.reference_start, read.mapping_quality = 0, start, 60
             read.cigartuples, read.query_sequence = cigar, _text(bases)
-            read.query_qualities = [QUALITY] * READ
+            read.query_qualities = qualities
             out.write(read)
     pysam.index(str(path))
     return path
 
 
 def _text(bases: NDArray[np.uint8]) -> str:
-    return "".join(BASES[base] for base in bases)
+    return _LETTERS[bases].tobytes().decode()
 
 
 def _gaps(

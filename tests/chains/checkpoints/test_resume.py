@@ -108,7 +108,7 @@ def test_a_stopped_run_goes_on(
 
 
 def test_a_run_with_two_learned_rates_goes_on(tmp_path: Path) -> None:
-    place, learned = tmp_path / "run", {"chains": 2, "steps": 800, "learn_fn": 0.2, "learn_fp": 0.1}
+    place, learned = tmp_path / "run", {"chains": 2, "steps": 200, "learn_fn": 0.2, "learn_fp": 0.1}
     first = stopped("numpy", 3, checkpoint=place, checkpoint_every=0, samples=30, **learned)
     assert first.interrupted
     assert_equal(infer("numpy", resume=place, samples=30, **learned), infer("numpy", samples=30, **learned))
@@ -125,14 +125,17 @@ def test_a_run_with_two_learned_rates_goes_on(tmp_path: Path) -> None:
 def test_a_run_goes_on_elsewhere(
     whole: dict[str, syclade.Result], tmp_path: Path, kind: str, begun: str, ended: str
 ) -> None:
-    place = tmp_path / "run"
+    place, options, expected = tmp_path / "run", KINDS[kind], whole[kind]
+    if "steps" in options:  # numpy takes a second for more
+        options = {**options, "steps": 2300}
+        expected = infer("native", **options)
     for launches in (3, 20, 60, 200):
-        first = stopped(begun, launches, checkpoint=place, checkpoint_every=0, force=True, **KINDS[kind])
+        first = stopped(begun, launches, checkpoint=place, checkpoint_every=0, force=True, **options)
         if place.exists():
             break
     assert first.interrupted, "there is work left"
-    resumed = infer(ended, resume=place, **KINDS[kind])
-    assert_equal(resumed, whole[kind])
+    resumed = infer(ended, resume=place, **options)
+    assert_equal(resumed, expected)
     assert_did_all(resumed, ended)
 
 
