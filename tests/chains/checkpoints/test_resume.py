@@ -72,7 +72,13 @@ def assert_equal(one: syclade.Result, other: syclade.Result) -> None:
 
 
 def maximised(result: syclade.Result) -> float:
-    """Return the quantity that chains maximise: with learned rates it includes their log prior density."""
+    """Return the quantity that chains maximise.
+
+    With learned rates it includes their log prior density; shares fit each tree, and are those of the chains
+    only in their own log-likelihoods.
+    """
+    if result.score == "shares":
+        return float(result.chain_log_likelihoods.max())
     return result.log_likelihood + (result.learned["log_prior"] if result.learned else 0.0)
 
 
@@ -88,15 +94,19 @@ def stopped(device: str, launches: int, **options: Any) -> syclade.Result:
     return infer(device, stop=stop, progress=count, **options)
 
 
-@pytest.mark.parametrize("launches", [1, 12, 40])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "launches"),
+    [
+        *((kind, launches) for kind in KINDS for launches in (1, 3)),  # chains have four launches or more
+        *((kind, launches) for kind in ("search", "from searches") for launches in (12, 40)),
+    ],
+)
 def test_a_stopped_run_goes_on(
     whole: dict[str, syclade.Result], tmp_path: Path, kind: str, launches: int
 ) -> None:
     place, options = tmp_path / "run", KINDS[kind]
     first = stopped("native", launches, checkpoint=place, checkpoint_every=0, **options)
-    if not first.interrupted:  # the run had ended before
-        assert_equal(first, whole[kind])
+    assert first.interrupted
     assert maximised(first) <= maximised(whole[kind]) + 1e-9
     if place.exists():
         options = {**options, "slots": 3}
