@@ -166,18 +166,38 @@ def test_an_empty_cache_needs_the_driver_only(
         assert re.fullmatch(r"the driver of .+ translates the kernels: about \d s, only once", said)
 
 
+@pytest.fixture(scope="module")
+def compiled() -> tuple[str, bytes]:
+    """Return the kernel of the encoding ancestor as the tests keep it: numba takes seconds for it."""
+    plan = CASE.plan()
+    return machine_code._compile(
+        chain_kernel(plan, choose_encoding("ancestor", choose_device("native"), plan.problem))
+    )
+
+
 @pytest.mark.usefixtures("nothing_built", "compile_here")
-def test_this_processor_waits_for_its_compiler(caplog: pytest.LogCaptureFixture) -> None:
+def test_this_processor_waits_for_its_compiler(
+    compiled: tuple[str, bytes], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The run waits, logs this once, and caches the compiled kernel."""
     caplog.set_level("INFO", "syclade")
+    asked: list[str] = []
+
+    def compile_kernel(_body: object, name: str, *_: object) -> tuple[str, bytes]:
+        asked.append(name)
+        return compiled
+
+    monkeypatch.setattr("syclade.kernels.target.native.compiler.compile_kernel", compile_kernel)
     plan = CASE.plan()
     for _ in range(2):
+        monkeypatch.setattr(machine_code, "_loaded", {})
         made = opened(plan, "native", "ancestor")
         made.runner.advance(np.array([5, 0, 5]))
         assert steps_by(made) == {("native", SPECIALISED): 10}
         made.runner.close()
         (said,) = [message for message in caplog.messages if "only once" in message]
         assert re.fullmatch(r"compiling the kernel for .+: about 10 s, only once", said)
+    assert len(asked) == 1
 
 
 @pytest.mark.usefixtures("nothing_built")

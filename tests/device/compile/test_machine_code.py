@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from syclade.host.chains.encodings import make_encoding
+from syclade.host.chains.backends.stages.described import stage_kernels
+from syclade.host.chains.encodings import ENCODINGS, make_encoding
+from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.plan import chain_kernel
 from syclade.host.device import device as device_module
 from syclade.host.device.choice import choose_device
@@ -128,13 +130,24 @@ def test_a_second_process_needs_no_numba_unless_the_entry_is_damaged(
     assert file.read_bytes() == good, "the damaged file was replaced"
 
 
-@pytest.mark.parametrize("encoding", ["ancestor", pytest.param("preorder", marks=pytest.mark.verification)])
-def test_kernels_compile_for_other_processors(encoding: str) -> None:
-    """Compile an object file for 64-bit ARM, whose vectors are a quarter as wide."""
+@pytest.mark.parametrize(
+    "name",
+    [
+        "score_mapping",
+        "reduction",
+        *(pytest.param(encoding, marks=pytest.mark.verification) for encoding in ("ancestor", "preorder")),
+    ],
+)
+def test_kernels_compile_for_other_processors(name: str) -> None:
+    """Compile object files for 64-bit ARM, whose vectors are a quarter as wide: of stages, and of chains."""
     from syclade.kernels.target.native.compiler import compile_for
 
     plan = Case(8, 13).plan()
-    kernel = chain_kernel(plan, make_encoding(encoding)(plan.problem, TRAITS))
+    if name in ENCODINGS:
+        kernel = chain_kernel(plan, make_encoding(name)(plan.problem, TRAITS))
+    else:
+        stages = stage_kernels(plan, AncestorEncoding(plan.problem, TRAITS))
+        (kernel,) = [one.kernel for one in stages if one.kernel.name == f"ancestor_{name}"]
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     symbol, code = compile_for(
         "aarch64-unknown-linux-gnu", kernel.body(), kernel.name, arguments, kernel.record_types()
