@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from syclade.host.commands import options
+from syclade.host.ground.errors import SycladeError
+
+if TYPE_CHECKING:
+    from syclade.host.answer.figures.scene import Scene
 
 __all__ = ["command"]
 
 PROGRAMS = ("fishplot", "timescape", "clonevol", "jellyfish", "oncotreevis")
 PAGE = 297
 """Height of a page of A4, mm."""
+
+DEFAULT_LETTERS = 9.0
+"""Size of letters by default, points."""
 
 KINDS = ("tree", "matrix", "clones", "fish", "posterior", "convergence")
 
@@ -84,7 +94,7 @@ KINDS = ("tree", "matrix", "clones", "fish", "posterior", "convergence")
     "--font-size",
     type=click.FloatRange(3, 72),
     metavar="PT",
-    default=9.0,
+    default=DEFAULT_LETTERS,
     show_default=True,
     help="Size of the letters in points.",
 )
@@ -162,6 +172,44 @@ def command(
         click.echo(json.dumps({"kind": kind, "tree": tree, **sizes, "files": [str(out)]}, indent=2))
     else:
         click.echo(f"wrote {out}: {across} × {down} mm, letters of {letters:.3g} pt")
-        if down > PAGE and kind == "tree":
-            text = f"syclade: {down} mm are more than a page; --kind matrix takes less room for each clone"
-            click.echo(text, err=True)
+        if down > PAGE:
+            size = _on_a_page(down, letters)
+            advice = f"--font-size {size:g} fits one" if size else ""
+            if not advice and kind == "tree":
+                advice = _matrix_advice(lambda: draw_figure(files, "matrix", style, names=names, tree=tree))
+            advice = advice or "no readable figure of it fits one: use a viewer that zooms"
+            click.echo(f"syclade: {down} mm are more than a page; {advice}", err=True)
+
+
+def _on_a_page(down: float, letters: float) -> float | None:
+    """Return the size of letters with which a figure fits a page, points; None if they could not be read.
+
+    Args:
+        down: height of the figure in millimetres.
+        letters: size of its letters, points.
+    """
+    from syclade.host.answer.figures.canvas import LEAST_LETTERS
+
+    size = math.floor(10.0 * letters * PAGE / down) / 10.0
+    return size if size >= LEAST_LETTERS else None
+
+
+def _matrix_advice(draw: Callable[[], Scene]) -> str:
+    """Return the options for the figure of the matrix if it fits a page; empty if it does not.
+
+    Args:
+        draw: draws the figure.
+    """
+    from syclade.host.answer.figures.canvas import MILLIMETRES, POINTS
+    from syclade.host.answer.figures.scene import LETTERS
+
+    try:
+        scene = draw()
+    except SycladeError:  # such as a matrix that is no longer there
+        return ""
+    letters = DEFAULT_LETTERS
+    down = scene.height * letters / LETTERS * MILLIMETRES / POINTS
+    if down <= PAGE:
+        return f"--kind matrix takes {down:.0f} mm"
+    size = _on_a_page(down, letters)
+    return f"--kind matrix --font-size {size:g} fits one" if size else ""

@@ -159,6 +159,28 @@ def test_the_command_writes_each_kind(folder: Path, tmp_path: Path) -> None:
     assert again.exception is None
 
 
+def test_a_figure_of_more_than_a_page_has_advice_that_works(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = ("--out", tmp_path / "a.svg", "--force")
+    down = int(re.findall(r"× (\d+) mm", run(folder, *out).output)[0])
+    monkeypatch.setattr(plot_command, "PAGE", 0.7 * down)
+    (size,) = re.findall(r"more than a page; --font-size ([\d.]+) fits one\n", run(folder, *out).output)
+    assert 6.0 < float(size) <= 6.3
+    assert "page" not in run(folder, *out, "--font-size", size).output
+    monkeypatch.setattr(plot_command, "PAGE", 0.1 * down)
+    assert "more than a page; no readable figure of it fits one" in run(folder, *out).output
+
+
+@pytest.mark.parametrize(
+    ("part", "advice"),
+    [(0.9, "--kind matrix takes 267 mm"), (1.5, "--kind matrix --font-size 6 fits one"), (2.0, "")],
+)
+def test_a_tall_tree_leads_to_the_matrix_where_that_fits(part: float, advice: str) -> None:
+    scene = Scene("matrix", "", 100.0, part * plot_command.PAGE / 25.4 * 72.0 * 12.0 / 9.0)
+    assert plot_command._matrix_advice(lambda: scene) == advice
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
