@@ -83,6 +83,7 @@ class Recurrences:
         dropout: log Bayes factor of rates of false negatives that differ between mutations, if the first
             round has a rate for each; None for one rate.
         fn_rates: float64, shape (n,): these rates, without a recurrence.
+        unseen: rows of mutations that were seen in no cell: their rates are those of the prior.
     """
 
     tests: tuple[Tested, ...]
@@ -93,6 +94,7 @@ class Recurrences:
     stopped: bool = False
     dropout: float | None = None
     fn_rates: NDArray[np.float64] | None = None
+    unseen: tuple[int, ...] = ()
 
     def last_of(self, mutation: int) -> tuple[int, Tested]:
         """Return the last round in which a mutation was tested, from 1, and its test there."""
@@ -120,10 +122,11 @@ class Recurrences:
         alone = self.explained
         if alone:
             parts.append(f"no longer for {', '.join(names[mutation] for mutation in alone)}")
-        if self.fn_rates is not None:
+        if self.fn_rates is not None and len(self.unseen) < len(self.fn_rates):
+            seen = np.delete(self.fn_rates, list(self.unseen))
             parts.append(
-                f"each mutation has its rate of false negatives, {self.fn_rates.min():.3g} to "
-                f"{self.fn_rates.max():.3g} (log Bayes factor {self.dropout:.1f})"
+                f"each mutation has its rate of false negatives, {seen.min():.3g} to "
+                f"{seen.max():.3g} (log Bayes factor {self.dropout:.1f})"
             )
         return "; ".join(parts)
 
@@ -168,7 +171,10 @@ class Recurrences:
                 if self.fn_rates is None or self.dropout is None
                 else {
                     "dropout": float(f"{self.dropout:.6g}"),
-                    "fn_rates": [float(f"{rate:.6g}") for rate in self.fn_rates.tolist()],
+                    "fn_rates": [
+                        None if row in self.unseen else float(f"{rate:.6g}")
+                        for row, rate in enumerate(self.fn_rates.tolist())
+                    ],
                 }
             ),
         }

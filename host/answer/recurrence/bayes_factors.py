@@ -102,6 +102,7 @@ def tests_of_all(
         first, *_chains(request), tuple(rounds[1:]), tuple(accepted), stopped,
         None if first_rates is None else first_rates.log_bayes_factor,
         None if first_rates is None else first_rates.of_mutations,
+        tuple(np.flatnonzero(~np.isin(request.observed.values, (1, 2)).any(axis=1)).tolist()),
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -425,6 +426,12 @@ def test_a_mutation_that_is_missed_often_does_not_seem_to_recur() -> None:
     assert np.abs(found.fn_rates - made.fn_rates).mean() < np.abs(0.2 - made.fn_rates).mean()
     assert "each mutation has its rate of false negatives" in found.words
     assert len(json.loads(json.dumps(found.to_dict()))["fn_rates"]) == 8
+    of_prior = int(found.fn_rates.argmax())  # as if no cell had shown it
+    less = replace(found, unseen=(of_prior,))
+    least, most = (f"{end:.3g}" for end in np.sort(found.fn_rates)[[0, -2]])
+    assert f"rate of false negatives, {least} to {most} (log" in less.words
+    written = json.loads(json.dumps(less.to_dict()))["fn_rates"]
+    assert [row for row, rate in enumerate(written) if rate is None] == [of_prior]
     for test in found.tests:
         assert test.recurrence.without == found.tests[0].recurrence.without
 
