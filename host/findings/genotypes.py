@@ -96,8 +96,9 @@ class Genotypes:
 
     def to_cf_matrix(self) -> str:
         """Return the conflict-free matrix in scphylo-tools' form, without doublets and what is unplaced."""
-        rows = np.flatnonzero((self.called != UNKNOWN).any(axis=1))
-        columns = np.flatnonzero((self.called != UNKNOWN).any(axis=0) & ~self.doublet)
+        placed = self.by_tree != UNKNOWN
+        rows, columns = (np.flatnonzero(placed.any(axis=axis)) for axis in (1, 0))
+        columns = columns[~self.doublet[columns]]
         mutations = [self.mutations[row] for row in rows.tolist()]
         cells = [self.cells[column] for column in columns.tolist()]
         return _table("cellIDxmutID", cells, mutations, _digits(self.by_tree[np.ix_(rows, columns)].T))

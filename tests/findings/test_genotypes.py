@@ -19,6 +19,7 @@ from syclade.host.data.model.likelihood import presence
 from syclade.host.data.model.pairs import pair_presence
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.findings.genotypes import Genotypes
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "device": "native"}
 
@@ -99,6 +100,16 @@ def test_doublets_have_the_mutations_of_two_clones() -> None:
     assert (np.abs(found.probability - values) < 0.05).all()
     assert len(found.to_cf_matrix().splitlines()) == 41
     assert "4 cells are two" in found.words
+
+
+def test_what_is_placed_is_in_the_conflict_free_matrix_though_its_genotypes_are_open() -> None:
+    tree = np.array([[1, 1, 3], [0, 1, 3], [3, 3, 3]], np.uint8)
+    found = Genotypes(
+        mutations=("A", "B", "C"), cells=("x", "y", "z"), called=np.full((3, 3), 3, np.uint8), by_tree=tree,
+        doublet=np.zeros(3, np.bool_), single_tree=True, clones=None, placed=("A", "B"), probability=None,
+        observed=np.full((3, 3), 3, np.uint8),
+    )  # fmt: skip
+    assert found.to_cf_matrix() == "cellIDxmutID\tA\tB\nx\t1\t0\ny\t1\t1\n"
 
 
 @pytest.mark.parametrize(
