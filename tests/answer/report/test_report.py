@@ -359,6 +359,16 @@ def test_named_mutations_have_their_order(tmp_path: Path) -> None:
     assert "--report" in str(refused.exception)
 
 
+@pytest.mark.parametrize(("name", "long"), [("TP53", False), ("FLT3-ITD chr13:28034109 C/CTCATATTCTC", True)])
+def test_long_names_have_a_wider_column(name: str, long: bool) -> None:
+    """On a telephone, tables are scrolled; a narrow column would break a long name into ten lines."""
+    values = np.array([[1, 1, 0, 0], [1, 0, 0, 1]], np.uint8)
+    result = syclade.infer(
+        values, names=(name, "B"), fp_rate=0.01, fn_rate=0.2, support="none", device="native"
+    )
+    assert ('aria-label="Table: Quality of each mutation"><table class="long">' in result.report()) is long
+
+
 def test_quality_counts_what_contradicts_the_tree() -> None:
     result = result_of(30, 8)
     has = ancestor_matrix(result.parents)[:-1, result.attachment].astype(bool)
