@@ -33,7 +33,8 @@ HAS_PINNED_STACK = HAS_SYCL_WHEELS and sys.version_info < (3, 12)
 SHORT_SUPPORT = (
     "answer/batch", "answer/output", "answer/report", "chains/backends", "chains/cell_trees",
     "chains/checkpoints", "chains/doublets/test_learned_command.py", "chains/search", "chains/stages",
-    "chains/test_", "commands", "data/input", "device", "findings/consensus/test_clone_tree.py",
+    "chains/test_", "commands", "data/input", "data/trees", "device",
+    "findings/consensus/test_clone_tree.py",
     "findings/consensus/test_consensus_files.py", "findings/consensus/test_likely_cells.py",
     "findings/consensus/test_seeding.py", "findings/consensus/test_set_aside.py",
     "findings/consensus/test_unplaced.py", "findings/cooptimal", "findings/test_clones_by_sample.py",

@@ -18,7 +18,9 @@ from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior, 
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import parents_from_pruefer
+from syclade.host.findings.support.rounds import Budget
 from tests.support.commands import status_of
+from tests.support.searches import shorten_support
 
 BOTH = ("fp_rate", "fn_rate")
 MADE = simulate(150, 3, 0.03, 0.2, 0.1, 2).matrix
@@ -160,7 +162,11 @@ def inferred(mutations: int, seed: int) -> RatePosterior:
 @pytest.mark.parametrize(
     ("mutations", "inputs"), [(5, 8), pytest.param(10, 16, marks=pytest.mark.verification)]
 )
-def test_intervals_contain_the_true_rate_nine_times_in_ten(mutations: int, inputs: int) -> None:
+def test_intervals_contain_the_true_rate_nine_times_in_ten(
+    monkeypatch: pytest.MonkeyPatch, mutations: int, inputs: int
+) -> None:
+    if mutations == 5:
+        shorten_support(monkeypatch, Budget(1024, 2048, 4, 256))
     intervals = [inferred(mutations, seed).intervals["fp_rate"] for seed in range(inputs)]
     assert 0.75 <= np.mean([one.low <= 0.02 <= one.high for one in intervals]) <= 1.0
     # Control: half as wide, they contain it too rarely.
@@ -170,7 +176,10 @@ def test_intervals_contain_the_true_rate_nine_times_in_ten(mutations: int, input
     assert np.mean([low <= 0.02 <= high for low, high in halves]) < 0.7
 
 
-def test_the_command_tells_the_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_tells_the_intervals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shorten_support(monkeypatch)
     made = simulate(40, 10, 0.02, 0.2, 0.1, 1).matrix
     place = tmp_path / "matrix.csv"
     place.write_text("\n".join(" ".join(map(str, row)) for row in made.values.tolist()) + "\n")

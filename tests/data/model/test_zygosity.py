@@ -91,10 +91,10 @@ def test_the_best_of_all_trees_is_found() -> None:
     assert len(scores) == 125
     ways: list[dict[str, Any]] = [{}, {"chains": 4, "steps": 500}]
     for more in ways:
-        result = syclade.infer(made, device="native", **RATES.to_dict(), **more)
+        result = syclade.infer(made, device="native", support="none", **RATES.to_dict(), **more)
         assert result.log_likelihood == pytest.approx(max(scores.values()), abs=1e-9)
         assert result.cell_log_likelihoods.sum() == pytest.approx(result.log_likelihood, abs=1e-9)
-    two: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "device": "native"}
+    two: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "device": "native", "support": "none"}
     merged = syclade.infer(made, merge_homozygous=True, **two)
     ones = matrix_from_array(np.where(made.values == 2, 1, made.values))
     assert merged.parents.tolist() == syclade.infer(ones, **two).parents.tolist()
@@ -145,7 +145,7 @@ def test_scites_tree_has_scites_score(shared_dir: Path) -> None:
 
 @pytest.mark.shared
 def test_the_best_known_tree_of_hou18(shared_dir: Path) -> None:
-    found = syclade.infer(shared_dir / "data" / "dataHou18.csv", device="native", **HOU)
+    found = syclade.infer(shared_dir / "data" / "dataHou18.csv", device="native", support="none", **HOU)
     assert found.log_likelihood == pytest.approx(-378.3536, abs=1e-4)
 
 
