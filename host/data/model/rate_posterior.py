@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rate_fit import PRIORS, expected_errors, largest_sum, log_odds_of_rate
 from syclade.host.data.model.rates import Columns, Rates, distinct_columns
-from syclade.host.data.trees.tree import levels_of
+from syclade.host.data.trees.tree import Level, levels_of
 from syclade.host.ground.values import JsonObject
 
 __all__ = ["RateInterval", "RatePosterior", "rate_posterior"]
@@ -330,10 +331,16 @@ def _path_counts(
     """Return how often 0, and how often 1, is on the path to each node: int64, (nodes, columns) each."""
     zeros, ones = (np.zeros((len(tree), values.shape[1]), dtype=np.int64) for _ in range(2))
     zeros[:-1], ones[:-1] = values == 0, values == 1
-    for level in levels_of(tree[None]):
+    for level in _levels(tree.astype(np.int32, copy=False).tobytes()):
         for counts in (zeros, ones):
             counts[level.nodes] += counts[level.parents]
     return zeros, ones
+
+
+@lru_cache(maxsize=1024)
+def _levels(tree: bytes) -> tuple[Level, ...]:
+    """Return the levels of a tree, of int32: sampled trees repeat, and all are counted for each grid."""
+    return tuple(levels_of(np.frombuffer(tree, dtype=np.int32)[None]))
 
 
 def _read(
