@@ -17,6 +17,7 @@ from syclade.host.commands.main import main
 from syclade.host.data.input import read_matrix as door
 from syclade.host.data.input.formats import FORMATS
 from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.input.source import read_in_subprocess
 from syclade.host.ground.errors import MatrixError, SycladeError
 from tests.fuzz.damage import damaged
 
@@ -91,7 +92,7 @@ def test_the_same_matrix_in_every_format(
     auto: bool,
 ) -> None:
     # Conversions below ask for the same; another process reads it once.
-    monkeypatch.setattr(door, "read_in_subprocess", cache(door.read_in_subprocess))
+    monkeypatch.setattr(door, "read_in_subprocess", cache(read_in_subprocess))
     folder, expected = given
     form, said = SAID[name]
     want = expected["files"][name]
