@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.model.doublet_fit import best_share
+from syclade.host.data.model.doublets import Mixture, apart_share
 from syclade.host.findings.finding import (
     CELLS,
     Column,
@@ -18,6 +20,8 @@ from syclade.host.findings.finding import (
     no_files,
     sentence,
 )
+from syclade.host.ground.options import flag_of
+from syclade.host.ground.options.types import LEARN
 from syclade.host.ground.values import JsonObject, counted
 
 if TYPE_CHECKING:
@@ -29,6 +33,12 @@ __all__ = ["DOUBLETS", "LIKELY", "DoubletsFinding", "genotypes_of"]
 
 LIKELY = 0.5
 """Probability above which a cell is called a doublet."""
+
+_EVIDENT, _FACTOR = 8.0, 1.5
+"""Difference of log-likelihoods, and quotient of the rates, from which the cells contradict a given rate."""
+
+_LEAST, _HALF = -700.0, 0.5
+"""Lowest log-likelihood, and the number of doublets and of single cells that an estimate adds."""
 
 _FEWEST_SEEN = 0.5
 """Expected number of doublets of two branches below which none is seen."""
@@ -43,6 +53,7 @@ class DoubletsFinding(Finding):
         cells: names of the cells.
         labels: labels of the nodes.
         origin: "given" or "learned".
+        better: the rate that explains the cells better, if they contradict the given one; None if not.
     """
 
     name = "doublets"
@@ -50,6 +61,7 @@ class DoubletsFinding(Finding):
     cells: tuple[str, ...]
     labels: list[str]
     origin: str
+    better: float | None = None
 
     def summary(self) -> JsonObject:
         """Return rate, expected number and calls."""
@@ -69,7 +81,13 @@ class DoubletsFinding(Finding):
 
     @property
     def warnings(self) -> list[str]:
-        """Number of doublets that follows from their rate alone, as hardly any could be seen in this tree."""
+        """A given rate that the cells contradict; a number of doublets that follows from their rate alone."""
+        if self.better is not None:
+            given, few = flag_of("doublets", f"{self.calls.rate:g}"), self.better < self.calls.rate
+            return [
+                f"the matrix contradicts {given}: {'fewer' if few else 'more'} cells are of two branches, as "
+                f"of a rate of about {self.better:.2g}; infer again with {flag_of('doublets', LEARN)}"
+            ]
         if self.calls.expected < 1.0 or self.calls.relevant_rate * len(self.cells) >= _FEWEST_SEEN:
             return []
         return [
@@ -122,12 +140,41 @@ def genotypes_of(kind: TreeKind, tree: Tree) -> NDArray[np.bool_]:
     return np.where(calls.probability > LIKELY, first | second, kind.genotypes(tree))
 
 
+def better_rate(calls: Calls, parents: NDArray[np.int32], node: NDArray[np.int32]) -> float | None:
+    """Return the rate of doublets that explains the cells, if they contradict the rate of the calls.
+
+    Doublets of two branches alone count: others look like single cells.
+
+    Args:
+        calls: the calls.
+        parents: the tree.
+        node: int32: the best node of each cell, by which shares of the nodes are known.
+    """
+    if calls.branches is None or not 0.0 < calls.prior < 1.0:
+        return None
+    apart = apart_share(parents, np.bincount(node, minlength=len(parents)) / len(node))
+    if not 0.0 < apart * calls.rate < 1.0:
+        return None
+    with np.errstate(divide="ignore"):
+        single = np.log1p(-np.minimum(calls.branches, 1.0)) - np.log1p(-calls.prior)
+        pair = np.log(calls.branches) - np.log(calls.prior)
+    mixture = Mixture(np.maximum(single, _LEAST), np.maximum(pair, _LEAST), pair)
+    share = best_share(mixture, _HALF)
+    gain = float((mixture.log_likelihoods(share) - mixture.log_likelihoods(apart * calls.rate)).sum())
+    better = min(1.0, share / apart)
+    quotient = max(better / calls.rate, calls.rate / better)
+    return better if gain > _EVIDENT and quotient > _FACTOR else None
+
+
 def _make(draft: Draft) -> DoubletsFinding | None:
     best = draft.best
     if best.assignment.doublets is None:
         return None
     origin = "learned" if "doublets" in (best.learned or {}) else "given"
-    return DoubletsFinding(best.assignment.doublets, best.cells, best.labels, origin)
+    given = origin == "given" and "doublets" not in draft.estimated
+    calls, node = best.assignment.doublets, best.assignment.node
+    better = better_rate(calls, best.parents, node) if given else None
+    return DoubletsFinding(calls, best.cells, best.labels, origin, better)
 
 
 DOUBLETS = FindingKind(DoubletsFinding.name, _make, no_files)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from syclade.host.data.model.doublets import Doublets
+import syclade
+from syclade.host.data.model.doublets import Doublets, apart_share
+from syclade.host.data.model.simulate import random_parents, simulate
+from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.doublets import DoubletsFinding
 
 
@@ -24,3 +28,41 @@ def test_expected_doublets_of_one_lineage_are_no_finding() -> None:
     assert len(section.warnings) == 1
     assert not finding(0.05).warnings
     assert not finding(0.0, 0.001).warnings
+
+
+@pytest.mark.parametrize(
+    ("true", "given", "words"),
+    [
+        (
+            None,
+            0.3,
+            "the matrix contradicts --doublets 0.3: fewer cells are of two branches, as of a rate of",
+        ),
+        (
+            0.1,
+            0.01,
+            "the matrix contradicts --doublets 0.01: more cells are of two branches, as of a rate of",
+        ),
+        (0.1, 0.1, None),
+        (0.2, 0.2, None),
+    ],
+)
+def test_a_given_rate_that_the_cells_contradict(true: float | None, given: float, words: str | None) -> None:
+    matrix = simulate(400, 15, 0.01, 0.15, 0.05, seed=1, doublets=true).matrix
+    result = syclade.infer(
+        matrix, fp_rate=0.01, fn_rate=0.15, doublets=given, support="none", device="native"
+    )
+    found = [one for one in result.warnings if "contradicts --doublets" in one]
+    assert bool(found) is (words is not None)
+    if words is not None:
+        assert found[0].startswith(words)
+        rate = float(found[0].partition("about ")[2].partition(";")[0])
+        assert abs(rate - (true or 0.0)) < 0.08
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_the_share_of_pairs_of_two_branches(n: int) -> None:
+    generator = np.random.Generator(np.random.PCG64(n))
+    parents, shares = random_parents(n, generator), generator.dirichlet(np.ones(n + 1))
+    above = ancestor_matrix(parents).astype(bool)
+    assert apart_share(parents, shares) == pytest.approx(shares @ ~(above | above.T) @ shares, abs=1e-12)

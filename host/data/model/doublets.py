@@ -23,6 +23,7 @@ from syclade.host.ground.values import short_repr
 __all__ = [
     "Doublets",
     "Mixture",
+    "apart_share",
     "best_pairs",
     "best_rate",
     "call_doublets",
@@ -89,6 +90,9 @@ class Doublets:
         probability: float64, shape (cells,): probability of being a doublet, given the tree.
         first, second: int32, shape (cells,): the most likely pair of nodes, the lower number first.
         relevant_rate: expected part of the cells that are doublets of two branches.
+        branches: float64, shape (cells,): probability of being one of those; None if not known.
+        prior: probability of being one of those before the cells were looked at, with the shares of the nodes
+            that the model has.
     """
 
     rate: float
@@ -96,6 +100,8 @@ class Doublets:
     first: NDArray[np.int32]
     second: NDArray[np.int32]
     relevant_rate: float
+    branches: NDArray[np.float64] | None = None
+    prior: float = 0.0
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -257,7 +263,27 @@ def call_doublets(
     """
     steps = _steps(matrix, rates, parents, shares)
     mixture, (first, second) = _mixture(steps), _best_pairs(steps)
-    return Doublets(rate, mixture.probabilities(rate), first, second, mixture.relevant_rate(rate))
+    tree = tree_of_matrix(matrix, parents)
+    prior = rate * apart_share(tree, np.full(len(tree), 1.0 / len(tree)) if shares is None else shares)
+    return Doublets(
+        rate, mixture.probabilities(rate), first, second, mixture.relevant_rate(rate),
+        mixture.branches(rate), prior,
+    )  # fmt: skip
+
+
+def apart_share(parents: NDArray[np.int32], shares: NDArray[np.float64]) -> float:
+    """Return the probability that two cells are at nodes of different branches.
+
+    Args:
+        parents: a tree.
+        shares: float64, shape (nodes,): part of the cells at each node.
+    """
+    order = preorder(parents)
+    below = shares.astype(np.float64)  # at a node and below it
+    for node in order[:0:-1].tolist():
+        below[parents[node]] += below[node]
+    related = 2.0 * float(shares @ below) - float(shares @ shares)
+    return max(0.0, 1.0 - related)
 
 
 def best_pairs(
