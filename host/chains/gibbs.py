@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ from syclade.host.data.model.dropout import beta_posteriors, slot_rates
 from syclade.host.data.model.likelihood import fitted_shares
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.host.data.trees.tree import levels_of
+from syclade.host.data.trees.tree import preorder
 
 __all__ = [
     "Draw", "GibbsSteps", "check_shares", "highest_score", "make_draw", "renew_doublet_shares",
@@ -218,14 +218,14 @@ def make_draw(problem: Problem, fp_rate: float, groups: NDArray[np.int64]) -> Dr
         fp_rate: rate of false positives.
         groups: int64, shape (n,): group of each mutation.
     """
-    by_value = _cells_by_value(problem)
+    observed = _observed(problem)
     count = int(groups.max()) + 1
 
     def draw(state: ChainState, nodes: NDArray[np.int64], generator: np.random.Philox) -> tuple[int, ...]:
         """Draw the rate of each group, from how often cells at these nodes miss its mutations."""
         missed, seen = (
             np.bincount(groups, weights=counts, minlength=count).astype(np.float64)
-            for counts in _counts(by_value, state.parents, nodes)
+            for counts in _counts(observed, state.parents, nodes)
         )
         uniform = uniform_numbers(generator, 1 + 4 * count)
         shapes = beta_posteriors(missed, seen, float(uniform[0]))
@@ -246,36 +246,61 @@ def sampled_counts(
         states: states with shares, at least one.
         seed: seed of the run.
     """
-    by_value = _cells_by_value(problem)
+    observed = _observed(problem)
     some = [states[at] for at in np.unique(np.linspace(0, len(states) - 1, _DRAWS).round().astype(int))]
-    return [_counts(by_value, state.parents, sampled_nodes(problem, state, seed)) for state in some]
+    return [_counts(observed, state.parents, sampled_nodes(problem, state, seed)) for state in some]
 
 
-def _cells_by_value(problem: Problem) -> NDArray[np.bool_]:
-    """Return whether each cell, in the order of `cells_by_column`, misses each mutation, or shows it.
+_FEW_PLACES = 4
+"""Pairs of a node and a column, per cell, up to which cells are counted by these, and not sorted by node."""
 
-    Returns:
-        bool, shape (2, cells, n).
+
+class _Observed(NamedTuple):
+    """Values of the distinct columns, and which cells have these columns.
+
+    Attributes:
+        column_of: int32, shape (cells,): the column of each cell, in the order of `cells_by_column`.
+        shown: bool, shape (2, columns, n): whether a column misses a mutation, and whether it shows it.
     """
-    own = problem.observed[:, cells_by_column(problem)].T
+
+    column_of: NDArray[np.int32]
+    shown: NDArray[np.bool_]
+
+
+def _observed(problem: Problem) -> _Observed:
+    """Return what the cells of a problem show."""
+    own = problem.observed.T
     known = own < problem.classes - 1
-    return np.stack([known & (own % 2 == value) for value in (_MISSED, _SEEN)])
+    shown = np.stack([known & (own % 2 == value) for value in (_MISSED, _SEEN)])
+    return _Observed(cells_by_column(problem), shown)
 
 
 def _counts(
-    by_value: NDArray[np.bool_], parents: NDArray[np.int32], nodes: NDArray[np.int64]
+    observed: _Observed, parents: NDArray[np.int32], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how often each mutation was missed and seen in the cells that have it: float64, (n,) each."""
-    count = len(parents)
+    """Return how often each mutation was missed and seen in the cells that have it: float64, (n,) each.
+
+    All numbers are whole, so that sums are exact in any order.
+    """
+    below, above = _at_nodes(observed, len(parents), nodes), parents.tolist()
+    for node in preorder(parents)[:0:-1].tolist():
+        below[:, above[node]] += below[:, node]
+    own = np.arange(len(parents) - 1)
+    return below[_MISSED, own, own], below[_SEEN, own, own]
+
+
+def _at_nodes(observed: _Observed, count: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how often the cells of each node miss each mutation, and show it: float64, (2, nodes, n)."""
+    columns = observed.shown.shape[1]
+    if count * columns <= _FEW_PLACES * len(nodes):
+        places = np.bincount(nodes * columns + observed.column_of, minlength=count * columns)
+        return places.reshape(count, columns).astype(np.float64) @ observed.shown.astype(np.float64)
     order = np.argsort(nodes, kind="stable")
     there, first = np.unique(nodes[order], return_index=True)
-    below = np.zeros((2, count, count - 1))
-    below[:, there] = np.add.reduceat(by_value[:, order], first, axis=1, dtype=np.float64)
-    for level in reversed(list(levels_of(parents[None]))):
-        for of_value in below:
-            np.add.at(of_value, level.parents, of_value[level.nodes])
-    own = np.arange(count - 1)
-    return below[_MISSED, own, own], below[_SEEN, own, own]
+    found = np.zeros((2, count, count - 1))
+    shown = observed.shown[:, observed.column_of[order]]
+    found[:, there] = np.add.reduceat(shown, first, axis=1, dtype=np.float64)
+    return found
 
 
 def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) -> list[ChainState]:

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from syclade.fallback.shares.gibbs import power_tables
+from syclade.host.chains import gibbs
 from syclade.host.chains.cells_at_nodes import (
     CellsAtNodes,
     NativeCells,
     NumpyCells,
+    cells_by_column,
     make_cells,
     shares_from_logs,
 )
@@ -23,6 +25,7 @@ from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.dropout import problem_of_groups, slot_rates
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
+from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.compile.precompiled import own_processor
 
 RATES = Rates(0.01, 0.2)
@@ -81,3 +84,21 @@ def test_native_code_has_the_bits_of_numpy_and_the_scores_of_the_definition(
 def test_native_code_is_taken_where_the_package_has_it() -> None:
     problem = make_problem(matrix_from_array(np.ones((2, 2), dtype=np.uint8)), RATES, octaves=True)
     assert own_processor() is None or isinstance(make_cells(problem, 1, 0), NativeCells)
+
+
+@pytest.mark.parametrize(("mutations", "cells"), [(3, 500), (12, 30), (1, 1)])
+def test_missed_and_seen_mutations_are_counted_as_they_are_defined(mutations: int, cells: int) -> None:
+    """By nodes and columns where these are few, else by cells in the order of their nodes."""
+    rng = np.random.default_rng(1)
+    values = rng.choice(4, (mutations, cells), p=(0.4, 0.3, 0.1, 0.2)).astype(np.uint8)
+    problem = make_problem(matrix_from_array(values), replace(RATES, merge_homozygous=True))
+    plan = make_plan(problem)
+    sorted_values = problem.observed[:, cells_by_column(problem)]
+    for seed in range(3):
+        tree = initial_state(plan, seed, 0).parents
+        nodes, above = rng.integers(0, mutations + 1, cells), ancestor_matrix(tree)
+        missed, seen = gibbs._counts(gibbs._observed(problem), tree, nodes)
+        for row in range(mutations):
+            own = [sorted_values[row, cell] for cell in range(cells) if above[row, nodes[cell]]]
+            known = [value % 2 for value in own if value < problem.classes - 1]
+            assert (missed[row], seen[row]) == (known.count(0), known.count(1))

@@ -49,6 +49,9 @@ _MOST_GROUPS = 127
 
 _INSIDE = 0.9
 
+_FEW = 16
+"""Mutations up to which looking for equal ones takes longer than it saves."""
+
 
 class _Grid(NamedTuple):
     """Points of the common Beta: mean, and shapes; float64, flat."""
@@ -85,7 +88,9 @@ def _of_points(missed: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArra
 
     grid = _grid()
     a, b = grid.missed[:, None], grid.seen[:, None]
-    pairs, own = np.unique(np.stack([missed, seen]), axis=1, return_inverse=True)  # many are equal
+    pairs, own = np.stack([missed, seen]), np.arange(len(missed))
+    if len(own) > _FEW:  # many are equal
+        pairs, own = np.unique(pairs, axis=1, return_inverse=True)
     of_pairs = betaln(a + pairs[0], b + pairs[1]) - betaln(a, b)
     return np.asarray(of_pairs.take(own.ravel(), axis=1).sum(axis=1))
 
