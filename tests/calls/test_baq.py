@@ -77,7 +77,7 @@ def assert_is_oracle(
             assert abs(quality - math.floor(wanted)) <= (error < 1e-6) or abs(wanted - round(wanted)) < 1e-6
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_the_kernel_follows_the_definition(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -120,7 +120,7 @@ def test_a_table_grows(tmp_path: Path) -> None:
                 at % 200,
             ),
         )
-        for at in range(6000)
+        for at in range(2500)
     ]
     path = write_bam(tmp_path / "reads.bam", {"one": 50}, reads)
     options = CallOptions(no_baq=True)

@@ -121,7 +121,7 @@ def _runs_that_end(folder: Path, flavour: str, settings: Settings) -> int:
     """Return how many of 1 to 64 states in flight end with the expected states; a standstill is an error."""
     given: dict[str, Any] = {**_SMALL, "chains": MOST_STATES + 2, "steps": 5, "states": MOST_STATES}
     project = Project.exported(flavour, folder, settings.headers, seed=settings.seed, **given)
-    project.build()
+    project.build(optimised=False)
     return sum(one["as_expected"] for one in project.run(range(1, MOST_STATES + 1), timeout=120.0)["runs"])
 
 
@@ -130,5 +130,5 @@ def _noticed(folder: Path, flavour: str, settings: Settings) -> bool:
     given: dict[str, Any] = {**_SMALL, "states": 3, "steps": 40}
     project = Project.exported(flavour, folder, settings.headers, seed=settings.seed, **given)
     break_stage(project)
-    project.build()
+    project.build(optimised=False)
     return not project.run([1, 3])["as_expected"]
