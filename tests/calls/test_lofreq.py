@@ -20,7 +20,7 @@ LONG = [
 ]  # fmt: skip
 """Sets with these options are large, and `make test` has each of the options on other sets, and all sets.
 
-The records of czb_artic1 by default are also those of the default mode that pass, which a test below compares.
+The records of czb_artic1 by default are also those of the default mode that pass: a test below compares them.
 """
 
 SETS = [

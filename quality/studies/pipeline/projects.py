@@ -73,7 +73,14 @@ class Project:
         if self.headers is None:
             return 0.0
         began = time.perf_counter()
-        flags = ["-std=c++17", "-O2" if optimised else "-O0", "-pthread", "-Wno-unknown-pragmas", "-Wno-attributes", "-DCOUNT"]
+        flags = [
+            "-std=c++17",
+            "-O2" if optimised else "-O0",
+            "-pthread",
+            "-Wno-unknown-pragmas",
+            "-Wno-attributes",
+            "-DCOUNT",
+        ]
         command = ["g++", *flags, f"-I{self.headers}", "pipeline.cpp", "-o", "simulation"]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         if done.returncode:

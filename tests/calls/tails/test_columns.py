@@ -95,7 +95,7 @@ def balance_of(cells: NDArray[np.float64], slots: int) -> float:
 
 
 def test_slots_are_limited_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    columns = columns_of([([0.01], [500], 20)] * 50)
+    columns = columns_of([([0.01], [60], 5)] * 50)
     bytes_of_one = sizes_of("blocked", reduce_columns(columns)).slot_bytes
     monkeypatch.setattr(run, "MEMORY", 10 * bytes_of_one)
     assert log_tails(columns, device="numpy", kernel="blocked").slots == 10

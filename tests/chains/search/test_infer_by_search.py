@@ -91,7 +91,7 @@ def test_another_method_is_refused() -> None:
     ],
 )
 def test_one_seed_gives_one_answer(device: str, slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten_chains(monkeypatch)
+    shorten_chains(monkeypatch, 4000)
     expected = syclade.infer(SMALLER, **RATES, device="native", seed=5, support="none")
     found = syclade.infer(SMALLER, **RATES, device=device, seed=5, slots=slots, support="none")
     np.testing.assert_array_equal(found.parents, expected.parents)
