@@ -101,7 +101,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         "--chains",
         "2",
         "--steps",
-        "600",
+        "250",
         "--device",
         "numpy",
         "--start",

@@ -51,7 +51,7 @@ def target() -> Target:
     [
         ("numpy", "plain", 6000, 0.13),
         pytest.param("numpy", "ancestor", 6000, 0.13, marks=pytest.mark.verification),
-        ("native", "preorder", 200_000, 0.03),
+        ("native", "preorder", 60_000, 0.055),
         pytest.param("native", "preorder", 1_000_000, 0.01, marks=pytest.mark.verification),
         pytest.param("cpu", "ancestor", 100_000, 0.04, marks=VERIFIED),
         pytest.param("cpu", "preorder", 1_000_000, 0.01, marks=VERIFIED),
