@@ -8,6 +8,7 @@ import json
 import math
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,13 @@ def test_chains_start_at_the_trees_of_searches() -> None:
 
 
 @cache
+def counts_at_nodes(nodes: int, cells: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return all numbers of cells at the nodes, and their log-probabilities over all shares."""
+    counts = np.array([some for some in product(range(cells + 1), repeat=nodes) if sum(some) == cells])
+    return counts, log_probabilities(counts)
+
+
+@cache
 def evidence_of(nodes_with: tuple[tuple[bool, ...], ...], model: str) -> float:
     """Return the log-likelihood of a tree for a small matrix, with the nodes of the cells summed out.
 
@@ -141,8 +149,8 @@ def evidence_of(nodes_with: tuple[tuple[bool, ...], ...], model: str) -> float:
     for cell in range(cells):
         moved = [likely[node, cell] * np.roll(by_counts, 1, axis=node) for node in range(nodes)]
         by_counts = np.sum(moved, axis=0)
-    there = np.argwhere(by_counts)
-    return float(np.logaddexp.reduce(log_probabilities(there) + np.log(by_counts[tuple(there.T)])))
+    there, priors = counts_at_nodes(nodes, cells)
+    return float(np.logaddexp.reduce(priors + np.log(by_counts[tuple(there.T)])))
 
 
 def exact_factor(model: str, mutation: int, *, constrained: bool = True, gained: bool = False) -> float:
