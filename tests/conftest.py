@@ -38,7 +38,8 @@ SHORT_SUPPORT = (
     "findings/consensus/test_consensus_files.py", "findings/consensus/test_likely_cells.py",
     "findings/consensus/test_seeding.py", "findings/consensus/test_set_aside.py",
     "findings/consensus/test_unplaced.py", "findings/cooptimal", "findings/test_clones_by_sample.py",
-    "findings/test_genotypes.py", "fuzz", "quality/studies", "test_inference.py",
+    "findings/test_genotypes.py", "fuzz", "quality/studies", "test_estimated_rates.py", "test_evidence.py",
+    "test_inference.py",
 )  # fmt: skip
 """Folders whose tests need some support, but not a good one, which takes most of the time of an `infer`."""
 
