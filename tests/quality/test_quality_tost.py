@@ -37,7 +37,7 @@ def star(matrix: Any) -> Any:
 
 
 def searched(matrix: Any) -> Any:
-    settings: dict[str, Any] = {"chains": 8, "steps": 500, "seed": 77, "device": "numpy"}
+    settings: dict[str, Any] = {"chains": 8, "steps": 500, "seed": 77, "device": "numpy", "support": "none"}
     return syclade.infer(matrix, fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate, **settings).parents
 
 

@@ -31,7 +31,8 @@ from tests.support.backends import Case
 
 CASE = Case(21, 30)
 CAPACITY = AncestorEncoding.capacity(TRAITS, 64, 64, 2)
-SETTINGS: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "chains": 3, "steps": 200, "seed": 5}
+RATES = {"fp_rate": 0.02, "fn_rate": 0.2}
+SETTINGS: dict[str, Any] = {**RATES, "chains": 3, "steps": 200, "seed": 5, "support": "none"}
 KINDS = ("cpu", "fpga-emu")
 UNBOUNDED = {
     "syclade_image": 1,
