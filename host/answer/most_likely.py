@@ -15,6 +15,7 @@ import numpy as np
 
 from syclade.host.answer.request import Request
 from syclade.host.chains.checkpoints.checkpoint_writer import CheckpointWriter
+from syclade.host.chains.encodings import require_cell_trees
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.context import KIND as OF_CHAINS
 from syclade.host.chains.runs.context import Found, RunContext
@@ -80,6 +81,7 @@ def _by_search_or_chains(request: Request, context: RunContext) -> Found:
     Any cell tree has a mutation tree that is as likely, so a cell tree that is as likely as the best mutation
     tree is the best of its kind. Chains go on where none is, or where the searches do not agree.
     """
+    require_cell_trees(request.encoding)  # searches have none, and chains may not follow
     checkpoints = context.checkpoints
     if checkpoints.resumes(OF_CHAINS):
         return _by_chains(request, context)

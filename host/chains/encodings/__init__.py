@@ -42,6 +42,7 @@ __all__ = [
     "encodings_of",
     "for_device",
     "make_encoding",
+    "require_cell_trees",
     "round_up",
 ]
 
@@ -322,6 +323,19 @@ def choose_encoding(
             return for_device(device, kind(problem, traits))
         reasons.append(f"{name} cannot hold this matrix: {reason}")
     raise OptionError("; ".join(reasons), hint=f"use {flag_of('encoding')} auto")
+
+
+def require_cell_trees(wanted: str) -> None:
+    """Check that an option names an encoding of cell trees, on whichever device; or auto.
+
+    Raises:
+        OptionError: it names another one.
+    """
+    if wanted not in ("auto", "clade", PlainEncoding.name):
+        raise OptionError(
+            f"{OF_OTHER_TREES['clade'][2]} have no encoding {wanted!r}",
+            hint=f"use {flag_of('encoding')} auto or clade",
+        )
 
 
 def _only(name: str, wanted: str, device: Device, problem: Problem) -> Encoding:
