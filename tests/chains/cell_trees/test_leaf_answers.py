@@ -30,6 +30,7 @@ from tests.support.did_all import assert_did_all
 
 MADE = simulate(cells=12, mutations=9, fp_rate=0.01, fn_rate=0.2, missing=0.1, seed=4)
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "device": "native"}
+UNSUPPORTED = {**RATES, "support": "none"}
 
 
 @pytest.fixture(scope="module")
@@ -43,20 +44,20 @@ def sampled() -> syclade.Result:
 def test_the_search_is_never_below_the_mutation_tree(seed: int) -> None:
     """The most likely mutation tree, drawn as a cell tree, is where the chains start."""
     matrix = simulate(cells=18, mutations=14, fp_rate=0.01, fn_rate=0.3, missing=0.2, seed=seed).matrix
-    of_mutations = syclade.infer(matrix, **RATES)
+    of_mutations = syclade.infer(matrix, **UNSUPPORTED)
     rates = Rates(0.01, 0.2)
     drawn = CELL.from_mutation_tree(make_problem(matrix, rates), rates, of_mutations.parents)
     _, drawn_score = CELL.assign(matrix, rates, make_leaf_problem(matrix, rates), drawn, BEST_PLACEMENT)
-    found = syclade.infer(matrix, tree="leaf", **RATES)
+    found = syclade.infer(matrix, tree="leaf", **UNSUPPORTED)
     assert found.log_likelihood >= drawn_score - 1e-3
     assert drawn_score >= of_mutations.log_likelihood - 1e-9, "a cell tree has all clades of a mutation tree"
     assert (found.options["method"], found.options["start"]) == ("search", "random")
     assert len(found.searches) == 16
     assert_did_all(found, "native")
-    annealed = syclade.infer(matrix, tree="leaf", method="anneal", **RATES)
+    annealed = syclade.infer(matrix, tree="leaf", method="anneal", **UNSUPPORTED)
     assert annealed.log_likelihood == pytest.approx(found.log_likelihood, abs=1e-9)
     assert annealed.steps > 0
-    random = syclade.infer(matrix, tree="leaf", chains=1, steps=1, **RATES)
+    random = syclade.infer(matrix, tree="leaf", chains=1, steps=1, **UNSUPPORTED)
     assert random.log_likelihood < drawn_score, "one step from a random tree does not get there"
 
 

@@ -128,7 +128,7 @@ def test_the_program_says_it_once(tmp_path: Path) -> None:
         "    time.sleep(600)\n"
     )
     place, out = tmp_path / "run", tmp_path / "out"
-    given = f"infer {EXAMPLE} --fp-rate 0.01 --fn-rate 0.2 --chains 2 --steps 3000 --quiet"
+    given = f"infer {EXAMPLE} --fp-rate 0.01 --fn-rate 0.2 --chains 2 --steps 3000 --support none --quiet"
     command = [sys.executable, "-m", "syclade", *given.split(), "--checkpoint", str(place), "--out", str(out)]
     with subprocess.Popen([sys.executable, "-c", holder, str(place)], stdout=subprocess.PIPE) as process:
         try:
