@@ -36,6 +36,12 @@ from syclade.host.ground.values import short_repr
 __all__ = ["MISFIT", "CloneCells", "CloneDoublets", "cells_on", "mutation_gains", "seeding_probabilities"]
 
 
+_TIE = 1e-9
+"""Log-likelihood, in nats, by which equally unlikely observations differ because of rounding."""
+
+_LARGEST_FP = 0.5 - 1e-13
+"""At 0.5, any number of false positives is as likely as any other."""
+
 MISFIT = 0.01
 """Probability that any cell of a matrix is listed as fitting nowhere although all follow the model."""
 
@@ -275,15 +281,18 @@ def _tails(
     table = rates.log_table()[0]
     logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, len(values) + 1)))))
     fn, fp = float(np.exp(table[1])), float(-np.expm1(table[0]))
+    if fp > 0.5:  # then those that are not seen are the unlikely ones
+        fp, false = 1.0 - fp, absent - false
+    fp = min(fp, _LARGEST_FP)
     weights = np.log([fn / (1.0 - fn), fp / (1.0 - fp)])
     kinds, kind_of = np.unique(np.stack((present, missed, absent, false)), axis=1, return_inverse=True)
     of_missed = cache(lambda count: _binomial(count, fn, logs))
-    of_false = cache(lambda count: _binomial(count, fp, logs))
+    of_false = cache(lambda count: np.append(np.cumsum(_binomial(count, fp, logs)[::-1])[::-1], 0.0))
     tails = np.empty(kinds.shape[1])
     for at, (n1, k1, n0, k0) in enumerate(kinds.T.tolist()):
-        sums = weights[0] * np.arange(n1 + 1)[:, np.newaxis] + weights[1] * np.arange(n0 + 1)
-        likely = np.outer(of_missed(n1), of_false(n0))
-        tails[at] = min(1.0, likely[sums <= sums[k1, k0]].sum())
+        sums = weights[0] * (k1 - np.arange(n1 + 1)) + weights[1] * k0
+        fewest = np.ceil((sums + _TIE) / weights[1]).clip(0.0, n0 + 1.0)  # false ones beside so many missed
+        tails[at] = min(1.0, (of_missed(n1) * of_false(n0)[fewest.astype(np.int64)]).sum())
     return np.asarray(tails[kind_of.ravel()])
 
 

@@ -62,7 +62,7 @@ def test_probabilities_are_those_of_bayes(tree: CloneTree, rates: Rates, seed: i
         np.testing.assert_allclose(found.likelihood[:, cell], likely / likely.sum(), rtol=1e-9)
 
 
-@pytest.mark.parametrize("rates", [RATES[0], RATES[1]])
+@pytest.mark.parametrize("rates", [RATES[0], RATES[1], Rates(0.1, 0.1), Rates(0.7, 0.2), Rates(0.5, 0.2)])
 def test_tails_are_those_of_all_observations(rates: Rates) -> None:
     """The sum of the probabilities of all observations at the clone that are no more likely."""
     tree = make_clone_tree([1, 1, 2, 3, 3, 3], [0, 0, 1, 0])
