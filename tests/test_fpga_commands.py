@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -22,6 +23,7 @@ from syclade.host.commands.main import cli
 from syclade.host.data.model.simulate import simulate
 from syclade.quality.design.reader import preset_names
 from tests.conftest import ROOT
+from tests.support.searches import shorten_support
 
 PAGES = ("fpga.md", "fpga-model.md", "thesis.md")
 PLACEHOLDER = re.compile(r"[A-Z]+(\.\w+)?|…|\[.*|[\w.]*\|.*")
@@ -116,6 +118,7 @@ def blocks() -> list[list[list[str]]]:
 @pytest.mark.emulator
 def test_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each needs what those before it wrote."""
+    shorten_support(monkeypatch)
     monkeypatch.chdir(tmp_path)
     Path("host").symlink_to(ROOT / "host")
     programs = [words for block in blocks() for words in block]
@@ -131,19 +134,27 @@ def test_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.compiler
 @pytest.mark.emulator
 def test_python_runs(tmp_path: Path) -> None:
-    """The blocks of Python, one after another, in a process of its own and a plain environment."""
+    """The blocks of Python, one after another, in a process of its own that has the kernels of the tests."""
     text = (ROOT / "docs" / "fpga.md").read_text("utf-8")
     found = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(found) == 3
     np.savetxt(tmp_path / "matrix.csv", simulate(20, 12, 0.01, 0.2, 0.1, seed=1).matrix.values, fmt="%d")
-    begin = "import numpy as np\nmatrix = np.loadtxt('matrix.csv', dtype=int)\n"
+    begin = """
+import numpy as np
+import syclade
+from syclade.host.findings.support import plan
+from syclade.host.findings.support.rounds import Budget
+plan.budget_for = lambda *_, **__: Budget(128, 256, 1)  # as `shorten_support`
+syclade.bench.__kwdefaults__ |= {"seconds": 0.1, "repeats": 2}
+matrix = np.loadtxt("matrix.csv", dtype=int)
+"""
     end = (
         "assert (problem.arrays['step'] == 1).all()\nassert arrays['step'].sycl_device.has_aspect_accelerator"
     )
     done = subprocess.run(
         [sys.executable, "-c", "\n".join([begin, *found, end])],
         cwd=tmp_path,
-        env={"HOME": str(tmp_path)},
+        env={"HOME": str(tmp_path), "SYCLADE_CACHE": os.environ["SYCLADE_CACHE"]},
         capture_output=True,
         text=True,
         check=False,
