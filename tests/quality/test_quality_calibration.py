@@ -37,6 +37,7 @@ from syclade.quality.calibration.settings import (
     Setting,
     Shares,
 )
+from tests.support.searches import shorten_support
 
 SMALL = Setting("5 x 10", 5, 10)
 
@@ -199,7 +200,8 @@ def test_chains_for_support_are_calibrated_and_controls_are_not(
     assert {name for one in (fits, control) for each in one.replicates for name in each.work} == {"native"}
 
 
-def test_chains_for_support_are_those_of_infer() -> None:
+def test_chains_for_support_are_those_of_infer(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_support(monkeypatch)
     drawn = draw(SMALL, 1)
     expected = infer(
         drawn.matrix, fp_rate=1e-3, fn_rate=0.2, support="quick", seed=1, device="native"
@@ -281,7 +283,8 @@ def test_shares_are_calibrated_and_equal_nodes_are_not() -> None:
 
 
 @pytest.mark.slow
-def test_equal_nodes_give_other_samples() -> None:
+def test_equal_nodes_give_other_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_support(monkeypatch)
     setting = replace(SMALL, missing=0.3, shares="one")
     drawn = draw(setting, 1)
     shared, equal = (
