@@ -24,6 +24,7 @@ from syclade.host.data.model.dropout import (
 )
 from syclade.host.data.model.problem import SlotRates
 from syclade.host.data.model.rates import error_rates
+from syclade.host.findings.samples.diagnostics import SPREAD
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.support.finding import SupportFinding
@@ -99,7 +100,8 @@ def _corrected(planned: SupportPlan, draft: Draft, support: Support, run: Run) -
         planned, support, before = other, again, posterior
         if support.interrupted:
             return planned, support
-    if support.steps < planned.budget.most and not support.enough and not support.interrupted:
+    rough = not support.enough or support.sampled.spread > SPREAD
+    if rough and support.steps < planned.budget.most and not support.interrupted:
         again = _again(planned, draft, support, run, final=True)
         return planned, replace(support, interrupted=True) if again is None else again
     return planned, support
