@@ -85,8 +85,9 @@ class DoubletsFinding(Finding):
         if self.better is not None:
             given, few = flag_of("doublets", f"{self.calls.rate:g}"), self.better < self.calls.rate
             return [
-                f"the matrix contradicts {given}: {'fewer' if few else 'more'} cells are of two branches, as "
-                f"of a rate of about {self.better:.2g}; infer again with {flag_of('doublets', LEARN)}"
+                f"the matrix contradicts {given}: {'fewer' if few else 'more'} cells are of two branches "
+                f"({self.better:.2g} fits this tree better, which was found with the given rate): infer "
+                f"again with {flag_of('doublets', LEARN)}"
             ]
         if self.calls.expected < 1.0 or self.calls.relevant_rate * len(self.cells) >= _FEWEST_SEEN:
             return []

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict
 from syclade.host.answer.batch.task import MATRICES
 from syclade.host.answer.output.result_files import multiqc_row
 from syclade.host.answer.report.page import require_report, template
+from syclade.host.data.input.checks import left_out_words
 from syclade.host.data.model.rates import all_rates
 from syclade.host.device.work import STEPS, SWEEPS
 from syclade.host.ground.files import is_file, write_files
@@ -78,9 +79,20 @@ class Line(TypedDict):
     labels: NotRequired[dict[str, str]]
 
 
+def _rates_of(result: Result) -> dict[str, float | None]:
+    """Return the error rates by name: of estimated ones the means over sampled trees, if there are any."""
+    rates = all_rates(result.model)
+    posterior = None if result.support is None else result.support.rates
+    if posterior is None:
+        return rates
+    return rates | {name: own.mean for name, own in posterior.intervals.items() if name in rates}
+
+
 def line_of(name: str, result: Result) -> Line:
     """Return the line of a result."""
-    rates = all_rates(result.model)
+    rates = _rates_of(result)
+    out = result.observed.left_out
+    warned = [*([f"left out: {left_out_words(out)}"] if out else []), *result.warnings]
     work = {unit: sum(one.count for one in result.work if one.unit == unit) for unit in (STEPS, SWEEPS)}
     return {
         "name": name,
@@ -94,8 +106,8 @@ def line_of(name: str, result: Result) -> Line:
         "runs": len(result.searches) or result.chains,
         "converged": "yes" if result.converged else "no",
         "certainty": None if result.support is None else result.support.certainty,
-        "warnings": len(result.warnings),
-        "warned": result.warnings,
+        "warnings": len(warned),
+        "warned": warned,
         "seconds": result.total_seconds,
         "steps": work[STEPS],
         "sweeps": work[SWEEPS],

@@ -72,15 +72,21 @@ def names_of_list(value: str | os.PathLike[str] | Sequence[str], flag: str) -> t
 def chosen_mutations(names: Sequence[str], mutations: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the mutations that a user names, and the names that none has.
 
-    A name that no mutation has is a gene if names of mutations begin with it and a blank.
+    A name that no mutation has is a gene if names of mutations begin with it and a blank, or a hyphen, as in
+    "FLT3 p.D835Y" and "FLT3-ITD".
     """
     found: dict[str, None] = {}
     unknown = []
     for name in names:
-        own = [name] if name in mutations else [one for one in mutations if one.split(None, 1)[:1] == [name]]
+        own = [name] if name in mutations else [one for one in mutations if _is_of_gene(one, name)]
         found |= dict.fromkeys(own)
         unknown += [] if own else [name]
     return list(found), unknown
+
+
+def _is_of_gene(mutation: str, gene: str) -> bool:
+    after = mutation.removeprefix(gene)
+    return mutation.startswith(gene) and (after[:1].isspace() or after.startswith("-"))
 
 
 def near_names(name: str, mutations: Sequence[str]) -> list[str]:

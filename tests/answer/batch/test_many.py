@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.answer.batch.results_table import line_of
 from syclade.host.answer.output.result import Result
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.simulate import simulate
 from syclade.host.ground.errors import MatrixError, OptionError
 from tests.answer.batch.cohort import write_cohort
@@ -137,3 +139,20 @@ def test_reasons_to_doubt_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     list(syclade.infer_many([matrix], **wrong))
     logged = [one.getMessage() for one in caplog.records if one.name == "syclade.result"]
     assert logged == [said, f"matrix 1: {said}"]
+
+
+def test_lines_have_the_estimates_of_rates_and_what_was_left_out() -> None:
+    """The tree is searched under other rates than those that its samples and the report speak of."""
+    made = simulate(60, 6, 0.02, 0.2, 0.1, 3).matrix
+    result = syclade.infer(made, device="native", seed=1)
+    assert result.support is not None
+    assert result.support.rates is not None
+    line = line_of("one", result)
+    for name in ("fp_rate", "fn_rate"):
+        assert line[name] == result.support.rates.intervals[name].mean
+    assert line["warned"] == result.warnings
+    left = read_matrix(made.values, made.mutations, exclude_mutations="M2")
+    line = line_of("two", syclade.infer(left, **OPTIONS))
+    assert line["warned"][0] == "left out: 1 mutation named by --exclude-mutations (M2)"
+    assert line["warnings"] == len(line["warned"])
+    assert (line["fp_rate"], line["fn_rate"]) == (0.02, 0.2)

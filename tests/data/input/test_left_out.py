@@ -114,6 +114,9 @@ def test_names_to_leave_out_may_be_genes_or_in_a_file(tmp_path: Path) -> None:
     names = ("TP53 chr17:7578406", "TP53 chr17:7578190", "KRAS, exon 2", "FLT3")
     found = syclade.read_matrix(VALUES, names, exclude_mutations='TP53,"KRAS, exon 2"')
     assert found.mutations == ("FLT3",)
+    of_flt3 = ("FLT3-ITD chr13:1", "FLT3 p.D835Y", "FLT3L p.A1T", "NPM1")
+    found = syclade.read_matrix(VALUES, of_flt3, exclude_mutations="FLT3")
+    assert found.mutations == of_flt3[2:]
     (tmp_path / "out.txt").write_text("KRAS, exon 2\nFLT3\n")
     found = syclade.read_matrix(VALUES, names, exclude_mutations=f"@{tmp_path / 'out.txt'}")
     assert found.mutations == names[:2]
