@@ -84,7 +84,8 @@ def _clones_of(files: ResultFiles, style: Style, name: str) -> Clones:
             )
             for ends in zip(*((clone.low, clone.high) for clone in tree.clones), strict=True)
         )
-        found = Specimens(("all",), (), share, low, high)
+        numbers = tuple(clone.number for clone in tree.clones)
+        found = Specimens(("all",), (), share, low, high, numbers, np.ones(share.shape, dtype=np.bool_))
     return Clones(tree, found, style.highlight, colours, name)
 
 

@@ -71,7 +71,7 @@ def _matrix(files: ResultFiles, tree: DrawnTree, style: Style) -> Scene:
 def _clones(files: ResultFiles, tree: DrawnTree, style: Style) -> Scene:
     found = specimens_of(files) if tree.published else None
     if found is not None:
-        return clones_scene(tree, style, panels_of(found), "the tissue")
+        return clones_scene(tree, style, panels_of(found), "the tissue", found.notes)
     shares = [Interval(clone.share, clone.low, clone.high) for clone in tree.clones]
     return clones_scene(tree, style, [("share of the cells", shares)], "the cells")
 

@@ -15,6 +15,7 @@ from syclade.host.answer.figures.style import DrawnTree, Style, ink_on
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, Interval, add_note, label_of
 from syclade.host.ground.errors import OptionError, TableError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import listed
 
 __all__ = ["FILE", "Specimens", "fish_scene", "panels_of", "specimens_of"]
 
@@ -29,6 +30,8 @@ class Specimens:
         names: names of the specimens.
         times: time point of each; empty without time points.
         share, low, high: float64, shape (specimens, clones): the shares, and the ends of their intervals.
+        numbers: number of each clone.
+        identifiable: bool, shape (specimens, clones): whether the specimen tells the clone from all others.
     """
 
     names: tuple[str, ...]
@@ -36,6 +39,21 @@ class Specimens:
     share: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    numbers: tuple[int | None, ...]
+    identifiable: NDArray[np.bool_]
+
+    @property
+    def notes(self) -> list[str]:
+        """Messages: clones that specimens do not tell apart, whose own shares are those of the prior."""
+        found = []
+        for name, own in zip(self.names, self.identifiable.tolist(), strict=True):
+            some = [str(number) for number, told in zip(self.numbers, own, strict=True) if not told]
+            if some:
+                clones = f"{'clone' if len(some) == 1 else 'clones'} {listed(some, 12)}"
+                found.append(
+                    f"{name} does not tell {clones} from others: only shares of groups are known ({FILE})."
+                )
+        return found
 
     def by_time(self) -> tuple[list[str], NDArray[np.float64]]:
         """Return the time points in their order, and the mean shares of the clones at each.
@@ -82,20 +100,32 @@ def specimens_of(files: ResultFiles) -> Specimens | None:
         raise TableError("a specimen lacks a clone", path=f"{files.place}/{FILE}")
     first = dict(zip(reversed(samples), reversed(times), strict=True))
     known = tuple(first[name] for name in names) if any(times) else ()
-    return Specimens(tuple(names), known, *shares)
+    told = np.ones(shares[0].shape, dtype=np.bool_)
+    if "identifiable" in rows[0]:
+        for line, value in enumerate(files.column(FILE, "identifiable")):
+            told[names.index(samples[line]), numbers[rows[line]["clone"]]] = value != "no"
+    share, low, high = shares
+    own = tuple(clone.number for clone in files.published.clones)
+    return Specimens(tuple(names), known, share, low, high, own, told)
 
 
 def panels_of(found: Specimens) -> list[tuple[str, list[Interval | None]]]:
-    """Return a panel of shares for each specimen, with its time point in the title."""
+    """Return a panel of shares for each specimen, with its time point in the title.
+
+    Clones that a specimen does not tell from others have no share there.
+    """
     titles = [
         name if not found.times or found.times[at] == name else f"{name} (time {found.times[at]})"
         for at, name in enumerate(found.names)
     ]
-    tables = zip(titles, found.share.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    numbers = (found.share, found.low, found.high, found.identifiable)
+    tables = zip(titles, *(one.tolist() for one in numbers), strict=True)
     return [(title, [_interval(*one) for one in zip(*shares, strict=True)]) for title, *shares in tables]
 
 
-def _interval(share: float, low: float, high: float) -> Interval:
+def _interval(share: float, low: float, high: float, told: bool) -> Interval | None:
+    if not told:
+        return None
     return Interval(share, None, None) if math.isnan(low) else Interval(share, low, high)
 
 
@@ -149,6 +179,7 @@ def fish_scene(files: ResultFiles, tree: DrawnTree, style: Style) -> Scene:
         "between the dashed lines are interpolated. White: cells without mutations.",
         *([] if is_to_scale(points) else ["The time points are drawn at equal distances, not to scale."]),
         *([f"Not placed by the data: {', '.join(tree.unplaced)}."] if tree.unplaced else []),
+        *found.notes,
     ]
     lines = max(len(wrapped([point], SHORTEST - 10, SMALL)) for point in points)
     below = max(bottom, top + FISH_HEIGHT + 20 + 14 * lines)

@@ -292,7 +292,11 @@ class Interval:
 
 
 def clones_scene(
-    tree: DrawnTree, style: Style, panels: Sequence[tuple[str, Sequence[Interval | None]]], of: str
+    tree: DrawnTree,
+    style: Style,
+    panels: Sequence[tuple[str, Sequence[Interval | None]]],
+    of: str,
+    notes: Sequence[str] = (),
 ) -> Scene:
     """Return the shares of the clones with their intervals, beside the tree.
 
@@ -301,6 +305,7 @@ def clones_scene(
         style: the style.
         panels: title of each panel, and the share of each clone in it; None where it is not known.
         of: what the shares are parts of.
+        notes: sentences below the figure.
     """
     items: list[Item] = []
     top = MARGIN
@@ -327,7 +332,7 @@ def clones_scene(
     words = [f"Dots: share of {of} that is of the clone itself. Bars: 90 % intervals.", *notes_of(tree)[1:]]
     if all(one is None or one.low is None for _, shares in panels for one in shares):
         words[0] = f"Dots: share of {of} that is of the clone itself."
-    bottom = add_note(items, words, rows.bottom + 34, total - 2 * MARGIN)
+    bottom = add_note(items, [*words, *notes], rows.bottom + 34, total - 2 * MARGIN)
     title = "Shares of the clones, a row for each"
     return Scene("clones", title, total, bottom + MARGIN / 2, [*rows.items, *items])
 

@@ -17,7 +17,7 @@ from syclade.host.answer.figures.exports import PROGRAMS, export_of
 from syclade.host.answer.figures.kinds import draw_figure
 from syclade.host.answer.figures.scene import Polygon, svg_of
 from syclade.host.answer.figures.source import ResultFiles
-from syclade.host.answer.figures.specimens import bands_of, is_to_scale, positions_of, specimens_of
+from syclade.host.answer.figures.specimens import bands_of, is_to_scale, panels_of, positions_of, specimens_of
 from syclade.host.answer.figures.style import Style
 from syclade.host.commands import plot as plot_command
 from syclade.host.commands.main import cli
@@ -74,6 +74,26 @@ def test_shares_are_those_of_the_table() -> None:
                 DAYS, **{"clones_by_sample.tsv": "sample\ttime\tclone\tshare\tlow\thigh\nP\t\t9\t1\t1\t1\n"}
             )
         )
+
+
+def test_clones_that_a_specimen_does_not_tell_apart_are_named_and_have_no_dot() -> None:
+    made = files(DAYS)
+    head, *lines = (made.read("clones_by_sample.tsv") or "").splitlines()
+    told = ["no" if line.split("\t")[0] == "P2" and line.split("\t")[2] in "23" else "yes" for line in lines]
+    table = "\n".join(
+        f"{line}\t{one}" for line, one in zip([head, *lines], ["identifiable", *told], strict=True)
+    )
+    marked = files(DAYS, **{"clones_by_sample.tsv": f"{table}\n"})
+    found = specimens_of(marked)
+    assert found is not None
+    words = "P2 does not tell clones 2, 3 from others: only shares of groups are known"
+    assert [one.partition(" (")[0] for one in found.notes] == [words]
+    assert [[one is None for one in shares] for _, shares in panels_of(found)] == [
+        [False] * 5, [False, False, True, True, False], [False] * 5
+    ]  # fmt: skip
+    for kind in ("clones", "fish"):
+        assert "does not tell clones 2, 3" in svg_of(draw_figure(marked, kind, Style()))
+        assert "does not tell" not in svg_of(draw_figure(made, kind, Style()))
 
 
 def test_each_clone_of_a_fish_plot_is_inside_its_parent() -> None:
