@@ -85,7 +85,8 @@ def _rates_of(result: Result) -> dict[str, float | None]:
     posterior = None if result.support is None else result.support.rates
     if posterior is None:
         return rates
-    return rates | {name: own.mean for name, own in posterior.intervals.items() if name in rates}
+    means = {name: float(f"{own.mean:.3g}") for name, own in posterior.intervals.items()}
+    return rates | {name: mean for name, mean in means.items() if name in rates}
 
 
 def line_of(name: str, result: Result) -> Line:

@@ -149,7 +149,7 @@ def test_lines_have_the_estimates_of_rates_and_what_was_left_out() -> None:
     assert result.support.rates is not None
     line = line_of("one", result)
     for name in ("fp_rate", "fn_rate"):
-        assert line[name] == result.support.rates.intervals[name].mean
+        assert line[name] == float(f"{result.support.rates.intervals[name].mean:.3g}")
     assert line["warned"] == result.warnings
     left = read_matrix(made.values, made.mutations, exclude_mutations="M2")
     line = line_of("two", syclade.infer(left, **OPTIONS))

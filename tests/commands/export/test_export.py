@@ -389,8 +389,8 @@ def test_export_takes_a_matrix_and_its_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Give --cells and --mutations, or --matrix"),
-        (["--cells", 5], "Give --cells and --mutations, or --matrix"),
+        ([], "give --cells and --mutations, or --matrix"),
+        (["--cells", 5], "give --cells and --mutations, or --matrix"),
         (["--cells", 5, "--mutations", 4, "--with-image", "fpga"], "no image can be made for fpga"),
         (["--matrix", "absent.csv"], "absent.csv: no such file"),
     ],
