@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,8 @@ from syclade.host.chains.runs.context import KIND as OF_CHAINS
 from syclade.host.chains.runs.context import Found, RunContext
 from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.chains.state import no_tallies
-from syclade.host.data.model.levels import Levels, log_odds_of
 from syclade.host.data.model.problem import make_problem
-from syclade.host.data.model.rates import scored_values
+from syclade.host.data.model.rates import entry_weights
 from syclade.host.data.model.recurrence import with_copy_below_root
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 
@@ -40,17 +39,7 @@ _ROUNDING = 1e-9
 
 
 def find_tree(request: Request, context: RunContext) -> Found:
-    """Return the findings of the searches or chains of a request.
-
-    Args:
-        request: the checked options.
-        context: the run context: progress callback, checkpointing, stop request.
-
-    Raises:
-        DeviceError, OptionError: the request cannot be met.
-        CheckpointError: the checkpoint to resume from is damaged or belongs to another run.
-        OutputError: the samples cannot be written.
-    """
+    """Return what the searches or chains of a request find; arguments and errors as for `run.make_draft`."""
     if request.by_search:
         found = _by_search(request, context)
     elif request.options.method == "search":
@@ -75,6 +64,22 @@ def _by_search(request: Request, context: RunContext) -> Found:
     )
 
 
+class _Sought(NamedTuple):
+    """Outcome of searches for mutation trees, by the maximum score.
+
+    Attributes:
+        plan: their plan.
+        found: what they found.
+        trees: their trees, drawn as trees of the request's kind.
+        best: the best of these.
+    """
+
+    plan: Plan
+    found: Found
+    trees: tuple[NDArray[np.int32], ...]
+    best: NDArray[np.int32]
+
+
 def _by_search_or_chains(request: Request, context: RunContext) -> Found:
     """Search for a cell tree; run chains from the trees of the searches only where these leave it open.
 
@@ -86,16 +91,16 @@ def _by_search_or_chains(request: Request, context: RunContext) -> Found:
     if checkpoints.resumes(OF_CHAINS):
         return _by_chains(request, context)
     sought = _search(request, context, checkpoints, request.slots)
-    drawn = _drawn(sought, request)
-    if sought.interrupted or (sought.outcome.converged and _as_likely(sought, drawn, request)):
-        return drawn
+    outcome = sought.found.outcome
+    if sought.found.interrupted or (outcome.converged and _as_likely(sought, request)):
+        return _drawn(sought, request)
     if checkpoints.resumed is not None:
         checkpoints = copy(checkpoints)
         checkpoints.resumed = None  # it was of searches
     return _by_chains(request, replace(context, checkpoints=checkpoints), sought)
 
 
-def _by_chains(request: Request, context: RunContext, sought: Found | None = None) -> Found:
+def _by_chains(request: Request, context: RunContext, sought: _Sought | None = None) -> Found:
     """Run chains, from the trees of searches if there are some, or if the request says so."""
     from syclade.host.chains.runs.run import run_plan
 
@@ -111,37 +116,38 @@ def _by_chains(request: Request, context: RunContext, sought: Found | None = Non
         slots=request.slots,
         seed=request.seed,
         context=context,
-        starts=None if sought is None else _starts_at(_drawn_trees(sought, request), request.plan),
+        starts=None if sought is None else _starts_at(sought.trees, request.plan),
         sampled=request.sampling is not None,
         separate=request.separate,
     )
     if sought is None:
         return found
+    before = sought.found
     if found.interrupted:  # not every chain may have begun at its tree
-        found = _with_tree(found, request, sought.outcome.best.best_parents)
-    outcome = replace(found.outcome, seconds=sought.outcome.seconds + found.outcome.seconds)
-    return replace(found, outcome=outcome, work=(*sought.work, *found.work))
+        found = _with_tree(found, request, before.outcome.best.best_parents)
+    outcome = replace(found.outcome, seconds=before.outcome.seconds + found.outcome.seconds)
+    return replace(found, outcome=outcome, work=(*before.work, *found.work))
 
 
-def _search(request: Request, context: RunContext, checkpoints: CheckpointWriter, slots: int | None) -> Found:
-    """Search for mutation trees, by the maximum score; report scores as those of the request's plan."""
+def _search(
+    request: Request, context: RunContext, checkpoints: CheckpointWriter, slots: int | None
+) -> _Sought:
+    """Search for mutation trees; report scores as those of the request's plan."""
     from syclade.host.chains.search.find_tree import find
 
-    sought = make_plan(make_problem(request.observed, request.rates))
+    plan = make_plan(make_problem(request.observed, request.rates))
 
     def report(state: Progress) -> None:
-        best = request.plan.problem.from_nats(sought.problem.to_nats(state.best_score))
+        best = request.plan.problem.from_nats(plan.problem.to_nats(state.best_score))
         context.report(replace(state, best_score=best))
+
+    def drawn(tree: NDArray[np.int32]) -> NDArray[np.int32]:
+        return request.kind.from_mutation_tree(plan.problem, request.rates, tree)
 
     own = RunContext(report, checkpoints, context.stop)
     encoding = "auto" if request.plan.space.encoding else request.encoding  # searches have others
-    return find(sought, request.device, encoding, slots=slots, seed=request.seed, context=own)
-
-
-def _drawn_trees(sought: Found, request: Request) -> list[NDArray[np.int32]]:
-    """Return the trees of searches as trees of the request's kind."""
-    problem = make_problem(request.observed, request.rates)
-    return [request.kind.from_mutation_tree(problem, request.rates, one) for one in sought.trees]
+    found = find(plan, request.device, encoding, slots=slots, seed=request.seed, context=own)
+    return _Sought(plan, found, tuple(map(drawn, found.trees)), drawn(found.outcome.best.best_parents))
 
 
 def _starts_at(trees: Sequence[NDArray[np.int32]], plan: Plan) -> Callable[[int], ChainState]:
@@ -149,35 +155,29 @@ def _starts_at(trees: Sequence[NDArray[np.int32]], plan: Plan) -> Callable[[int]
     return lambda chain: state_at(plan, trees[chain % len(trees)], chain)
 
 
-def _drawn(sought: Found, request: Request) -> Found:
-    """Return the findings of searches with cell trees in place of their mutation trees."""
-    of_mutations, problem = make_problem(request.observed, request.rates), request.plan.problem
-    best = request.kind.from_mutation_tree(of_mutations, request.rates, sought.outcome.best.best_parents)
-    scores = [problem.from_nats(of_mutations.to_nats(int(one))) for one in sought.outcome.best_scores]
+def _drawn(sought: _Sought, request: Request) -> Found:
+    """Return the findings of searches with trees of the request's kind in place of their mutation trees."""
+    problem, outcome = request.plan.problem, sought.found.outcome
+    scores = [problem.from_nats(sought.plan.problem.to_nats(int(one))) for one in outcome.best_scores]
     outcome = replace(
-        sought.outcome,
-        best=state_at(request.plan, best, 0),
+        outcome,
+        best=state_at(request.plan, sought.best, 0),
         best_scores=np.array(scores, dtype=np.int64),
         tallies=no_tallies(len(request.plan.kinds)),  # moves of mutation trees
     )
-    return replace(sought, outcome=outcome, trees=tuple(_drawn_trees(sought, request)))
+    return replace(sought.found, outcome=outcome, trees=sought.trees)
 
 
-def _as_likely(sought: Found, drawn: Found, request: Request) -> bool:
+def _as_likely(sought: _Sought, request: Request) -> bool:
     """Return whether the best cell tree is as likely as the mutation tree from which it was drawn.
 
     In a cell tree, each mutation is in at least one cell: some are not in a mutation tree, at a known cost.
     """
     matrix, rates, plan = request.observed, request.rates, request.plan
-    of_mutations = make_plan(make_problem(matrix, rates))
-    before = MUTATION.assign(
-        matrix, rates, of_mutations.problem, sought.outcome.best.best_parents, of_mutations.score
-    )[1]
-    now = request.kind.assign(matrix, rates, plan.problem, drawn.outcome.best.best_parents, plan.score)[1]
-    weights = (
-        log_odds_of(matrix) if isinstance(rates, Levels) else rates.weights()[scored_values(matrix, rates)]
-    )
-    cost = float(np.minimum(weights.max(axis=1), 0.0).sum())
+    mutation_tree = sought.found.outcome.best.best_parents
+    before = MUTATION.assign(matrix, rates, sought.plan.problem, mutation_tree, sought.plan.score)[1]
+    now = request.kind.assign(matrix, rates, plan.problem, sought.best, plan.score)[1]
+    cost = float(np.minimum(entry_weights(matrix, rates).max(axis=1), 0.0).sum())
     return now > before + cost - _ROUNDING * matrix.n_mutations
 
 
