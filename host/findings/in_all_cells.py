@@ -86,7 +86,7 @@ def common_mutations(best: BestTree) -> list[Common]:
         best: the most likely mutation tree, with the nodes of the cells.
     """
     values, node = best.observed.values, best.assignment.node
-    above = ancestor_matrix(best.parents).astype(np.bool_)
+    above = ancestor_matrix(best.parents)
     found = []
     for row in range(best.observed.n_mutations):
         known, seen = values[row] != MISSING, (values[row] == 1) | (values[row] == 2)

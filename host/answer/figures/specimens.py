@@ -47,7 +47,7 @@ class Specimens:
         """Messages: clones that specimens do not tell apart, whose own shares are those of the prior."""
         found = []
         for name, own in zip(self.names, self.identifiable.tolist(), strict=True):
-            some = [str(number) for number, told in zip(self.numbers, own, strict=True) if not told]
+            some = [str(number) for number, known in zip(self.numbers, own, strict=True) if not known]
             if some:
                 clones = f"{'clone' if len(some) == 1 else 'clones'} {listed(some, 12)}"
                 found.append(
@@ -100,13 +100,13 @@ def specimens_of(files: ResultFiles) -> Specimens | None:
         raise TableError("a specimen lacks a clone", path=f"{files.place}/{FILE}")
     first = dict(zip(reversed(samples), reversed(times), strict=True))
     known = tuple(first[name] for name in names) if any(times) else ()
-    told = np.ones(shares[0].shape, dtype=np.bool_)
+    identifiable = np.ones(shares[0].shape, dtype=np.bool_)
     if "identifiable" in rows[0]:
         for line, value in enumerate(files.column(FILE, "identifiable")):
-            told[names.index(samples[line]), numbers[rows[line]["clone"]]] = value != "no"
+            identifiable[names.index(samples[line]), numbers[rows[line]["clone"]]] = value != "no"
     share, low, high = shares
     own = tuple(clone.number for clone in files.published.clones)
-    return Specimens(tuple(names), known, share, low, high, own, told)
+    return Specimens(tuple(names), known, share, low, high, own, identifiable)
 
 
 def panels_of(found: Specimens) -> list[tuple[str, list[Interval | None]]]:
@@ -123,8 +123,8 @@ def panels_of(found: Specimens) -> list[tuple[str, list[Interval | None]]]:
     return [(title, [_interval(*one) for one in zip(*shares, strict=True)]) for title, *shares in tables]
 
 
-def _interval(share: float, low: float, high: float, told: bool) -> Interval | None:
-    if not told:
+def _interval(share: float, low: float, high: float, identifiable: bool) -> Interval | None:
+    if not identifiable:
         return None
     return Interval(share, None, None) if math.isnan(low) else Interval(share, low, high)
 

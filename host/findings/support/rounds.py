@@ -46,6 +46,7 @@ __all__ = [
     "budget_for",
     "enough",
     "error_of",
+    "may_end",
 ]
 
 
@@ -360,7 +361,7 @@ class SupportRounds:
         store = self._ended[0]
         scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
         judged = self.judged if _numbers_enough(scores) else None
-        if judged is not None and judged.enough and not judged.sampled.spread > SPREAD:
+        if judged is not None and may_end(judged.sampled, enough=judged.enough):
             return True
         return steps == self._budget.first << _CHECKED < self._budget.most and not self._rates_fit(store)
 
@@ -380,6 +381,16 @@ def enough(sampled: SampledMutationTrees) -> bool:
     is above its limit. If the log-likelihood is the same in all samples, only the error counts.
     """
     return _numbers_enough(sampled.log_likelihoods) and not error_of(sampled) > ERROR
+
+
+def may_end(sampled: SampledMutationTrees, *, enough: bool) -> bool:
+    """Return whether chains need not go on while the budget lasts: also the spread is within its limit.
+
+    Args:
+        sampled: their samples.
+        enough: whether these are enough.
+    """
+    return enough and not sampled.spread > SPREAD
 
 
 def error_of(sampled: SampledMutationTrees) -> float:

@@ -24,13 +24,12 @@ from syclade.host.data.model.dropout import (
 )
 from syclade.host.data.model.problem import SlotRates
 from syclade.host.data.model.rates import error_rates
-from syclade.host.findings.samples.diagnostics import SPREAD
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.findings.support.of_samples import rates_of_states, support_by
 from syclade.host.findings.support.plan import SupportPlan, WholeTrees, learned_guide, spread_out
-from syclade.host.findings.support.rounds import CHAINS, Renew, SupportRounds
+from syclade.host.findings.support.rounds import CHAINS, Renew, SupportRounds, may_end
 from syclade.host.findings.support.value import Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
@@ -100,8 +99,8 @@ def _corrected(planned: SupportPlan, draft: Draft, support: Support, run: Run) -
         planned, support, before = other, again, posterior
         if support.interrupted:
             return planned, support
-    rough = not support.enough or support.sampled.spread > SPREAD
-    if rough and support.steps < planned.budget.most and not support.interrupted:
+    ended = may_end(support.sampled, enough=support.enough)
+    if not ended and support.steps < planned.budget.most and not support.interrupted:
         again = _again(planned, draft, support, run, final=True)
         return planned, replace(support, interrupted=True) if again is None else again
     return planned, support

@@ -79,9 +79,9 @@ def test_shares_are_those_of_the_table() -> None:
 def test_clones_that_a_specimen_does_not_tell_apart_are_named_and_have_no_dot() -> None:
     made = files(DAYS)
     head, *lines = (made.read("clones_by_sample.tsv") or "").splitlines()
-    told = ["no" if line.split("\t")[0] == "P2" and line.split("\t")[2] in "23" else "yes" for line in lines]
+    marks = ["no" if line.split("\t")[0] == "P2" and line.split("\t")[2] in "23" else "yes" for line in lines]
     table = "\n".join(
-        f"{line}\t{one}" for line, one in zip([head, *lines], ["identifiable", *told], strict=True)
+        f"{line}\t{one}" for line, one in zip([head, *lines], ["identifiable", *marks], strict=True)
     )
     marked = files(DAYS, **{"clones_by_sample.tsv": f"{table}\n"})
     found = specimens_of(marked)
