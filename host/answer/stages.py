@@ -14,7 +14,14 @@ from syclade.host.chains.runs.context import SUPPORT as SUPPORT_STAGE
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.data.model.problem import problem_at
 from syclade.host.findings.clones_by_sample import CLONES_BY_SAMPLE, ClonesBySampleFinding, summarised
-from syclade.host.findings.consensus.finding import CONSENSUS, LIKELY_CELLS, ConsensusFinding, LikelyCells
+from syclade.host.findings.consensus.finding import (
+    CONSENSUS,
+    LIKELY_CELLS,
+    ConsensusFinding,
+    LikelyCells,
+    published_consensus,
+)
+from syclade.host.findings.consensus.of_specimens import SpecimenShares, draw_on_clones
 from syclade.host.findings.cooptimal.finding import CO_OPTIMAL, CoOptimalFinding
 from syclade.host.findings.doublets import DOUBLETS
 from syclade.host.findings.evidence import EVIDENCE
@@ -91,7 +98,7 @@ def add_findings(request: Request, draft: Draft, context: RunContext) -> None:
         samples = request.kind.judge(draft.found.samples, request.sampling, request.plan.problem, *names)
         draft.add(SamplesFinding(samples))
         with draft.timed("consensus"):
-            _add_consensus(draft, samples, rates, request.labels)
+            _add_consensus(draft, samples, rates, request)
     if request.support is not None:
         _add_support(request.support, request, draft, context)
     specimens = None
@@ -103,7 +110,7 @@ def add_findings(request: Request, draft: Draft, context: RunContext) -> None:
             _add_genotypes(draft, specimens)
     if draft.get(ConsensusFinding) is None and draft.best.kind.consensus_names:
         columns = {} if request.labels is None else request.labels.columns
-        draft.add(LikelyCells(draft.best, draft.unplaced, columns))
+        draft.add(LikelyCells(draft.best, draft.unplaced, columns, _likely_shares(draft, specimens)))
     if request.max_trees is not None:
         with draft.timed("equal trees"):
             _add_co_optimal(request, draft, request.max_trees, context)
@@ -113,7 +120,7 @@ def _add_consensus(
     draft: Draft,
     samples: Sampled,
     rates: ObservationModel,
-    labels: CellLabels | None,
+    request: Request,
     fn_rates: NDArray[np.float64] | None = None,
 ) -> None:
     """Add the consensus of samples, if their trees have one.
@@ -122,7 +129,7 @@ def _add_consensus(
         draft: the answer so far.
         samples: the samples.
         rates: the error rates that they were sampled under, for the cells.
-        labels: labels of the cells; None for none.
+        request: the checked options, with the labels of the cells.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
     """
     best = draft.best
@@ -132,12 +139,15 @@ def _add_consensus(
     if consensus is None:
         return
     draft.unplaced = consensus.unplaced
-    if labels is not None:
+    doublets = None if best.assignment.doublets is None else best.assignment.doublets.rate
+    specimens = None
+    if (labels := request.labels) is not None:
         consensus = replace(consensus, labels=labels.columns)
-        if labels.specimens:
-            consensus = consensus.with_specimens(labels.specimen_of[consensus.placed_cells])
-    doublets = best.assignment.doublets
-    draft.add(ConsensusFinding(consensus if doublets is None else consensus.with_doublets(doublets.rate)))
+        specimen_of = labels.specimen_of[consensus.placed_cells]
+        if labels.specimens and (specimen_of >= 0).any():
+            published = published_consensus(consensus, doublets)
+            specimens = draw_on_clones(published, specimen_of, len(labels.specimens), request.seed)
+    draft.add(ConsensusFinding(consensus.with_cells(doublets, specimens)))
 
 
 def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: RunContext) -> None:
@@ -172,7 +182,7 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     rates = draft.best.rates if support.rates is None else support.rates.sampled_under
     fn_rates = None if support.dropout is None else support.dropout.fn_rates
     with draft.timed("consensus"):
-        _add_consensus(draft, support.sampled, rates, request.labels, fn_rates)
+        _add_consensus(draft, support.sampled, rates, request, fn_rates)
     if (tree := draft.get(ConsensusFinding)) is not None and (doubtful := tree.consensus.kept_back_mutations):
         draft.add(replace(found, support=replace(support, kept_back=doubtful)))
 
@@ -215,6 +225,14 @@ def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) ->
     own = labels.columns if labels.given else {}
     draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of), own))
     return OfSpecimens(draws, specimen_of)
+
+
+def _likely_shares(draft: Draft, specimens: OfSpecimens | None) -> SpecimenShares | None:
+    """Return the shares of the nodes of the most likely tree in specimens; None if there are none."""
+    by_sample = draft.get(ClonesBySampleFinding)
+    if specimens is None or by_sample is None:
+        return None
+    return SpecimenShares.of_draws(specimens.draws.shares, specimens.specimen_of, by_sample.found.joint)
 
 
 def _without_clones(best: BestTree) -> str:

@@ -113,6 +113,11 @@ class JointShare(NamedTuple):
     high: float
 
     @property
+    def name(self) -> str:
+        """Name of the group in tables: the numbers of its clones, such as 3+5."""
+        return "+".join(map(str, self.clones))
+
+    @property
     def words(self) -> str:
         """The clones with their joint share as text."""
         names = [str(clone) for clone in self.clones]

@@ -100,7 +100,11 @@ class ShareDraws(NamedTuple):
 
 
 def draw_shares_of_specimens(
-    published: PublishedTree, specimen_of: NDArray[np.int64], specimens: int, seed: int
+    published: PublishedTree,
+    specimen_of: NDArray[np.int64],
+    specimens: int,
+    seed: int,
+    most_draws: int = DRAWS,
 ) -> ShareDraws:
     """Draw the shares of clones in specimens. Equal arguments give equal draws.
 
@@ -112,11 +116,12 @@ def draw_shares_of_specimens(
         specimen_of: int64, shape (cells,): specimen of each placed cell; -1 for none.
         specimens: number of specimens; one without cells has the shares of the prior.
         seed: seed of the run.
+        most_draws: most draws, if the trees need no more.
     """
     tree, _, gains, trees, shares, doublets, _ = published
     generator = np.random.Philox(key=np.array([seed, _DOMAIN], dtype=np.uint64))
     groups = [np.flatnonzero(specimen_of == number) for number in range(specimens)]
-    chosen, kept = _amount(len(trees), trees.shape[1] * len(specimen_of), doublets is not None)
+    chosen, kept = _amount(len(trees), trees.shape[1] * len(specimen_of), doublets is not None, most_draws)
     drawn = np.empty((len(chosen), kept, len(groups), tree.clones))
     nodes = np.empty((-(-FEWEST_TREES // len(chosen)), len(chosen), len(groups), trees.shape[1]))
     spaced = np.arange(1, len(nodes) + 1) * kept // len(nodes) - 1
@@ -144,17 +149,18 @@ def draw_shares_of_specimens(
     )
 
 
-def _amount(trees: int, entries: int, doublets: bool) -> tuple[NDArray[np.int64], int]:
+def _amount(trees: int, entries: int, doublets: bool, most_draws: int) -> tuple[NDArray[np.int64], int]:
     """Return which trees are used, and the number of steps of each that are used.
 
     Args:
         trees: number of sampled trees.
         entries: nodes times cells.
         doublets: whether cells may be doublets.
+        most_draws: most draws.
     """
     most = _WORK // (entries * (BURN_IN + KEPT) * (_PAIR_COST if doublets else 1))
     count = min(trees, max(FEWEST_TREES, min(MOST_TREES, most)))
-    kept = max(KEPT, -(-min(DRAWS, max(FEWEST_TREES, most) * KEPT) // count))
+    kept = max(KEPT, -(-min(most_draws, max(FEWEST_TREES, most) * KEPT) // count))
     return np.arange(count) * trees // count, kept
 
 

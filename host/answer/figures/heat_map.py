@@ -22,7 +22,7 @@ from syclade.host.answer.figures.scene import (
     wrapped,
 )
 from syclade.host.answer.figures.style import DrawnTree, Style, hex_of, ink_on, mixed
-from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, lay_out, notes_of
+from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, joint_notes, lay_out, notes_of
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix
 
@@ -166,7 +166,7 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
     items += _strip(tree, style, left, width, top, bottom)
     total = max(left + width + MARGIN, 320.0)
     y = _legend(items, matrix, bottom + 18, total)
-    notes = notes_of(tree)[:1]
+    notes = [*notes_of(tree)[:1], *joint_notes(tree)]
     if len(columns) < matrix.n_cells:
         notes.append(f"{len(columns)} of the {matrix.n_cells} cells are shown, evenly spaced.")
     if not named and style.names != 0:

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syclade.host.answer.figures.style import SAMPLED, DrawnClone, DrawnTree, likely_tree, support_of
+from syclade.host.answer.figures.style import (
+    SAMPLED,
+    DrawnClone,
+    DrawnTree,
+    Together,
+    likely_tree,
+    support_of,
+)
 from syclade.host.data.input.matrix import Matrix, with_cell_names, with_names
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.input.textfile import excerpt, read_text
@@ -247,6 +254,7 @@ def _consensus(files: ResultFiles) -> DrawnTree:
         column: files.numbers(name, column) for column in ("cells", "prevalence", "low", "high", "support")
     }
     index = {number: at for at, number in enumerate(numbers) if number != UNPLACED_MARK}
+    together = _together(files, name)
     clones: list[DrawnClone] = []
     for number, at in index.items():
         if at and parents[at] not in index:
@@ -259,9 +267,18 @@ def _consensus(files: ResultFiles) -> DrawnTree:
         cells, share, low, high, support = (shares[column][at] for column in shares)
         ends: tuple[float | None, float | None] = (None, None) if math.isnan(low) else (low, high)
         depth = clones[parent].depth + 1 if at else 0
+        joint = together[at] if together else None
         clones.append(
             DrawnClone(
-                int(number), parent, depth, tuple(names[at]), cells, share, *ends, support if at else None
+                int(number),
+                parent,
+                depth,
+                tuple(names[at]),
+                cells,
+                share,
+                *ends,
+                support if at else None,
+                joint,
             )
         )
     unplaced = [
@@ -280,6 +297,15 @@ def _consensus(files: ResultFiles) -> DrawnTree:
     return DrawnTree(
         tuple(clones), np.array(best), np.array(second), order, tuple(unplaced), published=True, of=SAMPLED
     )
+
+
+def _together(files: ResultFiles, name: str) -> list[Together | None]:
+    """Return the groups of the clones of clones.tsv; nothing if all specimens tell all clones."""
+    if "joint" not in (files.table(name) or [{}])[0]:
+        return []
+    groups = files.column(name, "joint")
+    numbers = (files.numbers(name, f"joint_{column}") for column in ("prevalence", "low", "high"))
+    return [Together(group, *one) if group else None for group, *one in zip(groups, *numbers, strict=True)]
 
 
 def _likely(files: ResultFiles) -> DrawnTree:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,6 +152,20 @@ SAMPLED = "the sampled trees"
 """Trees that shares of the consensus and of support are of."""
 
 
+class Together(NamedTuple):
+    """Clones that some specimens do not tell from each other.
+
+    Attributes:
+        clones: their numbers, such as 3+5.
+        share, low, high: their share together, with the ends of its interval.
+    """
+
+    clones: str
+    share: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class DrawnClone:
     """A clone of a drawn tree.
@@ -166,6 +180,7 @@ class DrawnClone:
         share: part of the cells, or of the tissue, that is of the clone itself.
         low, high: ends of the 90 % interval of the share; None if there is none.
         support: share of the sampled trees that have it; None where there is none.
+        joint: the clones that some specimens do not tell from it, with it; None if all specimens tell it.
     """
 
     number: int | None
@@ -177,6 +192,7 @@ class DrawnClone:
     low: float | None = None
     high: float | None = None
     support: float | None = None
+    joint: Together | None = None
 
 
 @dataclass(frozen=True, eq=False)

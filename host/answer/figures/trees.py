@@ -181,6 +181,8 @@ def title_of(clone: DrawnClone, of: str) -> str:
         words += f"; {clone.cells:.4g} {cells} of its own ({clone.share:.1%})"
     if clone.low is not None and clone.high is not None:
         words += f", 90 % interval {clone.low:.1%} to {clone.high:.1%}"
+    if clone.joint is not None:
+        words += f" (not identifiable: clones {clone.joint.clones} together {clone.joint.share:.1%})"
     return words if clone.support is None else f"{words}; in {clone.support:.1%} of {of}"
 
 
@@ -229,6 +231,24 @@ def notes_of(tree: DrawnTree) -> list[str]:
     return words
 
 
+JOINT_MARK = " †"
+"""Mark of the share of a clone that some specimens do not tell from others."""
+
+
+def joint_notes(tree: DrawnTree) -> list[str]:
+    """Return the groups of clones that some specimens do not tell from each other, as a note."""
+    groups = list(dict.fromkeys(clone.joint for clone in tree.clones if clone.joint is not None))
+    if not groups:
+        return []
+    words = ", nor clones ".join(
+        f"{one.clones} (together {one.share:.1%}, 90 %: {one.low:.1%} to {one.high:.1%})" for one in groups
+    )
+    return [
+        f"{JOINT_MARK.strip()} Some specimens do not tell clones {words} from each other: how their cells "
+        "are divided follows from the prior."
+    ]
+
+
 def _columns(tree: DrawnTree) -> list[tuple[str, list[str]]]:
     """Return title and texts of the columns beside the tree."""
     columns = []
@@ -242,6 +262,7 @@ def _columns(tree: DrawnTree) -> list[tuple[str, list[str]]]:
     if any(clone.low is not None for clone in tree.clones):
         shares = [
             f"{one.share:.1%} ({'open' if one.low is None else f'{one.low:.1%}–{one.high:.1%}'})"
+            f"{'' if one.joint is None else JOINT_MARK}"
             for one in tree.clones
         ]
         columns.append(("share (90 % interval)", shares))
@@ -271,7 +292,7 @@ def tree_scene(tree: DrawnTree, style: Style, name: str = "tree") -> Scene:
         ]
     width = max(right + MARGIN, 320.0)
     items.append(Line(((MARGIN, top + ROW), (width - MARGIN, top + ROW)), "#bbbbbb", 0.8))
-    notes = notes_of(tree)
+    notes = [*notes_of(tree), *joint_notes(tree)]
     if left_out:
         notes.append(f"Left out, as the figure is too narrow: {', '.join(left_out)}.")
     bottom = add_note(items, notes, rows.bottom + 16, width - 2 * MARGIN)

@@ -29,8 +29,15 @@ from syclade.host.data.model.rates import (
     scored_values,
 )
 from syclade.host.findings.consensus.clone_tree import CloneTree
+from syclade.host.findings.consensus.of_specimens import (
+    SpecimenShares,
+    mixture_of_specimens,
+    mixture_of_specimens_with_doublets,
+    pooled_joint_shares,
+)
 from syclade.host.findings.consensus.prevalence import Mixture, mixture_of, mixture_with_doublets
 from syclade.host.findings.finding import SURE
+from syclade.host.findings.silent import JointShare
 from syclade.host.ground.values import short_repr
 
 __all__ = ["MISFIT", "CloneCells", "CloneDoublets", "cells_on", "mutation_gains", "seeding_probabilities"]
@@ -82,19 +89,43 @@ class CloneCells:
             the best two clones of a doublet, with the same values missing, has observations that are as
             unlikely as these, or more so.
         doublets: doublets on the clones; None if all cells are single.
-        specimens: numbers of the cells of each specimen, whose clones have prevalences of its own; None if
-            all cells have the same.
+        specimens: shares of the clones in the cells' specimens; None if all cells are of one.
     """
 
     likelihood: NDArray[np.float64]
     tail: NDArray[np.float64]
     doublets: CloneDoublets | None = None
-    specimens: tuple[NDArray[np.int64], ...] | None = None
+    specimens: SpecimenShares | None = None
 
     @cached_property
     def mixture(self) -> Mixture:
         """Posterior of the clones of all cells, and of the clones' prevalence."""
-        return mixture_of(self.likelihood, self.specimens) if self.doublets is None else self.doublets.mixture
+        if self.doublets is not None:
+            return self.doublets.mixture
+        if self.specimens is not None:
+            return mixture_of_specimens(self.likelihood, self.specimens)
+        return mixture_of(self.likelihood)
+
+    @cached_property
+    def joint(self) -> tuple[JointShare, ...]:
+        """Groups of clones that some specimens do not tell from each other, with their share of all cells."""
+        return () if self.specimens is None else pooled_joint_shares(self.mixture, self.specimens)
+
+    def joint_of_cells(self) -> list[tuple[str, float] | None]:
+        """Return the group of the most probable clone of each cell, and its probability.
+
+        It is None for a cell whose specimen tells this clone from all others.
+        """
+        assert self.specimens is not None
+        found: list[tuple[str, float] | None] = []
+        of, groups = self.specimens.specimen_of.tolist(), self.specimens.group_of
+        for cell, (specimen, clone) in enumerate(zip(of, self.best.tolist(), strict=True)):
+            if (number := groups[specimen, clone]) < 0:
+                found.append(None)
+                continue
+            joint = self.specimens.joint[specimen][number]
+            found.append((joint.name, float(self.probability[list(joint.clones), cell].sum())))
+        return found
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -142,7 +173,7 @@ def cells_on(
     rates: ObservationModel,
     fn_rates: NDArray[np.float64] | None = None,
     doublets: float | None = None,
-    specimens: tuple[NDArray[np.int64], ...] | None = None,
+    specimens: SpecimenShares | None = None,
 ) -> CloneCells:
     """Place the cells of a matrix on a clone tree.
 
@@ -227,10 +258,7 @@ def mutation_gains(
 
 
 def _doublets_on(
-    tree: CloneTree,
-    gains: NDArray[np.float64],
-    rate: float,
-    specimens: tuple[NDArray[np.int64], ...] | None,
+    tree: CloneTree, gains: NDArray[np.float64], rate: float, specimens: SpecimenShares | None
 ) -> CloneDoublets:
     """Return single cells and doublets on a clone tree.
 
@@ -240,23 +268,22 @@ def _doublets_on(
         rate: rate of doublets.
         specimens: as in `CloneCells`.
     """
-    last = tree.clones - 1  # the root is the last node of a parent vector
-    parents = np.append(tree.parents[1:] - 1, 0).astype(np.int32)
-    parents[parents < 0] = last
-    parents[last] = last
+    parents = tree.parents_root_last
     weights = np.zeros((tree.clones, gains.shape[1]))
     np.add.at(weights, tree.clone_of - 1, gains)
-    mixture = mixture_with_doublets(parents, weights[:last], rate, specimens)
     of_clone = np.roll(np.arange(tree.clones), -1).astype(np.int32)  # clone of each node
-    shares = mixture.expected / mixture.expected.sum()
-    found = [of_clone[nodes] for nodes in best_pairs(parents, weights, shares)]
-    mixture = replace(
-        mixture,
-        **{
-            name: np.roll(getattr(mixture, name), 1, axis=0)
-            for name in ("probability", "low", "high", "parts")
-        },
-    )
+    first, second = np.empty((2, gains.shape[1]), dtype=np.int32)
+    if specimens is not None:
+        mixture = mixture_of_specimens_with_doublets(tree, gains, rate, specimens)
+        for at, own in specimens.blocks():
+            shares = specimens.shares[:, at].mean(axis=0)[of_clone]
+            first[own], second[own] = best_pairs(parents, weights[:, own], shares)
+    else:
+        mixture = mixture_with_doublets(parents, weights[:-1], rate)
+        first, second = best_pairs(parents, weights, mixture.expected / mixture.expected.sum())
+        names = ("probability", "low", "high", "parts")
+        mixture = replace(mixture, **{name: np.roll(getattr(mixture, name), 1, axis=0) for name in names})
+    found = of_clone[first], of_clone[second]
     return CloneDoublets(mixture, np.minimum(*found), np.maximum(*found))
 
 

@@ -76,6 +76,14 @@ class CloneTree:
         return below
 
     @property
+    def parents_root_last(self) -> NDArray[np.int32]:
+        """int32, shape (clones,): parents of clones 1, 2, … as nodes 0, 1, …; the root comes last."""
+        last = self.clones - 1
+        parents = np.append(self.parents[1:] - 1, last).astype(np.int32)
+        parents[parents < 0] = last
+        return parents
+
+    @property
     def within(self) -> NDArray[np.bool_]:
         """bool, shape (clones, clones): whether the column's clone is the row's, or below it."""
         numbers = np.arange(self.clones)

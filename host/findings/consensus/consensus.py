@@ -24,6 +24,7 @@ from syclade.host.findings.consensus.evidence import (
     conflicts_in,
     contradictions_in,
 )
+from syclade.host.findings.consensus.of_specimens import SpecimenShares
 from syclade.host.findings.consensus.relations import Relations, SharedTrees, TreeBlocks
 from syclade.host.findings.consensus.search import (
     Thresholds,
@@ -291,18 +292,19 @@ class CloneConsensus:
 
     def with_doublets(self, rate: float) -> CloneConsensus:
         """Return the same for cells that may be doublets, at a rate of them."""
-        specimens = self.cells.specimens
-        cells = cells_on(self.tree, self.placed, self.rates, self.fn_rates, rate, specimens)
-        return replace(self, cells=cells)
+        return self.with_cells(rate, None)
 
-    def with_specimens(self, specimen_of: NDArray[np.int64]) -> CloneConsensus:
-        """Return the same for cells of several specimens, each with prevalences of its own.
+    def with_cells(self, doublets: float | None, specimens: SpecimenShares | None) -> CloneConsensus:
+        """Return the same for cells that may be doublets, or are of several specimens.
 
         Args:
-            specimen_of: int64: specimen of each placed cell; -1 for none, which is one more specimen.
+            doublets: rate of doublets; None if all cells are single.
+            specimens: shares in specimens, each of which has its own; None if all cells are of one.
         """
-        groups = tuple(np.flatnonzero(specimen_of == one) for one in np.unique(specimen_of).tolist())
-        return replace(self, cells=replace(self.cells, specimens=groups)) if len(groups) > 1 else self
+        if doublets is None:
+            return replace(self, cells=replace(self.cells, specimens=specimens))
+        cells = cells_on(self.tree, self.placed, self.rates, self.fn_rates, doublets, specimens)
+        return replace(self, cells=cells)
 
     def to_newick(self) -> str:
         """Return the clone tree in Newick format, with the support of its clones."""
@@ -320,6 +322,7 @@ class CloneConsensus:
             len(self.unplaced.cells),
             self.pair_counts.seen,
             self.open_mutations,
+            self.cells.joint,
         )
 
     def to_relations(self) -> str:
@@ -369,6 +372,7 @@ class CloneConsensus:
                 else {}
             ),
             **({"set_aside": [one._asdict() for one in self.set_aside]} if self.set_aside else {}),
+            **({"joint": [one.to_dict() for one in self.cells.joint]} if self.cells.joint else {}),
             **({} if self.unobserved is None else {"unobserved_pairs": len(self.unobserved_pairs)}),
             **({"true_tree": truth} if truth else {}),
         }

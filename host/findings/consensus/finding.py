@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
     from syclade.host.findings.consensus.clone_tree import CloneTree
     from syclade.host.findings.consensus.consensus import CloneConsensus
+    from syclade.host.findings.consensus.of_specimens import SpecimenShares
     from syclade.host.findings.finding import BestTree
+    from syclade.host.findings.silent import JointShare
     from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content
 
@@ -144,33 +146,40 @@ class ConsensusFinding(Finding):
         """Return the clones with their support and prevalence."""
         found = self.consensus
         normal = ", ".join(found.mutations[one] for one in found.tree.members[0]) or "none: the root"
-        rows = [("0", normal, "", f"{found.prevalence[0]:.1%}")]
+        joint = {clone: one for one in found.cells.joint for clone in one.clones}
+        rows = [("0", normal, "", f"{found.prevalence[0]:.1%}{_joint_mark(joint.get(0))}")]
         rows += [
             (
                 str(clone),
                 _mutations_of(found, clone),
                 f"{found.support[clone]:.2f}",
-                f"{found.prevalence[clone]:.1%}{' (of a union)' if found.open_mutations[clone] else ''}",
+                f"{found.prevalence[clone]:.1%}{' (of a union)' if found.open_mutations[clone] else ''}"
+                f"{_joint_mark(joint.get(clone))}",
             )
             for clone in range(1, found.tree.clones)
         ]
         head = ("clone", "mutations", "support", "cells of the clone itself")
-        words = (*map(sentence, found.words), SUPPORT_WORDS)
+        words = [*map(sentence, found.words), SUPPORT_WORDS]
+        if found.cells.joint:
+            words.append(joint_words(found.cells.joint))
         warnings = tuple(map(sentence, found.warnings))
-        return Section("Clones of the consensus", words, cut(head, rows), warnings)
+        return Section("Clones of the consensus", tuple(words), cut(head, rows), warnings)
 
     def columns(self) -> list[Column]:
         """Return the number of clones; and of each cell its clone, the runner-up, and whether it fits."""
         found = self.consensus
         cells = found.cells
         numbers = [str(clone) for clone in range(found.tree.clones)]
-        placed = (
+        placed: list[tuple[str, Sequence[Json], Sequence[str] | None]] = [
             ("clone", [numbers[clone] for clone in cells.best.tolist()], numbers),
             ("clone_probability", cells.probability.max(axis=0).tolist(), None),
             ("runner_up", [numbers[clone] for clone in cells.runner_up.tolist()], numbers),
             ("runner_up_probability", cells.runner_up_probability.tolist(), None),
             ("fits", ["yes" if fits else "no" for fits in cells.fits.tolist()], ("no", "yes")),
-        )
+        ]
+        if cells.joint:
+            groups = [None if one is None else one[0] for one in cells.joint_of_cells()]
+            placed.append(("joint", groups, sorted({one for one in groups if one})))
         columns = [
             Column(CELLS, name, self._of_all(values), categories) for name, values, categories in placed
         ]
@@ -182,6 +191,20 @@ class ConsensusFinding(Finding):
         for cell, value in zip(self.consensus.placed_cells.tolist(), values, strict=True):
             found[cell] = value
         return found
+
+
+def joint_words(joint: Sequence[JointShare]) -> str:
+    """Return as a sentence that some specimens do not tell clones from each other."""
+    groups = " from each other, nor clones ".join(one.words for one in joint)
+    return (
+        f"Some specimens do not tell clones {groups} from each other: how the cells of such clones are "
+        "divided follows from the prior."
+    )
+
+
+def _joint_mark(one: JointShare | None) -> str:
+    """Return what stands behind the share of a clone that some specimens do not tell from others."""
+    return "" if one is None else f" (not identifiable: clones {one.name} together {one.share:.1%})"
 
 
 def _mutations_of(found: CloneConsensus, clone: int) -> str:
@@ -220,12 +243,14 @@ class LikelyCells(Finding):
         best: the most likely tree, of mutations that occur once.
         unplaced: mutations and cells that are left out.
         labels: labels of all cells, by their names.
+        specimens: shares of the nodes in specimens; None if all cells are of one.
     """
 
     name = "likely_cells"
     best: BestTree
     unplaced: Unplaced
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    specimens: SpecimenShares | None = None
 
     @cached_property
     def tree(self) -> CloneTree:
@@ -234,14 +259,16 @@ class LikelyCells(Finding):
 
     @cached_property
     def cells(self) -> CloneCells:
-        """The placed cells: the shares of the nodes are equal, unless there are doublets.
+        """The placed cells: the shares of the nodes are equal, unless there are doublets or specimens.
 
         Drawing shares would take longer than a search, so this is what is known without it.
         """
         best, doublets = self.best, self.best.assignment.doublets
         rate = None if doublets is None else doublets.rate
-        found = cells_on(self.tree, self.unplaced.of_matrix(best.observed), best.rates, doublets=rate)
-        return found if rate is not None else EvenCells(found.likelihood, found.tail)
+        placed = self.unplaced.of_matrix(best.observed)
+        found = cells_on(self.tree, placed, best.rates, doublets=rate, specimens=self.specimens)
+        drawn = rate is not None or self.specimens is not None
+        return found if drawn else EvenCells(found.likelihood, found.tail)
 
     def files(self) -> dict[str, Content]:
         """Return the table of cells."""

@@ -2,14 +2,12 @@
 
 A priori, all combinations of prevalences are equally likely. The clone of each cell is drawn by the
 prevalences, and its observations follow from the clone. So a cell that fits several clones counts for those
-that have clear cells.
+that have clear cells. Cells of specimens have shares of their own (consensus/of_specimens.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +16,15 @@ from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.findings.silent import equal_nodes
 from syclade.host.ground.values import short_repr
 
-__all__ = ["Mixture", "mixture_of", "mixture_with_doublets", "multinomial"]
+__all__ = [
+    "INTERVAL",
+    "Mixture",
+    "around_prevalence",
+    "mixture_of",
+    "mixture_with_doublets",
+    "multinomial",
+    "pair_draws",
+]
 
 INTERVAL = (0.05, 0.95)
 """Quantiles at the ends of an interval."""
@@ -35,9 +41,6 @@ NEGLIGIBLE = 1e-9
 _PAIR_DRAWS, _PAIR_WORK = 500, 2**22
 """Most draws with doublets, and most probabilities of a clone for a column in them, unless there are only a
 fifth of the draws."""
-
-_SAME_DIGITS = 9
-"""Digits by which relative likelihoods of clones are equal."""
 
 _EXACT_DIGITS = 12
 """Digits of relative likelihoods that draws use: the last ones differ between processors, and would make
@@ -60,7 +63,8 @@ class Mixture:
             that it is a single cell of the clone.
         low, high: float64, shape (clones,): ends of the central 90 % of each clone's share of the tissue that
             the cells are from. Given the clones of all cells, n of N in this one, the share has Jeffreys'
-            posterior, Beta(n + 1/2, N - n + 1/2). A doublet counts as two cells.
+            posterior, Beta(n + 1/2, N - n + 1/2); with specimens, it is the mean of theirs by their cells. A
+            doublet counts as two cells.
         parts: float64, shape (clones, cells): expected number of cells of each clone in a doublet, for each
             cell of the matrix; None without doublets.
     """
@@ -73,6 +77,12 @@ class Mixture:
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
         return short_repr(self)
+
+    @property
+    def cells(self) -> NDArray[np.float64]:
+        """float64, shape (cells,): expected number of cells that each one is: 2 for a doublet."""
+        alone = np.asarray(self.probability.sum(axis=0))
+        return alone if self.parts is None else alone + self.parts.sum(axis=0)
 
     @property
     def expected(self) -> NDArray[np.float64]:
@@ -91,42 +101,14 @@ class Mixture:
         return None if self.parts is None else np.asarray(self.parts.sum(axis=0) / 2.0)
 
 
-class _Draws(NamedTuple):
-    """Draws of some cells.
-
-    Attributes:
-        probability, parts: as in `Mixture`, for these cells.
-        counts: float64, shape (draws, clones): drawn number of cells of each clone.
-    """
-
-    probability: NDArray[np.float64]
-    parts: NDArray[np.float64] | None
-    counts: NDArray[np.float64]
-
-
-def mixture_of(likelihood: NDArray[np.float64], groups: Sequence[NDArray[np.int64]] | None = None) -> Mixture:
+def mixture_of(likelihood: NDArray[np.float64]) -> Mixture:
     """Return the posterior; equal arguments give equal values with the same version of numpy.
 
     Args:
         likelihood: float64, shape (clones, cells): likelihood of each clone for each cell, or any multiple of
             those of a cell.
-        groups: numbers of the cells of each specimen, which has prevalences of its own; all cells by default.
     """
     generator = np.random.Generator(np.random.PCG64(_SEED))
-    chosen = [np.arange(likelihood.shape[1])] if groups is None else groups
-    parts = [np.ascontiguousarray(likelihood[:, own]) for own in chosen]
-    draws = [_draws_of(part, generator, groups is not None) for part in parts]
-    return _joined(draws, chosen, generator)
-
-
-def _draws_of(likelihood: NDArray[np.float64], generator: np.random.Generator, of_specimen: bool) -> _Draws:
-    """Return draws of cells with common prevalences.
-
-    Args:
-        likelihood: that of the cells.
-        generator: source of the draws.
-        of_specimen: whether no cell may tell some clones apart.
-    """
     clones = len(likelihood)
     relative, kind, sizes = np.unique(  # cells with equal likelihoods are drawn together
         (likelihood / likelihood.max(axis=0)).round(_EXACT_DIGITS),
@@ -137,7 +119,7 @@ def _draws_of(likelihood: NDArray[np.float64], generator: np.random.Generator, o
     most = int((relative > NEGLIGIBLE).sum(axis=0).max())
     places = np.ascontiguousarray(np.argsort(-relative, axis=0, kind="stable")[:most].T)  # (kinds, most)
     likely = np.take_along_axis(relative.T, places, axis=1)
-    shares, alike = np.full(clones, 1.0 / clones), _alike(relative) if of_specimen else []
+    shares = np.full(clones, 1.0 / clones)
     draws = np.empty((min(DRAWS, max(LEAST_DRAWS, _WORK // likely.size)), clones))
     total, weights, columns = np.zeros(likely.shape), np.empty(likely.shape), _FEW_COLUMNS
     for number in range(-BURN_IN, len(draws)):
@@ -146,13 +128,13 @@ def _draws_of(likelihood: NDArray[np.float64], generator: np.random.Generator, o
         drawn, columns = multinomial(generator, sizes, weights, columns)
         used = drawn > 0
         counts = np.bincount(places[:, : drawn.shape[1]][used], weights=drawn[used], minlength=clones)
-        shares = _drawn_shares(counts, alike, generator)
+        shares = _drawn_shares(counts, [], generator)
         if number >= 0:
             draws[number] = counts
             total += weights
     probability = np.zeros((len(sizes), clones))
     np.put_along_axis(probability, places, total / len(draws), axis=1)
-    return _Draws(np.ascontiguousarray(probability[kind.ravel()].T), None, draws)
+    return _with_intervals(np.ascontiguousarray(probability[kind.ravel()].T), None, draws, generator)
 
 
 def multinomial(
@@ -185,12 +167,6 @@ def multinomial(
     return generator.multinomial(sizes, weights), columns + _MORE_COLUMNS
 
 
-def _alike(rows: NDArray[np.float64]) -> list[NDArray[np.int64]]:
-    """Return the groups of clones that no cell tells apart, of values of clones in cells: equal rows."""
-    _, group, sizes = np.unique(rows.round(_SAME_DIGITS), axis=0, return_inverse=True, return_counts=True)
-    return [np.flatnonzero(group.ravel() == one) for one in np.flatnonzero(sizes > 1).tolist()]
-
-
 def _drawn_shares(
     counts: NDArray[np.float64] | NDArray[np.int64],
     alike: list[NDArray[np.int64]],
@@ -204,29 +180,35 @@ def _drawn_shares(
     return np.asarray(gammas / gammas.sum())
 
 
-def _joined(
-    draws: Sequence[_Draws], groups: Sequence[NDArray[np.int64]], generator: np.random.Generator
+def _with_intervals(
+    probability: NDArray[np.float64],
+    parts: NDArray[np.float64] | None,
+    counts: NDArray[np.float64],
+    generator: np.random.Generator,
 ) -> Mixture:
-    """Return the mixture of all cells, of the draws of each group of them."""
-    order = np.argsort(np.concatenate(list(groups)), kind="stable")
-    probability = np.concatenate([one.probability for one in draws], axis=1).take(order, axis=1)
-    of_parts = [one.parts for one in draws if one.parts is not None]
-    parts = np.concatenate(of_parts, axis=1)[:, order] if of_parts else None
-    count = min(len(one.counts) for one in draws)
-    counts = np.sum([one.counts[np.arange(count) * len(one.counts) // count] for one in draws], axis=0)
+    """Return the mixture with the intervals of its shares.
+
+    Args:
+        probability, parts: as in `Mixture`.
+        counts: float64, shape (draws, clones): drawn number of cells of each clone.
+        generator: source of the draws.
+    """
     cells = counts.sum(axis=1, keepdims=True)
     low, high = np.quantile(generator.beta(counts + 0.5, cells - counts + 0.5), INTERVAL, axis=0)
-    found = Mixture(probability, low, high, parts)
-    # of a clone with no cell or with all of them, Jeffreys' interval reaches to 0 or to 1
-    return replace(found, low=np.minimum(low, found.prevalence), high=np.maximum(high, found.prevalence))
+    return around_prevalence(Mixture(probability, low, high, parts))
 
 
-def mixture_with_doublets(
-    parents: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    rate: float,
-    groups: Sequence[NDArray[np.int64]] | None = None,
-) -> Mixture:
+def around_prevalence(found: Mixture) -> Mixture:
+    """Return a mixture whose intervals contain the prevalences.
+
+    Of a clone with no cell or with all of them, the interval reaches to 0 or to 1.
+    """
+    return replace(
+        found, low=np.minimum(found.low, found.prevalence), high=np.maximum(found.high, found.prevalence)
+    )
+
+
+def mixture_with_doublets(parents: NDArray[np.int32], weights: NDArray[np.float64], rate: float) -> Mixture:
     """Return the posterior of cells that may be doublets, as `mixture_of` does without.
 
     A cell is a single cell of clone v with probability (1 - rate) pi_v, and a doublet of v and w with
@@ -237,28 +219,16 @@ def mixture_with_doublets(
         weights: float64, shape (clones - 1, cells): what each clone's own mutations add to the score of a
             cell, natural log.
         rate: rate of doublets.
-        groups: numbers of the cells of each specimen; all cells by default.
     """
     generator = np.random.Generator(np.random.PCG64(_SEED))
-    chosen = [np.arange(weights.shape[1])] if groups is None else groups
-    parts = [np.ascontiguousarray(weights[:, own]) for own in chosen]
-    draws = [_draws_with_doublets(parents, part, rate, generator) for part in parts]
-    return _joined(draws, chosen, generator)
-
-
-def _draws_with_doublets(
-    parents: NDArray[np.int32], weights: NDArray[np.float64], rate: float, generator: np.random.Generator
-) -> _Draws:
-    """Return draws of cells with common prevalences that may be doublets."""
     forest, clones = Forest(parents[None]), len(parents)
     columns, kind = np.unique(weights / np.log(2.0), axis=1, return_inverse=True)
     column_of, of_all = kind.ravel(), forest.of_all(columns)
-    count = min(_PAIR_DRAWS, max(_PAIR_DRAWS // 5, _PAIR_WORK // of_all.size))
     shares = np.full(clones, 1.0 / clones)
     alike = equal_nodes(parents, np.append(~weights.any(axis=1), False))
-    draws = np.empty((count, clones))
+    draws = np.empty((pair_draws(of_all.size), clones))
     alone, parts = np.zeros(of_all.shape), np.zeros(of_all.shape)
-    for number in range(-BURN_IN, count):
+    for number in range(-BURN_IN, len(draws)):
         kinds = kinds_of(forest, of_all, np.log2(shares)[:, None], rate)
         counts = draw_counts(forest, 0, kinds, column_of, generator.random((2, len(column_of))))
         shares = _drawn_shares(counts, alike, generator)
@@ -267,4 +237,14 @@ def _draws_with_doublets(
             single, pair = kinds.probabilities()
             alone += single
             parts += 2.0 * pair
-    return _Draws((alone / count)[:, column_of], (parts / count)[:, column_of], draws)
+    count = len(draws)
+    return _with_intervals((alone / count)[:, column_of], (parts / count)[:, column_of], draws, generator)
+
+
+def pair_draws(size: int) -> int:
+    """Return the number of draws with doublets.
+
+    Args:
+        size: number of probabilities of a clone for a column in a draw.
+    """
+    return min(_PAIR_DRAWS, max(_PAIR_DRAWS // 5, _PAIR_WORK // size))

@@ -19,6 +19,7 @@ from syclade.host.findings.consensus.clone_tree import CloneTree, make_clone_tre
 from syclade.host.findings.consensus.evidence import PairCounts
 from syclade.host.findings.consensus.prevalence import Mixture
 from syclade.host.findings.consensus.relations import Relations
+from syclade.host.findings.silent import JointShare
 from syclade.host.findings.unplaced import UNPLACED_MARK
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.files import tsv_text
@@ -141,6 +142,16 @@ DOUBLETS = ("doublet", "first", "second")
 """Columns of cells.tsv with doublets: probability of being one, and the most probable two clones;
 `probability` is then that of a single cell of the clone."""
 
+JOINT = ("identifiable", "joint", "joint_prevalence", "joint_low", "joint_high")
+"""Last columns of clones.tsv if a specimen does not tell some clones from each other: `no` if that is so of
+the clone in some specimen, else `yes`; and if it is, the clones that are not told from each other, such as
+3+5, with their prevalence and the ends of their interval together. How the cells of such clones are divided
+among them follows from the prior."""
+
+JOINT_CELLS = ("identifiable", "joint", "joint_probability")
+"""Columns of cells.tsv then: `no` if the cell's specimen does not tell its most probable clone from others,
+else `yes`; these clones together, and the probability that the cell is of one of them."""
+
 MOST_PAIRS = 50_000
 """Most pairs in relations.tsv: of more, those whose most probable relation is least certain."""
 
@@ -155,8 +166,11 @@ def clones_table(
     unplaced_cells: int = 0,
     seen: NDArray[np.float64] | None = None,
     open_mutations: Sequence[Sequence[int]] = (),
+    joint: Sequence[JointShare] = (),
 ) -> str:
     """Return the text of ``clones.tsv``: a line with `CLONES`, then the clones in preorder.
+
+    With clones that some specimens do not tell from each other, `JOINT` follow.
 
     Args:
         tree: the clone tree.
@@ -168,6 +182,7 @@ def clones_table(
         unplaced_cells: number of unplaced cells.
         seen: float64, shape (n,): part of the cells in which each mutation is seen; None without cells.
         open_mutations: for each clone, its mutations between which a claim is kept back; empty for none.
+        joint: groups of clones that some specimens do not tell from each other.
     """
     bar = separator_of((*mutations, *unplaced))
     numbers: Sequence[NDArray[np.float64]] = ()
@@ -191,13 +206,23 @@ def clones_table(
             "" if seen is None else "|".join(f"{seen[one]:.3g}" for one in tree.members[clone]),
             bar.join(mutations[one] for one in open_of[clone]),
             bar.join(mutations[one] for one in tree.members[clone]),
+            *(_joint_of(joint, clone) if joint else ()),
         )
         for clone, parent in enumerate(tree.parents.tolist())
     ]
     if unplaced or unplaced_cells:
         of_cells = "" if cells is None else unplaced_cells
-        rows.append((UNPLACED_MARK, "", "", "", of_cells, *[""] * 6, bar.join(unplaced)))
-    return tsv_text(CLONES, rows)
+        nothing = [""] * len(JOINT) if joint else []
+        rows.append((UNPLACED_MARK, "", "", "", of_cells, *[""] * 6, bar.join(unplaced), *nothing))
+    return tsv_text((*CLONES, *(JOINT if joint else ())), rows)
+
+
+def _joint_of(joint: Sequence[JointShare], clone: int) -> tuple[str, ...]:
+    """Return the entries of a clone in the columns `JOINT`."""
+    for one in joint:
+        if clone in one.clones:
+            return "no", one.name, *(f"{value:.4g}" for value in (one.share, one.low, one.high))
+    return "yes", "", "", "", ""
 
 
 class PairRelation(NamedTuple):
@@ -316,7 +341,8 @@ def cells_table(
 ) -> str:
     """Return the text of ``cells.tsv``: a line with `CELLS`, then the cells in the matrix's order.
 
-    With doublets, `DOUBLETS` follow. The last columns are labels of the cells.
+    With doublets, `DOUBLETS` follow; with clones that some specimens do not tell from each other,
+    `JOINT_CELLS`. The last columns are labels of the cells.
 
     Args:
         cells: the placed cells on the clones.
@@ -336,6 +362,9 @@ def cells_table(
     if (found := cells.doublets) is not None:
         head += DOUBLETS
         placed += [_shares(found.probability), found.first.tolist(), found.second.tolist()]
+    if cells.joint:
+        head += JOINT_CELLS
+        placed += zip(*map(_joint_of_cell, cells.joint_of_cells()), strict=True)
     values = zip(*placed, strict=True)
     none = (UNPLACED_MARK, *("" for _ in head[2:]))
     of_labels = {f"label_{name}" if name in head else name: texts for name, texts in (labels or {}).items()}
@@ -344,6 +373,11 @@ def cells_table(
         for number, name in enumerate(names)
     )
     return tsv_text((*head, *of_labels), rows)
+
+
+def _joint_of_cell(found: tuple[str, float] | None) -> tuple[str, str, str]:
+    """Return the entries of a cell in the columns `JOINT_CELLS`."""
+    return ("yes", "", "") if found is None else ("no", found[0], f"{found[1]:.4g}")
 
 
 def _shares(probabilities: NDArray[np.float64]) -> Iterable[str]:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.answer.figures.exports import PROGRAMS, export_of
 from syclade.host.answer.figures.kinds import draw_figure
-from syclade.host.answer.figures.scene import Polygon, svg_of
+from syclade.host.answer.figures.scene import Polygon, Text, svg_of
 from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.answer.figures.specimens import bands_of, is_to_scale, panels_of, positions_of, specimens_of
 from syclade.host.answer.figures.style import Style
@@ -230,3 +230,24 @@ def test_the_command_writes_a_folder(tmp_path: Path) -> None:
     assert isinstance(again, SycladeError)
     report = CliRunner().invoke(cli, [*words, "--force", "--json"], catch_exceptions=False)
     assert json.loads(report.output)["to"] == "jellyfish"
+
+
+def test_shares_that_specimens_do_not_tell_are_marked() -> None:
+    made = files(DAYS)
+    head, *lines = (made.read("clones.tsv") or "").splitlines()
+    joint = ["", "", "2+3", "2+3", ""]
+    rows_of = [
+        f"{line}\t{one}" + ("\t0.4\t0.3\t0.5" if one else "\t\t\t")
+        for line, one in zip(lines, joint, strict=True)
+    ]
+    table = "\n".join([f"{head}\tjoint\tjoint_prevalence\tjoint_low\tjoint_high", *rows_of])
+    marked = files(DAYS, **{"clones.tsv": f"{table}\n"})
+    assert [clone.joint is not None for clone in marked.published.clones] == [one != "" for one in joint]
+    words = "Some specimens do not tell clones 2+3 (together 40.0%, 90 %: 30.0% to 50.0%) from each other"
+    text = " ".join(
+        item.text for item in draw_figure(marked, "tree", Style()).items if isinstance(item, Text)
+    )
+    assert words in text
+    assert text.count("†") == 3, "both shares, and the note"
+    assert "not identifiable: clones 2+3 together 40.0%" in svg_of(draw_figure(marked, "tree", Style()))
+    assert "†" not in svg_of(draw_figure(made, "tree", Style()))
