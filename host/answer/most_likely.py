@@ -7,7 +7,6 @@ cell trees where the searches are not enough.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from syclade.host.answer.request import Request
 from syclade.host.chains.checkpoints.checkpoint_writer import CheckpointWriter
-from syclade.host.chains.encodings import require_cell_trees
+from syclade.host.chains.encodings import require_only
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.context import KIND as OF_CHAINS
 from syclade.host.chains.runs.context import Found, RunContext
@@ -86,7 +85,7 @@ def _by_search_or_chains(request: Request, context: RunContext) -> Found:
     Any cell tree has a mutation tree that is as likely, so a cell tree that is as likely as the best mutation
     tree is the best of its kind. Chains go on where none is, or where the searches do not agree.
     """
-    require_cell_trees(request.encoding)  # searches have none, and chains may not follow
+    require_only("clade", request.encoding)  # searches have none, and chains may not follow
     checkpoints = context.checkpoints
     if checkpoints.resumes(OF_CHAINS):
         return _by_chains(request, context)
@@ -94,10 +93,7 @@ def _by_search_or_chains(request: Request, context: RunContext) -> Found:
     outcome = sought.found.outcome
     if sought.found.interrupted or (outcome.converged and _as_likely(sought, request)):
         return _drawn(sought, request)
-    if checkpoints.resumed is not None:
-        checkpoints = copy(checkpoints)
-        checkpoints.resumed = None  # it was of searches
-    return _by_chains(request, replace(context, checkpoints=checkpoints), sought)
+    return _by_chains(request, replace(context, checkpoints=checkpoints.of_next_stage()), sought)
 
 
 def _by_chains(request: Request, context: RunContext, sought: _Sought | None = None) -> Found:

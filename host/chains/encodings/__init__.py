@@ -42,7 +42,7 @@ __all__ = [
     "encodings_of",
     "for_device",
     "make_encoding",
-    "require_cell_trees",
+    "require_only",
     "round_up",
 ]
 
@@ -325,16 +325,20 @@ def choose_encoding(
     raise OptionError("; ".join(reasons), hint=f"use {flag_of('encoding')} auto")
 
 
-def require_cell_trees(wanted: str) -> None:
-    """Check that an option names an encoding of cell trees, on whichever device; or auto.
+def require_only(name: str, wanted: str) -> None:
+    """Check that an option names the only encoding of some trees, on whichever device; or auto.
+
+    Args:
+        name: the only encoding, of `OF_OTHER_TREES`.
+        wanted: the option.
 
     Raises:
         OptionError: it names another one.
     """
-    if wanted not in ("auto", "clade", PlainEncoding.name):
+    if wanted not in ("auto", name, PlainEncoding.name):
         raise OptionError(
-            f"{OF_OTHER_TREES['clade'][2]} have no encoding {wanted!r}",
-            hint=f"use {flag_of('encoding')} auto or clade",
+            f"{OF_OTHER_TREES[name][2]} have no encoding {wanted!r}",
+            hint=f"use {flag_of('encoding')} auto or {name}",
         )
 
 
