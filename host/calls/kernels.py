@@ -1,14 +1,9 @@
-"""Kernels of calling: those of this processor, called with arrays, and those of alignments on a device.
-
-An alignment's hidden Markov model has an engine for each width of its band.
-"""
+"""Kernels of calling that run on this processor, called with arrays, and the place of the others."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,35 +11,20 @@ from numpy.typing import NDArray
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.machine_code import load_machine_code
-from syclade.host.device.device import NUMPY, Device, native_device
-from syclade.host.device.engines import Allocation, open_engine
-from syclade.host.device.engines.local import NumpyCode, NumpyEngine
-from syclade.host.device.work import GENERAL, WorkDone
+from syclade.host.device.device import Device, native_device
 from syclade.host.ground.errors import DeviceError, ReadsError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import Array
 from syclade.kernels.arguments import Argument
-from syclade.kernels.baq.arguments import MEMBERS
-from syclade.kernels.baq.layout import scratch_sizes
 from syclade.kernels.pileup.arguments import COLUMNS, GROWTH, RECORDS
 from syclade.kernels.pileup.indel_arguments import INDEL_ARGUMENTS
 from syclade.kernels.pileup.tag_arguments import STORED, TAG_ARGUMENTS
 from syclade.kernels.target.native.traits import TRAITS
-from syclade.kernels.target.native.traits import TRAITS as NATIVE
-
-if TYPE_CHECKING:
-    from syclade.host.device.engines import KernelEngine
 
 __all__ = [
-    "BANDS",
     "HOST_KERNELS",
-    "Banded",
-    "BandedEngines",
     "HostKernel",
     "Place",
-    "banded_kernel",
-    "by_band",
-    "filled",
     "grow_table",
     "here",
     "load_host_kernel",
@@ -140,17 +120,24 @@ def grow_table(table: NDArray[np.uint32], begin: int) -> NDArray[np.uint32]:
     return larger
 
 
+_SLOTS_A_UNIT = 16
+"""Slots of a multiprocessor of a GPU: each is a quarter of a warp."""
+
+
 @dataclass(frozen=True)
 class Place:
-    """A device, and how a thread uses it.
+    """A device, and how threads use it.
 
     Attributes:
         device: the device of alignment qualities and tests.
-        slots: how many parts each thread divides its reads into, which the device computes at the same time.
+        slots: into how many parts, at most, a thread divides its reads, which the device computes at the same
+            time.
+        threads: number of threads that share the device, and its memory.
     """
 
     device: Device
     slots: int = 1
+    threads: int = 1
 
 
 def here() -> Place:
@@ -178,184 +165,5 @@ def place_of(wanted: str, threads: int) -> Place:
             hint=f"{flag_of('device', 'fpga-emu')} runs them as an FPGA would",
         )
     if device.kind == "cuda":
-        raise DeviceError(
-            f"the kernels of calling do not run on NVIDIA GPUs ({device.name})",
-            hint=f"leave out {flag_of('device')}: this processor is as fast as its cores allow",
-        )
-    return Place(device, -(-device.units // threads) if device.takes_spirv else 1)
-
-
-BANDS = (7, 127)
-"""Largest half widths of the bands of the kernels: that of reads without long indels, and the widest one."""
-
-_SHARED = ("letters", "positions", "gaps", "gap_cells")
-"""Sizes of arrays that all slots read and write: a slot's part of them begins at 0. Each slot has blocks of
-its own."""
-
-_REALS = {
-    "native": ("syclade.kernels.target.native.reals:REALS", NATIVE.lanes),
-    "python": ("syclade.kernels.target.python_reals:REALS", 1),
-}
-"""The `Reals` of devices with several reads a lane, and their lanes; the others have one read a lane."""
-
-_ONE_READ = ("syclade.kernels.target.reals:PLAIN", MEMBERS)
-
-
-@dataclass(frozen=True)
-class Banded:
-    """Computation on reads in bands: a kernel, and the same in numpy.
-
-    Attributes:
-        name: name of the kernel without the width.
-        factory: its factory in `kernels.baq`.
-        record: its arguments.
-        strides: symbols of the sizes that it needs.
-        title: what it computes, for messages.
-        unit: unit of its work.
-        numpy: the code of the device numpy.
-    """
-
-    name: str
-    factory: str
-    record: Record
-    strides: Sequence[str]
-    title: str
-    unit: str
-    numpy: NumpyCode
-
-
-def banded_kernel(banded: Banded, widest: int, kind: str = "native") -> Kernel:
-    """Return the kernel for bands up to a half width.
-
-    Args:
-        banded: what it computes.
-        widest: the half width.
-        kind: kind of the device.
-    """
-    reals, lanes = _REALS.get(kind, _ONE_READ)
-    return Kernel(
-        name=f"{banded.name}_{widest}",
-        factory=f"syclade.kernels.baq.{banded.factory}",
-        parts={"reals": reals},
-        constants={"band": widest},
-        records=(banded.record,),
-        group="work-group" if kind in _REALS else "sub-group",
-        lanes=lanes,
-        size=f"{banded.title} (bands up to {widest})",
-    )
-
-
-class BandedEngines:
-    """Engines that are opened when a read first needs one, and again when a longer read comes.
-
-    Args:
-        banded: what they compute.
-        tables: problem arrays besides `strides`.
-        place: where; None: here.
-    """
-
-    def __init__(self, banded: Banded, tables: Mapping[str, Array], place: Place | None = None) -> None:
-        self._banded, self._tables, self._place = banded, tables, place or here()
-        self._engines: dict[int, tuple[KernelEngine | NumpyEngine, int]] = {}
-        self._done: dict[Device, tuple[int, float]] = {}
-
-    @property
-    def work(self) -> tuple[WorkDone, ...]:
-        """The work so far."""
-        return tuple(
-            WorkDone(device, NUMPY.kind if device == NUMPY else GENERAL, self._banded.unit, count, seconds)
-            for device, (count, seconds) in self._done.items()
-        )
-
-    def get(self, widest: int, needed: Mapping[str, int]) -> tuple[KernelEngine | NumpyEngine, int]:
-        """Return an engine that is large enough, and its kernel.
-
-        Args:
-            widest: half width of the band.
-            needed: sizes of all slots together, by symbol.
-
-        Raises:
-            DeviceError: the kernel cannot be compiled, or there is not enough memory.
-        """
-        slots = self._place.slots
-        divided = (*_SHARED, "blocks")
-        part = {name: -(-size // slots) if name in divided else size for name, size in needed.items()}
-        opened = self._engines.get(widest)
-        if opened is not None and all(opened[0].sizes[name] >= size for name, size in part.items()):
-            return opened
-        if opened is not None:
-            part = {name: max(size, opened[0].sizes[name]) for name, size in part.items()}
-            opened[0].close()
-        self._engines[widest] = self._open(widest, {name: size + size // 4 for name, size in part.items()})
-        return self._engines[widest]
-
-    def _open(self, widest: int, part: dict[str, int]) -> tuple[KernelEngine | NumpyEngine, int]:
-        """Return an engine with slots of these sizes, and its kernel."""
-        banded, device = self._banded, self._place.device
-        sizes = part | scratch_sizes(widest, MEMBERS, part["query"], part["reference"])
-        sizes |= {"slots": self._place.slots, "line_cells": (2 * widest + 3) * MEMBERS}
-        strides = np.array([0 if name in _SHARED else sizes[name] for name in banded.strides])
-        allocation = Allocation(banded.record.arguments, sizes, {"strides": strides, **self._tables})
-        if device.kind == NUMPY.kind:
-            numpy = NumpyEngine(device, allocation)
-            return numpy, numpy.load(banded.numpy)
-        engine = open_engine(device, allocation)
-        return engine, engine.load(banded_kernel(banded, widest, device.kind))
-
-    def run(
-        self, engine: KernelEngine | NumpyEngine, kernel: int, fields: Mapping[str, Array | int], count: int
-    ) -> None:
-        """Write fields, launch the kernel on all slots, and wait.
-
-        Args:
-            engine, kernel: those of `get`.
-            fields: arrays of all slots, by name.
-            count: how many reads or gaps are computed.
-        """
-        begun = time.perf_counter()
-        for name, values in fields.items():
-            engine.write(name, values)
-        if engine.slots == 1:
-            engine.wait(engine.start(kernel, 0))
-        else:
-            engine.launch([kernel] * engine.slots)
-        before, seconds = self._done.get(engine.device, (0, 0.0))
-        self._done[engine.device] = before + count, seconds + time.perf_counter() - begun
-
-    def close(self) -> None:
-        """Free the memory."""
-        for engine, _ in self._engines.values():
-            engine.close()
-        self._engines.clear()
-
-
-def by_band(chosen: NDArray[np.bool_], band: NDArray[np.int64]) -> list[tuple[int, NDArray[np.intp]]]:
-    """Return the chosen reads of each of `BANDS` that has some: (half width, numbers of the reads).
-
-    Args:
-        chosen: bool, (reads,).
-        band: int64, (reads,): half widths; wider bands than the widest one are left out.
-    """
-    found, lowest = [], 0
-    for widest in BANDS:
-        reads = np.flatnonzero(chosen & (band >= lowest) & (band <= widest))
-        if len(reads):
-            found.append((widest, reads))
-        lowest = widest + 1
-    return found
-
-
-def filled(values: Array, sizes: Mapping[str, int], symbol: str) -> Array:
-    """Return values of all slots with zeros after them.
-
-    Args:
-        values: the values, of which slots have consecutive parts; those of blocks are dealt out in turns.
-        sizes: sizes of the engine.
-        symbol: symbol of the first dimension, of one slot.
-    """
-    slots, size = sizes["slots"], sizes[symbol]
-    full = np.zeros((size * slots, *values.shape[1:]), dtype=values.dtype)
-    full[: len(values)] = values
-    if symbol != "blocks":
-        return full
-    return full.reshape(size, slots, *values.shape[1:]).swapaxes(0, 1)
+        return Place(device, -(-device.units * _SLOTS_A_UNIT // threads), threads)
+    return Place(device, -(-device.units // threads) if device.takes_spirv else 1, threads)

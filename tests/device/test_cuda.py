@@ -14,8 +14,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from syclade.host.calls import banded
+from syclade.host.calls.alignment_quality import BAQ_OF_READS
+from syclade.host.calls.banded import BandedEngines
 from syclade.host.calls.kernels import place_of
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
+from syclade.host.calls.windows import alignment_kernels
 from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.encodings.bits import CladeEncoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
@@ -44,6 +48,8 @@ from syclade.host.device.engines.cuda import make_apart
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.packages import version_of
 from syclade.kernels.arguments import PROBLEM, STATE, Argument
+from syclade.kernels.baq.arguments import MEMBERS
+from syclade.kernels.baq.layout import scratch_sizes
 from syclade.kernels.target.cuda.traits import TRAITS
 
 # ---- without a GPU
@@ -129,10 +135,29 @@ def test_hidden_gpus_are_hinted_at(monkeypatch: pytest.MonkeyPatch) -> None:
         choose_device("cuda")
 
 
-def test_calling_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_that_call_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda, "_driver", lambda: fake_driver((9, 0)))
-    with pytest.raises(DeviceError, match="the kernels of calling do not run on NVIDIA GPUs"):
-        place_of("cuda", 2)
+    monkeypatch.setattr(banded, "open_gpu", lambda _device: SimpleNamespace(free_bytes=lambda: free))
+    free, place = 2**40, place_of("cuda", 2)
+    assert (place.slots, place.threads) == (132 * 16 // 2, 2)
+    scratch = {**scratch_sizes(7, MEMBERS, 100, 120), "line_cells": 17 * MEMBERS}
+    engines = BandedEngines(BAQ_OF_READS, {}, place)
+    assert engines._slots(scratch) == place.slots
+    of_slot = (
+        8 * (2 * scratch["cells"] + scratch["row_cells"] + scratch["scale_cells"]) + scratch["window_cells"]
+    )
+    free = 4 * (100 * of_slot + of_slot - 1)
+    assert engines._slots(scratch) == 100, "half of the memory, for two threads"
+    free = 0
+    assert engines._slots(scratch) == 1, "the engine then says that there is too little"
+
+
+def test_kernels_of_calling_are_precompiled() -> None:
+    for kernel in [*alignment_kernels("cuda").values(), tail_kernel("grouped")]:
+        assert is_shipped(kernel, PTX)
+        text = load_ptx(kernel).text.decode()
+        assert ".version 8.2\n.target sm_80\n" in text
+        assert not re.search(r"\bfma\.", text), "all targets round products and sums apart"
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch, own_cache: object) -> None:

@@ -9,5 +9,6 @@ DEVICES = [
     "native",
     pytest.param("cpu", marks=pytest.mark.sycl),
     pytest.param("fpga-emu", marks=[pytest.mark.sycl, pytest.mark.emulator]),
+    pytest.param("cuda", marks=pytest.mark.cuda),
 ]
 on_every_device = pytest.mark.parametrize("device", DEVICES)

@@ -9,7 +9,8 @@ For SYCL devices, every kernel of the program is precompiled:
 - for tails of distributions, three kernels;
 - for calling, those of alignment qualities.
 
-For NVIDIA GPUs, the batched stages of searches; kernels of chains are made for the sizes of their matrix.
+For NVIDIA GPUs, the batched stages of searches, and the kernels of tails and of calling; those of chains are
+made for the sizes of their matrix.
 
 Native processors have no specialisation constants: for them there are general kernels of chains, and the
 kernels of searches, also in their sparse forms, of tails, of calling and of the Gibbs steps of shares.
@@ -293,7 +294,7 @@ def _overlapping() -> Iterator[tuple[str, Shipped]]:
 def _tails() -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels of tails; machine code has its own number of lanes."""
     for name in KERNELS:
-        yield f"tails-{name}", Shipped(tail_kernel(name), (SPIRV,))
+        yield f"tails-{name}", Shipped(tail_kernel(name), (SPIRV, PTX))
         yield f"tails-{name}-native", Shipped(tail_kernel(name, NATIVE.lanes), tuple(PROCESSORS))
 
 
@@ -302,7 +303,7 @@ def _calls() -> Iterator[tuple[str, Shipped]]:
     for name, kernel in call_kernels().items():
         yield f"calls-{name}", Shipped(kernel, tuple(PROCESSORS))
     for name, kernel in alignment_kernels("cpu").items():
-        yield f"calls-{name}-device", Shipped(kernel, (SPIRV,))
+        yield f"calls-{name}-device", Shipped(kernel, (SPIRV, PTX))
 
 
 def _shares() -> Iterator[tuple[str, Shipped]]:

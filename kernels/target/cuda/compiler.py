@@ -44,7 +44,9 @@ def _type_of_device_function(value: DeviceFunction, context: Any) -> Any:
     lanes = _lanes.get()
     value = BLOCK_OPERATIONS.get(OPERATIONS_OF_BLOCKS.get(value, ""), value)
     if isinstance(value, Operation):
-        own = operations_for(lanes)[value.__name__]
+        own = operations_for(lanes).get(value.__name__)
+        if own is None:
+            raise TypeError(f"{value.__name__} is of a whole warp, and slots have {lanes} lanes")
         if not isinstance(own, DeviceFunction):
             return cuda_target.typing_context.resolve_value_type(own)
         value = own
@@ -85,7 +87,7 @@ def compile_kernel(
         name: name of the kernel.
         arguments: its arguments.
         records: types of the records that the body takes, each with the names of its arguments.
-        lanes: lanes per slot, 1 or 32.
+        lanes: lanes per slot: 1, 32, or a part of 32 if they work alone.
         grid: whether a slot is a row of blocks (`kernels/target/blocks.py`).
 
     Returns:

@@ -150,11 +150,12 @@ def operations_for(lanes: int) -> dict[str, Any]:
     """Return the operations by name: device functions, or functions that numba-cuda knows.
 
     Args:
-        lanes: lanes per slot: 1, or those of the traits.
+        lanes: lanes per slot, a part of a warp. Lanes that are neither one nor a whole warp work alone: they
+            have no operations over lanes.
 
     Raises:
         ValueError: a slot cannot have so many lanes.
     """
-    if lanes not in (1, TRAITS.lanes):
-        raise ValueError(f"a slot has 1 or {TRAITS.lanes} lanes on NVIDIA GPUs, not {lanes}")
-    return _OF_ANY_SLOT | (_OF_A_THREAD if lanes == 1 else _OF_A_WARP)
+    if TRAITS.lanes % lanes:
+        raise ValueError(f"the lanes of a slot divide {TRAITS.lanes} on NVIDIA GPUs, and {lanes} do not")
+    return _OF_ANY_SLOT | {1: _OF_A_THREAD, TRAITS.lanes: _OF_A_WARP}.get(lanes, {})
