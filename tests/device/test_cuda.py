@@ -137,19 +137,19 @@ def test_hidden_gpus_are_hinted_at(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_threads_that_call_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda, "_driver", lambda: fake_driver((9, 0)))
-    monkeypatch.setattr(banded, "open_gpu", lambda _device: SimpleNamespace(free_bytes=lambda: free))
-    free, place = 2**40, place_of("cuda", 2)
+    place = place_of("cuda", 2)
     assert (place.slots, place.threads) == (132 * 16 // 2, 2)
     scratch = {**scratch_sizes(7, MEMBERS, 100, 120), "line_cells": 17 * MEMBERS}
-    engines = BandedEngines(BAQ_OF_READS, {}, place)
-    assert engines._slots(scratch) == place.slots
-    of_slot = (
-        8 * (2 * scratch["cells"] + scratch["row_cells"] + scratch["scale_cells"]) + scratch["window_cells"]
-    )
-    free = 4 * (100 * of_slot + of_slot - 1)
-    assert engines._slots(scratch) == 100, "half of the memory, for two threads"
-    free = 0
-    assert engines._slots(scratch) == 1, "the engine then says that there is too little"
+    numbers = 2 * scratch["cells"] + scratch["row_cells"] + scratch["scale_cells"]
+    of_slot = 8 * numbers + scratch["window_cells"]
+
+    def slots_with(free: int) -> int:
+        monkeypatch.setattr(banded, "open_gpu", lambda _device: SimpleNamespace(free_bytes=lambda: free))
+        return BandedEngines(BAQ_OF_READS, {}, place)._slots(scratch)
+
+    assert slots_with(2**40) == place.slots
+    assert slots_with(4 * (100 * of_slot + of_slot - 1)) == 100, "half of the memory, for two threads"
+    assert slots_with(0) == 1, "the engine then says that there is too little"
 
 
 def test_kernels_of_calling_are_precompiled() -> None:
