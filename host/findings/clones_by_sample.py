@@ -1,37 +1,33 @@
-"""Clones by sample as a finding: the share of each clone in each specimen, and its changes between them."""
+"""Clones by sample: the share of each clone in each specimen, and its changes between them, with tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.finding import (
-    CELLS,
-    Column,
-    Finding,
-    Question,
-    Section,
-    cut,
-    made_by_stage,
-    sentence,
+from syclade.host.findings.silent import (
+    INTERVAL,
+    JointShare,
+    group_name,
+    joined_groups,
+    joint_share,
+    joint_shares,
+    unmeasured_cells,
 )
-from syclade.host.findings.specimen_shares import CHANGES, INTERVAL, SURE, Change, changes_between
+from syclade.host.findings.specimen_changes import CHANGES, SURE, Change, changes_between
 from syclade.host.ground.files import tsv_text
-from syclade.host.ground.options import is_given
 from syclade.host.ground.values import JsonObject, counted, freeze_arrays, listed, part_of, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.data.input.metadata import CellLabels
     from syclade.host.findings.consensus.finding import PublishedTree
-    from syclade.host.findings.silent import JointShare
     from syclade.host.findings.specimen_shares import ShareDraws
-    from syclade.host.ground.atomic import Content
 
-__all__ = ["CLONES_BY_SAMPLE", "FILES", "Change", "ClonesBySample", "ClonesBySampleFinding", "summarised"]
+__all__ = ["FILES", "Change", "ClonesBySample", "number_text", "summarised"]
 
 FILES = ("clones_by_sample.tsv", "clone_changes.tsv")
 """Names of the files."""
@@ -71,6 +67,8 @@ class ClonesBySample:
         identifiable: bool, shape (specimens, clones): whether the specimen tells the clone from all others.
         joint: for each specimen, the groups of clones that it does not tell from each other.
         unions: clones between whose mutations a claim is kept back: they have no intervals.
+        groups: shares in each specimen of the groups of clones of `changes`, and of all specimens, by their
+            numbers.
     """
 
     samples: tuple[str, ...]
@@ -89,6 +87,7 @@ class ClonesBySample:
     identifiable: NDArray[np.bool_]
     joint: tuple[tuple[JointShare, ...], ...]
     unions: frozenset[int] = frozenset()
+    groups: Mapping[tuple[int, ...], tuple[JointShare, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
@@ -108,7 +107,7 @@ class ClonesBySample:
             (
                 *head,
                 clone,
-                *(_number(of[at, clone]) for of in (self.cells, self.share)),
+                *(number_text(of[at, clone]) for of in (self.cells, self.share)),
                 *(self._end(of[at], clone) for of in (self.low, self.high)),
                 "yes" if self.identifiable[at, clone] else "no",
                 bar.join(names),
@@ -120,24 +119,30 @@ class ClonesBySample:
 
     def to_changes(self) -> str:
         """Return the table of changes: tab-separated, a line with `CHANGES` first."""
-        rows = (
-            (
-                one.first,
-                one.second,
-                clone,
-                _number(one.mean[clone]),
-                *(self._end(of, clone) for of in (one.low, one.high)),
-                _number(one.grew[clone]),
-                "yes" if one.identifiable[clone] else "no",
+        rows: list[tuple[object, ...]] = []
+        for one in self.changes:
+            own, together, told = one.own, one.together, one.identifiable.tolist()
+            rows += (
+                (
+                    one.first,
+                    one.second,
+                    clone,
+                    number_text(own.mean[clone]),
+                    *(self._end(of, clone) for of in (own.low, own.high)),
+                    number_text(own.grew[clone]),
+                    "yes" if told[clone] else "no",
+                )
+                for clone in range(len(self.mutations))
             )
-            for one in self.changes
-            for clone in range(len(self.mutations))
-        )
+            rows += (
+                (one.first, one.second, group_name(group), *(number_text(of[at]) for of in together), "yes")
+                for at, group in enumerate(one.groups)
+            )
         return tsv_text(CHANGES, rows)
 
     def _end(self, ends: NDArray[np.float64], clone: int) -> str:
         """Return an end of a clone's interval as text; empty for a union of mutations."""
-        return "" if clone in self.unions else _number(ends[clone])
+        return "" if clone in self.unions else number_text(ends[clone])
 
     def _ends(self, ends: NDArray[np.float64]) -> list[list[float | None]]:
         """Return ends of intervals as plain values, by specimen and clone; None for a union of mutations."""
@@ -149,7 +154,13 @@ class ClonesBySample:
     def to_dict(self) -> JsonObject:
         """Return the main numbers as plain values for JSON."""
         changes = [
-            {"from": one.first, "to": one.second, "grew": _rounded(one.grew), "change": _rounded(one.mean)}
+            {
+                "from": one.first,
+                "to": one.second,
+                "grew": _rounded(one.own.grew),
+                "change": _rounded(one.own.mean),
+                **({"groups": _groups_of(one)} if one.groups else {}),
+            }
             for one in self.changes
         ]
         joint = zip(self.samples, self.joint, strict=True)
@@ -206,7 +217,7 @@ class ClonesBySample:
         ]
         shown = self.shown_changes
         for one in shown:
-            strongest = one.sure[np.argsort(-np.abs(one.mean[one.sure]), kind="stable")].tolist()
+            strongest = one.sure[np.argsort(-np.abs(one.own.mean[one.sure]), kind="stable")].tolist()
             first, second = self._mean_share(one.first), self._mean_share(one.second)
             names = [f"clone {clone} {first[clone]:.1%} to {second[clone]:.1%}" for clone in strongest]
             found = f": {listed(names, 3)}" if names else ""
@@ -216,11 +227,10 @@ class ClonesBySample:
             )
             lines.append(
                 f"{one.first} to {one.second}: {changing} with a probability of at least {SURE}{found}"
+                f"{_group_words(one, first, second)}"
             )
         if others := len(self.changes) - len(shown):
-            changed = sum(bool(one.sure.size) for one in self.changes) - sum(
-                bool(one.sure.size) for one in shown
-            )
+            changed = sum(one.moved > 0.0 for one in self.changes) - sum(one.moved > 0.0 for one in shown)
             lines.append(
                 f"{FILES[1]} has {counted(others, 'other pair', 'other pairs')} of "
                 f"{'time points' if self.times else 'samples'}, {changed or 'none'} of them with "
@@ -231,7 +241,7 @@ class ClonesBySample:
     @property
     def shown_changes(self) -> list[Change]:
         """Up to `MOST_SHOWN` changes, in their order: those in which the largest shares change for sure."""
-        moved = [float(np.abs(one.mean[one.sure]).sum()) for one in self.changes]
+        moved = [one.moved for one in self.changes]
         most = sorted(np.argsort(-np.array(moved), kind="stable")[:MOST_SHOWN].tolist())
         return [self.changes[at] for at in most]
 
@@ -240,7 +250,38 @@ class ClonesBySample:
         return np.asarray(self.share[[one == name for one in self.times or self.samples]].mean(axis=0))
 
 
-def _number(value: float) -> str:
+def _groups_of(one: Change) -> list[JsonObject]:
+    """Return the changes of groups of clones as plain values for JSON."""
+    numbers = zip(one.groups, _rounded(one.together.grew), _rounded(one.together.mean), strict=True)
+    return [{"clones": list(group), "grew": grew, "change": change} for group, grew, change in numbers]
+
+
+def _group_words(one: Change, first: NDArray[np.float64], second: NDArray[np.float64]) -> str:
+    """Return the sure changes of groups of clones as the end of a sentence.
+
+    Args:
+        one: the change.
+        first, second: float64, shape (clones,): mean shares before and after it.
+    """
+    if not one.groups:
+        return ""
+    order = np.argsort(-np.abs(one.together.mean), kind="stable").tolist()
+    some = [one.groups[at] for at in order if one.together.sure[at]]
+    sums = [(first[list(group)].sum(), second[list(group)].sum()) for group in some]
+    names = [
+        f"clones {group_name(group)} {before:.1%} to {after:.1%}"
+        for group, (before, after) in zip(some, sums, strict=True)
+    ]
+    kinds = (
+        "group of clones that is known only together changes",
+        "groups of clones that are known only together change",
+    )
+    changing = part_of(len(names), len(one.groups), *kinds)
+    found = f": {listed(names, 3)}" if names else ""
+    return f"; {changing}{found}"
+
+
+def number_text(value: float) -> str:
     """Return a number as text; 0 for what rounds to it."""
     return f"{value:.4g}" if abs(value) >= 0.5 * 10**-_DIGITS else "0"
 
@@ -261,8 +302,6 @@ def summarised(
         labels: the specimens.
         specimen_of: int64: specimen of each placed cell, -1 for none.
     """
-    from syclade.host.findings.silent import joint_shares, unmeasured_cells
-
     tree, mutations = published.tree, published.mutations
     low, high = np.quantile(draws.shares, INTERVAL, axis=0)
     silent = unmeasured_cells(published.gains, specimen_of, len(labels.specimens))
@@ -272,6 +311,9 @@ def summarised(
     identifiable = np.ones((len(joint), tree.clones), dtype=np.bool_)
     for at, groups in enumerate(joint):
         identifiable[at, [clone for one in groups for clone in one.clones]] = False
+    changes = tuple(changes_between(draws.shares, labels, joint))
+    of_all = joined_groups(one.clones for of in joint for one in of)
+    together = sorted({*of_all, *(group for one in changes for group in one.groups)})
     return ClonesBySample(
         samples=labels.specimens,
         times=labels.times,
@@ -283,7 +325,8 @@ def summarised(
         share=draws.shares.mean(axis=0),
         low=low,
         high=high,
-        changes=tuple(changes_between(draws.shares, labels, identifiable)),
+        changes=changes,
+        groups={group: _share_of(group, draws) for group in together},
         without=int((specimen_of < 0).sum()),
         unmeasured=tuple(
             {mutations[row]: int(own[row]) for row in np.flatnonzero(own >= 0).tolist()} for own in silent
@@ -294,79 +337,6 @@ def summarised(
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ClonesBySampleFinding(Finding):
-    """Shares of clones in specimens."""
-
-    name = "clones_by_sample"
-    found: ClonesBySample
-    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Labels of all cells that the matrix does not have itself."""
-
-    def files(self) -> dict[str, Content]:
-        """Return the tables of shares, and of changes if there are any."""
-        texts = (self.found.to_table(), self.found.to_changes())
-        return dict(zip(FILES, texts if self.found.changes else texts[:1], strict=False))
-
-    def summary(self) -> JsonObject:
-        """Return specimens, shares and changes."""
-        return {"clones_by_sample": self.found.to_dict()}
-
-    @property
-    def lines(self) -> list[str]:
-        """Numbers of cells, and the clones that change."""
-        return self.found.words
-
-    @property
-    def warnings(self) -> list[str]:
-        """Mutations that a specimen did not measure."""
-        return self.found.warnings
-
-    def section(self) -> Section:
-        """Return the share of each clone in each specimen, and how probable it is that it grew."""
-        found, changes = self.found, self.found.shown_changes
-        rows = (
-            (
-                str(clone),
-                ", ".join(names),
-                *(self._shown(at, clone) for at in range(len(found.samples))),
-                *(
-                    _number(float(one.grew[clone])) if one.identifiable[clone] else "not identifiable"
-                    for one in changes
-                ),
-            )
-            for clone, names in enumerate(found.mutations)
-        )
-        grew = (f"probability that it grew, {one.first} to {one.second}" for one in changes)
-        head = ("clone", "mutations", *found.samples, *grew)
-        words = (
-            *map(sentence, found.words),
-            "Numbers are shares of the tissue in per cent, with the central 90 % of what the cells and the "
-            "sampled trees leave open.",
-        )
-        warnings = tuple(map(sentence, found.warnings))
-        return Section("Clones by sample", words, cut(head, rows), warnings)
-
-    def columns(self) -> list[Column]:
-        """Return the labels of the cells."""
-        return [
-            Column(CELLS, name, [text or None for text in texts], sorted({*texts} - {""}))
-            for name, texts in self.labels.items()
-        ]
-
-    def _shown(self, sample: int, clone: int) -> str:
-        """Return a share with its interval, in per cent."""
-        share, low, high = (
-            100.0 * of[sample, clone] for of in (self.found.share, self.found.low, self.found.high)
-        )
-        if clone in self.found.unions:
-            return f"{share:.1f}"
-        return f"{share:.1f} ({low:.1f} to {high:.1f})"
-
-
-def _names(question: Question) -> Iterable[str]:
-    options = ("metadata", "sample_column", "time_column")
-    return FILES if any(is_given(question.options, name) for name in options) else ()
-
-
-CLONES_BY_SAMPLE = made_by_stage(ClonesBySampleFinding, _names)
+def _share_of(group: tuple[int, ...], draws: ShareDraws) -> tuple[JointShare, ...]:
+    """Return the share of the clones of a group together in each specimen."""
+    return tuple(joint_share(group, draws.shares[:, at]) for at in range(draws.shares.shape[1]))

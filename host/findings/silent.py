@@ -7,7 +7,7 @@ shares from which they begin. So shares among these nodes are also drawn without
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from syclade.host.findings.consensus.clone_tree import CloneTree
 
 __all__ = [
+    "INTERVAL",
     "JointShare",
     "Silent",
     "equal_nodes",
+    "group_name",
+    "joined_groups",
+    "joint_share",
     "joint_shares",
     "renewed",
     "silent_nodes",
@@ -114,8 +118,8 @@ class JointShare(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name of the group in tables: the numbers of its clones, such as 3+5."""
-        return "+".join(map(str, self.clones))
+        """Name of the group in tables."""
+        return group_name(self.clones)
 
     @property
     def words(self) -> str:
@@ -127,6 +131,18 @@ class JointShare(NamedTuple):
         """Return plain values for summary.json, with six digits after the point."""
         numbers = {name: round(value, 6) + 0.0 for name, value in self._asdict().items() if name != "clones"}
         return {"clones": list(self.clones), **numbers}
+
+
+def group_name(clones: Iterable[int]) -> str:
+    """Return the name of a group of clones in tables: their numbers, such as 3+5."""
+    return "+".join(map(str, clones))
+
+
+def joint_share(clones: tuple[int, ...], shares: NDArray[np.float64]) -> JointShare:
+    """Return the share of clones together, of draws of the shares of all: (draws, clones)."""
+    sums = shares[:, clones].sum(axis=1)
+    low, high = np.quantile(sums, INTERVAL).tolist()
+    return JointShare(clones, float(sums.mean()), low, high)
 
 
 def joint_shares(
@@ -149,12 +165,20 @@ def joint_shares(
             for clone, own in enumerate(tree.members)
         ]
     )
-    found = []
-    for clones in sorted(np.sort(one).tolist() for one in equal_nodes(tree.parents, all_silent)):
-        sums = shares[:, clones].sum(axis=1)
-        low, high = np.quantile(sums, INTERVAL).tolist()
-        found.append(JointShare(tuple(clones), float(sums.mean()), low, high))
-    return tuple(found)
+    groups = sorted(np.sort(one).tolist() for one in equal_nodes(tree.parents, all_silent))
+    return tuple(joint_share(tuple(clones), shares) for clones in groups)
+
+
+def joined_groups(groups: Iterable[Sequence[int]]) -> list[tuple[int, ...]]:
+    """Return groups of numbers, of which those with a number in common are one, by their first numbers."""
+    found: list[set[int]] = []
+    for group in groups:
+        joined = set(group)
+        for one in [other for other in found if joined & other]:
+            joined |= one
+            found.remove(one)
+        found.append(joined)
+    return sorted(tuple(sorted(one)) for one in found)
 
 
 def silent_nodes(

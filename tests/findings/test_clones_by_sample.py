@@ -152,10 +152,16 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert f"clones 1, 2, 3 (together {together.share:.1%}, 90 %: " in found.warnings[0]
     assert [row.split("\t")[-2] for row in found.to_table().split("\n")[5:9]] == ["yes", "no", "no", "no"]
     (change,) = found.changes
+    assert change.groups == ((1, 2, 3),)
     assert change.identifiable.tolist() == [True, False, False, False]
     assert not change.sure.any(), "S2 tells nothing of clones 1 to 3"
-    assert [row.split("\t")[-1] for row in found.to_changes().split("\n")[1:5]] == ["yes", "no", "no", "no"]
+    lines = [row.split("\t") for row in found.to_changes().splitlines()[1:]]
+    assert [row[-1] for row in lines] == ["yes", "no", "no", "no", "yes"]
+    assert [row[2] for row in lines] == ["0", "1", "2", "3", "1+2+3"]
+    assert float(lines[-1][3]) == pytest.approx(change.own.mean[1:].sum(), abs=1e-3)
+    assert float(lines[-1][6]) == pytest.approx(1.0 - change.own.grew[0], abs=0.02), "the rest is clone 0"
     assert "of 1 clone that both tell" in found.words[1]
+    assert found.words[1].endswith("; 0 of 1 group of clones that is known only together changes")
     union = replace(found, unions=frozenset({1}))
     rows_of = [row.split("\t") for row in union.to_table().splitlines()[2:4]]
     assert [row[-4:-2] == ["", ""] for row in rows_of] == [True, False], "no interval of a union alone"
@@ -234,7 +240,7 @@ def test_files_and_numbers(result: syclade.Result, made: Any, labels: Any, tmp_p
     assert ((found.low <= truth) & (truth <= found.high)).mean() > 0.7
     changes = rows(tmp_path / "clone_changes.tsv")
     assert {(row["from"], row["to"]) for row in changes} == {("9", "10")}
-    assert [float(row["grew"]) for row in changes] == pytest.approx(found.changes[0].grew, abs=1e-3)
+    assert [float(row["grew"]) for row in changes] == pytest.approx(found.changes[0].own.grew, abs=1e-3)
     summary = json.loads((tmp_path / "summary.json").read_text())["clones_by_sample"]
     assert summary["cells_of"] == [40, 50]
     cells = rows(tmp_path / "cells.tsv")
@@ -253,23 +259,23 @@ def test_largest_changes_are_shown(result: syclade.Result) -> None:
     (one,) = found.changes
     moved = (0.0, 0.1, 0.0, 0.5, -0.3, 0.0)
     many = replace(found, changes=tuple(changed_by(one, mean) for mean in moved))
-    assert [it.mean[1] for it in many.shown_changes] == [0.1, 0.5, -0.3]
+    assert [it.own.mean[1] for it in many.shown_changes] == [0.1, 0.5, -0.3]
     assert many.words[-1] == (
         "clone_changes.tsv has 3 other pairs of time points, none of them with such a change"
     )
     more = replace(many, changes=(*many.changes, changed_by(one, 0.05)))
     assert more.words[-1].startswith("clone_changes.tsv has 4 other pairs of time points, 1 of them with")
     few = replace(many, changes=many.changes[:3])
-    assert [it.mean[1] for it in few.shown_changes] == [0.0, 0.1, 0.0]
+    assert [it.own.mean[1] for it in few.shown_changes] == [0.0, 0.1, 0.0]
     assert "other" not in few.words[-1]
 
 
 def changed_by(one: Change, mean: float) -> Change:
     """Return a change in which one clone changes for sure, or none if its mean is 0."""
-    size = len(one.mean)
+    size = len(one.own.mean)
     means, grew = np.full(size, 0.01), np.full(size, 0.5)
     means[1], grew[1] = mean, {-1: 0.0, 0: 0.5, 1: 1.0}[int(np.sign(mean))]
-    return one._replace(mean=means, grew=grew, identifiable=np.ones(size, dtype=np.bool_))
+    return one._replace(own=one.own._replace(mean=means, grew=grew))
 
 
 def test_equal_seeds_give_equal_shares(result: syclade.Result, made: Any, labels: Any) -> None:

@@ -8,7 +8,7 @@ together is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from syclade.host.data.model.pairs import Forest, kinds_of
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
 from syclade.host.findings.consensus.prevalence import INTERVAL, Mixture, around_prevalence, pair_draws
-from syclade.host.findings.silent import JointShare, joint_shares, unmeasured_cells
+from syclade.host.findings.silent import JointShare, joined_groups, joint_shares, unmeasured_cells
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens
 from syclade.host.ground.values import short_repr
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SpecimenShares",
     "draw_on_clones",
-    "joined_groups",
     "mixture_of_specimens",
     "mixture_of_specimens_with_doublets",
     "pooled_joint_shares",
@@ -206,15 +205,3 @@ def pooled_joint_shares(mixture: Mixture, specimens: SpecimenShares) -> tuple[Jo
         low, high = np.quantile(pooled[:, clones].sum(axis=1), INTERVAL).tolist()
         found.append(JointShare(clones, share, min(low, share), max(high, share)))
     return tuple(found)
-
-
-def joined_groups(groups: Iterable[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Return groups of numbers, of which those with a number in common are one, by their first numbers."""
-    found: list[set[int]] = []
-    for group in groups:
-        joined = set(group)
-        for one in [other for other in found if joined & other]:
-            joined |= one
-            found.remove(one)
-        found.append(joined)
-    return sorted(tuple(sorted(one)) for one in found)

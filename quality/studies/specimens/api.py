@@ -13,7 +13,8 @@ from syclade.host.answer.output.result import Result
 from syclade.host.data.model.simulate import ZIPF, Simulation, simulate
 from syclade.host.device.choice import choose_device
 from syclade.host.findings.consensus.finding import published_consensus
-from syclade.host.findings.specimen_shares import INTERVAL, draw_shares_of_specimens, nearest_clones
+from syclade.host.findings.silent import INTERVAL
+from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.studies.specimens.result import OfInput, SpecimensResult
@@ -110,7 +111,7 @@ def _of_input(setting: Setting, seed: int, device: str) -> OfInput:
         low=found.low,
         high=found.high,
         control=_control(made, result, seed),
-        grew=found.changes[0].grew,
+        grew=found.changes[0].own.grew,
         enough=result.support is not None and result.support.enough,
     )
 

@@ -18,7 +18,8 @@ from syclade.host.findings.consensus import of_specimens
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, mutation_gains
 from syclade.host.findings.consensus.clone_tree import CloneTree, make_clone_tree
 from syclade.host.findings.consensus.finding import PublishedTree
-from syclade.host.findings.consensus.of_specimens import draw_on_clones, joined_groups
+from syclade.host.findings.consensus.of_specimens import draw_on_clones
+from syclade.host.findings.silent import joined_groups
 from tests.support.dirichlet import log_probabilities
 
 RATES = Rates(0.1, 0.3)
@@ -163,3 +164,27 @@ def test_tables_of_all_cells_and_of_specimens_agree(joined: syclade.Result, tmp_
     assert "follows from the prior" in page
     summary = joined.summary()["consensus"]["joint"]
     assert summary[0]["clones"] == list(range(1, len(clones)))
+
+
+def test_a_group_of_clones_that_changes_is_reported(joined: syclade.Result, tmp_path: Path) -> None:
+    """Of 150 cells each, 130 and 40 have A: whichever have B, that is sure."""
+    joined.write(tmp_path, report=True)
+    found = joined.clones_by_sample
+    assert found is not None
+    clones = len(found.mutations)
+    group = "+".join(map(str, range(1, clones)))
+    *_, line = [row for row in rows(tmp_path / "clone_changes.tsv") if row["clone"] == group]
+    assert (line["identifiable"], line["grew"]) == ("yes", "0")
+    assert float(line["low"]) < -0.6 < float(line["high"]) < -0.45
+    before, after = found.share[:, 1:].sum(axis=1)
+    assert before > 0.8
+    assert after < 0.35
+    words = f"group of clones that is known only together changes: clones {group} {before:.1%} to {after:.1%}"
+    assert found.words[1].endswith(words)
+    page = (tmp_path / "report.html").read_text()
+    assert words in page
+    assert f">{group}</" in page
+    assert "not identifiable (" in page
+    (change,) = joined.summary()["clones_by_sample"]["changes"]
+    assert change["groups"][0]["clones"] == list(range(1, clones))
+    assert change["groups"][0]["grew"] == 0.0
