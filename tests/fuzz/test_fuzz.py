@@ -31,14 +31,12 @@ def _without_log() -> Iterator[None]:
 
 
 @pytest.fixture
-def without_garbage() -> Iterator[None]:
+def without_garbage() -> None:
     """Freeze garbage of other tests, since warnings at its collection would be attributed to an input."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="module")
