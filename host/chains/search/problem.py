@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.model.paths import column_counts
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import preorder
 
@@ -104,17 +105,17 @@ def _by_fall(counts: NDArray[np.int64]) -> NDArray[np.int32]:
 def make_search_problem(problem: Problem) -> SearchProblem:
     """Return the input of a search for a problem."""
     exact = np.array(problem.rates.weights, dtype=np.float64) * math.ldexp(1.0, -problem.scale_bits)
-    counts = np.zeros(problem.classes, dtype=np.float64)
-    for code in range(problem.classes):
-        counts[code] = ((problem.observed == code) * problem.multiplicity).sum()
-    integers, unit = _choose_unit(exact, counts)
-    weights = integers[problem.observed] * problem.multiplicity
-    seen = (weights > 0) * problem.multiplicity
+    cells = np.array(  # of each mutation by class; the sums of whole numbers are exact
+        [np.bincount(row, problem.multiplicity, problem.classes) for row in problem.observed]
+    )
+    integers, unit = _choose_unit(exact, cells.sum(axis=0))
+    weights = integers.astype(np.int32)[problem.observed]
+    weights *= problem.multiplicity.astype(np.int32)
     return SearchProblem(
         mutations=problem.mutations,
-        weights=weights.astype(np.int32),
-        falling=_by_fall(seen.sum(axis=1)),
-        fullest=_by_fall((weights > 0).sum(axis=0)),
+        weights=weights,
+        falling=_by_fall(cells[:, integers > 0].sum(axis=1).astype(np.int64)),
+        fullest=_by_fall(column_counts(weights > 0)),
         unit=unit,
         base=problem.base,
     )

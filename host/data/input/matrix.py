@@ -119,8 +119,10 @@ class Matrix:
 
         It is independent of the format of the file.
         """
-        text = format_matrix(self.values) + ("" if self.evidence is None else self.evidence.sha256)
-        return hashlib.sha256(text.encode()).hexdigest()
+        digest = hashlib.sha256(_text_of(self.values).data)
+        if self.evidence is not None:
+            digest.update(self.evidence.sha256.encode())
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,10 +204,15 @@ def format_matrix(values: NDArray[np.uint8]) -> str:
     Args:
         values: uint8, shape (n_mutations, n_cells), entries 0 to 9.
     """
+    return _text_of(values).tobytes().decode("ascii")
+
+
+def _text_of(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the characters of `format_matrix`: C-contiguous."""
     text = np.full((values.shape[0], 2 * values.shape[1]), ord(" "), np.uint8)
-    text[:, ::2] = values + np.uint8(ord("0"))
+    np.add(values, np.uint8(ord("0")), out=text[:, ::2])
     text[:, -1] = ord("\n")
-    return text.tobytes().decode("ascii")
+    return text
 
 
 def _file_of(names: Names) -> str | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
 from syclade.host.data.model.likelihood import log_likelihood_of_counts
+from syclade.host.data.model.paths import blocks_of, column_counts, counts_on_paths, first_best, walk_of
 from syclade.host.data.model.problem import LeafProblem, Problem
 from syclade.host.data.model.rates import ObservationModel, Rates, scored_values
 from syclade.host.data.trees.cells import clades, sums_below
@@ -111,35 +112,26 @@ def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> tuple[NDArray[np
 def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Assignment:
     """Attach every cell of a problem to its best node of a tree.
 
-    Nodes are compared by the chain's integer scores, so ties are exact and the same on every device. The walk
-    in preorder keeps one count per class and distinct column, and subtracts the nodes that it leaves, so that
-    memory does not grow with the tree.
+    Nodes are compared by the chain's integer scores, so ties are exact and the same on every device. Of equal
+    ones, the first in preorder is taken.
 
     Args:
         problem: n mutations.
         rates: the rates that the problem was made with.
         parents: a valid parent vector, int32, shape (n + 1,).
     """
-    weights = np.array(problem.rates.weights[:-1], np.int32)[:, np.newaxis]
-    codes = np.arange(len(weights), dtype=np.uint8)[:, np.newaxis]
-    carried = np.zeros((len(weights), problem.columns), np.int32)
-    best_carried = carried.copy()
-    best = np.zeros(problem.columns, np.int32)
-    node_of = np.full(problem.columns, problem.mutations, np.int32)
-    ties = np.ones(problem.columns, np.int32)
-    path = [problem.mutations]
-    for node in preorder(parents).tolist()[1:]:
-        while path[-1] != parents[node]:
-            carried -= problem.observed[path.pop()] == codes
-        carried += problem.observed[node] == codes
-        path.append(node)
-        score = (weights * carried).sum(axis=0, dtype=np.int32)
-        better = score > best
-        ties += score == best
-        ties[better] = 1
-        node_of[better] = node
-        best[better] = score[better]
-        best_carried[:, better] = carried[:, better]
+    weights = np.array(problem.rates.weights[:-1], np.int32)
+    walk = walk_of(parents)
+    best_carried = np.empty((len(weights), problem.columns), np.int32)
+    node_of, ties = (np.empty(problem.columns, np.int32) for _ in range(2))
+    for columns in blocks_of(problem.columns, problem.nodes):
+        carried = counts_on_paths(problem.observed[:, columns], walk, len(weights))
+        scores = np.zeros(carried.shape[1:], np.int32)
+        for weight, counts in zip(weights, carried, strict=True):
+            scores += np.multiply(counts, weight, dtype=np.int32)
+        best, place = first_best(scores)
+        node_of[columns], ties[columns] = walk.order[place], column_counts(scores == best)
+        best_carried[:, columns] = np.take_along_axis(carried, place[np.newaxis, np.newaxis], axis=1)[:, 0]
     of = problem.column_of
     return Assignment(node_of[of], ties[of], _log_likelihood(problem, rates, best_carried)[of])
 
@@ -147,7 +139,7 @@ def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Assign
 def _log_likelihood(problem: Problem, rates: Rates, carried: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return each distinct column's log-likelihood (float64, natural log) from its carried counts."""
     table = rates.log_table()[list(problem.values)]
-    in_all = np.stack([(problem.observed == code).sum(axis=0) for code in range(len(problem.values))])
+    in_all = np.stack([column_counts(problem.observed == code) for code in range(len(problem.values))])
     return np.asarray(table[:, 1] @ carried + table[:, 0] @ (in_all - carried))
 
 

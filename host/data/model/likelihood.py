@@ -11,20 +11,23 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
-from syclade.host.data.model.rates import ObservationModel, Rates, entry_weights, scored_values
+from syclade.host.data.model.paths import blocks_of, counts_on_paths, first_best, value_counts, walk_of
+from syclade.host.data.model.rates import MISSING, ObservationModel, Rates, entry_weights, scored_values
 from syclade.host.data.trees.tree import depths, preorder, validate_parents
 from syclade.host.ground.errors import MatrixError
 
 __all__ = [
     "attachment_posteriors", "base_of", "event_counts", "fitted_shares", "log_likelihood",
     "log_likelihood_at_fitted_shares", "log_likelihood_of_counts", "path_counts", "path_scores",
-    "presence", "shared_attachment_posteriors", "shares_of", "summed_log_likelihood", "tree_of_matrix",
+    "presence", "scores_of_counts", "shared_attachment_posteriors", "shares_of",
+    "summed_log_likelihood", "tree_of_matrix",
 ]  # fmt: skip
 
 
@@ -54,7 +57,7 @@ def base_of(matrix: Matrix, rates: ObservationModel) -> float:
     """Return the log-likelihood of cells without mutations, in nats."""
     if isinstance(rates, Levels):
         return math.fsum(absent_logs(log_odds_of(matrix)).sum(axis=0).tolist())
-    counts = np.bincount(scored_values(matrix, rates).ravel(), minlength=4)
+    counts = value_counts(scored_values(matrix, rates), 4)
     return math.fsum((counts * rates.log_table()[:, 0]).tolist())
 
 
@@ -83,10 +86,10 @@ def log_likelihood_of_counts(counts: NDArray[np.int64], rates: Rates) -> float:
 def event_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.int64]:
     """Count how often each value is observed with and without the mutation in the tree.
 
-    The nodes are visited in preorder. The counts on the path to a node are those of its parent, which are the
-    last ones of the level above, plus the node's own row. So nodes are compared by three integers per cell,
-    and nodes with equal counts are equal, whatever the order of the path. Homozygous values count as
-    heterozygous ones if the rates merge them.
+    Of the best nodes of a cell, the first in preorder counts. The counts on the path to a node are those of
+    its parent plus the node's own row. So nodes are compared by three integers per cell, and nodes with equal
+    counts are equal, whatever the order of the path. Homozygous values count as heterozygous ones if the
+    rates merge them.
 
     Arguments and errors are those of `log_likelihood`.
 
@@ -96,21 +99,34 @@ def event_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np
     """
     tree = tree_of_matrix(matrix, parents)
     values, weights = scored_values(matrix, rates), rates.weights()
-    order, level = preorder(tree), depths(tree)
-    counts = np.zeros((int(level.max()) + 1, 4, matrix.n_cells), np.int32)
-    observed = np.arange(4, dtype=np.uint8)[:, np.newaxis]
-    best_score = np.zeros(matrix.n_cells)
-    best_counts = counts[0].copy()
-    for node in order[1:].tolist():
-        here = counts[level[node]]
-        np.add(counts[level[node] - 1], values[node] == observed, out=here)
-        score = weights[0] * here[0] + weights[1] * here[1] + weights[2] * here[2]
-        better = score > best_score
-        best_score[better] = score[better]
-        best_counts[:, better] = here[:, better]
-    on_path = best_counts.sum(axis=1, dtype=np.int64)
-    total = np.bincount(values.ravel(), minlength=4)
-    return np.column_stack([total.astype(np.int64) - on_path, on_path])
+    walk, level = walk_of(tree), depths(tree)
+    on_path = np.zeros(4, dtype=np.int64)
+    for cells in blocks_of(matrix.n_cells, tree.size):
+        counts = counts_on_paths(values[:, cells], walk, MISSING)
+        _, place = first_best(scores_of_counts(counts, weights))
+        seen = np.take_along_axis(counts, place[np.newaxis, np.newaxis], axis=1).sum(
+            axis=(1, 2), dtype=np.int64
+        )
+        on_path[:MISSING] += seen
+        on_path[MISSING] += level[walk.order[place]].sum() - seen.sum()
+    return np.column_stack([value_counts(values, 4) - on_path, on_path])
+
+
+def scores_of_counts(counts: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores relative to the root's, in nats.
+
+    Args:
+        counts: integers, shape (3, nodes, cells): numbers of observed values on the paths to the nodes.
+        weights: float64, shape (4,), as of `Rates.weights`.
+
+    Returns:
+        float64, shape (nodes, cells).
+    """
+    scores: NDArray[np.float64] = np.multiply(counts[0], weights[0], dtype=np.float64)
+    term = np.empty_like(scores)
+    for one, weight in zip(counts[1:], weights[1:], strict=False):
+        scores += np.multiply(one, weight, out=term, dtype=np.float64)
+    return scores
 
 
 def path_counts(values: NDArray[np.uint8], tree: NDArray[np.int32]) -> Iterator[NDArray[np.float64]]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.levels import Levels
+from syclade.host.data.model.paths import value_counts
 from syclade.host.data.model.rate_grid import RateTables, greatest_weights, make_rate_tables
 from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rates import HOMOZYGOUS, ObservationModel, distinct_columns, scored_values
@@ -228,21 +229,20 @@ def make_problem(
     """
     model = RateModel(rates) if model is None else model
     scored = scored_values(matrix, rates)
-    columns, column_of, multiplicity = distinct_columns(matrix, rates)
+    values_of_columns, column_of, multiplicity = distinct_columns(matrix, rates)
+    columns = np.ascontiguousarray(values_of_columns)
     values = _informative(columns, rates)
     nat = math.log(2.0) if octaves else 1.0
     sizes = greatest_weights(model) / nat
     scale_bits = min(_choose_scale(columns, sizes, values), MAX_OCTAVE_BITS if octaves else MAX_SCALE_BITS)
     if of_cells:
         scale_bits = min(scale_bits, _choose_scale(scored.T, sizes, values))
-    counts = np.bincount(scored.ravel(), minlength=len(sizes))
+    counts = value_counts(scored, len(sizes))
     absent = model.at(model.start).log_table()[:, 0]
-    class_of = np.full(256, len(values), dtype=np.uint8)
-    class_of[list(values)] = range(len(values))
     return Problem(
         mutations=matrix.n_mutations,
         values=values,
-        observed=np.ascontiguousarray(class_of[columns]),
+        observed=np.minimum(columns, np.uint8(len(values))),  # the informative values are the first ones
         multiplicity=multiplicity,
         column_of=column_of,
         scale_bits=scale_bits,

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.likelihood import path_counts, shares_of, tree_of_matrix
-from syclade.host.data.model.rates import ObservationModel, Rates, scored_values
+from syclade.host.data.model.likelihood import scores_of_counts, shares_of, tree_of_matrix
+from syclade.host.data.model.paths import blocks_of, counts_on_paths, value_counts, walk_of
+from syclade.host.data.model.rates import MISSING, ObservationModel, Rates, scored_values
 from syclade.host.data.trees.tree import preorder
 
 __all__ = [
@@ -223,21 +224,21 @@ def expected_counts(
     tree = tree_of_matrix(matrix, parents)
     values, weights = scored_values(matrix, rates), rates.weights()
     shares = np.full(len(tree), 1.0 / len(tree)) if shares is None else shares
+    walk = walk_of(tree)
     at_node = np.empty((len(tree), matrix.n_cells))
-    for scores, counts in zip(at_node, path_counts(values, tree), strict=True):
-        scores[:] = weights[0] * counts[0] + weights[1] * counts[1] + weights[2] * counts[2]
-    at_node -= at_node.max(axis=0)
-    np.exp(at_node, out=at_node)
-    at_node *= shares[:, np.newaxis]
-    at_node /= at_node.sum(axis=0)
+    for cells in blocks_of(matrix.n_cells, len(tree)):
+        part = scores_of_counts(counts_on_paths(values[:, cells], walk, MISSING), weights)
+        part -= part.max(axis=0)
+        np.exp(part, out=part)
+        part *= shares[:, np.newaxis]
+        np.divide(part, part.sum(axis=0), out=at_node[:, cells])
     found = shares_of(at_node.sum(axis=1), matrix.n_cells)
-    order, on_path = preorder(tree), np.zeros(4)
-    place_of = np.argsort(order)
-    for place in range(len(order) - 1, 0, -1):  # from here on, each has what is below it, too
-        node, below = order[place], at_node[place]
-        on_path += np.bincount(values[node], weights=below, minlength=4)
-        at_node[place_of[tree[node]]] += below
-    return np.column_stack([np.bincount(values.ravel(), minlength=4) - on_path, on_path]), found
+    on_path = np.zeros(4)
+    for place in range(len(tree) - 1, 0, -1):  # from here on, each has what is below it, too
+        below = at_node[place]
+        on_path += np.bincount(values[walk.order[place]], weights=below, minlength=4)
+        at_node[walk.above[place - 1]] += below
+    return np.column_stack([value_counts(values, 4) - on_path, on_path]), found
 
 
 def _at_fitted_shares(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.float64]:

@@ -19,7 +19,8 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.doublets import best_pairs
 from syclade.host.data.model.dropout import mutation_weights
 from syclade.host.data.model.levels import Levels, misfit_bounds
-from syclade.host.data.model.likelihood import presence
+from syclade.host.data.model.likelihood import presence, scores_of_counts
+from syclade.host.data.model.paths import blocks_of, column_counts, first_best
 from syclade.host.data.model.rates import (
     MISSING,
     ObservationModel,
@@ -143,23 +144,34 @@ class CloneCells:
         return f"{sure} {'is' if sure == 1 else 'are'} of one with a probability of at least {SURE}"
 
     @cached_property
+    def _first_two(self) -> NDArray[np.int32]:
+        """int32, shape (2, cells): the two most probable clones; of equal ones, the first."""
+        clones, cells = self.probability.shape
+        found = np.empty((2, cells), dtype=np.int32)
+        for block in blocks_of(cells, clones):
+            others = self.probability[:, block].copy()
+            _, found[0, block] = first_best(others)
+            np.put_along_axis(others, found[:1, block].astype(np.int64), -1.0, axis=0)
+            _, found[1, block] = first_best(others)
+        return found
+
+    @property
     def best(self) -> NDArray[np.int32]:
         """int32, shape (cells,): the most probable clone; of equal ones, the first."""
-        return np.asarray(self.probability.argmax(axis=0), dtype=np.int32)
+        return np.asarray(self._first_two[0])
 
-    @cached_property
+    @property
     def runner_up(self) -> NDArray[np.int32]:
         """int32, shape (cells,): the second most probable clone; of equal ones, the first."""
-        others = self.probability.copy()
-        np.put_along_axis(others, self.best[None].astype(np.int64), -1.0, axis=0)
-        return np.asarray(others.argmax(axis=0), dtype=np.int32)
+        return np.asarray(self._first_two[1])
 
-    @cached_property
-    def runner_up_probability(self) -> NDArray[np.float64]:
-        """float64, shape (cells,): probability of the second most probable clone."""
-        return np.asarray(
-            np.take_along_axis(self.probability, self.runner_up[None].astype(np.int64), axis=0)[0]
-        )
+    def probability_of(self, clones: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return each cell's probability of a clone of its own: float64, shape (cells,).
+
+        Args:
+            clones: int32, shape (cells,).
+        """
+        return np.asarray(self.probability[clones, np.arange(len(clones))])
 
     @property
     def fits(self) -> NDArray[np.bool_]:
@@ -190,12 +202,7 @@ def cells_on(
         MatrixError: there are homozygous mutations and no rates for them.
     """
     if fn_rates is None and doublets is None and not isinstance(rates, Levels):
-        values, weights = scored_values(matrix, rates), rates.weights()
-        carried = [_sums_at_clones(tree, values == value) for value in range(MISSING)]
-        score = weights[0] * carried[0] + weights[1] * carried[1] + weights[2] * carried[2]
-        best = score.argmax(axis=0)[np.newaxis]
-        tail = _tails(values, [np.take_along_axis(of, best, axis=0)[0] for of in carried], rates)
-        return CloneCells(_shares(score), tail, None, specimens)
+        return CloneCells(*_calls_on(tree, scored_values(matrix, rates), rates), None, specimens)
     gains = mutation_gains(matrix, rates, fn_rates)
     score = _sums_at_clones(tree, gains)
     has = tree.within[tree.clone_of].T  # (clones, n)
@@ -213,6 +220,28 @@ def cells_on(
         values = scored_values(matrix, rates)
         tail = _tails(values, [(best & (values == value)).sum(axis=0) for value in range(MISSING)], mean)
     return CloneCells(_shares(score), tail, pairs, specimens)
+
+
+def _calls_on(
+    tree: CloneTree, values: NDArray[np.uint8], rates: Rates
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the likelihoods and tails of single cells (`CloneCells`), whose values are called.
+
+    Args:
+        tree: the clone tree.
+        values: uint8, shape (n, cells), as they are scored.
+        rates: the error rates.
+    """
+    likelihood = np.empty((tree.clones, values.shape[1]))
+    of_best = np.empty((MISSING, values.shape[1]), dtype=np.int32)
+    for cells in blocks_of(values.shape[1], tree.clones):
+        part = values[:, cells]
+        carried = np.stack([_sums_at_clones(tree, part == value) for value in range(MISSING)])
+        score = scores_of_counts(carried, rates.weights())
+        _, best = first_best(score)
+        of_best[:, cells] = np.take_along_axis(carried, best[np.newaxis, np.newaxis], axis=1)[:, 0]
+        likelihood[:, cells] = _shares(score)
+    return likelihood, _tails(values, of_best, rates)
 
 
 def _shares(score: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -236,9 +265,12 @@ def _sums_at_clones(tree: CloneTree, rows: NDArray[Any]) -> NDArray[Any]:
     """
     kind = np.dtype(np.int32 if rows.dtype == np.bool_ else np.float64)
     sums = np.zeros((tree.clones, rows.shape[1]), dtype=kind)
+    if kind == np.int32 and not rows.any():
+        return sums
     for clone, (parent, own) in enumerate(zip(tree.parents.tolist(), tree.members, strict=True)):
         if clone:
-            np.add(sums[parent], rows[own].sum(axis=0, dtype=kind), out=sums[clone])
+            gained = rows[own[0]] if len(own) == 1 else rows[own].sum(axis=0, dtype=kind)
+            np.add(sums[parent], gained, out=sums[clone])
     return sums
 
 
@@ -288,7 +320,7 @@ def _doublets_on(
 
 
 def _tails(
-    values: NDArray[np.uint8], carried: Sequence[NDArray[np.int_]], rates: Rates
+    values: NDArray[np.uint8], carried: Sequence[NDArray[np.int_]] | NDArray[np.int32], rates: Rates
 ) -> NDArray[np.float64]:
     """Return the tail probability of each cell at its clone: float64, shape (cells,).
 
@@ -300,7 +332,7 @@ def _tails(
         carried: number of each value, 0 to 2, among the mutations that each cell has at its clone.
         rates: the error rates.
     """
-    zeros, seen = (values == 0).sum(axis=0), ((values == 1) | (values == 2)).sum(axis=0)
+    zeros, seen = column_counts(values == 0), column_counts((values == 1) | (values == 2))
     missed = carried[0].astype(np.int64)
     present = missed + carried[1] + carried[2]
     false = seen - (present - missed)

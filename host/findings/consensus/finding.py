@@ -174,7 +174,7 @@ class ConsensusFinding(Finding):
             ("clone", [numbers[clone] for clone in cells.best.tolist()], numbers),
             ("clone_probability", cells.probability.max(axis=0).tolist(), None),
             ("runner_up", [numbers[clone] for clone in cells.runner_up.tolist()], numbers),
-            ("runner_up_probability", cells.runner_up_probability.tolist(), None),
+            ("runner_up_probability", cells.probability_of(cells.runner_up).tolist(), None),
             ("fits", ["yes" if fits else "no" for fits in cells.fits.tolist()], ("no", "yes")),
         ]
         if cells.joint:

@@ -352,11 +352,11 @@ def cells_table(
     """
     placed: list[Iterable[object]] = [
         cells.best.tolist(),
-        _shares(cells.probability.max(axis=0)),
+        _shares(cells.probability_of(cells.best)),
         (f"{tail:.3g}" for tail in cells.tail.tolist()),
         ("yes" if fits else "no" for fits in cells.fits.tolist()),
         cells.runner_up.tolist(),
-        _shares(cells.runner_up_probability),
+        _shares(cells.probability_of(cells.runner_up)),
     ]
     head: tuple[str, ...] = CELLS
     if (found := cells.doublets) is not None:

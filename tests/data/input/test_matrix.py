@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import syclade
+from syclade.host.data.input.formats.plain import values_of
 from syclade.host.data.input.matrix import format_matrix, matrix_from_array, with_names
 from syclade.host.data.input.names import read_names
 from syclade.host.data.input.read_matrix import read_matrix
@@ -27,6 +28,27 @@ def file(tmp_path: Path) -> Any:
         return path
 
     return write
+
+
+@given(st.data(), st.sampled_from(" \t"), st.integers(1, 4), st.integers(1, 4))
+def test_a_spoilt_matrix_is_read_or_refused(data: st.DataObject, blank: str, rows: int, columns: int) -> None:
+    """Nearly regular texts beside the definition: values between blanks, as many in each line."""
+    lines = [blank.join(data.draw(st.sampled_from("0123")) for _ in range(columns)) for _ in range(rows)]
+    text = list("\n".join(lines))
+    for _ in range(data.draw(st.integers(0, 2))):
+        text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.sampled_from("0123 \t\n\v4x"))
+    fields = [
+        line.replace("\t", " ").replace("\v", " ").split(" ") for line in "".join(text).rstrip().split("\n")
+    ]
+    expected = [[field for field in line if field] for line in fields]
+    valid = all(set(line) <= set("0123") and line for line in expected)
+    try:
+        found = values_of("".join(text).encode(), "file").tolist()
+    except MatrixError:
+        assert not valid or len({len(line) for line in expected}) > 1
+    else:
+        assert valid
+        assert found == [list(map(int, line)) for line in expected]
 
 
 def refused(path: Path, **names: Any) -> MatrixError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -161,14 +162,20 @@ def _split(line: str, separator: str) -> list[str]:
     if it has a mark at both ends: names may begin with one.
     """
     if separator == "\t":
-        return [_unquoted(field) for field in line.split("\t")]
+        return _all_unquoted(line.split("\t"))
     if separator == " ":
-        return [_unquoted(one[0]) for one in re.finditer(rf"{_QUOTED.pattern}(?!\S)|\S+", line)]
+        return _all_unquoted([one[0] for one in re.finditer(rf"{_QUOTED.pattern}(?!\S)|\S+", line)])
     return next(csv.reader([line], delimiter=separator), [])
 
 
 def _is_number(field: str) -> bool:
     return is_symbol(field) or _NUMBER.fullmatch(field) is not None
+
+
+def _all_unquoted(fields: list[str]) -> list[str]:
+    """Return the fields without quotation marks; most fields are one of few values."""
+    known = {field: _unquoted(field) for field in set(fields)}
+    return [known[field] for field in fields]
 
 
 def _unquoted(field: str) -> str:
@@ -203,9 +210,9 @@ def why_no_table(first: str, second: str, form: str) -> str | None:
     columns = header if len(header) < len(row) else header[1:]
     words = [word for column in columns for word in column.split()]
     numbered = header[0] == "" and all(columns) and len(set(columns)) == len(row) - 1  # pandas' columns
-    if all(map(_is_number, words)) and not (numbered and separator != " "):
+    if all(map(_is_number, set(words))) and not (numbered and separator != " "):
         return "no names in the first line"
-    others = sum(not _is_number(field) for field in row[1 + numbers :])
+    others = sum(times for field, times in Counter(row[1 + numbers :]).items() if not _is_number(field))
     sure = separator != " " and not any(map(_is_number, columns))
     most = (len(row) - 1) // _OTHERS if sure else 0
     if others > most or (separator == " " and is_symbol(row[0])):
