@@ -39,6 +39,10 @@ of the central 90 %, of its share of the tissue that the specimen is from; `no` 
 measure what tells the clone from another one, else `yes`; names of its mutations. A clone between whose
 mutations a claim is kept back has no interval, as in clones.tsv: its cells need not have all of them."""
 
+JOINT = ("joint", "joint_share", "joint_low", "joint_high")
+"""Last columns if a specimen does not tell some clones from each other: all clones of such a group, such as
+3+5; mean, and ends of the central 90 %, of their share together."""
+
 MOST_SHOWN = 3
 """Most changes that the terminal and the report show."""
 
@@ -98,7 +102,10 @@ class ClonesBySample:
         return short_repr(self)
 
     def to_table(self) -> str:
-        """Return the table of specimens and clones: `SHARES` first, without `time` if there is none."""
+        """Return the table of specimens and clones: `SHARES` first, without `time` if there is none.
+
+        With clones that a specimen does not tell from each other, `JOINT` follow.
+        """
         from syclade.host.findings.consensus.tables import separator_of
 
         bar = separator_of([name for names in self.mutations for name in names])
@@ -111,11 +118,20 @@ class ClonesBySample:
                 *(self._end(of[at], clone) for of in (self.low, self.high)),
                 "yes" if self.identifiable[at, clone] else "no",
                 bar.join(names),
+                *(self._joint_of(at, clone) if any(self.joint) else ()),
             )
             for at, head in enumerate(heads)
             for clone, names in enumerate(self.mutations)
         )
-        return tsv_text([name for name in SHARES if self.times or name != "time"], rows)
+        names = [name for name in SHARES if self.times or name != "time"]
+        return tsv_text([*names, *(JOINT if any(self.joint) else ())], rows)
+
+    def _joint_of(self, sample: int, clone: int) -> tuple[str, ...]:
+        """Return the entries of a clone in the columns `JOINT`."""
+        for one in self.joint[sample]:
+            if clone in one.clones:
+                return one.name, *(number_text(value) for value in one[1:])
+        return ("",) * len(JOINT)
 
     def to_changes(self) -> str:
         """Return the table of changes: tab-separated, a line with `CHANGES` first."""

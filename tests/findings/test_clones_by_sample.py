@@ -150,7 +150,10 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert together.share == pytest.approx(found.share[1, 1:].sum())
     assert together.low > 0.9, "that S2 has the clones together is sure"
     assert f"clones 1, 2, 3 (together {together.share:.1%}, 90 %: " in found.warnings[0]
-    assert [row.split("\t")[-2] for row in found.to_table().split("\n")[5:9]] == ["yes", "no", "no", "no"]
+    table = list(csv.DictReader(found.to_table().splitlines(), delimiter="\t"))[4:]
+    assert [row["identifiable"] for row in table] == ["yes", "no", "no", "no"]
+    assert [row["joint"] for row in table] == ["", "1+2+3", "1+2+3", "1+2+3"]
+    assert float(table[1]["joint_share"]) == pytest.approx(together.share, abs=1e-3)
     (change,) = found.changes
     assert change.groups == ((1, 2, 3),)
     assert change.identifiable.tolist() == [True, False, False, False]
@@ -163,8 +166,8 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert "of 1 clone that both tell" in found.words[1]
     assert found.words[1].endswith("; 0 of 1 group of clones that is known only together changes")
     union = replace(found, unions=frozenset({1}))
-    rows_of = [row.split("\t") for row in union.to_table().splitlines()[2:4]]
-    assert [row[-4:-2] == ["", ""] for row in rows_of] == [True, False], "no interval of a union alone"
+    of_union = list(csv.DictReader(union.to_table().splitlines(), delimiter="\t"))[1:3]
+    assert [row["low"] + row["high"] == "" for row in of_union] == [True, False], "no interval of a union"
     assert json.dumps(union.to_dict()["low"]).startswith(f"[[{union.low[0, 0].round(6)}, null, ")
     of_s2 = consensus.cells.probability[1:, 150:]
     assert ((of_s2 > 0.2) & (of_s2 < 0.5)).mean() > 0.95

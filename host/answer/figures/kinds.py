@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from syclade.host.answer.figures.clone_shares import Interval, Panel, clones_scene
 from syclade.host.answer.figures.diagrams import convergence_scene, posterior_scene
+from syclade.host.answer.figures.fish import fish_scene
 from syclade.host.answer.figures.heat_map import matrix_scene
 from syclade.host.answer.figures.scene import Scene
 from syclade.host.answer.figures.source import MOVED, ResultFiles, files_in
-from syclade.host.answer.figures.specimens import fish_scene, panels_of, specimens_of
+from syclade.host.answer.figures.specimens import panels_of, specimens_of
 from syclade.host.answer.figures.style import DrawnClone, DrawnTree, Style
-from syclade.host.answer.figures.trees import Interval, clones_scene, tree_scene, with_title
+from syclade.host.answer.figures.trees import tree_scene, with_title
 from syclade.host.data.input.textfile import read_text
 from syclade.host.data.trees.named import NamedTree, read_named_trees
 from syclade.host.findings.consensus.clone_tree import clone_tree_at
@@ -73,7 +75,7 @@ def _clones(files: ResultFiles, tree: DrawnTree, style: Style) -> Scene:
     if found is not None:
         return clones_scene(tree, style, panels_of(found), "the tissue", found.notes)
     shares = [Interval(clone.share, clone.low, clone.high) for clone in tree.clones]
-    return clones_scene(tree, style, [("share of the cells", shares)], "the cells")
+    return clones_scene(tree, style, [Panel("share of the cells", shares)], "the cells")
 
 
 def _fish(files: ResultFiles, _tree: DrawnTree, style: Style) -> Scene:

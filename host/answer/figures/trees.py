@@ -10,7 +10,6 @@ from syclade.host.answer.figures.scene import (
     INK,
     LETTERS,
     MUTED,
-    Box,
     Disc,
     Group,
     Item,
@@ -26,11 +25,9 @@ from syclade.host.ground.values import counted
 
 __all__ = [
     "MARGIN",
-    "Interval",
     "Label",
     "Rows",
     "add_note",
-    "clones_scene",
     "label_of",
     "lay_out",
     "tree_scene",
@@ -44,9 +41,6 @@ INDENT, ROW, LINE, SMALL, TITLE = 24.0, 24.0, 15.0, 11.0, 15.0
 PART_OF_INDENTS, LEAST_INDENT, EDGE = 0.4, 10.0, 3.0
 """Most of the tree's width that indents take, as they shrink with deep trees; the least indent, and the least
 length of an edge beside a disc, px."""
-
-GAP = 44.0
-"""Distance of two panels, px."""
 
 NUMBERED, INSIDE, LEAST_NUMBER = 6.0, 0.9, 7.0
 """Least radius of a disc with room for a number, px; the most of its width that the number takes; and the
@@ -301,70 +295,3 @@ def tree_scene(tree: DrawnTree, style: Style, name: str = "tree") -> Scene:
     if columns:
         title += f"; beside it: {', '.join(title for title, _ in columns)}"
     return Scene(name, title, width, bottom + MARGIN / 2, [*rows.items, *items])
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A share with the ends of its interval, if it has one."""
-
-    share: float
-    low: float | None
-    high: float | None
-
-
-def clones_scene(
-    tree: DrawnTree,
-    style: Style,
-    panels: Sequence[tuple[str, Sequence[Interval | None]]],
-    of: str,
-    notes: Sequence[str] = (),
-) -> Scene:
-    """Return the shares of the clones with their intervals, beside the tree.
-
-    Args:
-        tree: the tree.
-        style: the style.
-        panels: title of each panel, and the share of each clone in it; None where it is not known.
-        of: what the shares are parts of.
-        notes: sentences below the figure.
-    """
-    items: list[Item] = []
-    top = MARGIN
-    least = max(90.0, *(width_of(title) for title, _ in panels))
-    tree_room = max(0.4 * style.room, style.room - len(panels) * 260.0)
-    rows = lay_out(tree, style, tree_room, top + ROW)
-    left = rows.width + 20.0
-    width = min(max(least, (style.room - left - MARGIN) / len(panels) - GAP), 300.0)
-    ends = [one.high or one.share for _, shares in panels for one in shares if one]
-    top_share = max(ends, default=0.0) or 1.0
-    step = next(one for one in (0.05, 0.1, 0.2, 0.25, 0.5) if top_share / one <= 4 or one == 0.5)
-    end = step * math.ceil(top_share / step - 1e-9)
-    for title, shares in panels:
-        items.append(Text(left + width / 2, top + ROW / 2, title, anchor="middle", bold=len(panels) > 1))
-        for tick in range(round(end / step) + 1):
-            x = left + width * tick * step / end
-            items.append(Line(((x, top + ROW), (x, rows.bottom)), "#dddddd", 0.8))
-            items.append(Text(x, rows.bottom + 10, f"{tick * step:.0%}", SMALL, "middle", colour=MUTED))
-        for clone, share, y in zip(tree.clones, shares, rows.middles, strict=True):
-            if share is not None:
-                items += _dot(share, style.colour(clone.number), left, width / end, y)
-        left += width + GAP
-    total = max(left - GAP + 24.0, 320.0)
-    words = [f"Dots: share of {of} that is of the clone itself. Bars: 90 % intervals.", *notes_of(tree)[1:]]
-    if all(one is None or one.low is None for _, shares in panels for one in shares):
-        words[0] = f"Dots: share of {of} that is of the clone itself."
-    bottom = add_note(items, [*words, *notes], rows.bottom + 34, total - 2 * MARGIN)
-    title = "Shares of the clones, a row for each"
-    return Scene("clones", title, total, bottom + MARGIN / 2, [*rows.items, *items])
-
-
-def _dot(share: Interval, colour: str, left: float, scale: float, y: float) -> list[Item]:
-    """Return a dot with its interval."""
-    x = left + scale * share.share
-    edge = "#666666" if colour == "#ffffff" else "#333333"
-    items: list[Item] = []
-    if share.low is not None and share.high is not None:
-        low, high = left + scale * share.low, left + scale * share.high
-        items += [Line(((low, y), (high, y)), "#333333", 2.0)]
-        items += [Box(end - 0.7, y - 4, 1.4, 8, "#333333") for end in (low, high)]
-    return [*items, Disc(x, y, 5.0, colour, edge)]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.answer.figures.canvas import fitted, room_of
+from syclade.host.answer.figures.clone_shares import Panel, clones_scene
 from syclade.host.answer.figures.heat_map import (
     COLOURS,
     MOST_COLUMNS,
@@ -40,7 +41,7 @@ from syclade.host.answer.figures.scene import (
 )
 from syclade.host.answer.figures.source import files_in, files_in_memory
 from syclade.host.answer.figures.style import CLONE_COLOURS, DrawnClone, DrawnTree, Style, ink_on
-from syclade.host.answer.figures.trees import clones_scene, lay_out, tree_scene, with_title
+from syclade.host.answer.figures.trees import lay_out, tree_scene, with_title
 from syclade.host.commands import plot as plot_command
 from syclade.host.commands.main import cli
 from syclade.host.data.input.evidence import Likelihoods
@@ -278,7 +279,7 @@ def test_no_text_is_outside_the_figure_or_on_another(
     for made in (
         tree_scene(tree, style),
         matrix_scene(tree, matrix, style),
-        clones_scene(tree, style, [(f"time {at}", [None] * (clones + 1)) for at in range(3)], "cells"),
+        clones_scene(tree, style, [Panel(f"time {at}", [None] * (clones + 1)) for at in range(3)], "cells"),
     ):
         scene = with_title(made, style)
         boxes = []

@@ -14,10 +14,11 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.answer.figures.exports import PROGRAMS, export_of
+from syclade.host.answer.figures.fish import bands_of, divided_as_known, is_to_scale, positions_of, runs_of
 from syclade.host.answer.figures.kinds import draw_figure
 from syclade.host.answer.figures.scene import Polygon, Text, svg_of
 from syclade.host.answer.figures.source import ResultFiles
-from syclade.host.answer.figures.specimens import bands_of, is_to_scale, panels_of, positions_of, specimens_of
+from syclade.host.answer.figures.specimens import panels_of, specimens_of
 from syclade.host.answer.figures.style import Style
 from syclade.host.commands import plot as plot_command
 from syclade.host.commands.main import cli
@@ -88,7 +89,7 @@ def test_clones_that_a_specimen_does_not_tell_apart_are_named_and_have_no_dot() 
     assert found is not None
     words = "P2 does not tell clones 2, 3 from others: only shares of groups are known"
     assert [one.partition(" (")[0] for one in found.notes] == [words]
-    assert [[one is None for one in shares] for _, shares in panels_of(found)] == [
+    assert [[one is None for one in shares] for _, shares, _ in panels_of(found)] == [
         [False] * 5, [False, False, True, True, False], [False] * 5
     ]  # fmt: skip
     for kind in ("clones", "fish"):
@@ -251,3 +252,63 @@ def test_shares_that_specimens_do_not_tell_are_marked() -> None:
     assert text.count("†") == 3, "both shares, and the note"
     assert "not identifiable: clones 2+3 together 40.0%" in svg_of(draw_figure(marked, "tree", Style()))
     assert "†" not in svg_of(draw_figure(made, "tree", Style()))
+
+
+def with_groups(*groups: tuple[str, str]) -> ResultFiles:
+    """Return the made result in which specimens do not tell some clones from each other."""
+    head, *lines = (files(DAYS).read("clones_by_sample.tsv") or "").splitlines()
+    table = [f"{head}\tidentifiable\tjoint\tjoint_share\tjoint_low\tjoint_high"]
+    for line in lines:
+        sample, _, clone = line.split("\t")[:3]
+        mine = [group for specimen, group in groups if specimen == sample and clone in group.split("+")]
+        table.append(f"{line}\t" + (f"no\t{mine[0]}\t0.4\t0.3\t0.5" if mine else "yes\t\t\t\t"))
+    return files(DAYS, **{"clones_by_sample.tsv": "\n".join(table) + "\n"})
+
+
+def test_groups_are_one_band_of_stripes_in_a_fish_plot() -> None:
+    style = Style()
+    scene = draw_figure(with_groups(("P2", "1+2"), ("P3", "0+1+2")), "fish", style)
+    fills = [item.fill for item in scene.items if isinstance(item, Polygon)]
+    zero, one, two, three, four = (style.colour(number) for number in range(5))
+    stripes = {colour: [at for at, fill in enumerate(fills) if fill == colour] for colour in (zero, one, two)}
+    assert fills[0] == zero, "the root's group comes first, and all others are above it"
+    assert len(stripes[zero]) >= 1
+    assert len(stripes[one]) >= 3, "its own band up to the half way, and stripes at both other points"
+    assert len(stripes[two]) >= 3
+    assert fills.count(three) == fills.count(four) == 1, "those that all points tell have one band"
+    assert fills.index(three) > max(stripes[one]), "and are above the stripes"
+    texts = [item.text for item in scene.items if isinstance(item, Text)]
+    assert {"1+2", "0+1+2"} <= {*texts}
+    assert "P2 does not tell clones 1+2 (40.0% together) from each other." in " ".join(texts)
+    assert "Stripes:" in " ".join(texts)
+
+
+def test_bands_end_half_way_to_points_that_do_not_tell_them() -> None:
+    groups: list[list[tuple[int, ...]]] = [[], [(1, 2)], [(0, 1, 2)], [(0, 1, 2)]]
+    assert runs_of(0, groups) == [(0.0, 1.5, ()), (1.5, 3.0, (0, 1, 2))]
+    assert runs_of(1, groups) == [(0.0, 0.5, ()), (0.5, 1.5, (1, 2))]
+    assert runs_of(2, groups) == [(0.0, 0.5, ())]
+    assert runs_of(3, groups) == [(0.0, 3.0, ())]
+    shares = np.array(
+        [[0.1, 0.6, 0.2, 0.1], [0.1, 0.0, 0.4, 0.5], [0.2, 0.2, 0.2, 0.4], [0.0, 0.0, 0.0, 1.0]]
+    )
+    found = divided_as_known(shares, groups)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    np.testing.assert_allclose(found[:2], [[0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.1, 0.5]])
+    np.testing.assert_allclose(found[2:, :3], [[0.6 * 0.1 / 0.9, 0.4, 0.4 / 3], [0.0, 0.0, 0.0]])
+    never = divided_as_known(shares, [[(1, 2)]] * 4)
+    np.testing.assert_allclose(never[0], [0.1, 0.4, 0.4, 0.1])
+
+
+def test_a_bracket_shows_the_share_of_clones_together() -> None:
+    made = with_groups(("P2", "1+2"))
+    found = specimens_of(made)
+    assert found is not None
+    first, second, third = panels_of(found)
+    assert not first.groups
+    assert not third.groups
+    ((name, clones, share),) = second.groups
+    assert (name, clones, share.share, share.low, share.high) == ("1+2", (1, 2), 0.4, 0.3, 0.5)
+    assert [one is None for one in second.shares] == [False, True, True, False, False]
+    texts = [item.text for item in draw_figure(made, "clones", Style()).items if isinstance(item, Text)]
+    assert texts.count("1+2") == 1
