@@ -85,7 +85,9 @@ def test_the_estimate_is_inside_its_interval() -> None:
     assert not rates._replace(sampled_under=searched, effective=float(rates.trees)).fits
     # A corrected rate can be at the limit where that of the search is not.
     assert not finding.warnings
-    at_limit = rates._replace(sampled_under=Rates(0.02, 0.7))
+    at_limit = rates._replace(
+        intervals={"fn_rate": RateInterval(0.698, 0.69, 0.7)}, sampled_under=Rates(0.02, 0.7)
+    )
     assert "the largest that is considered, 0.7" in replace(finding, posterior=at_limit).warnings[0]
 
 
@@ -156,6 +158,26 @@ def test_noise_has_the_largest_rates_with_a_warning() -> None:
     wrong = ((noise == 1) & ~has).sum(axis=1)
     assert wrong[row] == int(driven[2]) == wrong.max()
     assert syclade.infer(MADE.matrix, device="native", support="none").misfits == [], "the control has none"
+
+
+def test_an_estimate_below_the_limit_is_not_called_the_largest() -> None:
+    """The search may begin at the limit; over sampled trees, the rate is another."""
+    found = syclade.infer(MADE.matrix, device="native", support="quick")
+    (rates,) = (one for one in found.findings if isinstance(one, RatesFinding))
+    assert rates.posterior is not None
+    began = replace(rates.best, rates=replace(found.rates, fn_rate=PRIORS["fn_rate"].most))
+
+    def warned(mean: float, high: float, *, posterior: bool = True) -> str:
+        assert rates.posterior is not None
+        interval = RateInterval(mean, 0.1, high)
+        own = rates.posterior._replace(intervals={**rates.posterior.intervals, "fn_rate": interval})
+        changed = replace(rates, best=began, advised=None, posterior=own if posterior else None)
+        return " ".join(changed.warnings)
+
+    assert warned(0.253, 0.3) == ""
+    assert "the interval of --fn-rate ends at the largest rate that is considered, 0.7: " in warned(0.6, 0.7)
+    assert "the estimate of --fn-rate is the largest that is considered, 0.7: " in warned(0.699, 0.7)
+    assert "the estimate of --fn-rate is the largest" in warned(0.253, 0.3, posterior=False)
 
 
 @pytest.mark.parametrize("values", [np.full((3, 5), 3), np.zeros((3, 5)), np.eye(5)])

@@ -136,14 +136,29 @@ class RatesFinding(Finding):
 
     @property
     def _at_limits(self) -> list[str]:
-        """Messages of estimated rates: the model does not fit, or nothing tells the rate."""
-        return [
-            f"the estimate of {flag_of(name)} is the largest that is considered, {PRIORS[name].most:g}: "
-            "errors may depend on each other, which the model does not know; give it if you know better"
-            f"{self._driven_by(name)}"
-            for name in self.estimated
-            if name in PRIORS and self._highest(name) >= _NEAR * PRIORS[name].most
-        ]
+        """Messages of estimated rates: the model does not fit, or nothing tells the rate.
+
+        Over sampled trees, the rate that the search began with does not matter.
+        """
+        warned = []
+        for name in (one for one in self.estimated if one in PRIORS):
+            most, found = (
+                PRIORS[name].most,
+                None if self.posterior is None else self.posterior.intervals[name],
+            )
+            if (getattr(self.best.rates, name) if found is None else found.mean) >= _NEAR * most:
+                warned.append(
+                    f"the estimate of {flag_of(name)} is the largest that is considered, {most:g}: errors "
+                    "may depend on each other, which the model does not know; give it if you know better"
+                    f"{self._driven_by(name)}"
+                )
+            elif found is not None and found.high >= _NEAR * most:
+                warned.append(
+                    f"the interval of {flag_of(name)} ends at the largest rate that is considered, {most:g}: "
+                    "errors may depend on each other, which the model does not know; give it if you know "
+                    f"better{self._driven_by(name)}"
+                )
+        return warned
 
     def _driven_by(self, name: str) -> str:
         """Return, after a semicolon, the mutations with the most such errors in this tree; empty for none."""
@@ -158,12 +173,6 @@ class RatesFinding(Finding):
         of = judged.sum(axis=1)
         found = [f"{best.mutations[row]} ({wrong[row]} of {of[row]} cells)" for row in most]
         return f"; most such errors in this tree are of {', '.join(found)}"
-
-    def _highest(self, name: str) -> float:
-        """Return the higher one of the rates of the search and of the sampled trees."""
-        searched = float(getattr(self.best.rates, name))
-        sampled = None if self.posterior is None else float(getattr(self.posterior.sampled_under, name))
-        return searched if sampled is None else max(searched, sampled)
 
     def section(self) -> Section:
         """Return the rates with their origin, and the errors that this tree implies."""

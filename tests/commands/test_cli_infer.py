@@ -137,6 +137,7 @@ def test_quiet_prints_one_number(run: Any, tmp_path: Path) -> None:
     [
         (["--chains", 1], "warning: one chain cannot show"),
         (["--chains", 4, "--steps", 3], "warning: the chains do not agree"),
+        (["--chains", 4, "--steps", 3, "--samples", 1, "--burn-in", 0], "warning: the chains do not agree"),
     ],
 )
 def test_doubts_are_told_on_standard_error(

@@ -261,9 +261,10 @@ class AssignedTree(NamedFindings):
 def doubt_of(result: Result) -> str | None:
     """Return why the best tree may not have been found, and what to do; None if nothing speaks for that.
 
-    Samples have diagnostics of their own, and a run that was stopped in its search says so.
+    A run that was stopped in its search says so. Diagnostics of samples are of their distribution, not of the
+    best tree among them.
     """
-    if result.converged or result.samples is not None or result.stopped_in == TREE:
+    if result.converged or result.stopped_in == TREE:
         return None
     if result.searches:
         best = max(search.log_likelihood for search in result.searches)

@@ -33,7 +33,8 @@ __all__ = [
 FILE = "dropout.tsv"
 
 COLUMNS = ("mutation", "fn_rate", "low", "high")
-"""Columns of the file: the mean of the rate, and the ends of its interval with a probability of 90 %."""
+"""Columns of the file: the mean of the rate, and the ends of its interval with a probability of 90 %: 0 or 1
+where it reaches the lowest or the highest rate that is considered."""
 
 EVIDENT = 3.0
 """Log Bayes factor from which rates are taken to differ: 20 to 1."""
@@ -48,6 +49,9 @@ _MOST_GROUPS = 127
 """Each has two classes, and codes of classes have eight bits."""
 
 _INSIDE = 0.9
+
+_ROUNDED = 1e-3
+"""Part of a rate by which the integers of a chain may differ from it."""
 
 _FEW = 16
 """Mutations up to which looking for equal ones takes longer than it saves."""
@@ -199,10 +203,21 @@ class Dropout:
 
     @classmethod
     def of_samples(
-        cls, rates: NDArray[np.float64], log_bayes_factor: float, unseen: Iterable[int] = ()
+        cls, rates: NDArray[np.float64], fp_rate: float, log_bayes_factor: float, unseen: Iterable[int] = ()
     ) -> Dropout:
-        """Return the summary of sampled rates, float64, shape (samples, n)."""
+        """Return the summary of sampled rates.
+
+        A rate at a limit stands for all that are beyond it, so an interval that ends there goes on to 0 or 1.
+
+        Args:
+            rates: float64, shape (samples, n): within the limits of a mutation's rate.
+            fp_rate: rate of false positives.
+            log_bayes_factor: evidence that rates differ.
+            unseen: rows of mutations that were seen in no cell.
+        """
         low, high = np.quantile(rates, [(1.0 - _INSIDE) / 2.0, (1.0 + _INSIDE) / 2.0], axis=0)
+        low = np.where(low <= LOWEST * (1.0 + _ROUNDED), 0.0, low)
+        high = np.where(high >= (_CLOSE - fp_rate) * (1.0 - _ROUNDED), 1.0, high)
         return cls(rates.mean(axis=0), low, high, log_bayes_factor, tuple(unseen))
 
     @property

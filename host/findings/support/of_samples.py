@@ -153,12 +153,11 @@ def _dropout_of(planned: SupportPlan, states: Sequence[ChainState], unseen: Iter
     """
     problem, groups = planned.plan.problem, planned.groups
     assert groups is not None
-    sampled = np.array(
-        [rates_in(problem, error_rates(planned.rates).fp_rate, state.rates) for state in states]
-    )
+    fp_rate = error_rates(planned.rates).fp_rate
+    sampled = np.array([rates_in(problem, fp_rate, state.rates) for state in states])
     own, turns = sampled[:, groups], np.arange(len(sampled)) % len(groups)
     any_other = np.take_along_axis(own, turns[:, None], axis=1)
-    return Dropout.of_samples(planned.silent.whole(own, any_other), np.nan, unseen)
+    return Dropout.of_samples(planned.silent.whole(own, any_other), fp_rate, np.nan, unseen)
 
 
 def _shared(states: Sequence[ChainState], planned: SupportPlan) -> SharedTrees:

@@ -16,6 +16,7 @@ import syclade
 from syclade.host.commands.main import cli
 from syclade.host.data.model.dropout import (
     EVIDENT,
+    LOWEST,
     Dropout,
     grouped,
     log_bayes_factor,
@@ -23,6 +24,7 @@ from syclade.host.data.model.dropout import (
     problem_of_groups,
     rates_in,
     slot_rates,
+    within_limits,
 )
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
@@ -134,9 +136,20 @@ def test_files_and_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("factor", "differs"), [(EVIDENT + 0.1, True), (EVIDENT - 0.1, False)])
 def test_words_depend_on_the_factor(factor: float, differs: bool) -> None:
-    words = Dropout.of_samples(np.array([[0.1, 0.2], [0.1, 0.3]]), factor).words
+    words = Dropout.of_samples(np.array([[0.1, 0.2], [0.1, 0.3]]), 0.01, factor).words
     assert words.startswith("dropout differs" if differs else "the data do not show that dropout differs")
     assert ("or some cells have lost a mutation" in words) is differs
+
+
+def test_intervals_at_a_limit_go_on_beyond_it() -> None:
+    """All samples of a rate may be at a limit, which stands for all beyond it: no interval is a point."""
+    drawn = within_limits(np.random.default_rng(1).beta([1, 900, 20], [9000, 1, 80], (500, 3)), 0.01)
+    found = Dropout.of_samples(drawn * np.where(drawn < 0.01, 1.0 - 4e-6, 1.0), 0.01, 5.0)
+    assert drawn[:, 0].max() == LOWEST, "the control: the interval of these samples is a point"
+    assert found.low.tolist()[:2] == [0.0, pytest.approx(0.97)]
+    assert found.high.tolist()[:2] == [pytest.approx(LOWEST, rel=1e-4), 1.0]
+    assert found.low[2] == np.quantile(drawn[:, 2], 0.05)
+    assert found.high[2] == np.quantile(drawn[:, 2], 0.95)
 
 
 def test_mutations_in_no_cell_have_no_rate() -> None:
