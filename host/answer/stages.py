@@ -22,7 +22,7 @@ from syclade.host.findings.consensus.finding import (
     LikelyCells,
     published_consensus,
 )
-from syclade.host.findings.consensus.of_specimens import SpecimenShares, draw_on_clones
+from syclade.host.findings.consensus.of_specimens import SpecimenShares, draw_on_clones, of_clones
 from syclade.host.findings.cooptimal.finding import CO_OPTIMAL, CoOptimalFinding
 from syclade.host.findings.doublets import DOUBLETS
 from syclade.host.findings.evidence import EVIDENCE
@@ -209,7 +209,7 @@ def _published(draft: Draft) -> PublishedTree | None:
 def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) -> OfSpecimens | None:
     """Add the shares of the clones of the published tree in specimens: of the consensus, if there is one.
 
-    Without samples of trees, the clones are the nodes of the most likely tree.
+    Without samples of trees, the clones are those of the most likely tree.
 
     Returns:
         The shares of nodes; None if there are none.
@@ -222,14 +222,15 @@ def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) ->
     if not (specimen_of >= 0).any():
         input_logger.warning("no placed cell has a sample: there are no clones by sample")
         return None
-    draws = draw_shares_of_specimens(published, specimen_of, len(labels.specimens), request.seed)
+    drawn_on = published if draft.get(ConsensusFinding) is not None else of_clones(published)
+    draws = draw_shares_of_specimens(drawn_on, specimen_of, len(labels.specimens), request.seed)
     own = labels.columns if labels.given else {}
     draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of), own))
     return OfSpecimens(draws, specimen_of)
 
 
 def _likely_shares(draft: Draft, specimens: OfSpecimens | None) -> SpecimenShares | None:
-    """Return the shares of the nodes of the most likely tree in specimens; None if there are none."""
+    """Return the shares of the clones of the most likely tree in specimens; None if there are none."""
     by_sample = draft.get(ClonesBySampleFinding)
     if specimens is None or by_sample is None:
         return None

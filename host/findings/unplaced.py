@@ -304,12 +304,14 @@ class UnplacedFinding(Finding):
     Attributes:
         unplaced: these mutations and cells, by number.
         mutations, cells: names of all, in the order of the matrix.
+        sampled: whether there are sampled trees, which leave them out.
     """
 
     name = "unplaced"
     unplaced: Unplaced
     mutations: tuple[str, ...]
     cells: tuple[str, ...]
+    sampled: bool = True
 
     def summary(self) -> JsonObject:
         """Return the names by their reasons; also if there are none."""
@@ -339,12 +341,16 @@ class UnplacedFinding(Finding):
             for row, share in sorted(uncertain.best_place.items(), key=lambda one: one[1])
         ]
         table = cut(("mutation", "probability of its best place"), rows) if rows else None
-        more = "Their places in the tree are arbitrary; support and consensus leave them out."
+        without = "support and consensus" if self.sampled else "figures and tables of clones"
+        more = f"Their places in the most likely tree are arbitrary; {without} leave them out."
         return Section("Unplaced", (more,), table, tuple(warnings))
 
 
 def _unplaced(draft: Draft) -> UnplacedFinding:
-    return UnplacedFinding(draft.unplaced, draft.best.mutations, draft.best.cells)
+    from syclade.host.findings.support.finding import SupportFinding
+
+    best, sampled = draft.best, draft.found.samples is not None or draft.get(SupportFinding) is not None
+    return UnplacedFinding(draft.unplaced, best.mutations, best.cells, sampled)
 
 
 UNPLACED = FindingKind(UnplacedFinding.name, _unplaced, no_files)

@@ -33,7 +33,7 @@ from syclade.host.findings.consensus.tables import separator_of
 from syclade.host.findings.doublets import LIKELY, genotypes_of
 from syclade.host.findings.kinds import Tree, kind_named
 from syclade.host.findings.kinds.mutation_trees import recurrent_kind
-from syclade.host.findings.unplaced import UNPLACED_MARK
+from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 from syclade.host.ground.files import is_file
 from syclade.host.ground.options import CODING, flag_of
@@ -235,11 +235,12 @@ def files_in_memory(result: Result, contents: Mapping[str, Content] | None = Non
             content = made[name] = "".join(map(str, content))
         return content if isinstance(content, str) else None
 
-    clones = result.kind.clones(result.tree)
+    unplaced = result.unplaced if result.consensus is None else Unplaced()
+    clones = result.kind.clones(result.tree, unplaced)
     shares, of = support_of(result, clones)
     best = likely_tree(
         clones, result.mutations, genotypes_of(result.kind, result.tree), result.kind.cell_order(result.tree),
-        shares, of, numbered=result.consensus is None,
+        shares, of, unplaced=unplaced, numbered=result.consensus is None,
     )  # fmt: skip
     return ResultFiles("the result", read, result.observed, best=best)
 
@@ -327,7 +328,8 @@ def _likely(files: ResultFiles) -> DrawnTree:
         return Tree(parents, files.mutations, files.cells, places)
 
     tree = tree_with(nodes)
-    clones, has = kind.clones(tree), kind.genotypes(tree)
+    unplaced = _unplaced(files) if files.table("clones.tsv") is None else Unplaced()
+    clones, has = kind.clones(tree, unplaced), kind.genotypes(tree)
     if "doublet" in (files.table(kind.table_name) or [{}])[0]:
         pairs = (files.column(kind.table_name, name) for name in ("first", "second"))
         first, second = (kind.genotypes(tree_with([number[label] for label in one])) for one in pairs)
@@ -339,8 +341,18 @@ def _likely(files: ResultFiles) -> DrawnTree:
         shares = [some[0] if some else None for some in own]
     return likely_tree(
         clones, files.mutations, has, kind.cell_order(tree), shares, SAMPLED if shares else "",
-        numbered=files.table("clones.tsv") is None,
+        unplaced=unplaced, numbered=files.table("clones.tsv") is None,
     )  # fmt: skip
+
+
+def _unplaced(files: ResultFiles) -> Unplaced:
+    """Return the unplaced mutations and cells, from summary.json."""
+    found = files.summary["unplaced"]
+    mutations, cells = (
+        {names.index(one): reason for reason, some in found[item].items() for one in some}
+        for item, names in (("mutations", files.mutations), ("cells", files.cells))
+    )
+    return Unplaced(dict(sorted(mutations.items())), dict(sorted(cells.items())))
 
 
 def _recurrent(files: ResultFiles) -> str | None:

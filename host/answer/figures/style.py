@@ -19,6 +19,7 @@ from syclade.host.ground.values import listed
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
+    from syclade.host.findings.unplaced import Unplaced
 
 __all__ = [
     "CLONE_COLOURS",
@@ -267,17 +268,19 @@ def likely_tree(
     shares: Sequence[float | None] | None,
     of: str,
     *,
+    unplaced: Unplaced,
     numbered: bool,
 ) -> DrawnTree:
     """Return the most likely tree as figures show it.
 
     Args:
-        clones: its clones.
+        clones: its clones, without unplaced mutations and cells.
         mutations: names of the mutations.
         genotypes: bool, shape (n, cells): the mutations of each cell.
         order: the cells in the order of the tree.
         shares: for each clone, the share of trees that have it; None where it is not known.
         of: description of these trees.
+        unplaced: mutations and cells that the tree leaves out.
         numbered: whether its clones have numbers; not beside a consensus, which has others.
     """
     everyone = max(clones[0].below, 1)
@@ -293,7 +296,12 @@ def likely_tree(
     for at, clone in enumerate(clones):
         if clone.mutations:
             deepest[genotypes[list(clone.mutations)].all(axis=0)] = at
-    return DrawnTree(drawn, deepest, np.full(len(deepest), -1), order, of=of, has=genotypes)
+    gone, cells = list(unplaced.mutations), list(unplaced.cells)
+    deepest[cells], has = -1, genotypes.copy()
+    has[gone], has[:, cells] = False, False
+    order = order[np.argsort(deepest[order] < 0, kind="stable")]  # unplaced cells come last
+    names = tuple(mutations[one] for one in gone)
+    return DrawnTree(drawn, deepest, np.full(len(deepest), -1), order, names, of=of, has=has)
 
 
 def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] | None, str]:

@@ -9,7 +9,7 @@ without a branch or a cell between them form one clone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -183,6 +183,10 @@ class Clone:
     mutations: tuple[int, ...]
     cells: int
     below: int
+
+    def with_rows(self, rows: Sequence[int]) -> Clone:
+        """Return the clone with other indices of its mutations: those of 0, 1, …"""
+        return replace(self, mutations=tuple(rows[one] for one in self.mutations))
 
 
 def clones_of(parents: NDArray[np.int32], attachment: NDArray[np.int32]) -> list[Clone]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, mutation_gains
-from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, spaced_trees
+from syclade.host.findings.consensus.clone_tree import CloneTree, spaced_trees
 from syclade.host.findings.consensus.prevalence import Mixture
 from syclade.host.findings.consensus.tables import cells_table
 from syclade.host.findings.finding import (
@@ -48,6 +48,7 @@ __all__ = [
     "ConsensusFinding",
     "LikelyCells",
     "PublishedTree",
+    "likely_clones",
     "published_consensus",
     "published_tree",
 ]
@@ -80,7 +81,7 @@ class PublishedTree(NamedTuple):
 
 
 def published_tree(best: BestTree, consensus: CloneConsensus | None, unplaced: Unplaced) -> PublishedTree:
-    """Return the tree to publish: the consensus, or the most likely tree if there are no samples.
+    """Return the tree to publish: the consensus, or clones of the most likely tree if there are no samples.
 
     Args:
         best: the most likely tree, a mutation tree without copies.
@@ -91,8 +92,23 @@ def published_tree(best: BestTree, consensus: CloneConsensus | None, unplaced: U
     if consensus is None:
         placed, parents = unplaced.of_matrix(best.observed), unplaced.of_tree(best.parents)
         gains = mutation_gains(placed, best.rates, None)
-        return PublishedTree(clone_tree_of(parents), placed.mutations, gains, parents[None], None, doublets)
+        tree = likely_clones(best, unplaced)
+        return PublishedTree(tree, placed.mutations, gains, parents[None], None, doublets)
     return published_consensus(consensus, doublets)
+
+
+def likely_clones(best: BestTree, unplaced: Unplaced) -> CloneTree:
+    """Return the clones of the most likely tree, numbered as in figures and in the report.
+
+    Args:
+        best: the most likely tree, a mutation tree without copies.
+        unplaced: mutations and cells that are not in it.
+    """
+    clones, rows = best.kind.clones(best.tree, unplaced), unplaced.placed_mutations(len(best.mutations))
+    clone_of = np.zeros(len(best.mutations), dtype=np.int32)
+    for number, one in enumerate(clones):
+        clone_of[list(one.mutations)] = number
+    return CloneTree(clone_of[rows], np.array([one.parent for one in clones], dtype=np.int32))
 
 
 def published_consensus(consensus: CloneConsensus, doublets: float | None = None) -> PublishedTree:
@@ -168,29 +184,37 @@ class ConsensusFinding(Finding):
     def columns(self) -> list[Column]:
         """Return the number of clones; and of each cell its clone, the runner-up, and whether it fits."""
         found = self.consensus
-        cells = found.cells
-        numbers = [str(clone) for clone in range(found.tree.clones)]
-        placed: list[tuple[str, Sequence[Json], Sequence[str] | None]] = [
-            ("clone", [numbers[clone] for clone in cells.best.tolist()], numbers),
-            ("clone_probability", cells.probability.max(axis=0).tolist(), None),
-            ("runner_up", [numbers[clone] for clone in cells.runner_up.tolist()], numbers),
-            ("runner_up_probability", cells.probability_of(cells.runner_up).tolist(), None),
-            ("fits", ["yes" if fits else "no" for fits in cells.fits.tolist()], ("no", "yes")),
-        ]
-        if cells.joint:
-            groups = [None if one is None else one[0] for one in cells.joint_of_cells()]
-            placed.append(("joint", groups, sorted({one for one in groups if one})))
-        columns = [
-            Column(CELLS, name, self._of_all(values), categories) for name, values, categories in placed
-        ]
+        columns = _columns_of_cells(found.cells, found.placed_cells, found.matrix.n_cells)
         return [Column(RESULT, "clones", [found.tree.clones - 1]), *columns]
 
-    def _of_all(self, values: Sequence[Json]) -> list[Json]:
-        """Return values of all cells, None for unplaced ones, of those of placed cells."""
-        found: list[Json] = [None] * self.consensus.matrix.n_cells
-        for cell, value in zip(self.consensus.placed_cells.tolist(), values, strict=True):
+
+def _columns_of_cells(cells: CloneCells, placed: NDArray[np.int64], count: int) -> list[Column]:
+    """Return of each cell its clone, the runner-up, and whether it fits; None for unplaced cells.
+
+    Args:
+        cells: the placed cells.
+        placed: int64: their numbers.
+        count: number of all cells.
+    """
+    numbers = [str(clone) for clone in range(len(cells.likelihood))]
+    columns: list[tuple[str, Sequence[Json], Sequence[str] | None]] = [
+        ("clone", [numbers[clone] for clone in cells.best.tolist()], numbers),
+        ("clone_probability", cells.probability.max(axis=0).tolist(), None),
+        ("runner_up", [numbers[clone] for clone in cells.runner_up.tolist()], numbers),
+        ("runner_up_probability", cells.probability_of(cells.runner_up).tolist(), None),
+        ("fits", ["yes" if fits else "no" for fits in cells.fits.tolist()], ("no", "yes")),
+    ]
+    if cells.joint:
+        groups = [None if one is None else one[0] for one in cells.joint_of_cells()]
+        columns.append(("joint", groups, sorted({one for one in groups if one})))
+
+    def of_all(values: Sequence[Json]) -> list[Json]:
+        found: list[Json] = [None] * count
+        for cell, value in zip(placed.tolist(), values, strict=True):
             found[cell] = value
         return found
+
+    return [Column(CELLS, name, of_all(values), categories) for name, values, categories in columns]
 
 
 def joint_words(joint: Sequence[JointShare]) -> str:
@@ -225,8 +249,27 @@ CONSENSUS = made_by_stage(ConsensusFinding, _names)
 FILE = "cells.tsv"
 
 
+_TIE = 1e-9
+"""Part of a likelihood that rounding explains."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class EvenCells(CloneCells):
-    """Cells on clones that have equal shares of them."""
+    """Cells on clones that have equal shares of them.
+
+    Attributes:
+        attached: int32, shape (cells,): the clone of each cell's best node, which is one of the best clones.
+    """
+
+    attached: NDArray[np.int32] | None = None
+
+    @cached_property
+    def best(self) -> NDArray[np.int32]:
+        """int32, shape (cells,): the most probable clone; of equal ones, that of the cell's best node."""
+        assert self.attached is not None
+        columns = np.arange(len(self.attached))
+        as_likely = self.likelihood[self.attached, columns] >= self.likelihood.max(axis=0) * (1.0 - _TIE)
+        return np.asarray(np.where(as_likely, self.attached, self.likelihood.argmax(axis=0)), dtype=np.int32)
 
     @cached_property
     def mixture(self) -> Mixture:
@@ -237,13 +280,13 @@ class EvenCells(CloneCells):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LikelyCells(Finding):
-    """Cells on the most likely tree, whose clones are its nodes.
+    """Cells on the clones of the most likely tree.
 
     Attributes:
         best: the most likely tree, of mutations that occur once.
         unplaced: mutations and cells that are left out.
         labels: labels of all cells, by their names.
-        specimens: shares of the nodes in specimens; None if all cells are of one.
+        specimens: shares of the clones in specimens; None if all cells are of one.
     """
 
     name = "likely_cells"
@@ -254,12 +297,12 @@ class LikelyCells(Finding):
 
     @cached_property
     def tree(self) -> CloneTree:
-        """The most likely tree, with one mutation in each clone."""
-        return clone_tree_of(self.unplaced.of_tree(self.best.parents))
+        """The clones of the most likely tree, numbered as in figures and in the report."""
+        return likely_clones(self.best, self.unplaced)
 
     @cached_property
     def cells(self) -> CloneCells:
-        """The placed cells: the shares of the nodes are equal, unless there are doublets or specimens.
+        """The placed cells: the shares of the clones are equal, unless there are doublets or specimens.
 
         Drawing shares would take longer than a search, so this is what is known without it.
         """
@@ -268,16 +311,25 @@ class LikelyCells(Finding):
         placed = self.unplaced.of_matrix(best.observed)
         found = cells_on(self.tree, placed, best.rates, doublets=rate, specimens=self.specimens)
         drawn = rate is not None or self.specimens is not None
-        return found if drawn else EvenCells(found.likelihood, found.tail)
+        if drawn:
+            return found
+        nodes = self.unplaced.nodes_of(self.best.parents, self.best.assignment.node)
+        attached = np.append(self.tree.clone_of, 0)[nodes[self.unplaced.placed_cells(len(nodes))]]
+        return EvenCells(found.likelihood, found.tail, attached=attached.astype(np.int32))
 
     def files(self) -> dict[str, Content]:
-        """Return the table of cells."""
+        """Return the table of cells; the node of a clone is the last of its nodes, which has its cells."""
         names, unplaced = self.best.cells, tuple(self.unplaced.cells)
-        mutations = self.unplaced.of_matrix(self.best.observed).mutations
-        node_of = ["root", *(mutations[own] for (own,) in self.tree.members[1:])]
+        clones = self.best.kind.clones(self.best.tree, self.unplaced)
+        node_of = ["root", *(self.best.mutations[one.mutations[-1]] for one in clones[1:])]
         placed = iter(self.cells.best.tolist())
         nodes = ["" if cell in unplaced else node_of[next(placed)] for cell in range(len(names))]
         return {FILE: cells_table(self.cells, names, unplaced, {"node": nodes, **self.labels})}
+
+    def columns(self) -> list[Column]:
+        """Return of each cell its clone, the runner-up, and whether it fits."""
+        count = len(self.best.cells)
+        return _columns_of_cells(self.cells, self.unplaced.placed_cells(count), count)
 
 
 def _likely_names(question: Question) -> Iterable[str]:

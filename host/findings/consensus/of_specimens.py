@@ -31,6 +31,7 @@ __all__ = [
     "draw_on_clones",
     "mixture_of_specimens",
     "mixture_of_specimens_with_doublets",
+    "of_clones",
     "pooled_joint_shares",
 ]
 
@@ -121,14 +122,22 @@ def draw_on_clones(
     tree, gains = published.tree, published.gains
     groups = np.where(specimen_of < 0, specimens, specimen_of)
     count = specimens + bool((specimen_of < 0).any())
-    parents = tree.parents_root_last
-    of_clones = published._replace(
-        tree=clone_tree_of(parents), gains=_gains_of(tree, gains), trees=parents[None], shares=None
-    )
-    shares = draw_shares_of_specimens(of_clones, groups, count, seed, _DRAWS).shares
+    shares = draw_shares_of_specimens(of_clones(published), groups, count, seed, _DRAWS).shares
     silent = unmeasured_cells(gains, groups, count)
     joint = [joint_shares(tree, own >= 0, shares[:, at], published.unions) for at, own in enumerate(silent)]
     return SpecimenShares(groups, shares, tuple(joint))
+
+
+def of_clones(published: PublishedTree) -> PublishedTree:
+    """Return a published tree with its clones in place of mutations: its one sampled tree is that of these.
+
+    Args:
+        published: the clone tree, with the observations of the placed cells.
+    """
+    tree, parents = published.tree, published.tree.parents_root_last
+    return published._replace(
+        tree=clone_tree_of(parents), gains=_gains_of(tree, published.gains), trees=parents[None], shares=None
+    )
 
 
 def _gains_of(tree: CloneTree, gains: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -98,7 +98,7 @@ class TreeKind:
         table: (tree) -> the text of the file of the assignment.
         genotypes: (tree) -> bool, shape (n, cells): the mutations that each cell has.
         cell_order: (tree) -> int64, shape (cells,): the cells in the order of the tree, for pictures.
-        clones: (tree) -> its clones, in preorder.
+        clones: (tree, unplaced mutations and cells) -> its clones without these, in preorder.
         judge: (samples, sampling, problem, mutations, cells) -> the samples, with their diagnostics.
         consensus: (samples, most likely tree, matrix, rates, true tree or None, unplaced mutations and cells,
             rates of false negatives of the mutations or None) -> their consensus; None without
@@ -123,7 +123,7 @@ class TreeKind:
     table: Callable[[Tree], str]
     genotypes: Callable[[Tree], NDArray[np.bool_]]
     cell_order: Callable[[Tree], NDArray[np.int64]]
-    clones: Callable[[Tree], list[Clone]]
+    clones: Callable[[Tree, Unplaced], list[Clone]]
     judge: Callable[[SampleStore, Sampling, Problem, Sequence[str], Sequence[str]], Sampled]
     consensus: Callable[
         [Sampled, Parents, Matrix, ObservationModel, Parents | None, Unplaced, NDArray[np.float64] | None],

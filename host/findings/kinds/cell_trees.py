@@ -25,6 +25,7 @@ from syclade.host.ground.options.types import DEFAULT_LEAF_MOVE_PROBABILITIES
 if TYPE_CHECKING:
     from syclade.host.chains.sample_store import SampleStore
     from syclade.host.findings.samples.sampled import Sampled, Sampling
+    from syclade.host.findings.unplaced import Unplaced
 
 __all__ = ["CELL", "COLUMNS", "format_placements"]
 
@@ -72,8 +73,10 @@ def _genotypes(tree: Tree) -> NDArray[np.bool_]:
     return clades(tree.parents)[tree.assignment.node]
 
 
-def _clones(tree: Tree) -> list[Clone]:
-    return clones_of_cell_tree(tree.parents, tree.assignment.node)
+def _clones(tree: Tree, unplaced: Unplaced) -> list[Clone]:
+    placed = unplaced.placed_mutations(len(tree.assignment.node))
+    clones = clones_of_cell_tree(tree.parents, tree.assignment.node[placed])
+    return [one.with_rows(placed.tolist()) for one in clones]
 
 
 def _cell_order(tree: Tree) -> NDArray[np.int64]:

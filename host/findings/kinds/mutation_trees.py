@@ -103,8 +103,11 @@ def _cell_order(tree: Tree) -> NDArray[np.int64]:
     return np.argsort(position[tree.assignment.node], kind="stable")
 
 
-def _clones(tree: Tree) -> list[Clone]:
-    return clones_of(tree.parents, tree.assignment.node)
+def _clones(tree: Tree, unplaced: Unplaced) -> list[Clone]:
+    placed: list[int] = unplaced.placed_mutations(len(tree.parents)).tolist()  # with the root
+    nodes = unplaced.nodes_of(tree.parents, tree.assignment.node)
+    clones = clones_of(unplaced.of_tree(tree.parents), nodes[unplaced.placed_cells(len(nodes))])
+    return [replace(one.with_rows(placed), node=placed[one.node]) for one in clones]
 
 
 def _judge(

@@ -62,6 +62,9 @@ def annotated(values: Any) -> Any:
     )
 
 
+OF_CLONES = ["clone", "clone_probability", "runner_up", "runner_up_probability", "fits"]
+
+
 @pytest.mark.parametrize("by_path", [True, False])
 def test_anndata_replaces_an_earlier_result(by_path: bool, tmp_path: Path) -> None:
     """Parts of an earlier result go; labels, and what the user added since, stay."""
@@ -77,7 +80,7 @@ def test_anndata_replaces_an_earlier_result(by_path: bool, tmp_path: Path) -> No
     source = syclade.read_matrix(tmp_path / "first.h5ad" if by_path else first)
     assert not {"clone", "node"} & set(source.labels)
     made = syclade.infer(source, **RATES, device="numpy", chains=1, steps=50, support="none").to_anndata()
-    assert list(made.obs) == ["sample", "mine", "node", "equally_good_nodes", "log_likelihood"]
+    assert list(made.obs) == ["sample", "mine", "node", "equally_good_nodes", "log_likelihood", *OF_CLONES]
     assert list(made.var) == ["parent", "depth"]
     assert (list(made.layers), list(made.obsm)) == (["tree"], [])
     made.write_h5ad(tmp_path / "again.h5ad")
@@ -110,7 +113,8 @@ def test_anndata_keeps_what_the_source_has(by_path: bool, tmp_path: Path) -> Non
     made = syclade.infer(matrix, **given).to_anndata()
     np.testing.assert_array_equal(made.X, VALUES.T)
     np.testing.assert_array_equal(made.layers["X"], data.X)
-    assert list(made.obs) == ["patient", "support", "node", "equally_good_nodes", "log_likelihood"]
+    own = ["patient", "support", "node", "equally_good_nodes", "log_likelihood"]
+    assert list(made.obs) == [*own, *OF_CLONES]
     assert list(made.var) == ["depth", "parent", "syclade_depth"], "columns of the source are not replaced"
     assert made.var["depth"].tolist() == data.var["depth"].tolist()
     np.testing.assert_array_equal(made.layers["reads"], data.layers["reads"])

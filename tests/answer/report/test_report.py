@@ -307,7 +307,7 @@ def test_the_summary_without_sampled_trees_claims_no_order(tree: str) -> None:
         values, fp_rate=0.01, fn_rate=0.2, tree=tree, chains=3, steps=200, device="numpy", support="none"
     )
     number, sure, limits = summary_of(result)
-    clones = len(result.kind.clones(result.tree)) - 1
+    clones = len(result.kind.clones(result.tree, result.unplaced)) - 1
     assert number.startswith(f"The most likely tree has {clones} clone")
     assert number.endswith("with 5 of the 5 mutations.")
     found = f"{result.agreeing} of 3 chains found a tree of this likelihood."

@@ -151,7 +151,7 @@ def test_clones_of_a_cell_tree() -> None:
 
 def test_shares_are_those_of_the_clades(sampled: syclade.Result) -> None:
     assert isinstance(sampled.samples, SampledCellTrees)
-    clones = CELL.clones(sampled.tree)
+    clones = CELL.clones(sampled.tree, sampled.unplaced)
     shares, of = support_of(sampled, clones)
     assert (of, shares is None) == ("the sampled trees", False)
     below = clades(sampled.parents)

@@ -212,7 +212,7 @@ def test_all_tables_say_so(result: syclade.Result, tmp_path: Path) -> None:
     }
     assert written["consensus"]["clone_of"] == [1, 2, 3, None, None]
     page = (tmp_path / "report.html").read_text()
-    clones = len(result.kind.clones(result.tree)) - 1
+    clones = len(result.kind.clones(result.tree, Unplaced())) - 1
     assert f"Most likely tree: {clones} clones." in page
     assert "<p>The tree to publish has 3 clones with 3 of the 5 mutations; the data do not place" in page
     assert ">Unplaced</h3>" in page
