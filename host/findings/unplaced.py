@@ -347,9 +347,8 @@ class UnplacedFinding(Finding):
 
 
 def _unplaced(draft: Draft) -> UnplacedFinding:
-    from syclade.host.findings.support.finding import SupportFinding
-
-    best, sampled = draft.best, draft.found.samples is not None or draft.get(SupportFinding) is not None
+    best = draft.best
+    sampled = draft.found.samples is not None or any(kind.name == "support" for kind in draft.findings)
     return UnplacedFinding(draft.unplaced, best.mutations, best.cells, sampled)
 
 

@@ -263,13 +263,19 @@ class EvenCells(CloneCells):
 
     attached: NDArray[np.int32] | None = None
 
-    @cached_property
+    @property
     def best(self) -> NDArray[np.int32]:
         """int32, shape (cells,): the most probable clone; of equal ones, that of the cell's best node."""
         assert self.attached is not None
-        columns = np.arange(len(self.attached))
-        as_likely = self.likelihood[self.attached, columns] >= self.likelihood.max(axis=0) * (1.0 - _TIE)
-        return np.asarray(np.where(as_likely, self.attached, self.likelihood.argmax(axis=0)), dtype=np.int32)
+        of_best = self.probability_of(self._first_two[0])
+        as_likely = self.probability_of(self.attached) >= of_best * (1.0 - _TIE)
+        return np.asarray(np.where(as_likely, self.attached, self._first_two[0]))
+
+    @property
+    def runner_up(self) -> NDArray[np.int32]:
+        """int32, shape (cells,): the second most probable clone; of equal ones, the first."""
+        first, second = self._first_two
+        return np.asarray(np.where(self.best == first, second, first))
 
     @cached_property
     def mixture(self) -> Mixture:
