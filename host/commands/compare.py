@@ -206,7 +206,8 @@ def compare(
     leaves are cells.
 
     Precision is the share of TREE's claims that the true tree makes, too; recall is the share of the true
-    tree's claims that TREE makes, too. Several TREEs are printed as a tab-separated table.
+    tree's claims that TREE makes, too. They are not defined where there is no such claim. Several TREEs are
+    printed as a tab-separated table.
     """
     from syclade.host.answer.comparison import compare_many
     from syclade.host.commands.progress import show_log
@@ -249,6 +250,7 @@ def _print_lines(found: Comparison | CellComparison) -> None:
 
 def _table(found: Sequence[Comparison | CellComparison]) -> str:
     """Return comparisons as a table: a line of names, then a line for each tree."""
+    from syclade.host.data.trees.distances import number_or_none
     from syclade.host.ground.files import tsv_text
 
     parts = ("precision", "recall", "f1", "distance")
@@ -261,12 +263,21 @@ def _table(found: Sequence[Comparison | CellComparison]) -> str:
             one.shared,
             len(one.only_tree),
             len(one.only_true),
-            *(f"{getattr(kind, part):.6g}" for kind in one.agreements.values() for part in parts),
-            *(f"{number:.6g}" for number in one.numbers.values()),
+            *(
+                _entry(kind.rates.get(part, kind.distance))
+                for kind in one.agreements.values()
+                for part in parts
+            ),
+            *(_entry(number_or_none(number)) for number in one.numbers.values()),
         )
         for one in found
     ]
     return tsv_text((*head, *first.numbers), rows)
+
+
+def _entry(number: float | None) -> str:
+    """Return a number of a table as text; empty if it is not defined."""
+    return "" if number is None else f"{number:.6g}"
 
 
 @click.command("consensus")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft
     from syclade.host.ground.atomic import Content
 
-__all__ = ["INPUT", "LEFT_OUT", "TRUTH", "LeftOutFinding", "TruthFinding", "comparison_lines"]
+__all__ = ["INPUT", "LEFT_OUT", "TRUTH", "LeftOutFinding", "TruthFinding", "comparison_lines", "rate_text"]
 
 _KINDS = {
     "parents": "parent of",
@@ -28,6 +28,9 @@ _KINDS = {
     "splits": "splits",
     "triplets": "triplets",
 }
+
+NOT_DEFINED = "not defined"
+"""Text of a share of claims where there are none, and of a mean over no pairs."""
 
 _IF_ANY = ("clones",)
 """Kinds without a line where neither tree has any: mutation trees have one mutation in each clone."""
@@ -90,7 +93,7 @@ class TruthFinding(Finding):
     def section(self) -> Section:
         """Return precision and recall."""
         rows = [
-            (name, f"{kind['precision']:.4f}", f"{kind['recall']:.4f}")
+            (name, rate_text(kind["precision"]), rate_text(kind["recall"]))
             for name, kind in self.comparison.items()
             if isinstance(kind, dict) and (name not in _IF_ANY or kind["found"] or kind["true"])
         ]
@@ -102,18 +105,27 @@ def comparison_lines(comparison: Mapping[str, Any]) -> list[str]:
     lines = []
     for name, words in _KINDS.items():
         kind = comparison.get(name)
-        if kind is not None and (name not in _IF_ANY or kind["found"] or kind["true"]):
-            lines.append(
-                f"{words:22} precision {kind['precision']:.4f}  recall {kind['recall']:.4f}  "
-                f"distance {kind['distance']}  F1 {kind['f1']:.4f}"
-            )
+        if kind is None or not (kind["found"] or kind["true"]):
+            if kind is not None and name not in _IF_ANY:
+                lines.append(f"{words:22} none in either tree")
+            continue
+        rates = {rate: rate_text(kind[rate]) for rate in ("precision", "recall", "f1")}
+        lines.append(
+            f"{words:22} precision {rates['precision']}  recall {rates['recall']}  "
+            f"distance {kind['distance']}  F1 {rates['f1']}"
+        )
     if "caset" in comparison:
-        lines.append(f"CASet {comparison['caset']:.4f}  DISC {comparison['disc']:.4f}")
+        lines.append(f"CASet {rate_text(comparison['caset'])}  DISC {rate_text(comparison['disc'])}")
     if "mltd" in comparison:
         lines.append(f"MLTD {comparison['mltd']}  MLTD similarity {comparison['mltd_similarity']:.4f}")
     if "mp3_similarity" in comparison:
-        lines.append(f"MP3 similarity {comparison['mp3_similarity']:.4f}")
+        lines.append(f"MP3 similarity {rate_text(comparison['mp3_similarity'])}")
     return lines
+
+
+def rate_text(value: float | None) -> str:
+    """Return a share of claims as text: `not defined` where there are none."""
+    return NOT_DEFINED if value is None else f"{value:.4f}"
 
 
 def _input(draft: Draft) -> InputFinding | None:

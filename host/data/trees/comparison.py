@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.trees.cell_splits import CellTree, shared_splits, shared_triplets
-from syclade.host.data.trees.distances import Agreement, Distances, Pairs, distances_between
+from syclade.host.data.trees.distances import Agreement, Distances, Pairs, distances_between, number_or_none
 from syclade.host.data.trees.labelled import listed
 from syclade.host.data.trees.multi_label import MultiLabel, mp3_similarity, multi_label_distance
 from syclade.host.data.trees.named import BAR, NamedTree
@@ -44,8 +44,8 @@ class Comparison:
         only_tree, only_true: mutations of one tree alone, which are left out.
         distances: agreements of pairs and clades, CASet and DISC.
         mltd: MLTD of the shared mutations; None if it was not requested.
-        mp3: MP3's similarity of the shared mutations, 0 to 1; None if it was not requested, or if there are
-            more than `MOST_OF_MP3`.
+        mp3: MP3's similarity of the shared mutations, 0 to 1; NaN for fewer than three; None if it was not
+            requested, or if there are more than `MOST_OF_MP3`.
     """
 
     tree: str
@@ -65,7 +65,7 @@ class Comparison:
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The other distances by name."""
+        """The other distances by name; NaN where too few mutations are compared."""
         found: dict[str, float] = {"caset": self.distances.caset, "disc": self.distances.disc}
         if self.mltd is not None:
             found |= {"mltd": self.mltd.distance, "mltd_similarity": self.mltd.similarity}
@@ -119,7 +119,7 @@ def _dict_of(found: Comparison | CellComparison) -> JsonObject:
         "only_tree": list(found.only_tree),
         "only_true": list(found.only_true),
         **{name: one.to_dict() for name, one in found.agreements.items()},
-        **found.numbers,
+        **{name: number_or_none(value) for name, value in found.numbers.items()},
     }
 
 

@@ -14,6 +14,7 @@ labels at all nodes. `multi_label` has MLTD and MP3.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
@@ -26,7 +27,8 @@ from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.ground.values import JsonObject
 
 __all__ = [
-    "Agreement", "Distances", "Pairs", "caset", "compare", "disc", "distances_between", "tree_distances",
+    "Agreement", "Distances", "Pairs", "caset", "compare", "disc", "distances_between", "number_or_none",
+    "tree_distances",
 ]  # fmt: skip
 
 
@@ -64,10 +66,15 @@ class Agreement:
         """Number of claims of only one of the trees."""
         return self.found + self.true - 2 * self.shared
 
+    @property
+    def rates(self) -> dict[str, float | None]:
+        """Precision, recall and F1 by name; None where there is no claim that they are a share of."""
+        among = {"precision": self.found, "recall": self.true, "f1": self.found + self.true}
+        return {name: getattr(self, name) if of else None for name, of in among.items()}
+
     def to_dict(self) -> JsonObject:
         """Return plain values for JSON."""
-        rates = {name: getattr(self, name) for name in ("precision", "recall", "f1", "distance")}
-        return {**asdict(self), **rates}
+        return {**asdict(self), **self.rates, "distance": self.distance}
 
 
 @dataclass(frozen=True)
@@ -80,8 +87,10 @@ class Distances:
         lineages: unordered pairs of mutations in which neither is an ancestor of the other.
         clones: unordered pairs of mutations in the same clone.
         clades: sets of the mutations at and below a node; their `distance` is that of Robinson and Foulds.
-        caset: mean Jaccard distance of the common ancestors of a pair of mutations, 0 to 1.
-        disc: mean Jaccard distance of the ancestors that only the first mutation of a pair has, 0 to 1.
+        caset: mean Jaccard distance of the common ancestors of a pair of mutations, 0 to 1; NaN without
+            pairs.
+        disc: mean Jaccard distance of the ancestors that only the first mutation of a pair has, 0 to 1; NaN
+            without pairs.
     """
 
     parents: Agreement
@@ -101,7 +110,12 @@ class Distances:
     def to_dict(self) -> JsonObject:
         """Return plain values for JSON."""
         counts: JsonObject = {name: kind.to_dict() for name, kind in self.agreements.items()}
-        return counts | {"caset": self.caset, "disc": self.disc}
+        return counts | {"caset": number_or_none(self.caset), "disc": number_or_none(self.disc)}
+
+
+def number_or_none(value: float) -> float | None:
+    """Return a number for JSON; None for one that is not defined, which is NaN."""
+    return None if math.isnan(value) else value
 
 
 class Pairs:
@@ -187,7 +201,7 @@ def _jaccard(shared: NDArray[np.float32], union: NDArray[np.float32]) -> NDArray
 
 
 def _mean(chosen: NDArray[np.float64]) -> float:
-    return float(chosen.mean()) if chosen.size else 0.0
+    return float(chosen.mean()) if chosen.size else math.nan
 
 
 def _pairs_of(parents: NDArray[np.int32]) -> Pairs:

@@ -135,14 +135,14 @@ def mp3_similarity(parents: Nodes, node: Nodes, true: Nodes, true_node: Nodes) -
     pair that parts last, if there is one. So the triples that agree are the triangles of agreeing pairs,
     without the triples on three lineages that part in another order. The root is no mutation here, and only
     mutations of both trees count (MP3's "intersection"; where trees have the same labels, its other scores
-    are equal to it).
+    are equal to it). It is NaN for fewer than three mutations.
 
     Args:
         parents, node, true, true_node: as for `multi_label_distance`.
     """
     count = len(node)
     if count < 3:
-        return 1.0
+        return math.nan
     (relation, depth), (true_relation, true_depth) = _relations(parents, node), _relations(true, true_node)
     agree = relation == true_relation
     np.fill_diagonal(agree, False)

@@ -38,6 +38,7 @@ from syclade.host.findings.consensus.tables import (
     relation_of,
     relations_table,
 )
+from syclade.host.findings.inputs import rate_text
 from syclade.host.findings.unplaced import CONTRADICTED, UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
@@ -238,7 +239,8 @@ class CloneConsensus:
             f"{self.cells.sure_words}"
         ]
         for name, one in (self.truth or {}).items():
-            lines.append(f"its {name:9}  precision {one.precision:.4f}  recall {one.recall:.4f}")
+            precision, recall = (rate_text(one.rates[rate]) for rate in ("precision", "recall"))
+            lines.append(f"its {name:9}  precision {precision}  recall {recall}")
         return lines
 
     def seeding(self, cells: Collection[str]) -> dict[str, float]:
@@ -349,7 +351,7 @@ class CloneConsensus:
     def to_dict(self) -> JsonObject:
         """Return the main numbers as plain values for JSON."""
         truth = {
-            name: {**asdict(one), "precision": one.precision, "recall": one.recall}
+            name: {**asdict(one), "precision": one.rates["precision"], "recall": one.rates["recall"]}
             for name, one in (self.truth or {}).items()
         }
         clone_of: list[int | None] = [None] * self.matrix.n_mutations

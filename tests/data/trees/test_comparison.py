@@ -19,7 +19,7 @@ import syclade
 from syclade.host.commands.main import cli
 from syclade.host.data.trees import comparison
 from syclade.host.data.trees.comparison import CellComparison, Comparison
-from syclade.host.data.trees.distances import Pairs, distances_between
+from syclade.host.data.trees.distances import Agreement, Pairs, distances_between
 from syclade.host.data.trees.multi_label import mp3_similarity, multi_label_distance
 from syclade.host.data.trees.newick import newick_texts
 from syclade.host.ground.errors import OptionError, SycladeError, TreeError
@@ -86,7 +86,8 @@ def test_claims_are_those_of_their_definitions(trees: tuple[Tree, Tree]) -> None
             len(one[name]),
             len(two[name]),
         ), name
-    assert distances_between(*(Pairs(*trees[0]) for _ in range(2))).caset == 0.0
+    alike = distances_between(*(Pairs(*trees[0]) for _ in range(2))).caset
+    assert alike == 0.0 if len(trees[0][1]) > 1 else np.isnan(alike)
 
 
 def common_tree(one: Tree, two: Tree, kept: tuple[int, ...]) -> bool:
@@ -149,7 +150,9 @@ def test_mp3_counts_triples_of_one_topology(trees: tuple[Tree, Tree]) -> None:
 
     triples = list(itertools.combinations(range(len(trees[0][1])), 3))
     same = [topology(trees[0], triple) == topology(trees[1], triple) for triple in triples]
-    assert mp3_similarity(*trees[0], *trees[1]) == pytest.approx(np.mean(same) if same else 1.0)
+    assert mp3_similarity(*trees[0], *trees[1]) == pytest.approx(
+        np.mean(same) if same else np.nan, nan_ok=True
+    )
 
 
 @pytest.fixture
@@ -421,3 +424,33 @@ def test_nexus_is_read(tmp_path: Path) -> None:
         syclade.compare_many([bad], file, kind="cells")
     clones = '#nexus\nbegin trees;\ntree clones = [&R] ((c[&name="c",support=1]:1)a|b:2)root:0;\nend;\n'
     assert compared(clones, "((c)'a|b')r;", tmp_path).shared == 3
+
+
+def test_shares_of_nothing_are_not_defined(run: Any) -> None:
+    """No pair is on different lineages in both chains, and two mutations have no triple."""
+    chains = {"one_nwk": "((((a)b)c)d)r;", "two_nwk": "((((b)a)c)d)r;"}
+    said = run("compare", "one.nwk", "two.nwk", **chains).stdout
+    assert "in different lineages  none in either tree\n" in said
+    shown = json.loads(run("compare", "one.nwk", "two.nwk", "--json").stdout)
+    assert {shown["lineages"][rate] for rate in ("precision", "recall", "f1")} == {None}
+    assert shown["lineages"]["distance"] == 0
+    star = run("compare", "one.nwk", "star.nwk", star_nwk="(a,b,c,d)r;").stdout
+    assert "ancestor of            precision 0.0000  recall not defined  distance 6  F1 0.0000\n" in star
+    assert "in different lineages  precision not defined  recall 0.0000  distance 6  F1 0.0000\n" in star
+    few = run("compare", "few.nwk", "two.nwk", few_nwk="((a)b)r;")
+    assert "MP3 similarity not defined" in few.stdout
+    assert json.loads(run("compare", "few.nwk", "two.nwk", "--json").stdout)["mp3_similarity"] is None
+    table = run("compare", "few.nwk", "one.nwk", "--true", "two.nwk", "--measures=all").stdout
+    head, first, second = (line.split("\t") for line in table.splitlines())
+    assert first[head.index("mp3_similarity")] == ""
+    assert float(second[head.index("mp3_similarity")]) == 0.5
+    assert first[head.index("lineages_f1")] == ""
+    assert first[head.index("lineages_distance")] == "0"
+    alone = run("compare", "alone.nwk", "alone.nwk", alone_nwk="(a)r;").stdout
+    assert "CASet not defined  DISC not defined" in alone
+
+
+def test_agreements_without_claims_have_no_shares() -> None:
+    assert Agreement(0, 0, 0).rates == {"precision": None, "recall": None, "f1": None}
+    assert Agreement(0, 2, 0).rates == {"precision": 0.0, "recall": None, "f1": 0.0}
+    assert Agreement(1, 1, 4).rates == {"precision": 1.0, "recall": 0.25, "f1": 0.4}
