@@ -82,7 +82,7 @@ def test_words_give_the_kernels_proposals() -> None:
         ("native", False, 50_000),
         pytest.param("native", False, 200_000, marks=pytest.mark.verification),
         ("native", True, 50_000),
-        ("numpy", False, 5_000),
+        pytest.param("numpy", False, 5_000, marks=pytest.mark.verification),
         pytest.param("cpu", False, 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
         pytest.param("fpga-emu", False, 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
     ],

@@ -49,7 +49,7 @@ def target() -> Target:
 @pytest.mark.parametrize(
     ("device", "encoding", "samples", "finds"),
     [
-        ("numpy", "plain", 6000, 0.13),
+        pytest.param("numpy", "plain", 6000, 0.13, marks=pytest.mark.verification),
         pytest.param("numpy", "ancestor", 6000, 0.13, marks=pytest.mark.verification),
         ("native", "preorder", 60_000, 0.055),
         pytest.param("native", "preorder", 1_000_000, 0.01, marks=pytest.mark.verification),

@@ -18,7 +18,7 @@ from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
 from tests.suites.rows.shares import DROPOUT_RATES, dropout_plan, dropout_start
 from tests.suites.test_shares import p_value
-from tests.support.backends import NUMPY
+from tests.support.backends import Backend
 from tests.support.dirichlet import log_probabilities
 
 MUTATIONS, CELLS = 2, 6
@@ -71,8 +71,8 @@ def test_chains_sample_the_posterior_with_rates() -> None:
     plan, draw = small()
     number = {tuple(tree): at for at, tree in enumerate(all_trees(MUTATIONS))}
     found, rates = np.zeros(len(number), dtype=np.int64), []
-    count, renew = 100, GibbsSteps(plan, SEED, draw)
-    with NUMPY.runner(plan, count, SEED) as runner:
+    count, renew = 40, GibbsSteps(plan, SEED, draw)
+    with Backend("native", "general").runner(plan, count, SEED) as runner:
         runner.put_all([dropout_start(plan, SEED, chain) for chain in range(count)])
         for read in range(36):
             runner.advance(np.full(count, 40 * (read + 1)))

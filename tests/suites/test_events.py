@@ -20,7 +20,7 @@ from tests.support.backends import (
     seen,
 )
 from tests.support.keys import slow_key
-from tests.support.own_sizes import by_backend, has_own_kernel
+from tests.support.own_sizes import by_backend, is_built_apart
 
 CASE = Case(8, 13, gamma=0.5)
 STEPS, CHAINS = 200, 3
@@ -66,7 +66,7 @@ def test_the_case_has_all_kinds_of_events() -> None:
 
 
 @pytest.mark.parametrize(("slots", "ring"), [(3, 64), (2, 3), (1, 1)])
-@by_backend(BACKENDS, compiles=has_own_kernel)
+@by_backend(BACKENDS, compiles=is_built_apart)
 def test_nothing_is_lost_however_short_the_ring(backend: Backend, slots: int, ring: int) -> None:
     """The chains are the same as without recorders."""
     plan, rows = CASE.plan(recorders=RECORDERS, events=ring), Rows()
@@ -78,7 +78,7 @@ def test_nothing_is_lost_however_short_the_ring(backend: Backend, slots: int, ri
     assert outcome.tallies.tolist() == np.sum([chain.tallies for chain in alone], axis=0).tolist()
 
 
-@by_backend(BACKENDS, compiles=has_own_kernel)
+@by_backend(BACKENDS, compiles=is_built_apart)
 def test_a_slot_with_a_full_ring_stops_and_says_where(backend: Backend) -> None:
     """The other slots continue to their targets."""
     plan = CASE.plan(recorders=[every(10)], events=4)
@@ -98,7 +98,7 @@ def test_a_slot_with_a_full_ring_stops_and_says_where(backend: Backend) -> None:
         assert_equal_chains(seen(runner, 0), run_alone(NUMPY, CASE, 0, 100))
 
 
-@by_backend(BACKENDS, compiles=has_own_kernel)
+@by_backend(BACKENDS, compiles=is_built_apart)
 def test_large_trees_have_the_same_keys(backend: Backend) -> None:
     """The tree has more nodes than lanes and than bits in a word; padding does not change the key."""
     case = Case(70, 40)

@@ -63,7 +63,8 @@ class Reads:
 
 
 NATIVE = Backend("native", "general")
-FEW = Reads(NATIVE, 800, 4)
+FEW = Reads(NATIVE, 80, 16, 200, 250)
+"""Few chains: the tables of each have a size of their own."""
 MANY = Reads(NATIVE, 512, 400, 400, 120)
 """Enough visits of the 1296 trees of five mutations."""
 

@@ -30,7 +30,7 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
 @pytest.mark.parametrize(
     ("device", "samples"),
     [
-        ("numpy", 2048),
+        pytest.param("numpy", 2048, marks=pytest.mark.verification),
         pytest.param("cpu", 60_000, marks=pytest.mark.sycl),
         pytest.param("native", 100_000, marks=pytest.mark.verification),
         pytest.param("fpga-emu", 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
@@ -64,7 +64,7 @@ def test_more_trees() -> None:
 @pytest.mark.parametrize(
     ("device", "zygosity", "samples"),
     [
-        ("numpy", False, 2048),
+        pytest.param("numpy", False, 2048, marks=pytest.mark.verification),
         pytest.param("cpu", False, 60_000, marks=pytest.mark.sycl),
         pytest.param("cpu", True, 60_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
         pytest.param("native", False, 60_000, marks=pytest.mark.verification),
