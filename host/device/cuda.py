@@ -23,7 +23,7 @@ from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import cuda_hint, version_of
 from syclade.host.ground.values import Array
-from syclade.kernels.target.cuda.traits import CAPABILITY, GRID_THREADS, REGISTERS, THREADS
+from syclade.kernels.target.cuda.traits import CAPABILITY, GRID_THREADS, THREADS
 
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUcontext, CUevent, CUfunction, CUstream
@@ -33,6 +33,9 @@ __all__ = ["Event", "Gpu", "cuda_devices", "listed_gpus", "open_gpu", "seems_pre
 _PACKAGE = "cuda-bindings"
 _DRIVER_FILE = Path("/proc/driver/nvidia/version")
 _LOG_BYTES = 4096
+
+_FETCHED_BYTES = 128
+"""Size of what the second cache fetches from memory at once, at its largest: kernels read whole rows."""
 
 
 def listed_gpus() -> list[Device]:
@@ -159,10 +162,12 @@ class Gpu:
         self.device = device
         self._driver = _driver()
         self._process = os.getpid()
-        self._functions: dict[str, Future[CUfunction]] = {}
+        self._functions: dict[tuple[str, int], Future[CUfunction]] = {}
         self._loading = threading.Lock()
         handle = _checked(self._driver.cuDeviceGet(number))
         self._context: CUcontext = _checked(self._driver.cuDevicePrimaryCtxRetain(handle))
+        fetched = self._driver.CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY
+        self._entered().cuCtxSetLimit(fetched, _FETCHED_BYTES)  # a hint, which a GPU may refuse
 
     def _entered(self) -> ModuleType:
         """Make the context that of this thread; return the driver's functions."""
@@ -200,7 +205,7 @@ class Gpu:
         if values.nbytes:
             _checked(self._entered().cuMemcpyDtoH(values.ctypes.data, address, values.nbytes))
 
-    def function(self, key: str, name: str, ptx: bytes) -> CUfunction:
+    def function(self, key: str, name: str, ptx: bytes, registers: int) -> CUfunction:
         """Return a kernel, translated by the driver once per process (and cached by it on disk).
 
         Threads may translate several at once.
@@ -209,19 +214,21 @@ class Gpu:
             key: what determines the code.
             name: the entry point.
             ptx: its PTX.
+            registers: most registers of a thread.
         """
+        made = (key, registers)
         with self._loading:
-            found = self._functions.get(key)
-            mine = self._functions.setdefault(key, Future())
+            found = self._functions.get(made)
+            mine = self._functions.setdefault(made, Future())
         if found is None:
             try:
-                mine.set_result(self._loaded(name, ptx))
+                mine.set_result(self._loaded(name, ptx, registers))
             except BaseException as error:
-                del self._functions[key]
+                del self._functions[made]
                 mine.set_exception(error)
         return mine.result()
 
-    def _loaded(self, name: str, ptx: bytes) -> CUfunction:
+    def _loaded(self, name: str, ptx: bytes, registers: int) -> CUfunction:
         driver = self._entered()
         option = driver.CUjit_option
         log = bytes(_LOG_BYTES)  # cuda-bindings lets the driver write into it
@@ -232,7 +239,7 @@ class Gpu:
         ]
         try:
             module = _checked(
-                driver.cuModuleLoadDataEx(ptx + b"\0", len(options), options, [log, _LOG_BYTES, REGISTERS])
+                driver.cuModuleLoadDataEx(ptx + b"\0", len(options), options, [log, _LOG_BYTES, registers])
             )
             found: CUfunction = _checked(driver.cuModuleGetFunction(module, name.encode()))
         except DeviceError as error:

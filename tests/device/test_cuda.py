@@ -44,13 +44,13 @@ from syclade.host.device.cuda import cuda_devices
 from syclade.host.device.device import Device
 from syclade.host.device.engines import Allocation, open_engine
 from syclade.host.device.engines import cuda as cuda_engine
-from syclade.host.device.engines.cuda import make_apart
+from syclade.host.device.engines.cuda import make_apart, registers_of, slots_of_unit
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.packages import version_of
 from syclade.kernels.arguments import PROBLEM, STATE, Argument
 from syclade.kernels.baq.arguments import MEMBERS
 from syclade.kernels.baq.layout import scratch_sizes
-from syclade.kernels.target.cuda.traits import TRAITS
+from syclade.kernels.target.cuda.traits import NEAR_BYTES, REGISTERS, THREADS, TRAITS
 
 # ---- without a GPU
 
@@ -291,6 +291,18 @@ def test_near_arguments_are_in_shared_memory(own_cache: object) -> None:
     assert len(keys) == 3, "each choice of near arguments is another kernel"
 
 
+def test_the_slots_of_a_unit_fit() -> None:
+    """Compute capability 9.0: 65,536 registers and 228 KB of shared memory, of which each block takes one."""
+    for near_bytes in range(0, NEAR_BYTES + 1, 8):
+        slots, registers = slots_of_unit(near_bytes), registers_of(near_bytes)
+        blocks = slots * TRAITS.lanes // THREADS
+        assert blocks * (THREADS // TRAITS.lanes * near_bytes + 1024) <= 228 * 1024
+        assert registers <= REGISTERS
+        assert not near_bytes or slots * TRAITS.lanes * registers <= 65_536
+    assert (slots_of_unit(5504), registers_of(5504)) == (24, 80)
+    assert (slots_of_unit(8320), registers_of(8320)) == (20, 96)
+
+
 @pytest.mark.parametrize("stage", BATCHED_STAGES)
 def test_batched_stages_are_precompiled(stage: str, own_cache: object) -> None:
     """No compiler is needed for them, and drivers of CUDA 12.2 take them."""
@@ -390,10 +402,13 @@ def test_slots_have_launches_of_their_own_and_times() -> None:
 @pytest.mark.cuda
 def test_a_kernel_is_made_apart_once(own_cache: object) -> None:
     kernel, gpu = tail_kernel(next(iter(KERNELS))), choose_device("cuda")
-    process = make_apart(kernel, (), gpu)
+    process = make_apart(kernel, (), 128, gpu)
     assert process is not None
     assert process.wait(300) == 0
-    assert make_apart(kernel, (), gpu) is None
+    assert make_apart(kernel, (), 128, gpu) is None
+    others = make_apart(kernel, (), 96, gpu)
+    assert others is not None, "with other registers it is other machine code"
+    others.wait(300)
 
 
 @pytest.mark.cuda
@@ -403,7 +418,10 @@ def test_a_broken_kernel_is_refused() -> None:
         DeviceError, match="cannot build the kernel broken: the GPU reports CUDA_ERROR_INVALID_PTX"
     ):
         gpu.function(
-            "none", "broken", b".version 8.0\n.target sm_80\n.address_size 64\n.entry broken() { nonsense; }"
+            "none",
+            "broken",
+            b".version 8.0\n.target sm_80\n.address_size 64\n.entry broken() { nonsense; }",
+            registers=128,
         )
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from syclade.host.device.compile.image import Image
 
 __all__ = [
-    "GPU_SLOTS_A_UNIT",
     "Runner",
     "default_slots",
     "make_numpy_runner",
@@ -43,9 +42,6 @@ FEWEST_A_UNIT, MOST_A_UNIT = 4, 16
 
 NUMPY_SLOTS = 256
 """Most slots of the numpy fallback, whose overhead per call is shared by all slots."""
-
-GPU_SLOTS_A_UNIT = 16
-"""Slots per multiprocessor of a GPU: more warps hide the latency of its memory, and make launches longer."""
 
 _SPARE_BYTES = 2**28
 """Memory of a GPU that is left free: for kernels, and stacks of their threads."""
@@ -101,8 +97,10 @@ def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -
 def _slots_of_gpu(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
     """Return how many slots keep a GPU busy, or how many its free memory holds, if these are fewer."""
     from syclade.host.device.cuda import open_gpu
+    from syclade.host.device.engines.cuda import near_arguments, slots_of_unit
 
-    wanted = min(chains, device.units * GPU_SLOTS_A_UNIT)
+    _, near_bytes = near_arguments(chain_kernel(plan, encoding), chain_sizes(plan, encoding, 1))
+    wanted = min(chains, device.units * slots_of_unit(near_bytes))
     free = open_gpu(device).free_bytes() - _SPARE_BYTES
     fitting = max(1, (free - _bytes_of(plan, encoding, per_slot=False)) // slot_bytes(plan, encoding))
     if fitting < wanted:

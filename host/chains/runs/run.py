@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from syclade.host.chains.backends import GPU_SLOTS_A_UNIT, Runner, default_slots, make_runner
+from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.backends.opening import (
     Opened,
     estimated_seconds,
@@ -32,6 +32,7 @@ from syclade.host.device.choice import Devices, Several, choose_device, split_de
 from syclade.host.device.compile.image import cached_images, store_image
 from syclade.host.device.compile.machine_code import ptx_compiler_problem
 from syclade.host.device.device import Device, is_gpu, native_device, usable_cores
+from syclade.host.device.engines.cuda import SLOTS_OF_UNIT
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
@@ -277,7 +278,7 @@ def place_of_chains(plan: Plan, *, chains: int, steps: int | None) -> Device:
     if chains <= CHAINS_A_CORE * cores or seconds is None or seconds < GPU_START_SECONDS:
         return best
     gpus = _gpus() if ptx_compiler_problem() is None else []  # kernels of chains are not precompiled
-    if not gpus or min(chains, GPU_SLOTS_A_UNIT * gpus[0].units) <= CHAINS_A_CORE * cores:
+    if not gpus or min(chains, SLOTS_OF_UNIT * gpus[0].units) <= CHAINS_A_CORE * cores:
         return best
     logger.info("device %s (%s): %d chains are faster there", gpus[0].filter, gpus[0].name, chains)
     return gpus[0]

@@ -2,7 +2,8 @@
 
 A process compiles and translates one kernel at a time, whatever the threads. So subprocesses make PTX for our
 cache, and machine code for the driver's own. Run as `python -m syclade.host.device.engines.cuda`, with a
-pickled kernel, its near arguments and the device on standard input, this module is such a subprocess.
+pickled kernel, its near arguments and registers, and the device on standard input, this module is such a
+subprocess.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,14 +31,53 @@ from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import Array
 from syclade.kernels.arguments import Argument
-from syclade.kernels.target.cuda.traits import GRID_NEAR_BYTES, NEAR_BYTES, THREADS, TRAITS
+from syclade.kernels.target.cuda.traits import GRID_NEAR_BYTES, NEAR_BYTES, REGISTERS, THREADS, TRAITS
 
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUfunction, CUstream
 
     from syclade.host.device.cuda import Event
 
-__all__ = ["CudaEngine", "make_apart"]
+__all__ = ["SLOTS_OF_UNIT", "CudaEngine", "make_apart", "near_arguments", "registers_of", "slots_of_unit"]
+
+SLOTS_OF_UNIT, _MOST_SLOTS_OF_UNIT = 20, 24
+"""Slots that share a multiprocessor: more warps hide the latency of its memory, and make launches longer."""
+
+_NEAR_OF_UNIT = 168_000
+"""Shared memory of these slots in bytes: the rest is the multiprocessor's cache."""
+
+_REGISTERS_OF_UNIT = 65_536
+
+
+def slots_of_unit(near_bytes: int) -> int:
+    """Return how many slots share a multiprocessor, by the shared memory of each."""
+    return _MOST_SLOTS_OF_UNIT if _MOST_SLOTS_OF_UNIT * near_bytes <= _NEAR_OF_UNIT else SLOTS_OF_UNIT
+
+
+def registers_of(near_bytes: int) -> int:
+    """Return the most registers of a thread, so that `slots_of_unit` fit; without shared memory, `REGISTERS`.
+
+    A kernel with more registers takes less time for a step, but fewer steps are done at once.
+    """
+    if not near_bytes:
+        return REGISTERS
+    return _REGISTERS_OF_UNIT // (slots_of_unit(near_bytes) * TRAITS.lanes) // 8 * 8
+
+
+def near_arguments(kernel: Kernel, sizes: Mapping[str, int]) -> tuple[list[Argument], int]:
+    """Return the arguments whose parts of a slot fit into shared memory, the first ones first; and bytes.
+
+    Args:
+        kernel: a kernel whose slots share blocks.
+        sizes: values of the symbols in the shapes of its arguments.
+    """
+    near, room = [], NEAR_BYTES
+    for one in kernel.arguments:
+        size = _aligned(one.nbytes(sizes) // sizes["slots"])
+        if one.hot and kernel.lanes == TRAITS.lanes and size <= room:
+            near.append(one)
+            room -= size
+    return near, NEAR_BYTES - room
 
 
 class Launch(NamedTuple):
@@ -139,18 +179,27 @@ class CudaEngine(Engine):
             pool.shutdown(wait=False)
 
     def _made_ahead(self, kernel: Kernel) -> CUfunction:
-        process = make_apart(kernel, self._names_near(kernel), self.device)
+        process = make_apart(kernel, self._names_near(kernel), self._registers(kernel), self.device)
         if process is not None:
             self._compilers.append(process)
             process.wait()
         return self._function(kernel)
 
     def _function(self, kernel: Kernel) -> CUfunction:
-        return self._gpu.function(*load_ptx(kernel, self._names_near(kernel)))
+        return self._gpu.function(
+            *load_ptx(kernel, self._names_near(kernel)), registers=self._registers(kernel)
+        )
+
+    def _near(self, kernel: Kernel) -> list[Argument]:
+        if kernel.group == "grid":
+            return self._near_blocks(kernel)
+        return near_arguments(kernel, self.sizes)[0]
 
     def _names_near(self, kernel: Kernel) -> list[str]:
-        near = self._near_blocks(kernel) if kernel.group == "grid" else self._near(kernel)
-        return [one.name for one in near]
+        return [one.name for one in self._near(kernel)]
+
+    def _registers(self, kernel: Kernel) -> int:
+        return REGISTERS if kernel.group == "grid" else registers_of(near_arguments(kernel, self.sizes)[1])
 
     def load(self, kernel: Kernel) -> int:
         """Load a kernel; return its number.
@@ -159,7 +208,7 @@ class CudaEngine(Engine):
             DeviceError: it cannot be compiled, or the driver refuses it.
         """
         grid = kernel.group == "grid"
-        near = self._near_blocks(kernel) if grid else self._near(kernel)
+        near = self._near(kernel)
         ahead = self._ahead.get(kernel.name)
         function = self._function(kernel) if ahead is None else ahead.result()
         if grid:
@@ -173,16 +222,6 @@ class CudaEngine(Engine):
         room = sum(_aligned(self._part_bytes(one)) for one in near)
         self._loaded.append(Loaded(function, kernel, tuple(lengths), room * blocks))
         return len(self._loaded) - 1
-
-    def _near(self, kernel: Kernel) -> list[Argument]:
-        """Return the arguments whose parts of a slot fit into shared memory, the first ones first."""
-        near, room = [], NEAR_BYTES
-        for one in kernel.arguments:
-            size = _aligned(self._slot_bytes(one))
-            if one.hot and kernel.lanes == TRAITS.lanes and size <= room:
-                near.append(one)
-                room -= size
-        return near
 
     def _near_blocks(self, kernel: Kernel) -> list[Argument]:
         """Return the arguments whose parts of a block go to shared memory: all hot ones, or none.
@@ -278,14 +317,17 @@ def _aligned(size: int) -> int:
     return (size + 7) // 8 * 8
 
 
-def make_apart(kernel: Kernel, near: Collection[str], gpu: Device) -> subprocess.Popen[bytes] | None:
+def make_apart(
+    kernel: Kernel, near: Collection[str], registers: int, gpu: Device
+) -> subprocess.Popen[bytes] | None:
     """Start a subprocess that makes a kernel; None if that has been done, or could not be read here.
 
     Args:
         kernel, near: as for `load_ptx`.
+        registers: most registers of a thread.
         gpu: the GPU that the kernel is for.
     """
-    if cache_problem() is not None or read_checked(_mark(kernel, near, gpu)) is not None:
+    if cache_problem() is not None or read_checked(_mark(kernel, near, registers, gpu)) is not None:
         return None
     # The subprocess must be able to import the same modules: parts of a kernel may be a user's own.
     paths = os.pathsep.join(path for path in sys.path if path)
@@ -299,20 +341,20 @@ def make_apart(kernel: Kernel, near: Collection[str], gpu: Device) -> subprocess
     )
     assert process.stdin is not None
     with process.stdin as stream:
-        stream.write(pickle.dumps((kernel, list(near), gpu)))
+        stream.write(pickle.dumps((kernel, list(near), registers, gpu)))
     return process
 
 
-def _mark(kernel: Kernel, near: Collection[str], gpu: Device) -> str:
+def _mark(kernel: Kernel, near: Collection[str], registers: int, gpu: Device) -> str:
     """Return the name of the file in the cache that says that a driver has translated a kernel."""
-    for_gpu = hashlib.sha256(f"{gpu.name} {gpu.driver}".encode()).hexdigest()[:8]
+    for_gpu = hashlib.sha256(f"{gpu.name} {gpu.driver} {registers}".encode()).hexdigest()[:8]
     return f"ptx/{ptx_key(kernel, near)}-{for_gpu}"
 
 
 def _main() -> None:
-    kernel, near, gpu = pickle.load(sys.stdin.buffer)
-    open_gpu(gpu).function(*load_ptx(kernel, near))
-    write_checked(_mark(kernel, near, gpu), b"translated")
+    kernel, near, registers, gpu = pickle.load(sys.stdin.buffer)
+    open_gpu(gpu).function(*load_ptx(kernel, near), registers=registers)
+    write_checked(_mark(kernel, near, registers, gpu), b"translated")
 
 
 if __name__ == "__main__":

@@ -16,10 +16,11 @@ GRID_THREADS = 512
 """Threads of a block of a grid, in which many blocks work on one slot: one block for each multiprocessor."""
 
 REGISTERS = 128
-"""Most registers of a thread, so that 16 warps share a multiprocessor."""
+"""Most registers of a thread, so that 16 warps, or the one block of a grid, share a multiprocessor."""
 
-NEAR_BYTES = 12_000
-"""Most bytes of a slot in shared memory: four slots of a block have 48 KB without a special request."""
+NEAR_BYTES = 8_400
+"""Most bytes of a slot in shared memory: 20 slots leave a third of a multiprocessor's 256 KB to its cache
+(compute capability 9.0), and four slots of a block need no special request."""
 
 GRID_NEAR_BYTES = 99_000
 """Most bytes of a block of a grid in shared memory, which every GPU of CAPABILITY or later has."""
