@@ -1,8 +1,9 @@
 """Cells as a mixture of clones: the clone of each cell and the prevalence of each clone, by Gibbs sampling.
 
-A priori, all combinations of prevalences are equally likely. The clone of each cell is drawn by the
-prevalences, and its observations follow from the clone. So a cell that fits several clones counts for those
-that have clear cells. Cells of specimens have shares of their own (consensus/of_specimens.py).
+The shares of the clones have the prior of the shares score, with concentrations that are drawn, too
+(host/chains/share_draws.py), and the clones as the nodes. The clone of each cell is drawn by the shares, and
+its observations follow from the clone. So a cell that fits several clones counts for those that have clear
+cells. Cells of specimens have shares of their own (consensus/of_specimens.py).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.share_draws import draw_concentration
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.findings.silent import equal_nodes
 from syclade.host.ground.values import short_repr
@@ -36,7 +38,7 @@ _WORK = 2**28
 """Most probabilities that the draws use, unless there are only `LEAST_DRAWS`."""
 
 NEGLIGIBLE = 1e-9
-"""Probability of a clone for a cell, relative to the cell's best clone, that is taken as 0."""
+"""Probability of a clone for a cell relative to its best clone that is taken as 0, and such shares."""
 
 _PAIR_DRAWS, _PAIR_WORK = 500, 2**22
 """Most draws with doublets, and most probabilities of a clone for a column in them, unless there are only a
@@ -62,9 +64,8 @@ class Mixture:
         probability: float64, shape (clones, cells): probability of each clone for each cell; with doublets,
             that it is a single cell of the clone.
         low, high: float64, shape (clones,): ends of the central 90 % of each clone's share of the tissue that
-            the cells are from. Given the clones of all cells, n of N in this one, the share has Jeffreys'
-            posterior, Beta(n + 1/2, N - n + 1/2); with specimens, it is the mean of theirs by their cells. A
-            doublet counts as two cells.
+            the cells are from, wider where they would not contain the prevalence. With specimens, the share
+            is the mean of theirs by their cells. A doublet counts as two cells.
         parts: float64, shape (clones, cells): expected number of cells of each clone in a doublet, for each
             cell of the matrix; None without doublets.
     """
@@ -128,13 +129,13 @@ def mixture_of(likelihood: NDArray[np.float64]) -> Mixture:
         drawn, columns = multinomial(generator, sizes, weights, columns)
         used = drawn > 0
         counts = np.bincount(places[:, : drawn.shape[1]][used], weights=drawn[used], minlength=clones)
-        shares = _drawn_shares(counts, [], generator)
+        shares = np.roll(_drawn_shares(np.roll(counts, -1).astype(np.int64), [], generator), 1)
         if number >= 0:
-            draws[number] = counts
+            draws[number] = shares
             total += weights
     probability = np.zeros((len(sizes), clones))
     np.put_along_axis(probability, places, total / len(draws), axis=1)
-    return _with_intervals(np.ascontiguousarray(probability[kind.ravel()].T), None, draws, generator)
+    return _with_intervals(np.ascontiguousarray(probability[kind.ravel()].T), None, draws)
 
 
 def multinomial(
@@ -168,34 +169,31 @@ def multinomial(
 
 
 def _drawn_shares(
-    counts: NDArray[np.float64] | NDArray[np.int64],
-    alike: list[NDArray[np.int64]],
-    generator: np.random.Generator,
+    counts: NDArray[np.int64], alike: list[NDArray[np.int64]], generator: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return shares given the numbers of cells; among clones that no cell tells apart, from the prior."""
-    gammas = np.maximum(generator.standard_gamma(1.0 + counts), _TINY)
+    """Return shares given the numbers of cells, after a draw of the concentrations; the root is the last.
+
+    Among clones that no cell tells apart, shares follow the prior.
+    """
+    prior = draw_concentration(counts, generator.random()).of_nodes(len(counts))
+    gammas = np.maximum(generator.standard_gamma(prior + counts), _TINY)
     for clones in alike:
-        parts = generator.standard_gamma(np.ones(len(clones)))
+        parts = np.maximum(generator.standard_gamma(prior[clones]), _TINY)
         gammas[clones] = gammas[clones].sum() * parts / parts.sum()
     return np.asarray(gammas / gammas.sum())
 
 
 def _with_intervals(
-    probability: NDArray[np.float64],
-    parts: NDArray[np.float64] | None,
-    counts: NDArray[np.float64],
-    generator: np.random.Generator,
+    probability: NDArray[np.float64], parts: NDArray[np.float64] | None, shares: NDArray[np.float64]
 ) -> Mixture:
     """Return the mixture with the intervals of its shares.
 
     Args:
         probability, parts: as in `Mixture`.
-        counts: float64, shape (draws, clones): drawn number of cells of each clone.
-        generator: source of the draws.
+        shares: float64, shape (draws, clones): draws of the share of each clone.
     """
-    cells = counts.sum(axis=1, keepdims=True)
-    low, high = np.quantile(generator.beta(counts + 0.5, cells - counts + 0.5), INTERVAL, axis=0)
-    return around_prevalence(Mixture(probability, low, high, parts))
+    low, high = np.quantile(shares, INTERVAL, axis=0)
+    return around_prevalence(Mixture(probability, np.where(low < NEGLIGIBLE, 0.0, low), high, parts))
 
 
 def around_prevalence(found: Mixture) -> Mixture:
@@ -233,12 +231,12 @@ def mixture_with_doublets(parents: NDArray[np.int32], weights: NDArray[np.float6
         counts = draw_counts(forest, 0, kinds, column_of, generator.random((2, len(column_of))))
         shares = _drawn_shares(counts, alike, generator)
         if number >= 0:
-            draws[number] = counts
+            draws[number] = shares
             single, pair = kinds.probabilities()
             alone += single
             parts += 2.0 * pair
     count = len(draws)
-    return _with_intervals((alone / count)[:, column_of], (parts / count)[:, column_of], draws, generator)
+    return _with_intervals((alone / count)[:, column_of], (parts / count)[:, column_of], draws)
 
 
 def pair_draws(size: int) -> int:

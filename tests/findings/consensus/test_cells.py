@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from syclade.host.chains.share_draws import CONCENTRATIONS, ROOT_CONCENTRATIONS
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
@@ -110,28 +113,55 @@ def test_the_tail_is_no_smaller_than_uniform() -> None:
         assert (cells_on(tree, made.matrix, Rates(1e-4, 0.02)).tail < limit).mean() > limit + 0.1
 
 
+def weights_of_concentrations(sizes: Sequence[int]) -> NDArray[np.float64]:
+    """Return the likelihood of numbers of cells, those of the root first, for each pair of concentrations.
+
+    The numbers are Dirichlet-multinomial; rows are concentrations of clones, columns of the root.
+    """
+    found = np.empty((len(CONCENTRATIONS), len(ROOT_CONCENTRATIONS)))
+    for at, node in enumerate(CONCENTRATIONS):
+        for number, root in enumerate(ROOT_CONCENTRATIONS):
+            own = [root] + [node] * (len(sizes) - 1)
+            logs = [math.lgamma(one + size) - math.lgamma(one) for one, size in zip(own, sizes, strict=True)]
+            found[at, number] = math.exp(
+                sum(logs) + math.lgamma(sum(own)) - math.lgamma(sum(own) + sum(sizes))
+            )
+    return found
+
+
 @pytest.mark.statistical
-def test_prevalences_of_certain_cells_have_intervals_of_jeffreys() -> None:
+def test_prevalences_of_certain_cells_have_the_intervals_of_their_shares() -> None:
     """Five, two, one and none of eight cells: the prevalence is their part."""
     certain = np.eye(4)[:, [0, 0, 0, 1, 1, 2, 0, 0]]
     found, exact = mixture_of(certain), np.random.default_rng(1)
     np.testing.assert_array_equal(found.probability, certain)
     np.testing.assert_array_equal(found.prevalence, np.array([5, 2, 1, 0]) / 8)
-    for clone, cells in enumerate((5, 2, 1, 0)):
-        low, high = np.quantile(exact.beta(cells + 0.5, 8.5 - cells, 200_000), (0.05, 0.95))
-        expected = (low if cells else 0.0, high)
-        assert (found.low[clone], found.high[clone]) == pytest.approx(expected, abs=0.02)
+    weights = weights_of_concentrations((5, 2, 1, 0))
+    drawn = exact.choice(weights.size, 100_000, p=(weights / weights.sum()).ravel())
+    node, root = np.unravel_index(drawn, weights.shape)
+    shapes = np.array(CONCENTRATIONS)[node][:, None] + [0, 2, 1, 0]
+    shapes[:, 0] = np.array(ROOT_CONCENTRATIONS)[root] + 5
+    gammas = exact.standard_gamma(shapes)
+    low, high = np.quantile(gammas / gammas.sum(axis=1, keepdims=True), (0.05, 0.95), axis=0)
+    np.testing.assert_allclose(found.low, np.minimum(low, found.prevalence), atol=0.02)
+    np.testing.assert_allclose(found.high, np.maximum(high, found.prevalence), atol=0.03)
+    uniform = np.quantile(
+        exact.beta(3, 9, 100_000), 0.95
+    )  # the second one of four, with equal concentrations
+    assert abs(found.high[1] - uniform) > 0.03  # control
     assert mixture_of(certain).low.tolist() == found.low.tolist()
 
 
 @pytest.mark.statistical
-def test_clones_of_cells_have_the_posterior_of_their_mixture() -> None:
-    """All assignments of five cells to three clones; with uniform shares, each clone of n cells has n!."""
+def test_clones_of_cells_have_the_posterior_of_their_mixture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All assignments of five cells to three clones."""
+    monkeypatch.setattr("syclade.host.findings.consensus.prevalence.DRAWS", 8000)
     likelihood = np.random.default_rng(3).random((3, 5)) ** 3
+    prior = cache(lambda *sizes: float(weights_of_concentrations(sizes).sum()))
     total, exact = 0.0, np.zeros((3, 5))
     for clones in itertools.product(range(3), repeat=5):
         sizes = np.bincount(clones, minlength=3).tolist()
-        weight = math.prod(likelihood[clones, range(5)].tolist()) * math.prod(map(math.factorial, sizes))
+        weight = math.prod(likelihood[clones, range(5)].tolist()) * prior(*sizes)
         total += weight
         exact[clones, range(5)] += weight
     found = mixture_of(likelihood)
@@ -145,13 +175,14 @@ def test_clones_of_cells_have_the_posterior_of_their_mixture() -> None:
 
 @pytest.mark.statistical
 def test_intervals_contain_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shares of clones are drawn, then cells, then observations; the true tree and rates are known."""
+    """Concentrations, shares, cells and observations are drawn; the true tree and rates are known."""
     monkeypatch.setattr("syclade.host.findings.consensus.prevalence.DRAWS", 400)
     generator, rates = np.random.default_rng(5), Rates(0.01, 0.25)
     inside, halves, count = 0, 0, 0
     for seed in range(60):
         tree = clone_tree_of(simulate(1, 6, 0.01, 0.25, 0.1, seed).parents)
-        shares = generator.dirichlet(np.ones(tree.clones))
+        node, root = (generator.choice(grid) for grid in (CONCENTRATIONS, ROOT_CONCENTRATIONS))
+        shares = generator.dirichlet([root] + [node] * (tree.clones - 1))
         has = genotypes(tree)[generator.choice(tree.clones, 80, p=shares)].T
         values = (has ^ (generator.random(has.shape) < np.where(has, 0.25, 0.01))).astype(np.uint8)
         values[generator.random(has.shape) < 0.1] = 3
@@ -204,7 +235,7 @@ def test_prevalence_counts_both_cells_of_a_doublet() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_doublets_on_one_tree_have_their_posterior(seed: int) -> None:
-    """Compare with all shares on a grid, for two clones below the root and three cells."""
+    """Compare with all singles and pairs of two clones below the root, for three cells."""
     tree = make_clone_tree((1, 2), (0, 0, 0))
     values = np.random.default_rng(seed).choice([0, 1, 3], (2, 3)).astype(np.uint8)
     rates, rate = Rates(0.1, 0.3), 0.3
@@ -213,13 +244,19 @@ def test_doublets_on_one_tree_have_their_posterior(seed: int) -> None:
     for cell, v, w in itertools.product(range(3), repeat=3):
         both = has[v] | has[w]
         likely[cell, v, w] = math.exp(sum(table[values[row, cell], int(both[row])] for row in range(2)))
-    grid = [(a, b) for a in range(1, 60) for b in range(1, 60) if a + b < 60]
-    shares = np.array([(60 - a - b, a, b) for a, b in grid]) / 60.0
-    single = np.einsum("cvv,gv->gcv", likely, shares) * (1 - rate)
-    pair = np.einsum("cvw,gv,gw->gc", likely, shares, shares) * rate
-    each = single.sum(axis=2) + pair
-    weight = each.prod(axis=1)
-    expected = (pair / each * weight[:, None]).sum(axis=0) / weight.sum()
+    prior = cache(lambda *sizes: float(weights_of_concentrations(sizes).sum()))
+    kinds = [(v,) for v in range(3)] + list(itertools.product(range(3), repeat=2))
+    total, expected = 0.0, np.zeros(3)
+    for chosen in itertools.product(kinds, repeat=3):
+        sizes = np.bincount([clone for one in chosen for clone in one], minlength=3).tolist()
+        each = [
+            likely[cell, one[0], one[-1]] * (rate if len(one) == 2 else 1 - rate)
+            for cell, one in enumerate(chosen)
+        ]
+        weight = math.prod(each) * prior(*sizes)
+        total += weight
+        expected += weight * np.array([len(one) == 2 for one in chosen])
+    expected /= total
     found = cells_on(tree, matrix_of(values), rates, doublets=rate)
     assert found.doublets is not None
     np.testing.assert_allclose(found.doublets.probability, expected, atol=0.03)
