@@ -13,6 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
+from syclade.host.answer.figures.source import files_in_memory
+from syclade.host.answer.report.summary import quality_of
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.scores.score import all_attachments
 from syclade.host.commands.main import cli
@@ -175,6 +177,23 @@ def test_the_command_takes_likelihoods_of_a_file(tmp_path: Path) -> None:
     refused = CliRunner().invoke(cli, tree)
     assert isinstance(refused.exception, RatesError)
     assert "--fp-rate is missing" in str(refused.exception)
+
+
+def test_tables_count_what_the_evidence_says_whatever_the_calls() -> None:
+    """Genotypes, the table of quality and `seen` count by the sign of the evidence: calls are all 0 here."""
+    matrix = both()[1]
+    blank = replace(matrix, values=np.zeros_like(matrix.values))
+    found, of_calls = (syclade.infer(one, genotypes=True) for one in (blank, matrix))
+    assert found.genotypes is not None
+    assert of_calls.genotypes is not None
+    assert found.consensus is not None
+    assert of_calls.consensus is not None
+    states = np.where(matrix.values == 3, 3, matrix.values != 0)
+    np.testing.assert_array_equal(found.genotypes.observed, states)
+    assert found.genotypes.to_dict() == of_calls.genotypes.to_dict()
+    np.testing.assert_array_equal(found.consensus.seen, of_calls.consensus.seen)
+    assert found.consensus.seen.min() > 0.0
+    assert quality_of(files_in_memory(found)) == quality_of(files_in_memory(of_calls))
 
 
 def with_reads(cells: int = 80, mutations: int = 16, depth: float = 8.0, **options: Any) -> SimulatedReads:

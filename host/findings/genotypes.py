@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.model.levels import observed_states
 from syclade.host.findings.finding import Finding, Question, Section, made_by_stage, sentence
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import JsonObject, counted, freeze_arrays, short_repr
@@ -67,7 +68,7 @@ class Genotypes:
         placed: names of the placed mutations.
         probability: float64, shape (n, cells): probability that the cell has the mutation, over sampled
             trees, NaN for unplaced ones; None without samples.
-        observed: uint8, shape (n, cells): the matrix.
+        observed: uint8, shape (n, cells): the matrix; with evidence, what is more likely (`observed_states`).
     """
 
     mutations: tuple[str, ...]
@@ -253,7 +254,7 @@ def make_genotypes(
         clones=clones,
         placed=tuple(best.mutations[row] for row in rows.tolist()),
         probability=probability,
-        observed=matrix.values[:count],
+        observed=observed_states(matrix)[:count],
     )
 
 

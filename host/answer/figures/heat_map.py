@@ -25,6 +25,7 @@ from syclade.host.answer.figures.style import DrawnTree, Style, hex_of, ink_on, 
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, joint_notes, lay_out, notes_of
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.levels import observed_states
 
 __all__ = ["COLOURS", "MOST_COLUMNS", "PALETTE", "entries_in_order", "in_order_of_tree", "matrix_scene"]
 
@@ -101,8 +102,7 @@ def entries_in_order(
     if not isinstance(matrix.evidence, Likelihoods):
         return in_order_of_tree(matrix.values, genotypes, order)
     log_odds = matrix.evidence.log_odds
-    values = np.where(log_odds == 0, 3, log_odds > 0).astype(np.uint8)
-    colours = in_order_of_tree(values, genotypes, order)
+    colours = in_order_of_tree(observed_states(matrix), genotypes, order)
     shades = np.searchsorted(_SURE, np.tanh(np.abs(log_odds[:, order]) / 2.0), side="right")
     paler = np.zeros((len(COLOURS), len(_PARTS) + 1), dtype=np.uint8)
     paler[:] = np.arange(len(COLOURS))[:, None]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.figures.diagrams import relations_of
+from syclade.host.data.model.levels import observed_states
 from syclade.host.findings.consensus.evidence import CLAIMED
 from syclade.host.findings.finding import SURE, Section, cut
 from syclade.host.ground.values import counted, listed
@@ -217,12 +218,12 @@ def _cells_of_pairs(files: ResultFiles) -> dict[tuple[str, str], tuple[int, int,
 def quality_of(files: ResultFiles) -> list[Section]:
     """Return how complete the data of each mutation and cell are, and how often they contradict the tree.
 
-    The worst come first.
+    The worst come first. With evidence, an entry counts by what is more likely, as in evidence.tsv.
 
     Args:
         files: the files of the result, with its matrix.
     """
-    tree, values = files.published, files.matrix.values
+    tree, values = files.published, observed_states(files.matrix)
     has = tree.genotypes(files.mutations)
     placed = np.array([name not in tree.unplaced for name in files.mutations])[:, None] & (tree.cells >= 0)
     missing, seen = values == 3, (values == 1) | (values == 2)

@@ -22,7 +22,7 @@ from syclade.host.ground.values import freeze_arrays, short_repr
 
 __all__ = [
     "MOST_LEVELS", "Levels", "absent_logs", "floored", "levels_of", "log_odds_of",
-    "misfit_bounds",
+    "misfit_bounds", "observed_states",
 ]  # fmt: skip
 
 MOST_LEVELS = 254
@@ -132,6 +132,18 @@ def log_odds_of(matrix: Matrix) -> NDArray[np.float64]:
     """
     assert isinstance(matrix.evidence, Likelihoods)
     return matrix.evidence.log_odds
+
+
+def observed_states(matrix: Matrix) -> NDArray[np.uint8]:
+    """Return what the tree was inferred from, as values: uint8, shape (n_mutations, n_cells).
+
+    With log odds, an entry is 1 if it is more likely mutated than not, 0 if less, and 3 if nothing is known,
+    whatever its call; else it is its call.
+    """
+    if not isinstance(matrix.evidence, Likelihoods):
+        return matrix.values
+    log_odds = matrix.evidence.log_odds
+    return np.where(log_odds == 0, 3, log_odds > 0).astype(np.uint8)
 
 
 def floored(log_odds: NDArray[np.float64], floor: float) -> NDArray[np.float64]:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import ObservationModel, Rates
+from syclade.host.data.model.levels import observed_states
+from syclade.host.data.model.rates import MISSING, ObservationModel, Rates
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
@@ -181,7 +182,17 @@ class CloneConsensus:
 
     def seen_words(self, mutations: Iterable[int]) -> list[str]:
         """Return the names of mutations, each with the part of the cells with a value in which it is seen."""
-        return [f"{self.mutations[one]} {self.pair_counts.seen[one]:.1%}" for one in mutations]
+        return [f"{self.mutations[one]} {self.seen[one]:.1%}" for one in mutations]
+
+    @cached_property
+    def seen(self) -> NDArray[np.float64]:
+        """float64, shape (n,): part of the cells with a value in which each mutation is seen; 0 for none.
+
+        With evidence, those in which it is more likely than not, of those of which something is known.
+        """
+        values = observed_states(self.placed)
+        known = (values != MISSING).sum(axis=1)
+        return np.asarray(((values != 0) & (values != MISSING)).sum(axis=1) / np.maximum(known, 1))
 
     @property
     def descent(self) -> NDArray[np.float64]:
@@ -322,7 +333,7 @@ class CloneConsensus:
             self.cells.mixture,
             self.unplaced_mutations,
             len(self.unplaced.cells),
-            self.pair_counts.seen,
+            self.seen,
             self.open_mutations,
             self.cells.joint,
         )

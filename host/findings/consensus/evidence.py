@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -65,12 +64,6 @@ class PairCounts:
     both: NDArray[np.int64]
     only: NDArray[np.int64]
     neither: NDArray[np.int64]
-
-    @cached_property
-    def seen(self) -> NDArray[np.float64]:
-        """float64, shape (n,): part of the cells with a value in which each mutation is seen; 0 for none."""
-        seen, absent = self.both.diagonal(), self.neither.diagonal()
-        return np.asarray(seen / np.maximum(seen + absent, 1))
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
