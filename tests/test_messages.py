@@ -11,8 +11,9 @@ PAGE = (ROOT / "docs" / "messages.md").read_text("utf-8")
 
 PARTS = (
     "the log-likelihood",
-    "the log-likelihood has an effective sample size of … and an R-hat of …, "
-    "and probabilities of ancestors a standard error of …",
+    "the log-likelihood has an effective sample size of … and an R-hat of …",
+    ", and probabilities of ancestors a standard error of …",
+    "; the chains agree on the probabilities of ancestors",
     "; … of … uncertain pairs have fewer than … effective samples",
     ": --support full samples longer",
 )

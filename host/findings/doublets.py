@@ -40,6 +40,9 @@ _EVIDENT, _FACTOR = 8.0, 1.5
 _LEAST, _HALF = -700.0, 0.5
 """Lowest log-likelihood, and the number of doublets and of single cells that an estimate adds."""
 
+_QUANTILE = 1.645
+"""Standard deviations from the middle of a normal distribution to the ends of its central 90 %."""
+
 _FEWEST_SEEN = 0.5
 """Expected number of doublets of two branches below which none is seen."""
 
@@ -52,7 +55,7 @@ class DoubletsFinding(Finding):
         calls: probability of each cell of being one, and its likeliest pair of nodes.
         cells: names of the cells.
         labels: labels of the nodes.
-        origin: "given" or "learned".
+        origin: where the rate is from, such as given.
         better: the rate that explains the cells better, if they contradict the given one; None if not.
     """
 
@@ -109,13 +112,24 @@ class DoubletsFinding(Finding):
             for cell in self.likely.tolist()
         ]
         words = (
-            f"Rate of doublets: {calls.rate:.4g} ({self.origin}). {calls.expected:.1f} of {len(self.cells)} "
-            f"cells are expected to be doublets; {len(rows)} are more likely one than not.",
+            f"Rate of doublets: {calls.rate:.4g} ({self.origin}). {self._expected} {len(rows)} "
+            f"{'is' if len(rows) == 1 else 'are'} more likely one than not.",
             "A doublet of two cells of one lineage cannot be seen: its mutations are those of the cell with "
             f"more of them. Doublets of two branches are {calls.relevant_rate:.2%} of the cells.",
         )
         table = cut(("cell", "P(doublet)", "first node", "second node"), rows)
         return Section("Doublets", words, table, tuple(map(sentence, self.warnings)))
+
+    @property
+    def _expected(self) -> str:
+        """The expected number with its interval: cells are independent, given the tree and the rate."""
+        chances, cells = self.calls.probability, len(self.cells)
+        half = _QUANTILE * float(np.sqrt((chances * (1.0 - chances)).sum()))
+        low, high = max(0.0, self.calls.expected - half), min(float(cells), self.calls.expected + half)
+        return (
+            f"Given this rate and this tree, {self.calls.expected:.1f} of {cells} cells are expected to be "
+            f"doublets ({self.calls.expected / cells:.1%}; 90 %: {low:.0f} to {high:.0f} cells);"
+        )
 
     def columns(self) -> list[Column]:
         """Return the probability of being a doublet, and the nodes of the likeliest pair."""
@@ -171,10 +185,13 @@ def _make(draft: Draft) -> DoubletsFinding | None:
     best = draft.best
     if best.assignment.doublets is None:
         return None
-    origin = "learned" if "doublets" in (best.learned or {}) else "given"
-    given = origin == "given" and "doublets" not in draft.estimated
+    origin = "given"
+    if "doublets" in (best.learned or {}):
+        origin = "learned with the tree"
+    elif "doublets" in draft.estimated:
+        origin = "estimated from the matrix, by the best tree"
     calls, node = best.assignment.doublets, best.assignment.node
-    better = better_rate(calls, best.parents, node) if given else None
+    better = better_rate(calls, best.parents, node) if origin == "given" else None
     return DoubletsFinding(calls, best.cells, best.labels, origin, better)
 
 

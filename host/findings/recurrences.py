@@ -116,9 +116,10 @@ class Recurrences:
     def words(self) -> str:
         """The greatest gain, and the mutations with evidence, as a line of text."""
         names = [test.recurrence.mutation for test in self.tests]
-        parts = [f"the greatest gain by a recurrence: {self.best.recurrence.words}"]
-        if self.accepted:
-            parts.append(f"evidence for {', '.join(names[mutation] for mutation in self.accepted)}")
+        factor = f"log Bayes factor {self.best.log_bayes_factor:.2f}"
+        parts = [f"the greatest gain by a recurrence: {self.best.recurrence.words} ({factor})"]
+        evident = ", ".join(names[mutation] for mutation in self.accepted)
+        parts.append(f"evidence for {evident}" if evident else "no evidence for any mutation")
         alone = self.explained
         if alone:
             parts.append(f"no longer for {', '.join(names[mutation] for mutation in alone)}")

@@ -30,6 +30,19 @@ def test_expected_doublets_of_one_lineage_are_no_finding() -> None:
     assert not finding(0.0, 0.001).warnings
 
 
+def test_the_section_says_where_the_rate_is_from_and_how_sure_the_number_is() -> None:
+    """Of 100 cells, each a doublet with a probability of 0.16, 10 to 22 are: 16 ± 1.645 × 3.67."""
+    (first, _) = finding(0.05).section().words
+    assert first == (
+        "Rate of doublets: 0.1 (given). Given this rate and this tree, 16.0 of 100 cells are expected to be "
+        "doublets (16.0%; 90 %: 10 to 22 cells); 0 are more likely one than not."
+    )
+    matrix = simulate(60, 6, 0.01, 0.15, 0.05, seed=1, doublets=0.1).matrix
+    result = syclade.infer(matrix, doublets="learn", support="none", device="native")
+    found = next(one for one in result.findings if isinstance(one, DoubletsFinding))
+    assert "(estimated from the matrix, by the best tree)" in found.section().words[0]
+
+
 @pytest.mark.parametrize(
     ("true", "given", "words"),
     [

@@ -80,14 +80,15 @@ def _sureness(result: Result, clones: Sequence[DrawnClone]) -> str:
 
 
 def _order_words(consensus: CloneConsensus) -> str:
-    """Return which order of a clone and its parent is less sure than the clone itself, if any is."""
+    """Return the order of a clone and its parent that is less sure than the clone itself, if any is."""
     doubt = consensus.support - consensus.descent
     if not (doubt > _LESS).any():
         return ""
     clone = int(np.nanargmax(doubt))
     return (
-        f"; less sure is that clone {consensus.tree.parents[clone]} came before clone {clone}: "
-        f"{_percent(consensus.descent[clone])}"
+        f"; clone {consensus.tree.parents[clone]} came before clone {clone} in "
+        f"{_percent(consensus.descent[clone])} of the sampled trees, though "
+        f"{_percent(consensus.support[clone])} have clone {clone}"
     )
 
 

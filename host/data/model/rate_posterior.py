@@ -158,18 +158,22 @@ class RatePosterior(NamedTuple):
         """True if few of the trees count: they were sampled under rates that are too different."""
         return self.effective < _LEAST_EFFECTIVE
 
+    @property
+    def rates_under(self) -> dict[str, float]:
+        """The estimated rates that the trees were sampled under, by name."""
+        return {name: getattr(self.sampled_under, name) for name in self.intervals}
+
     def to_dict(self) -> JsonObject:
         """Return plain values for summary.json, with six digits."""
         rounded = {
             name: {key: float(f"{value:.6g}") for key, value in one._asdict().items()}
             for name, one in self.intervals.items()
         }
-        under = {name: getattr(self.sampled_under, name) for name in self.intervals}
         return {
             **rounded,
             "trees": self.trees,
             "worth": float(f"{self.effective:.6g}"),
-            "sampled_under": under,
+            "sampled_under": self.rates_under,
         }
 
 

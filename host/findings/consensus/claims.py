@@ -183,13 +183,17 @@ def _claims(found: CloneConsensus, claims: Iterable[Contradiction | Conflict]) -
     return [one.words(found.mutations, found.pair_counts) for one in claims]
 
 
+def _doublets(found: CloneConsensus, to: str = "") -> str:
+    """Return doublets as a cause to look for, with the option; nothing if the run had doublets already."""
+    return "" if found.cells.doublets is not None else f" {to}doublets ({flag_of('doublets', 'learn')}),"
+
+
 def _set_aside(found: CloneConsensus) -> list[str]:
     """Return a message for each mutation that claims which are kept back leave no place."""
     return [
         f"the consensus leaves out {one.mutation}, since cells contradict each of its places: "
-        f"{listed(one.claims)}; mutations that recur or are lost ({flag_of('recurrent', 'all')}), doublets "
-        f"({flag_of('doublets', 'learn')}), and values that are missing where the other mutation is seen, "
-        "look like this"
+        f"{listed(one.claims)}; mutations that recur or are lost ({flag_of('recurrent', 'all')}),"
+        f"{_doublets(found)} and values that are missing where the other mutation is seen, look like this"
         for one in found.set_aside
     ]
 
@@ -209,7 +213,7 @@ def _kept_back(found: CloneConsensus) -> list[str]:
     return [
         f"the consensus keeps back {counted(len(claims), 'claim', 'claims')} that most of the cells that "
         f"tell contradict: {listed(claims)}; mutations that recur or are lost "
-        f"({flag_of('recurrent', 'all')}), doublets ({flag_of('doublets', 'learn')}), and values that are "
+        f"({flag_of('recurrent', 'all')}),{_doublets(found)} and values that are "
         "missing where the other mutation is seen, look like this; "
         "these pairs are open in relations.tsv, and not each cell of a clone with such a pair has both",
         *unions,
@@ -237,8 +241,8 @@ def _contradicted(found: CloneConsensus) -> list[str]:
     return [
         f"{counted(len(claims), 'claim is', 'claims are')} contradicted by the cells: "
         f"{listed(claims)}; the model does not fit them: look for recurrent or lost "
-        f"mutations ({flag_of('recurrent', 'all')}), for doublets ({flag_of('doublets', 'learn')}), "
-        "or leave the mutation out (see relations.tsv)"
+        f"mutations ({flag_of('recurrent', 'all')}),{_doublets(found, 'for ')} or leave the mutation out "
+        "(see relations.tsv)"
     ]
 
 

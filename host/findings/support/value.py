@@ -18,7 +18,7 @@ from syclade.host.data.trees.newick import newick_of
 from syclade.host.data.trees.tree import children, node_labels
 from syclade.host.findings.finding import SURE
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
-from syclade.host.findings.support.rounds import error_of
+from syclade.host.findings.support.rounds import ERROR, error_of
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.files import tsv_text
@@ -204,10 +204,15 @@ class Support:
     def _shortage(self) -> str:
         sampled = self.sampled
         rough, measured = self.pairs.rough, len(self.pairs.sizes)
+        error = error_of(sampled)
         numbers = (
             f"the log-likelihood has an effective sample size of {sampled.ess:.0f} and an R-hat of "
-            f"{sampled.rhat:.3f}, and probabilities of ancestors a standard error of {error_of(sampled):.3f}"
+            f"{sampled.rhat:.3f}"
         )
+        if error > ERROR or math.isnan(error):
+            numbers += f", and probabilities of ancestors a standard error of {error:.3f}"
+        else:
+            numbers += "; the chains agree on the probabilities of ancestors"
         if rough:
             numbers += f"; {rough} of {measured} uncertain pairs have fewer than {ROUGH} effective samples"
         if self.interrupted:
@@ -231,9 +236,20 @@ class Support:
             "edges_unsure": self.unsure,
             "clades_sure": int((self._believed(self.clades) >= SURE).sum()),
             "transfer_sure": int((self.transfer >= SURE).sum()),
-            **({} if self.rates is None else {"rates": self.rates.to_dict()}),
+            **({} if self.rates is None else {"rates": self._rates(self.rates)}),
             **({} if self.dropout is None else {"dropout": self.dropout.to_dict()}),
         }
+
+    def _rates(self, rates: RatePosterior) -> JsonObject:
+        """Return the estimated rates as plain values for summary.json.
+
+        With a rate for each mutation, trees were sampled under these: then their mean is named.
+        """
+        if self.dropout is None or "fn_rate" not in rates.intervals:
+            return rates.to_dict()
+        mean = float(f"{self.dropout.of_seen.mean():.6g}")
+        under: JsonObject = {**rates.rates_under, "fn_rate": mean, "fn_rate_of_each": DROPOUT_FILE}
+        return {**rates.to_dict(), "sampled_under": under}
 
     @property
     def _left_out(self) -> JsonObject:

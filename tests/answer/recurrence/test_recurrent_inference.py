@@ -386,6 +386,9 @@ def test_rounds_clear_an_innocent_mutation() -> None:
     assert found.last_of(7)[1].is_evident
     assert found.explained == (8,)
     assert found.words.endswith("; no longer for M9")
+    factor = f"(log Bayes factor {found.best.log_bayes_factor:.2f}); "
+    assert f"{factor}evidence for M2, M8; " in found.words
+    assert replace(found, tests=found.tests[:1], accepted=()).words.endswith("; no evidence for any mutation")
     rows = list(csv.DictReader(io.StringIO(found.table()), delimiter="\t"))
     assert [row["accepted"] for row in rows if row["accepted"]] == [
         str(found.accepted.index(row) + 1) for row in sorted(found.accepted)

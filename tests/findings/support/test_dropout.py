@@ -27,6 +27,7 @@ from syclade.host.data.model.dropout import (
     within_limits,
 )
 from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.findings.consensus.cells import cells_on
@@ -72,6 +73,12 @@ def test_rates_that_differ_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.consensus is not None
     assert found.consensus.fn_rates is not None
     np.testing.assert_array_equal(found.consensus.fn_rates, dropout.fn_rates)
+    rates = RatePosterior({"fn_rate": RateInterval(0.17, 0.15, 0.19)}, 9, 9.0, Rates(FP, FN))
+    under = replace(found.support, rates=rates).to_dict()["rates"]["sampled_under"]  # type: ignore[call-overload,index]
+    assert under == {
+        "fn_rate": pytest.approx(dropout.fn_rates.mean(), rel=1e-5),
+        "fn_rate_of_each": "dropout.tsv",
+    }
 
 
 def test_one_rate_stays_one() -> None:
