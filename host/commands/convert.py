@@ -64,7 +64,7 @@ def command(
     matrix.cellNames for --names and --cell-names; with --evidence, also alternate.tsv and total.tsv, or
     log_odds.tsv, which --evidence reads from DIR again. With --to sc, it gets matrix.SC. With --to scistree2
     and --evidence likelihoods, it gets matrix.haploid, with probabilities. left_out.tsv lists what options
-    leave out.
+    leave out. matrix.mutations.tsv has columns about mutations, such as FREQ, which commands read again.
 
     With --to nhx, figtree or phylo, MATRIX is the folder of a result, of infer or consensus: DIR gets its
     tree of clones as tree.nhx, tree.nexus or tree.nwk, with support where other programs read it.
@@ -143,22 +143,27 @@ def _described(matrix: Matrix) -> JsonObject:
 
 def matrix_files(matrix: Matrix, to: str) -> dict[str, Content]:
     """Return the contents of the files of a matrix in a format, scite, sc or scistree2, by file name."""
+    from syclade.host.data.input.about import about_table
     from syclade.host.data.input.conversion import evidence_tables, scistree_text
     from syclade.host.data.input.matrix import format_matrix
     from syclade.host.data.trees.cells import default_cell_names
 
     cells = matrix.cells or default_cell_names(matrix.n_cells)
+    about = {}
+    if any(matrix.about.values()):
+        about["matrix.mutations.tsv"] = about_table(matrix.mutations, matrix.places, matrix.about)
     if to == "scistree2":
-        return {"matrix.haploid": scistree_text(matrix)}
+        return {"matrix.haploid": scistree_text(matrix), **about}
     if to == "sc":
         lines = ["\t".join(("cellIDxmutID", *matrix.mutations))]
         lines += ["\t".join((cell, *map(str, row))) for cell, row in zip(cells, matrix.values.T, strict=True)]
-        return {"matrix.SC": "\n".join(lines) + "\n"}
+        return {"matrix.SC": "\n".join(lines) + "\n", **about}
     return {
         "matrix.csv": format_matrix(matrix.values),
         "matrix.geneNames": "\n".join(matrix.mutations) + "\n",
         "matrix.cellNames": "\n".join(cells) + "\n",
         **evidence_tables(matrix),
+        **about,
     }
 
 
@@ -193,7 +198,8 @@ def join(
     DIR/metadata.tsv` (with --two homozygous if there are such genotypes). With --evidence reads or
     likelihoods, it gets what `convert --evidence` writes, for `infer DIR --evidence ...`. Mutations are the
     same if their positions and alleles are, or, where a file has none, their names. One that a file does not
-    have is missing in its cells.
+    have is missing in its cells. Columns about mutations, such as FREQ, are in matrix.mutations.tsv, which
+    commands read with the matrix; where files differ, it has all values.
     """
     from syclade.host.commands.progress import show_log
     from syclade.host.data.input.conversion import join, measured_by

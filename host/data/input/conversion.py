@@ -16,6 +16,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.about import joined_about
 from syclade.host.data.input.checks import MISSING
 from syclade.host.data.input.evidence import Evidence, Likelihoods, Reads
 from syclade.host.data.input.formats.folders import ALTERNATE, LOG_ODDS, TOTAL
@@ -204,7 +205,8 @@ def join(matrices: Sequence[Matrix], samples: Sequence[str]) -> Matrix:
 
     Mutations are the same if position and alleles are, or, where one of the matrices has none of these, if
     names are; they keep the order in which the files have them first. Different ones that share a name get
-    their places added. Cells are named ``SAMPLE:CELL``, and have their sample as a label, by which `infer`
+    their places added. Columns about mutations, such as FREQ, are kept; where the files differ, all values
+    are, with a warning. Cells are named ``SAMPLE:CELL``, and have their sample as a label, by which `infer`
     compares specimens.
 
     Args:
@@ -236,6 +238,10 @@ def join(matrices: Sequence[Matrix], samples: Sequence[str]) -> Matrix:
         [_spread(one.values, at, len(mutations), MISSING) for one, at in zip(matrices, rows, strict=True)],
         axis=1,
     )
+    renamed = [
+        {name: mutations[row] for name, row in zip(one.mutations, own.tolist(), strict=True)}
+        for one, own in zip(matrices, rows, strict=True)
+    ]
     names, labels = [], []
     for one, sample in zip(matrices, samples, strict=True):
         names += [f"{sample}:{cell}" for cell in one.cells or default_cell_names(one.n_cells)]
@@ -249,14 +255,7 @@ def join(matrices: Sequence[Matrix], samples: Sequence[str]) -> Matrix:
         labels={SAMPLE: tuple(labels)},
         says_homozygous=any(one.says_homozygous for one in matrices),
         places=places,
-        frequent=tuple(
-            dict.fromkeys(
-                mutations[row]
-                for one, own in zip(matrices, rows, strict=True)
-                for name, row in zip(one.mutations, own.tolist(), strict=True)
-                if name in one.frequent
-            )
-        ),
+        about=joined_about([one.about for one in matrices], renamed),
     )
 
 

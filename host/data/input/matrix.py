@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.about import About, frequent_in
 from syclade.host.data.input.evidence import Evidence
 from syclade.host.data.input.names import check_names, default_names, match_names, read_names
 from syclade.host.ground.errors import MatrixError
@@ -67,7 +68,7 @@ class Matrix:
         places: position and alleles of mutations, by their names, where the source has them apart from the
             names, such as 17:29663624:T/A.
         warnings: what the reader warned of, such as germline variants.
-        frequent: names of the mutations that the source has as frequent in the population.
+        about: columns of the source about its mutations, such as FREQ, their frequency in the population.
         says_homozygous: whether the source, or `two`, says that a 2 is a homozygous genotype. A matrix
             without names may have it for missing values.
     """
@@ -86,7 +87,12 @@ class Matrix:
     says_homozygous: bool = False
     places: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    frequent: tuple[str, ...] = ()
+    about: About = field(default_factory=dict)
+
+    @property
+    def frequent(self) -> tuple[str, ...]:
+        """Names of the mutations that the source has as frequent in the population."""
+        return frequent_in(self.about)
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -178,12 +184,13 @@ def with_names(matrix: Matrix, names: Names) -> Matrix:
     if names is None:
         return matrix
     mutations = _names_of(matrix.values.shape, names)
-    places = {
-        new: matrix.places[old]
-        for old, new in zip(matrix.mutations, mutations, strict=True)
-        if old in matrix.places
-    }
-    return replace(matrix, mutations=mutations, names_from=_file_of(names), places=places)
+    new_of = dict(zip(matrix.mutations, mutations, strict=True))
+    places, *columns = (
+        {new: texts[old] for old, new in new_of.items() if old in texts}
+        for texts in (matrix.places, *matrix.about.values())
+    )
+    about = dict(zip(matrix.about, columns, strict=True))
+    return replace(matrix, mutations=mutations, names_from=_file_of(names), places=places, about=about)
 
 
 def with_cell_names(matrix: Matrix, names: Names) -> Matrix:

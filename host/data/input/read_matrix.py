@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.data.input.about import read_about
 from syclade.host.data.input.checks import Limits, Marks, left_out_words, limited, warned
 from syclade.host.data.input.detect import HDF5, detect_folder, detect_format
 from syclade.host.data.input.formats import Format, Grid, ReadOptions, format_for
@@ -247,16 +248,26 @@ def _of_file(
         evidence=grid.evidence,
         labels=grid.labels,
         places=grid.places,
-        frequent=grid.frequent,
+        about=grid.about,
         says_homozygous=format != "scite" or options.two is not None,
     )
-    if format != "scite" or source.path is None:
+    if source.path is None:
         return matrix, grid.marks
-    if beside[0] and (found := read_name_file(source.path, grid.values.shape, "mutation")):
-        matrix = replace(matrix, names_from=found[0], mutations=found[1])
-    if beside[1] and (found := read_name_file(source.path, grid.values.shape, "cell")):
-        matrix = replace(matrix, cell_names_from=found[0], cells=found[1])
+    if format == "scite":
+        matrix = _with_names_beside(matrix, source.path, beside)
+    if not matrix.about and (about := read_about(source.path, matrix.mutations)):
+        matrix = replace(matrix, places=about[0] or matrix.places, about=about[1])
     return matrix, grid.marks
+
+
+def _with_names_beside(matrix: Matrix, path: Path, beside: tuple[bool, bool]) -> Matrix:
+    """Return a matrix with the names of the files beside it; arguments as for `_of_file`."""
+    shape = matrix.values.shape
+    if beside[0] and (found := read_name_file(path, shape, "mutation")):
+        matrix = replace(matrix, names_from=found[0], mutations=found[1])
+    if beside[1] and (found := read_name_file(path, shape, "cell")):
+        matrix = replace(matrix, cell_names_from=found[0], cells=found[1])
+    return matrix
 
 
 def _read_detected(source: Source, options: ReadOptions, strict: bool) -> tuple[str, Grid, str]:

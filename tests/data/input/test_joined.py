@@ -14,7 +14,7 @@ import syclade
 from syclade.host.commands.main import cli, main
 from syclade.host.data.input.conversion import join, measured_by
 from syclade.host.data.input.evidence import Reads
-from syclade.host.data.input.matrix import Matrix, matrix_from_array, with_cell_names
+from syclade.host.data.input.matrix import Matrix, matrix_from_array, with_cell_names, with_names
 from syclade.host.ground.errors import MatrixError, OptionError
 
 EARLY = matrix_from_array([[1, 0], [0, 2]], ["KIT", "NPM1"])
@@ -113,3 +113,73 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "syclade join" in capsys.readouterr().err
     with pytest.raises(OptionError, match="at least two"):
         CliRunner().invoke(cli, ["join", files[0], "--out", str(out)], catch_exceptions=False)
+
+
+def compass(path: Path, *rows: str) -> Path:
+    """Write a table of COMPASS with two cells."""
+    path.write_text("CHR,POS,REF,ALT,REGION,NAME,FREQ,c1,c2\n" + "".join(f"{row}\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def panels(tmp_path: Path) -> list[str]:
+    """Two panels with a variant that is frequent in one alone, one that is in both, and one of its own."""
+    one = (
+        "1,5,A,T,R1,NF1,0.0,20:0:0,9:9:1",
+        "2,7,C,G,R2,KIT,0.25,9:9:1,9:9:1",
+        "3,7,C,G,R3,RAS,0,9:9:1,9:0:0",
+    )
+    two = (
+        "1,5,A,T,R1,NF1,0.1,9:9:1,9:0:0",
+        "2,7,C,G,R2,KIT,0.250,9:9:1,9:9:1",
+        "9,1,A,C,,ABL,0.0,9:9:1,9:0:0",
+    )
+    return [str(compass(tmp_path / "p1.csv", *one)), str(compass(tmp_path / "p2.csv", *two))]
+
+
+@pytest.mark.parametrize("evidence", ["calls", "reads"])
+def test_columns_about_mutations_are_kept(
+    panels: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture, evidence: str
+) -> None:
+    out = tmp_path / "joined"
+    with caplog.at_level("INFO", "syclade.input"):
+        CliRunner().invoke(cli, ["join", *panels, "--evidence", evidence, "--out", str(out)])
+    words = "the files differ in FREQ of 1 mutation (NF1: 0.0, 0.1): all values are kept"
+    assert words in [record.getMessage() for record in caplog.records]
+    lines = (out / "matrix.mutations.tsv").read_text().splitlines()
+    assert lines == [
+        "mutation\tplace\tREGION\tFREQ",
+        "NF1\t1:5:A/T\tR1\t0.0|0.1",
+        "KIT\t2:7:C/G\tR2\t0.25",
+        "RAS\t3:7:C/G\tR3\t0",
+        "ABL\t9:1:A/C\t\t0.0",
+    ]
+    place = out / "matrix.SC" if evidence == "calls" else out
+    options: dict[str, Any] = {"two": "homozygous"} if evidence == "calls" else {}
+    again = syclade.read_matrix(place, evidence=evidence, **options)
+    assert again.frequent == ("NF1", "KIT")
+    assert again.places == {"NF1": "1:5:A/T", "KIT": "2:7:C/G", "RAS": "3:7:C/G", "ABL": "9:1:A/C"}
+    assert again.about["REGION"] == {"NF1": "R1", "KIT": "R2", "RAS": "R3"}
+    assert any(
+        "2 mutations are frequent in the population by FREQ (NF1, KIT)" in one for one in again.warnings
+    )
+    renamed = with_names(again, ["a", "b", "c", "d"])
+    assert renamed.frequent == ("a", "b")
+    assert renamed.about["REGION"] == {"a": "R1", "b": "R2", "c": "R3"}
+
+
+def test_tables_of_other_mutations_are_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "matrix.csv").write_text("1 0\n0 1\n")
+    (tmp_path / "matrix.mutations.tsv").write_text("mutation\tplace\tFREQ\nTP53\t\t0.5\n")
+    found = syclade.read_matrix(tmp_path / "matrix.csv")
+    assert not found.about
+    assert "none of the matrix's mutations is in this table: it is not used" in caplog.text
+
+
+def test_matrices_without_columns_have_no_table(tmp_path: Path) -> None:
+    for name in ("p1", "p2"):
+        (tmp_path / f"{name}.SC").write_text("cellIDxmutID\tA\tB\nc1\t1\t0\nc2\t0\t1\n")
+    CliRunner().invoke(
+        cli, ["join", *(str(tmp_path / f"p{at}.SC") for at in (1, 2)), "--out", str(tmp_path / "o")]
+    )
+    assert sorted(one.name for one in (tmp_path / "o").iterdir()) == ["matrix.SC", "metadata.tsv"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from syclade.host.data.input.about import About
 from syclade.host.data.input.checks import Marks
 from syclade.host.data.input.evidence import Evidence
 from syclade.host.data.input.names import check_names, distinct_names
@@ -130,7 +131,7 @@ class Grid:
         evidence: what is known of each entry besides its call; None if it was not requested.
         labels: labels of the cells by column; texts, empty for none.
         places: position and alleles of mutations, by their names.
-        frequent: names of the mutations that the file has as frequent in the population.
+        about: columns of the file about its mutations, such as their frequency in the population.
     """
 
     values: NDArray[np.uint8]
@@ -142,7 +143,7 @@ class Grid:
     evidence: Evidence | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
-    frequent: tuple[str, ...] = ()
+    about: About = field(default_factory=dict)
 
 
 def named_grid(

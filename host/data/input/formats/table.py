@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.about import FREQ
 from syclade.host.data.input.formats.counts import of_pair, second_table
 from syclade.host.data.input.formats.grid import (
     MISSING,
@@ -150,9 +151,8 @@ def _likely(table: Table, options: ReadOptions, coding: str, path: str, form: st
 logger = logging.getLogger("syclade.input")
 
 _PLACE = ("CHR", "POS", "REF", "ALT")
-_ABOUT = (*_PLACE, "REGION", "NAME", "FREQ")
-FREQUENT = 0.001
-"""Frequency in the population from which a variant is probably a germline one."""
+_KEPT = ("REGION", FREQ)
+_ABOUT = (*_PLACE, "NAME", *_KEPT)
 
 _NO_GENOTYPE = -1
 _READS = re.compile(r"([0-9]{1,9}):([0-9]{1,9})(?::([0-3]))?")
@@ -176,7 +176,7 @@ def read_compass(data: bytes, path: str, options: ReadOptions) -> Grid:
     columns = [column for column, name in enumerate(header) if name not in _ABOUT]
     cells = [header[column] for column in columns]
     names, places, entries = [], [], []
-    rows_frequent: list[int] = []
+    kept: dict[str, list[str]] = {name: [] for name in _KEPT if name in header}
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(header):
             raise MatrixError(
@@ -186,23 +186,19 @@ def read_compass(data: bytes, path: str, options: ReadOptions) -> Grid:
         if place:
             chrom, position, ref, alt = (row[column].strip() for column in place)
             places.append(f"{chrom}:{position}:{ref}/{alt}")
-        if "FREQ" in header and _frequency(row[header.index("FREQ")]) >= FREQUENT:
-            rows_frequent.append(len(names) - 1)
+        for name, texts in kept.items():
+            texts.append(row[header.index(name)].strip())
         entries.append([_entry(row[column], options, path, number) for column in columns])
     if not entries or not cells:
         missing = "cells" if entries else "rows of variants"
         raise MatrixError(f"the table has a header, but no {missing}", path=path, line=1)
     grid = _called(np.array(entries, np.int64), options, path).grid(names, cells, places)
     read = grid.mutations or ()
-    return replace(grid, frequent=tuple(read[row] for row in rows_frequent))
-
-
-def _frequency(text: str) -> float:
-    """Return a frequency in the population; 0 for a text that is no number."""
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
+    about = {
+        column: {name: text for name, text in zip(read, texts, strict=True) if text}
+        for column, texts in kept.items()
+    }
+    return replace(grid, about=about)
 
 
 def _called(entries: NDArray[np.int64], options: ReadOptions, path: str) -> Called:
