@@ -135,10 +135,10 @@ def p_value(expected_logs: NDArray[np.float64], found: NDArray[np.int64]) -> flo
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("mutations", "cells"), [(2, 6), (3, 6)])
-def test_chains_sample_the_posterior_with_shares(mutations: int, cells: int) -> None:
+@pytest.mark.parametrize(("mutations", "cells", "chains"), [(2, 6, 100), (3, 6, 50)])
+def test_chains_sample_the_posterior_with_shares(mutations: int, cells: int, chains: int) -> None:
     """The control is the posterior of cells at uniformly random nodes, which the visits reject."""
-    plan, found = small_plan(cells, mutations), visits(mutations, cells, 100, 30)
+    plan, found = small_plan(cells, mutations), visits(mutations, cells, chains, 30)
     assert p_value(log_posterior_weights(plan), found) > 0.005
     assert p_value(log_posterior_weights(plan, shares=False), found) < 1e-6
 

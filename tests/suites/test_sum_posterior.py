@@ -29,7 +29,7 @@ def check(target: Target, device: str, encoding: str, samples: int) -> Posterior
 @pytest.mark.parametrize(
     ("device", "encoding", "samples"),
     [
-        ("numpy", "auto", 3000),
+        pytest.param("numpy", "auto", 3000, marks=pytest.mark.verification),
         pytest.param("native", "preorder", 100_000, marks=pytest.mark.verification),
         pytest.param("cpu", "ancestor", 100_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
         pytest.param("cpu", "preorder", 50_000, marks=pytest.mark.sycl),

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's"
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.verification)]
 )
 def test_a_signal_loses_only_what_is_in_progress(tmp_path: Path, number: signal.Signals) -> None:
-    paths, out = write_cohort(tmp_path / "in", 24), tmp_path / "out"
+    paths, out = write_cohort(tmp_path / "in", 16), tmp_path / "out"
     words = ["batch", *map(str, paths), "--out", str(out), *OPTIONS]
     command = [sys.executable, "-c", f"{LISTENING}; {PROGRAM[2]}", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -46,7 +46,7 @@ def test_a_signal_loses_only_what_is_in_progress(tmp_path: Path, number: signal.
     assert process.returncode == 128 + number, messages
     assert "stopping without the matrices in progress" in messages
     states = [line["state"] for line in lines_of(out)]
-    assert 3 <= states.count("done") < 24
+    assert 3 <= states.count("done") < 16
     assert set(states) == {"done", "waiting"}
     for line in lines_of(out):
         assert (out / line["name"] / "summary.json").exists() == (line["state"] == "done")

@@ -118,7 +118,7 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
     return judge(target, sample_chain(target, choose_device(device), "auto", samples, seed=1, slots=512))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["max", "doublets", pytest.param("sum", marks=pytest.mark.verification)])
 @pytest.mark.parametrize(
     ("device", "samples", "mutations"),
     [
@@ -147,11 +147,20 @@ def test_targets_of_other_models_are_rejected() -> None:
     assert not free.steps.holds
 
 
-@pytest.mark.parametrize(("way", "samples"), [("max", 20_000), ("doublets", 75_000), ("sum", 20_000)])
-def test_the_chain_of_another_mutation_or_rate_does_not(way: str, samples: int) -> None:
+@pytest.mark.parametrize(
+    ("way", "samples", "less"),
+    [
+        ("max", 20_000, 0),
+        ("doublets", 20_000, 2**29),
+        pytest.param("doublets", 75_000, 2**28, marks=pytest.mark.verification),
+        pytest.param("sum", 20_000, 0, marks=pytest.mark.verification),
+    ],
+)
+def test_the_chain_of_another_mutation_or_rate_does_not(way: str, samples: int, less: int) -> None:
+    """Chains with doublets differ in their rate; the closer it is, the more samples show that."""
     target, changed = target_with(3, way), small_plan(3, way)
     settings = {**changed.score.defaults}
-    settings |= {"pair_share": settings["pair_share"] - 2**28} if way == "doublets" else {}
+    settings |= {"pair_share": settings["pair_share"] - less} if way == "doublets" else {}
     rates = changed if way == "doublets" else replace(changed, gamma=1.1)
     other = replace(rates, score=replace(changed.score, defaults=settings))
     visits = check(replace(target, plan=other), "native", samples).visits
@@ -194,7 +203,7 @@ def learned_target(plan: Plan) -> Target:
     return Target(plan, own, starts, posterior, transitions, jump_imbalance(plan), spectrum)
 
 
-@pytest.fixture(scope="module", params=POINTS)
+@pytest.fixture(scope="module", params=["max", pytest.param("doublets", marks=pytest.mark.verification)])
 def joint(request: pytest.FixtureRequest) -> tuple[str, Target]:
     return request.param, learned_target(learned_plan(request.param))
 

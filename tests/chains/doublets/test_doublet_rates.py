@@ -16,7 +16,7 @@ QUICK = {3: "native", 4: QUICKEST}
 """Devices that have a precompiled kernel for the rates that chains of so many mutations learn here."""
 
 
-@pytest.fixture(scope="module", params=[3, 4])
+@pytest.fixture(scope="module", params=[3, pytest.param(4, marks=pytest.mark.verification)])
 def target(request: pytest.FixtureRequest) -> Target:
     return make_target(small_plan(request.param, 1.0, doublets=0.3, learn=True))
 

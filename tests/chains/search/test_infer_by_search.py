@@ -84,7 +84,7 @@ def test_another_method_is_refused() -> None:
     [
         ("cpu", 1),
         ("cpu", 3),
-        ("numpy", 3),
+        pytest.param("numpy", 3, marks=pytest.mark.verification),
         pytest.param("fpga-emu", 3, marks=pytest.mark.verification),
         pytest.param("fpga-emu", 1, marks=pytest.mark.verification),
         pytest.param("numpy", 1, marks=pytest.mark.verification),
