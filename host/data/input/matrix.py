@@ -30,6 +30,10 @@ ALLOWED = (0, 1, 2, 3)
 MEANING = "0 (not observed), 1 (mutation), 2 (homozygous mutation) or 3 (missing)"
 
 
+_HASHED = 2**17
+"""Entries whose text is made at once for the digest, which fit into the cache of a processor."""
+
+
 class LeftOut(NamedTuple):
     """A mutation or cell of a file that an option has left out of the matrix.
 
@@ -125,7 +129,9 @@ class Matrix:
 
         It is independent of the format of the file.
         """
-        digest = hashlib.sha256(_text_of(self.values).data)
+        digest = hashlib.sha256()
+        for first in range(0, self.n_mutations, step := max(1, _HASHED // self.n_cells)):
+            digest.update(_text_of(self.values[first : first + step]).data)
         if self.evidence is not None:
             digest.update(self.evidence.sha256.encode())
         return digest.hexdigest()

@@ -6,14 +6,23 @@ Arrays over all nodes and all cells of a large matrix fit into no cache of a pro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.trees.tree import preorder
 
-__all__ = ["Walk", "blocks_of", "column_counts", "counts_on_paths", "first_best", "value_counts", "walk_of"]
+__all__ = [
+    "Walk",
+    "blocks_of",
+    "column_counts",
+    "counts_on_paths",
+    "distinct_rows",
+    "first_best",
+    "value_counts",
+    "walk_of",
+]
 
 _ENTRIES, _LEAST, _MOST = 2**20, 64, 1024
 """Entries of a block, and its least and most columns."""
@@ -21,8 +30,13 @@ _ENTRIES, _LEAST, _MOST = 2**20, 64, 1024
 _PIECE = 2**16
 """Values of which indices are made at once."""
 
+_FEW_KINDS = 8
+
 _ROWS = 255
 """Rows whose sum of flags fits into a byte."""
+
+
+AnyNumber = TypeVar("AnyNumber", bound=np.integer[Any])
 
 
 class Walk(NamedTuple):
@@ -98,7 +112,7 @@ def column_counts(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
 def value_counts(values: NDArray[np.uint8], kinds: int) -> NDArray[np.int64]:
     """Return how often each value occurs: int64, shape (kinds,).
 
-    `bincount` makes an index of 8 bytes of each value, so it gets some at a time.
+    `bincount` makes an index of 8 bytes of each value, so it gets some at a time, and few kinds are compared.
 
     Args:
         values: uint8, C-contiguous; below `kinds`.
@@ -107,5 +121,30 @@ def value_counts(values: NDArray[np.uint8], kinds: int) -> NDArray[np.int64]:
     counts = np.zeros(kinds, dtype=np.int64)
     flat = values.reshape(-1)
     for first in range(0, flat.size, _PIECE):
-        counts += np.bincount(flat[first : first + _PIECE], minlength=kinds)
+        piece = flat[first : first + _PIECE]
+        if kinds <= _FEW_KINDS:
+            counts += [np.count_nonzero(piece == kind) for kind in range(kinds)]
+        else:
+            counts += np.bincount(piece, minlength=kinds)
     return counts
+
+
+def distinct_rows(
+    rows: NDArray[AnyNumber],
+) -> tuple[NDArray[AnyNumber], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct rows in the order of their bytes, that of each row, and the number of each.
+
+    As bytes, rows are compared ten times as fast as by numpy's `axis`, which compares number by number.
+
+    Args:
+        rows: numbers of which equal ones have equal bytes, C-contiguous, shape (rows, columns), one of each
+            at least.
+
+    Returns:
+        The distinct rows; int64, shape (rows,); int64, shape (distinct rows,).
+    """
+    kinds, kind_of, counts = np.unique(
+        rows.view(f"V{rows.shape[1] * rows.itemsize}").reshape(-1), return_inverse=True, return_counts=True
+    )
+    # The inverse is two-dimensional in numpy 2.0.
+    return kinds.view(rows.dtype).reshape(len(kinds), -1), kind_of.reshape(-1), counts

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.formats.grid import of_sasc
 from syclade.host.data.input.names import default_names
 from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
+from syclade.host.data.model.paths import distinct_rows
 from syclade.host.ground.errors import MatrixError, OptionError, RatesError
 from syclade.host.ground.options import Options, checked, flag_of
 from syclade.host.ground.supported import check_together
@@ -270,12 +271,8 @@ def distinct_columns(matrix: Matrix, rates: ObservationModel) -> Columns:
     )
     if key not in known:
         columns = np.ascontiguousarray(scored_values(matrix, rates).T)
-        # As bytes, columns are compared ten times as fast as by `axis`, which compares field by field.
-        kinds, column_of, multiplicity = np.unique(
-            columns.view(f"V{columns.shape[1]}").reshape(-1), return_inverse=True, return_counts=True
-        )
-        values = kinds.view(np.uint8).reshape(len(kinds), -1).T
-        found = Columns(values, column_of.reshape(-1).astype(np.int32), multiplicity.astype(np.int64))
+        values, column_of, multiplicity = distinct_rows(columns)
+        found = Columns(values.T, column_of.astype(np.int32), multiplicity.astype(np.int64))
         for array in found:
             array.setflags(write=False)
         known[key] = found

@@ -20,7 +20,7 @@ from syclade.host.data.model.doublets import best_pairs
 from syclade.host.data.model.dropout import mutation_weights
 from syclade.host.data.model.levels import Levels, misfit_bounds
 from syclade.host.data.model.likelihood import presence, scores_of_counts
-from syclade.host.data.model.paths import blocks_of, column_counts, first_best
+from syclade.host.data.model.paths import blocks_of, column_counts, distinct_rows, first_best
 from syclade.host.data.model.rates import (
     MISSING,
     ObservationModel,
@@ -344,15 +344,15 @@ def _tails(
         fp, false = 1.0 - fp, absent - false
     fp = min(fp, _LARGEST_FP)
     weights = np.log([fn / (1.0 - fn), fp / (1.0 - fp)])
-    kinds, kind_of = np.unique(np.stack((present, missed, absent, false)), axis=1, return_inverse=True)
+    kinds, kind_of, _ = distinct_rows(np.stack((present, missed, absent, false), axis=1))
     of_missed = cache(lambda count: _binomial(count, fn, logs))
     of_false = cache(lambda count: np.append(np.cumsum(_binomial(count, fp, logs)[::-1])[::-1], 0.0))
-    tails = np.empty(kinds.shape[1])
-    for at, (n1, k1, n0, k0) in enumerate(kinds.T.tolist()):
+    tails = np.empty(len(kinds))
+    for at, (n1, k1, n0, k0) in enumerate(kinds.tolist()):
         sums = weights[0] * (k1 - np.arange(n1 + 1)) + weights[1] * k0
         fewest = np.ceil((sums + _TIE) / weights[1]).clip(0.0, n0 + 1.0)  # false ones beside so many missed
         tails[at] = min(1.0, (of_missed(n1) * of_false(n0)[fewest.astype(np.int64)]).sum())
-    return np.asarray(tails[kind_of.ravel()])
+    return np.asarray(tails[kind_of])
 
 
 def _binomial(n: int, p: float, logs: NDArray[np.float64]) -> NDArray[np.float64]:

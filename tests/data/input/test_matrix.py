@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 import time
@@ -12,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import syclade
+from syclade.host.data.input import matrix as matrix_module
+from syclade.host.data.input.formats import plain
 from syclade.host.data.input.formats.plain import values_of
 from syclade.host.data.input.matrix import format_matrix, matrix_from_array, with_names
 from syclade.host.data.input.names import read_names
@@ -49,6 +52,18 @@ def test_a_spoilt_matrix_is_read_or_refused(data: st.DataObject, blank: str, row
     else:
         assert valid
         assert found == [list(map(int, line)) for line in expected]
+
+
+def test_large_matrices_are_read_and_hashed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(1).integers(0, 4, (11, 5), dtype=np.uint8)
+    text = format_matrix(values)
+    monkeypatch.setattr(plain, "_BLOCK_BYTES", 35)
+    monkeypatch.setattr(matrix_module, "_HASHED", 12)
+    for data in (text, text.rstrip(), text.replace(" ", "\t")):
+        assert np.array_equal(values_of(data.encode(), "file"), values)
+    with pytest.raises(MatrixError, match=r"'7' \(row 11, cell 5\)"):
+        values_of(f"{text[:-2]}7".encode(), "file")
+    assert matrix_from_array(values).sha256 == hashlib.sha256(text.encode()).hexdigest()
 
 
 def refused(path: Path, **names: Any) -> MatrixError:

@@ -15,6 +15,7 @@ from syclade.host.data.model.paths import (
     blocks_of,
     column_counts,
     counts_on_paths,
+    distinct_rows,
     first_best,
     value_counts,
     walk_of,
@@ -83,7 +84,16 @@ def test_counts_of_columns_and_values(rows: int) -> None:
     values = np.random.default_rng(rows).integers(0, 4, (rows, 301), dtype=np.uint8)
     values[:, 0] = 1
     assert column_counts(values == 1).tolist() == (values == 1).sum(axis=0).tolist()
-    assert value_counts(values, 5).tolist() == [int((values == one).sum()) for one in range(5)]
+    for kinds in (5, 20):
+        assert value_counts(values, kinds).tolist() == [int((values == one).sum()) for one in range(kinds)]
+
+
+def test_distinct_rows_of_any_numbers() -> None:
+    rows = np.random.default_rng(3).integers(-1, 2, (50, 3))
+    kinds, kind_of, counts = distinct_rows(rows)
+    assert sorted(kinds.tolist()) == np.unique(rows, axis=0).tolist()
+    assert np.array_equal(kinds[kind_of], rows)
+    assert counts.tolist() == np.bincount(kind_of).tolist()
 
 
 @pytest.mark.parametrize("shape", [(1, 9), (3, 200), (40, 1)])

@@ -171,6 +171,9 @@ _KIND[[ord(char) for char in " \t\v\f"]] = _BLANK
 _KIND[[ord(str(value)) for value in ALLOWED]] = _VALUE
 _KIND[ord("\n")] = _NEWLINE
 
+_BLOCK_BYTES = 2**18
+"""Bytes that are read at once, which fit into the cache of a processor."""
+
 # Not \S: no-break spaces and similar characters do not separate values.
 _FIELD = re.compile(r"[^ \t\v\f]+")
 _SYMBOLS = frozenset(str(value) for value in ALLOWED)
@@ -249,16 +252,21 @@ def _parse_even(text: bytes) -> NDArray[np.uint8] | None:
     Most files are so, and each of their values is two bytes.
     """
     length = text.find(b"\n") + 1 or len(text) + 1
+    rows, rest = divmod(len(text) + 1, length)
     separator = text[1:2]
-    if length % 2 or (len(text) + 1) % length or separator not in (b" ", b"\t", b"\n", b""):
+    if length % 2 or rest or separator not in (b" ", b"\t", b"\n", b""):
         return None
-    pairs = np.frombuffer(text + b"\n", "<u2").reshape(-1, length // 2)
-    last = pairs[:, -1] ^ np.uint16(ord("\n") << 8 | ord("0"))
-    others = pairs[:, :-1] ^ np.uint16(ord(separator or b" ") << 8 | ord("0"))
-    if max(int(last.max()), int(others.max(initial=0))) > max(ALLOWED):
-        return None
-    values = np.empty(pairs.shape, np.uint8)
-    values[:, :-1], values[:, -1] = others, last
+    ends = np.full(length // 2, ord(separator or b" ") << 8 | ord("0"), "<u2")  # what 0 is, at each place
+    ends[-1] = ord("\n") << 8 | ord("0")
+    values = np.empty((rows, length // 2), np.uint8)
+    block = max(1, _BLOCK_BYTES // length)
+    for first in range(0, rows, block):
+        part = text[first * length : (first + block) * length]
+        part = part if len(part) % 2 == 0 else part + b"\n"  # the last line has no end
+        numbers = np.frombuffer(part, "<u2").reshape(-1, length // 2) ^ ends
+        if numbers.max() > max(ALLOWED):
+            return None
+        values[first : first + block] = numbers
     return values
 
 
