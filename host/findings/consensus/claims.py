@@ -1,11 +1,11 @@
-"""Warnings of a consensus: claims that its cells, or the most likely tree, contradict, and unequal cells.
+"""Claims of a consensus that samples, cells, or the most likely tree contradict; and unequal cells.
 
 Cells are unequal if some miss far more mutations than others, beside cells simulated with equal rates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,15 +15,18 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.evidence import CLAIMED, Conflict, Contradiction
+from syclade.host.findings.consensus.relations import Relations
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import counted, listed
+from syclade.host.ground.values import JsonObject, counted, listed
 
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
 
 __all__ = [
+    "Improbable",
     "Spread",
     "claim_warnings",
+    "improbable_claims",
     "quality_warnings",
     "spread_of_dropout",
 ]
@@ -38,6 +41,56 @@ _FEWEST_CELLS, _MOST_CELLS, _WORK = 50, 2000, 2**20
 """Fewest and most cells that are compared, and most products of mutations, clones and cells."""
 
 _TINY = 1e-9
+
+
+class Improbable(NamedTuple):
+    """A claim of a consensus that fewer than half of the samples share; others would not hold without it.
+
+    Attributes:
+        first, second: rows of the mutations; of an order, the earlier one first.
+        relation: before or apart.
+        probability: share of the samples in which it holds.
+    """
+
+    first: int
+    second: int
+    relation: str
+    probability: float
+
+    def words(self, mutations: Sequence[str]) -> str:
+        """Return the claim with its probability as text."""
+        first, second = mutations[self.first], mutations[self.second]
+        relation = {"apart": "apart from"}.get(self.relation, self.relation)
+        return f"{first} {relation} {second} ({self.probability:.2f})"
+
+    def to_dict(self, mutations: Sequence[str]) -> JsonObject:
+        """Return plain values for JSON, with the names of the mutations."""
+        return self._asdict() | {"first": mutations[self.first], "second": mutations[self.second]}
+
+
+def improbable_claims(
+    tree: CloneTree, relations: Relations, unobserved: NDArray[np.bool_] | None = None
+) -> list[Improbable]:
+    """Return the claims of a clone tree that fewer than half of the samples share, the least probable first.
+
+    Args:
+        tree: the clone tree.
+        relations: counts of the relations in the samples.
+        unobserved: bool, shape (n, n): pairs of which the tree claims nothing; None if there are none.
+    """
+    found = []
+    for relation, claimed, share in (
+        ("before", tree.before, relations.before),
+        ("apart", np.triu(tree.apart), relations.apart),
+    ):
+        few = claimed & (share < 0.5)
+        if unobserved is not None:
+            few &= ~unobserved
+        found += [
+            Improbable(first, second, relation, float(share[first, second]))
+            for first, second in np.argwhere(few).tolist()
+        ]
+    return sorted(found, key=lambda one: one.probability)
 
 
 class Spread(NamedTuple):

@@ -16,7 +16,14 @@ from syclade.host.data.model.rates import MISSING, ObservationModel, Rates
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
-from syclade.host.findings.consensus.claims import Spread, claim_warnings, quality_warnings, spread_of_dropout
+from syclade.host.findings.consensus.claims import (
+    Improbable,
+    Spread,
+    claim_warnings,
+    improbable_claims,
+    quality_warnings,
+    spread_of_dropout,
+)
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, spaced_trees
 from syclade.host.findings.consensus.evidence import (
     Conflict,
@@ -43,7 +50,7 @@ from syclade.host.findings.inputs import rate_text
 from syclade.host.findings.unplaced import CONTRADICTED, UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
-from syclade.host.ground.values import JsonObject, counted, part_of, short_repr
+from syclade.host.ground.values import JsonObject, counted, listed, part_of, short_repr
 
 __all__ = ["FILES", "SEEDING_TREES", "CloneConsensus", "SetAside"]
 
@@ -220,6 +227,11 @@ class CloneConsensus:
         nothing = self.unobserved
         return [one for one in found if nothing is None or not nothing[one.first, one.second]]
 
+    @cached_property
+    def improbable(self) -> list[Improbable]:
+        """Claims that fewer than half of the samples share, the least probable first."""
+        return improbable_claims(self.tree, self.relations, self.unobserved)
+
     @property
     def warnings(self) -> list[str]:
         """Messages: claims that something contradicts, and cells that differ in dropout."""
@@ -249,6 +261,15 @@ class CloneConsensus:
             f"{part_of(misfits, len(self.cell_names), 'cell fits', 'cells fit')} none of them, and "
             f"{self.cells.sure_words}"
         ]
+        if few := [one.words(self.mutations) for one in self.improbable]:
+            claims = np.triu(self.tree.before | self.tree.before.T | self.tree.apart)
+            if self.unobserved is not None:
+                claims &= ~self.unobserved
+            of_all = part_of(len(few), int(claims.sum()), "claim", "claims")
+            lines.append(
+                f"{of_all} on pairs of mutations, which others imply, {'has' if len(few) == 1 else 'have'} a "
+                f"probability below 0.5: {listed(few, 3)}"
+            )
         for name, one in (self.truth or {}).items():
             precision, recall = (rate_text(one.rates[rate]) for rate in ("precision", "recall"))
             lines.append(f"its {name:9}  precision {precision}  recall {recall}")
@@ -379,6 +400,7 @@ class CloneConsensus:
             "misfits": self.misfits,
             "contradicted": [one.to_dict(self.mutations) for one in self.contradictions],
             "conflicts": [one.to_dict(self.mutations) for one in self.conflicts],
+            "improbable": [one.to_dict(self.mutations) for one in self.improbable],
             **(
                 {"kept_back": [one.to_dict(self.mutations) for one in self.kept_back]}
                 if self.kept_back

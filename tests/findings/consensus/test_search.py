@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syclade.host.findings.consensus.claims import improbable_claims
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
 from syclade.host.findings.consensus.find_consensus import consensus_tree
 from syclade.host.findings.consensus.relations import count_relations
@@ -46,6 +47,27 @@ def test_the_gain_is_the_expected_one(tree: CloneTree, seed: int, before: float,
             if x < y and tree.apart[x, y]:
                 gain += np.mean([one.apart[x, y] for one in samples]) - apart
     assert gain_of(tree, gains_at(n, seed, before, apart)) / 15_000 == pytest.approx(gain, abs=1e-9)
+
+
+@given(clone_trees(6), st.integers(0, 999), st.booleans())
+def test_improbable_claims_are_those_of_fewer_than_half_of_the_samples(
+    tree: CloneTree, seed: int, none_tells: bool
+) -> None:
+    n = len(tree.clone_of)
+    trees = samples_of(n, 15, seed)
+    samples = [clone_tree_of(one) for one in trees]
+    unobserved = np.zeros((n, n), dtype=bool)
+    unobserved[0] = unobserved[:, 0] = none_tells
+    expected = {}
+    for x in range(n):
+        for y in range(n):
+            for name in ("before", "apart") if x < y else ("before",):
+                share = np.mean([getattr(one, name)[x, y] for one in samples])
+                if getattr(tree, name)[x, y] and share < 0.5 and not (none_tells and 0 in (x, y)):
+                    expected[name, x, y] = share
+    found = improbable_claims(tree, count_relations(lambda: [trees]), unobserved if none_tells else None)
+    assert {(one.relation, one.first, one.second): one.probability for one in found} == expected
+    assert [one.probability for one in found] == sorted(expected.values())
 
 
 @given(clone_trees(), st.integers(0, 999), THRESHOLDS, THRESHOLDS)
