@@ -105,6 +105,7 @@ MODULES = {
     "host.chains.search.find_tree": "searches",
     "host.chains.search.shared": "several places",
     "host.findings.kinds": "trees",
+    "host.findings.support.of_samples": "support",
     "host.findings.support.plan": "support",
     "host.findings.support.stage": "support",
     "host.findings.support.value": "support",

@@ -160,6 +160,7 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     if context.stop.wanted:
         draft.stop(SUPPORT_STAGE)
         return
+    from syclade.host.findings.support.of_samples import without_kept_back
     from syclade.host.findings.support.stage import Run, add_support
 
     best = request.plan.problem.from_nats(draft.best.log_likelihood)
@@ -185,7 +186,7 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     with draft.timed("consensus"):
         _add_consensus(draft, support.sampled, rates, request, fn_rates)
     if (tree := draft.get(ConsensusFinding)) is not None and (doubtful := tree.consensus.kept_back_mutations):
-        draft.add(replace(found, support=replace(support, kept_back=doubtful)))
+        draft.add(replace(found, support=without_kept_back(support, draft.best.parents, doubtful)))
 
 
 def _add_genotypes(draft: Draft, specimens: OfSpecimens | None) -> None:

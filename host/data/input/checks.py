@@ -208,28 +208,40 @@ _VARIANT = re.compile(r"(?:chr)?[0-9XYM]{1,2}[:_]\d+\b.*|.*\b[pc]\.[A-Z*_\d].*",
 _FEWEST_NAMES = 3
 
 
-def warned(matrix: Matrix) -> Matrix:
-    """Return a matrix with what is suspicious of it, which is logged: exchanged axes, germline variants."""
-    exchanged = _exchange_warnings(matrix)
-    if not exchanged and _MANY * matrix.n_cells <= matrix.n_mutations and (2 <= matrix.n_cells < _MOST_CELLS):
-        logger.info(
-            "%s: %s mutations of %s cells: if its rows are cells, rows and columns are exchanged",
-            matrix.source, matrix.n_mutations, matrix.n_cells,
-        )  # fmt: skip
-    found = [*exchanged, *_entry_warnings(matrix)]
+def warned(matrix: Matrix, *, names_axes: bool = False) -> Matrix:
+    """Return a matrix with what is suspicious of it, which is logged: exchanged axes, germline variants.
+
+    Args:
+        matrix: the matrix.
+        names_axes: whether its format says which are mutations and which are cells, as VCF does.
+    """
+    strange = _name_warnings(matrix, names_axes)
+    if not strange and _MANY * matrix.n_cells <= matrix.n_mutations and (2 <= matrix.n_cells < _MOST_CELLS):
+        words = (
+            "%s: %s mutations of %s cells: each has to be a single cell, and so few leave most orders open"
+            if names_axes
+            else "%s: %s mutations of %s cells: if its rows are cells, rows and columns are exchanged"
+        )
+        logger.info(words, matrix.source, matrix.n_mutations, matrix.n_cells)
+    found = [*strange, *_entry_warnings(matrix)]
     for words in found:
         logger.warning("%s", words)
     return replace(matrix, warnings=(*matrix.warnings, *found)) if found else matrix
 
 
-def _exchange_warnings(matrix: Matrix) -> list[str]:
-    """Return a warning if names of rows look like cells, or names of columns like mutations."""
+def _name_warnings(matrix: Matrix, names_axes: bool) -> list[str]:
+    """Return a warning if names of mutations look like cells, or names of cells like mutations."""
     rows = _share_of(_BARCODE, matrix.mutations) > 0.5
     columns = _share_of(_VARIANT, matrix.cells or ()) > 0.5
     if not rows and not columns:
         return []
     name = matrix.mutations[0] if rows else (matrix.cells or ("",))[0]
     looks, read = ("cell", "mutations") if rows else ("mutation", "cells")
+    if names_axes:
+        return [
+            f"{matrix.source}: {name} looks like the name of a {looks}, and is that of one of the {read}: "
+            "check the names in the file"
+        ]
     return [
         f"{matrix.source}: rows and columns may be exchanged: {name} looks like the name of a {looks}, "
         f"and is read as one of the {read}"

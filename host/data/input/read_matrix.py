@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from syclade.host.data.input.about import read_about
 from syclade.host.data.input.checks import Limits, Marks, left_out_words, limited, warned
 from syclade.host.data.input.detect import HDF5, detect_folder, detect_format
-from syclade.host.data.input.formats import Format, Grid, ReadOptions, format_for
+from syclade.host.data.input.formats import FORMATS, Format, Grid, ReadOptions, format_for
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
 from syclade.host.data.input.names import default_names, names_of_list, read_name_file
@@ -154,12 +154,12 @@ def read_matrix(
         checked("max_missing_mutation", max_missing_mutation),
         checked("max_missing_cell", max_missing_cell),
     )
-    marks = Marks()
+    marks, names_axes = Marks(), False
     if isinstance(source, Matrix):
         matrix = _of_matrix(source, format, options)
     elif isinstance(source, (str, os.PathLike)) or callable(getattr(source, "read", None)):
         wanted = (beside and names is None, beside and cell_names is None)
-        matrix, marks = _of_file(source, format, options, strict, wanted)
+        matrix, marks, names_axes = _of_file(source, format, options, strict, wanted)
     else:
         matrix, marks = _of_object(source, format, options)
     if options.evidence != "calls" and (
@@ -170,7 +170,7 @@ def read_matrix(
     matrix = limited(whole, limits, marks)
     if out := matrix.left_out[len(whole.left_out) :]:
         logger.warning("left out: %s", left_out_words(out))
-    return matrix if isinstance(source, Matrix) else warned(matrix)
+    return matrix if isinstance(source, Matrix) else warned(matrix, names_axes=names_axes)
 
 
 def _of_matrix(matrix: Matrix, format: str, options: ReadOptions) -> Matrix:
@@ -219,8 +219,8 @@ def _of_file(
     options: ReadOptions,
     strict: bool,
     beside: tuple[bool, bool],
-) -> tuple[Matrix, Marks]:
-    """Read a file, folder or stream, and the marks that it has.
+) -> tuple[Matrix, Marks, bool]:
+    """Read a file, folder or stream, the marks that it has, and whether its format names its axes.
 
     Args:
         file, format, options, strict: as for `read_matrix`.
@@ -251,13 +251,14 @@ def _of_file(
         about=grid.about,
         says_homozygous=format != "scite" or options.two is not None,
     )
+    names_axes = FORMATS[format].names_axes
     if source.path is None:
-        return matrix, grid.marks
+        return matrix, grid.marks, names_axes
     if format == "scite":
         matrix = _with_names_beside(matrix, source.path, beside)
     if not matrix.about and (about := read_about(source.path, matrix.mutations)):
         matrix = replace(matrix, places=about[0] or matrix.places, about=about[1])
-    return matrix, grid.marks
+    return matrix, grid.marks, names_axes
 
 
 def _with_names_beside(matrix: Matrix, path: Path, beside: tuple[bool, bool]) -> Matrix:

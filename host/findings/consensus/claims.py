@@ -210,14 +210,31 @@ _FOR = "publish the consensus"
 
 
 def claim_warnings(found: CloneConsensus) -> list[str]:
-    """Return messages: claims that are kept back or that the cells or the most likely tree contradict."""
-    return [
-        *_set_aside(found),
-        *_kept_back(found),
-        *_unobserved(found),
-        *_contradicted(found),
-        *_of_likely_tree(found),
-    ]
+    """Return messages: claims that are kept back or that the cells or the most likely tree contradict.
+
+    Options that look for a cause are in the first message that names it.
+    """
+    return _named_once(
+        [
+            *_set_aside(found),
+            *_kept_back(found),
+            *_unobserved(found),
+            *_contradicted(found),
+            *_of_likely_tree(found),
+        ]
+    )
+
+
+def _named_once(messages: list[str]) -> list[str]:
+    """Return messages in which an option in brackets is left out where an earlier one has it."""
+    options = [f" ({flag_of('recurrent', 'all')})", f" ({flag_of('doublets', 'learn')})"]
+    found: list[str] = []
+    for message in messages:
+        for option in options:
+            if any(option in earlier for earlier in messages[: len(found)]):
+                message = message.replace(option, "")
+        found.append(message)
+    return found
 
 
 def quality_warnings(spread: Spread | None) -> list[str]:

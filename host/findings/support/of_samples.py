@@ -34,7 +34,7 @@ from syclade.host.findings.consensus.relations import SharedTrees, count_unsepar
 from syclade.host.findings.support.plan import SupportPlan
 from syclade.host.findings.support.rounds import Judged
 from syclade.host.findings.support.value import Support
-from syclade.host.findings.unplaced import Unplaced
+from syclade.host.findings.unplaced import CONTRADICTED, Unplaced
 from syclade.host.ground.options.types import SHARED_DROPOUT
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ __all__ = [
     "doublet_shares",
     "rates_of_states",
     "support_by",
+    "without_kept_back",
 ]
 
 
@@ -120,6 +121,27 @@ def support_by(
         missed=counts,
         doublets=calls,
     )
+
+
+def without_kept_back(support: Support, parents: NDArray[np.int32], rows: tuple[int, ...]) -> Support:
+    """Return support in which mutations of claims that are kept back do not count for the clades of others.
+
+    A mutation whose place is not believed would else make each clade that has it, or that it could be in,
+    another one.
+
+    Args:
+        support: the support.
+        parents: int32, shape (n + 1,): the tree.
+        rows: these mutations.
+    """
+    aside = support.unplaced.joined(dict.fromkeys(set(rows) - set(support.unplaced.mutations), CONTRADICTED))
+    placed = aside.placed_mutations(len(parents) - 1)
+    clades, transfer = support.clades.copy(), support.transfer.copy()
+    if placed.size:
+        best, some = aside.of_tree(parents), aside.of_trees(support.trees)
+        clades[placed] = clade_support(best, lambda: [some])
+        transfer[placed] = transfer_support(best, lambda: [some])
+    return replace(support, clades=clades, transfer=transfer, kept_back=rows)
 
 
 def _estimates_rates(planned: SupportPlan, draft: Draft) -> bool:

@@ -35,7 +35,7 @@ these, and `unplaced` for a parent; the last column is the probability of its be
 
 KEPT_BACK = "kept_back"
 """Column of support.tsv, if there are such claims: yes for mutations in a claim that the consensus keeps
-back, whose edge and clade are not counted as sure."""
+back, whose edge and clade are not counted as sure; clades of the others are without these mutations."""
 
 FILES = ("support.tsv", "support.nhx")
 """Names of the files."""

@@ -56,6 +56,35 @@ def test_many_more_mutations_than_cells_are_pointed_out(
     assert ("if its rows are cells" in caplog.text) is warns
 
 
+def vcf_of(names: tuple[str, ...], samples: tuple[str, ...], records: int) -> str:
+    """Return a VCF in which every sample has the first variant alone."""
+    head = "\t".join(("#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", *samples))
+    lines = ["##fileformat=VCFv4.2", head]
+    for at in range(records):
+        calls = ["0/1" if at == number % 2 else "0/0" for number in range(len(samples))]
+        name = names[at] if at < len(names) else "."
+        lines.append("\t".join(("1", str(at + 1), name, "A", "C", ".", ".", ".", "GT", *calls)))
+    return "\n".join(lines) + "\n"
+
+
+def test_a_vcf_has_no_rows_and_columns_to_exchange(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "made.vcf"
+    path.write_text(vcf_of((), ("s1", "s2", "s3"), 60))
+    with caplog.at_level(logging.INFO, "syclade.input"):
+        read_matrix(path)
+    assert (
+        "60 mutations of 3 cells: each has to be a single cell, and so few leave most orders open"
+        in caplog.text
+    )
+    assert "exchanged" not in caplog.text
+    caplog.clear()
+    path.write_text(vcf_of(BARCODES, VARIANTS, len(BARCODES)))
+    read_matrix(path, name_by="id")
+    words = f"{BARCODES[0]} looks like the name of a cell, and is that of one of the mutations"
+    assert f"{words}: check the names in the file" in caplog.text
+    assert "exchanged" not in caplog.text
+
+
 @pytest.mark.parametrize(("seen", "cells", "warns"), [(19, 20, True), (18, 20, False), (19, 19, False)])
 def test_mutations_in_nearly_all_cells_may_be_germline(
     seen: int, cells: int, warns: bool, caplog: pytest.LogCaptureFixture

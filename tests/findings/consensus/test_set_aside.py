@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import syclade
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.rates import Rates
-from syclade.host.findings.consensus.consensus import CloneConsensus
+from syclade.host.findings.consensus.consensus import CloneConsensus, SetAside
 from syclade.host.findings.consensus.find_consensus import find_consensus
 from syclade.host.findings.unplaced import CONTRADICTED
 
@@ -69,6 +70,17 @@ def test_a_claim_against_a_sure_relation_sets_a_mutation_aside() -> None:
     assert len(found.set_aside[0].claims) == 1
     sure = found.relations.before > 0.95
     assert (found.tree.before >= sure).all()
+
+
+def test_options_are_advised_once() -> None:
+    """Two mutations are set aside, each with a message; only the first says what to try."""
+    one = consensus_of(matrix(40, 80))
+    twice = replace(one, set_aside=(*one.set_aside, SetAside("leaf", ("right before leaf (3 cells)",))))
+    first, second = twice.warnings
+    for option, word in {"(--doublets learn)": "doublets", "(--recurrent all)": "recur"}.items():
+        assert option in first
+        assert option not in second
+        assert word in second
 
 
 def test_a_mutation_on_one_branch_is_not() -> None:

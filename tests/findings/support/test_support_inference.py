@@ -25,9 +25,12 @@ from syclade.host.data.trees.graphviz import from_graphviz
 from syclade.host.data.trees.newick import from_newick
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.work import STEPS
+from syclade.host.findings.consensus.clone_tree import clade_support
 from syclade.host.findings.support import plan, stage
+from syclade.host.findings.support.of_samples import without_kept_back
 from syclade.host.findings.support.rounds import CHAINS, Budget, error_of
 from syclade.host.findings.support.value import COLUMNS, Support
+from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.errors import DeviceMemoryError, MatrixError, OptionError, OutputError
 from syclade.host.ground.signals import Stop
 from tests.support.did_all import assert_did_all
@@ -401,6 +404,32 @@ def test_edges_of_claims_that_are_kept_back_are_not_sure(monkeypatch: pytest.Mon
     ]
     assert [row[-1] for row in rows] == ["kept_back", "yes", "", "yes"]
     assert replace(result.support, kept_back=()).sure == 3
+
+
+def test_mutations_that_are_not_counted_change_no_clade_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In all samples, D is on another branch than in the tree: nothing else differs."""
+    shorten_support(monkeypatch)
+    found = syclade.infer(
+        simulate(40, 5, 0.01, 0.1, 0.0, 3).matrix, fp_rate=0.01, fn_rate=0.1, device="native"
+    )
+    assert found.support is not None
+    tree = np.array([5, 0, 1, 2, 0, 5], dtype=np.int32)
+    elsewhere = np.array([5, 0, 1, 4, 0, 5], dtype=np.int32)  # the fourth below the fifth
+    support = replace(
+        found.support,
+        trees=np.tile(elsewhere, (20, 1)),
+        clades=clade_support(tree, lambda: [np.tile(elsewhere, (20, 1))]),
+        transfer=np.zeros(5),
+        unplaced=Unplaced(),
+    )
+    assert support.clades.tolist() == [1.0, 0.0, 0.0, 1.0, 0.0], "the control"
+    changed = without_kept_back(support, tree, (3,))
+    assert changed.kept_back == (3,)
+    assert changed.clades.tolist() == [1.0] * 5
+    assert changed.transfer.tolist() == [1.0, 1.0, 1.0, 0.0, 1.0]
+    other = without_kept_back(support, tree, (2,))
+    assert other.clades.tolist() == [1.0, 0.0, 0.0, 1.0, 0.0], "D is still in the way"
+    assert without_kept_back(support, tree, tuple(range(5))).clades.tolist() == support.clades.tolist()
 
 
 @pytest.mark.statistical

@@ -26,6 +26,8 @@ class Format:
             folder. Other readers take the bytes of a text, its name for messages, and `ReadOptions`. Both
             kinds return a `Grid`.
         in_subprocess: whether the reader runs in a subprocess, because the library may crash.
+        names_axes: whether such a file itself says which are mutations and which are cells, so that they
+            cannot be exchanged.
     """
 
     summary: str
@@ -34,6 +36,7 @@ class Format:
     evidence: tuple[str, ...] = ()
     whole: bool = False
     in_subprocess: bool = False
+    names_axes: bool = False
 
     @property
     def read(self) -> Callable[..., Grid]:
@@ -79,15 +82,23 @@ FORMATS = {
         "vcf:read_vcf",
         takes=_RECORDS,
         evidence=_OF_CALLERS,
+        names_axes=True,
     ),
     "bcf": Format(
-        "BCF: as VCF", "vcf:read_bcf", whole=True, in_subprocess=True, takes=_RECORDS, evidence=_OF_CALLERS
+        "BCF: as VCF",
+        "vcf:read_bcf",
+        whole=True,
+        in_subprocess=True,
+        takes=_RECORDS,
+        evidence=_OF_CALLERS,
+        names_axes=True,
     ),
     "compass": Format(
         f"COMPASS: ref:alt:genotype; {flag_of('min_depth')} without genotypes",
         "table:read_compass",
         (*_READS, "vaf_het"),
         evidence=_OF_READS,
+        names_axes=True,
     ),
     "scistree2": Format(
         "ScisTree2: HAPLOID, probabilities of the wild type",
@@ -109,6 +120,7 @@ FORMATS = {
         in_subprocess=True,
         takes=(*_CALLS, "drop_filtered"),
         evidence=_OF_READS,
+        names_axes=True,
     ),
     "loom": Format(
         "Tapestri's .loom",
@@ -117,6 +129,7 @@ FORMATS = {
         in_subprocess=True,
         takes=(*_CALLS, "drop_filtered"),
         evidence=_OF_READS,
+        names_axes=True,
     ),
     "cellsnp": Format(
         f"a folder of cellsnp-lite; needs {flag_of('min_depth')}",
@@ -125,6 +138,7 @@ FORMATS = {
         in_subprocess=True,
         takes=(*_READS, "name_by"),
         evidence=_OF_READS,
+        names_axes=True,
     ),
     "mquad": Format(
         f"a folder of MQuad; needs {flag_of('min_depth')}",
@@ -133,6 +147,7 @@ FORMATS = {
         in_subprocess=True,
         takes=_READS,
         evidence=_OF_READS,
+        names_axes=True,
     ),
     "folder": Format(
         "a folder of syclade convert, or of simulated reads",
