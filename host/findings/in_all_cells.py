@@ -87,8 +87,10 @@ def common_mutations(best: BestTree) -> list[Common]:
     """
     values, node = best.observed.values, best.assignment.node
     above = ancestor_matrix(best.parents)
+    at_node = np.bincount(node, minlength=len(above))
+    below_node = above[:-1] @ at_node - at_node[:-1]  # the others have too few cells below them
     found = []
-    for row in range(best.observed.n_mutations):
+    for row in np.flatnonzero(below_node >= _FEWEST_BELOW).tolist():
         known, seen = values[row] != MISSING, (values[row] == 1) | (values[row] == 2)
         below = known & above[row, node] & (node != row)
         cells, sure = int(known.sum()), int(below.sum())
