@@ -66,19 +66,20 @@ def batch(
     TABLE has a line for each matrix (TSV or CSV), with a column `matrix` (relative to the table), a column
     `name`, and a column for any option that differs, such as fn_rate. Instead, give matrices: files,
     folders of files, or a pattern in quotes. Options of the command hold for all matrices that have none of
-    their own.
+    their own. Of names in --exclude-mutations, each matrix leaves out those that it has.
 
     DIR/NAME gets the files of each matrix, DIR results.tsv with a line for each; with --report and --multiqc
     also a page that links to the reports, and one table. A matrix that fails stops no other. Given again,
     the command infers only what is missing. The exit status is 0 if all matrices have a result, 1 if some
     have none, 2 if nothing was run.
     """
+    from syclade.host.answer.batch.exclusions import with_own_exclusions
     from syclade.host.answer.batch.folder import Batch
     from syclade.host.commands.infer import require_libraries
 
     common = _absolute(options.options_from(given))
     require_libraries({"report": common.report, "netcdf": common.netcdf})
-    tasks = Batch(out, tuple(_tasks(inputs, common)), common.report, multiqc)
+    tasks = Batch(out, tuple(with_own_exclusions(_tasks(inputs, common), common)), common.report, multiqc)
     return run_here(
         tasks,
         scheduler=scheduler,
