@@ -43,6 +43,10 @@ __all__ = [
 UNPLACED_MARK = "unplaced"
 """Mark of unplaced mutations and cells in tables."""
 
+PLACE, NEARLY = 0.2, 0.75
+"""A mutation whose best place has a probability below PLACE is set aside (docs/trust.md); and the part of it
+from which another run, whose probabilities differ by some hundredths, may place the mutation."""
+
 NO_OBSERVATION = "without an observation"
 NEVER_SEEN = "seen in no cell"
 NO_OTHER = "observed only at unplaced mutations"
@@ -86,6 +90,11 @@ class Unplaced:
     def uncertain(self) -> Unplaced:
         """Those of uncertain place alone."""
         return Unplaced(dict.fromkeys(self.best_place, UNCERTAIN), {}, self.best_place)
+
+    @property
+    def nearly_placed(self) -> list[int]:
+        """Rows of mutations whose best place is nearly probable enough: other samples may place them."""
+        return [row for row, share in self.best_place.items() if share >= NEARLY * PLACE]
 
     @property
     def subject(self) -> str:

@@ -147,4 +147,4 @@ def distinct_rows(
         rows.view(f"V{rows.shape[1] * rows.itemsize}").reshape(-1), return_inverse=True, return_counts=True
     )
     # The inverse is two-dimensional in numpy 2.0.
-    return kinds.view(rows.dtype).reshape(len(kinds), -1), kind_of.reshape(-1), counts
+    return kinds.view(rows.dtype).reshape(len(kinds), rows.shape[1]), kind_of.reshape(-1), counts

@@ -54,9 +54,9 @@ from syclade.host.findings.consensus.search import (
     with_open,
     without_claims,
 )
-from syclade.host.findings.unplaced import CONTRADICTED, Unplaced
+from syclade.host.findings.unplaced import CONTRADICTED, PLACE, Unplaced
 
-__all__ = ["PLACE", "Wanderers", "best_places", "consensus_tree", "find_consensus", "with_wanderers"]
+__all__ = ["Wanderers", "best_places", "consensus_tree", "find_consensus", "with_wanderers"]
 
 CANDIDATES = 64
 """Number of sampled trees, evenly spaced, among which the search looks for its starts."""
@@ -228,9 +228,6 @@ def _gain(tree: CloneTree, gains: Gains, relations: Relations) -> float:
     """Return the gain of a tree per sample: the sum over its claims of probability minus threshold."""
     return gain_of(tree, gains) / (1000 * relations.samples)
 
-
-PLACE = 0.2
-"""A mutation whose best place has a lower probability is set aside (docs/trust.md)."""
 
 _MOST_TREES, _LEAST_TREES, _ENTRIES = 400, 32, 2**24
 """Most and fewest trees that are compared, and most entries of their matrices."""

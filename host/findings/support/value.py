@@ -19,11 +19,11 @@ from syclade.host.data.trees.tree import children, node_labels
 from syclade.host.findings.finding import SURE
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.rounds import ERROR, error_of
-from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
+from syclade.host.findings.unplaced import PLACE, UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import JsonObject, counted, freeze_arrays, part_of, short_repr
+from syclade.host.ground.values import JsonObject, counted, freeze_arrays, listed, part_of, short_repr
 
 __all__ = ["COLUMNS", "FILES", "UNSURE", "Support"]
 
@@ -189,10 +189,18 @@ class Support:
                 "results may depend on it"
             )
         if uncertain := self.unplaced.uncertain:
+            near = [
+                f"{self.sampled.names[row]} {uncertain.best_place[row]:.3f}"
+                for row in uncertain.nearly_placed
+            ]
             found.append(
                 f"{uncertain.words(self.sampled.names, ())}: support and consensus leave such mutations out "
                 "(p_place in support.tsv)"
             )
+            if near:
+                found.append(
+                    f"samples of another seed may place mutations near the limit of {PLACE}: {listed(near)}"
+                )
         if self.rates is not None and self.rates.rough:
             found.append(
                 f"the intervals of the error rates are rough: {self.rates.trees} sampled trees are worth "

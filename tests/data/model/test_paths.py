@@ -94,6 +94,7 @@ def test_distinct_rows_of_any_numbers() -> None:
     assert sorted(kinds.tolist()) == np.unique(rows, axis=0).tolist()
     assert np.array_equal(kinds[kind_of], rows)
     assert counts.tolist() == np.bincount(kind_of).tolist()
+    assert [one.shape for one in distinct_rows(rows[:0])] == [(0, 3), (0,), (0,)]
 
 
 @pytest.mark.parametrize("shape", [(1, 9), (3, 200), (40, 1)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -25,11 +26,11 @@ from syclade.host.findings.consensus.clone_tree import (
     transfer_support,
 )
 from syclade.host.findings.consensus.evidence import conflicts_in, count_pairs
-from syclade.host.findings.consensus.find_consensus import PLACE, best_places, find_consensus, with_wanderers
+from syclade.host.findings.consensus.find_consensus import best_places, find_consensus, with_wanderers
 from syclade.host.findings.consensus.relations import Relations, count_relations
 from syclade.host.findings.consensus.search import find_clone_tree
 from syclade.host.findings.support.rounds import Budget
-from syclade.host.findings.unplaced import NO_OBSERVATION, UNCERTAIN, Unplaced
+from syclade.host.findings.unplaced import NO_OBSERVATION, PLACE, UNCERTAIN, Unplaced
 from tests.support.clone_trees import samples_of
 from tests.support.searches import shorten_support
 
@@ -135,6 +136,11 @@ def test_infer_sets_aside_a_mutation_without_a_sure_place(
     assert np.isnan(result.support.transfer).tolist() == [False] * 20 + [True]
     assert result.consensus.mutations == tuple(names[:20])
     assert "1 mutation without a sure place (M20)" in " ".join(result.support.warnings)
+    assert "near the limit" not in " ".join(result.support.warnings)
+    nearly = replace(result.unplaced, best_place={20: 0.19})
+    assert "may place mutations near the limit of 0.2: M20 0.190" in " ".join(
+        replace(result.support, unplaced=nearly).warnings
+    )
     result.write(tmp_path, report=True)
     rows = list(csv.DictReader((tmp_path / "support.tsv").read_text().splitlines(), delimiter="\t"))
     assert (rows[20]["parent"], rows[20]["transfer"]) == ("unplaced", "")
