@@ -89,7 +89,7 @@ def learned_row(name: str) -> Chains:
 SAMPLES = Chains(
     "doublets, learned, samples",
     partial(learned_doublets, "all", samples=True),
-    on_own("samples", ["samples"], emulator=True),
+    on_own("samples", ["samples"]),
     seed=5,
     count=2,
     stops=(25, 60),
@@ -154,7 +154,7 @@ ROWS = [
         Chains(
             f"doublets, {name}",
             partial(plan_of, case),
-            on_own(name, ["small", "missing", "zygosity"]),
+            on_own(name, ["small", "zygosity"]),
             stops=range(1, 60),
             goes_on=name == "small",
         )

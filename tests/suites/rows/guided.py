@@ -29,7 +29,7 @@ SIZES = {
     "longer tables": (20, 140),
     "longest tables": (10, 600),
 }
-ON_SYCL = ("small", "panels", "longest tables")
+ON_SYCL = ("small", "longest tables")
 """Sizes that `make test` runs on SYCL devices, whose drivers take a second for each."""
 
 

@@ -59,7 +59,7 @@ EVENTS = row("events", plan_with_events, on_encodings("preorder", native=False),
 
 def by_name(name: str) -> Chains:
     """Return a case with both rates learned."""
-    sycl = name not in ("one mutation", "missing")
+    sycl = name not in ("one mutation", "missing", "duplicates")
     encodings = ("preorder", "ancestor") if name in OF_ANCESTORS else ("preorder",)
     places = on_encodings(*encodings, sycl=sycl, emulator=name == "small", native=False)
     return row(name, partial(learned_plan, CASES[name]), places, name in BY_STEP)

@@ -46,9 +46,7 @@ def row(name: str, doublets: float | None, score: str = "max") -> Chains:
 
     title = f"recurrent, {'doublets, ' if doublets else ''}{'sum, ' if score == 'sum' else ''}{name}"
     make = partial(plan_of, CASES[name], doublets, name=score)
-    places = on_own(
-        name, ["small", "zygosity" if doublets else "missing"], emulator=name == "small" and not doublets
-    )
+    places = on_own(name, ["small"], emulator=score == "max" and not doublets)
     return Chains(title, make, places, stops=range(1, STEPS), define=allowed, goes_on=name == "small")
 
 
@@ -97,7 +95,7 @@ def learned_samples_row(name: str) -> Chains:
     return Chains(
         f"recurrent, learned samples, {name}",
         partial(learned_plan, name, (every(3),)),
-        on_own(name, ["doublets"], emulator=True),
+        on_own(name, ["doublets"]),
         seed=5,
         count=2,
         stops=(25, 60),

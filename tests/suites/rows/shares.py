@@ -137,7 +137,7 @@ def dropout_row(name: str, cells: int, mutations: int) -> Chains:
     return Chains(
         f"dropout, {name}",
         lambda: dropout_case(cells, mutations)[0],
-        on_encodings("preorder"),
+        on_encodings("preorder", sycl=name == "a group each"),
         seed=5,
         count=2,
         stops=(1, 60, 300),
