@@ -265,12 +265,18 @@ def read_name_file(path: Path, shape: tuple[int, ...], what: str) -> tuple[str, 
 def name_file_of(path: Path, what: str) -> Path | None:
     """Return the name file beside a matrix; None if there is none.
 
+    If the matrix is a symbolic link without one, it is that beside its target.
+
     Args:
         path, what: as for `read_name_file`.
     """
-    stem = path.with_suffix("") if path.suffix == ".gz" else path
     try:
-        place = stem.with_suffix(_ENDINGS[what])
-        return None if place == path or not place.is_file() else place
-    except (OSError, ValueError):  # such as a name that is too long, or none
+        targets = [path.resolve()] if path.is_symlink() else []
+        for one in (path, *targets):
+            stem = one.with_suffix("") if one.suffix == ".gz" else one
+            place = stem.with_suffix(_ENDINGS[what])
+            if place != one and place.is_file():
+                return place
+    except (OSError, RuntimeError, ValueError):  # such as a name that is too long, or none
         return None
+    return None

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.fallback.chain.philox import philox_4x32_10
 from syclade.fallback.moves.words import draw_below
 from syclade.fallback.recorders.key import tree_keys
-from syclade.host.data.input.names import default_names
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.values import on_host
 
@@ -175,15 +174,8 @@ def ancestor_matrix(parents: Parents) -> NDArray[np.bool_]:
 
 
 def root_label(mutations: Sequence[str]) -> str:
-    """Return a label for the root that no mutation has.
-
-    If the mutations have no names but numbers 1 to n, the label is n + 1, as in SCITE's files. Otherwise it
-    is ``root``, with underscores added while a mutation has that name.
-    """
-    used = set(mutations)
-    if tuple(mutations) == default_names(len(mutations)):
-        return str(len(mutations) + 1)
-    label = "root"
+    """Return a label for the root that no mutation has: ``root``, with underscores added if one has it."""
+    used, label = set(mutations), "root"
     while label in used:
         label += "_"
     return label

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.trees.tree import root_label
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, mutation_gains
 from syclade.host.findings.consensus.clone_tree import CloneTree, spaced_trees
 from syclade.host.findings.consensus.prevalence import Mixture
@@ -327,7 +328,10 @@ class LikelyCells(Finding):
         """Return the table of cells; the node of a clone is the last of its nodes, which has its cells."""
         names, unplaced = self.best.cells, tuple(self.unplaced.cells)
         clones = self.best.kind.clones(self.best.tree, self.unplaced)
-        node_of = ["root", *(self.best.mutations[one.mutations[-1]] for one in clones[1:])]
+        node_of = [
+            root_label(self.best.mutations),
+            *(self.best.mutations[one.mutations[-1]] for one in clones[1:]),
+        ]
         placed = iter(self.cells.best.tolist())
         nodes = ["" if cell in unplaced else node_of[next(placed)] for cell in range(len(names))]
         return {FILE: cells_table(self.cells, names, unplaced, {"node": nodes, **self.labels})}

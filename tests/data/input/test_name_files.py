@@ -69,6 +69,22 @@ def test_none_are_looked_for(matrix: Path) -> None:
     assert syclade.read_matrix(other).mutations == ("m1", "m2")
 
 
+def test_those_beside_the_target_of_a_link(
+    matrix: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A link has the names beside its target, unless some are beside it; a message says which."""
+    caplog.set_level(logging.INFO)
+    folder = tmp_path / "links"
+    folder.mkdir()
+    link = folder / "y.csv"
+    link.symlink_to(Path("..") / matrix.relative_to(tmp_path))
+    read = syclade.read_matrix(link)
+    assert (read.mutations, read.cells) == (("TP53", "KRAS"), ("c1", "c2", "c3"))
+    assert f"names of the mutations: {matrix.resolve().with_name('x.geneNames')}" in caplog.text
+    (folder / "y.geneNames").write_text("A\nB\n")
+    assert syclade.read_matrix(link).names_from == str(folder / "y.geneNames")
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [

@@ -105,7 +105,7 @@ def test_a_message_is_no_longer_than_it_bears(tmp_path: Path) -> None:
 
 def test_newick_text() -> None:
     parents = np.array([3, 0, 0, 3], np.int32)
-    assert to_newick(parents, ("1", "2", "3")) == "((2,3)1)4;\n"
+    assert to_newick(parents, ("1", "2", "3")) == "((2,3)1)root;\n"
     assert to_newick(parents, ("TP53", "it's", "x y")) == "(('it''s','x y')TP53)root;\n"
 
 

@@ -130,7 +130,7 @@ def test_a_path_of_5000_nodes() -> None:
 
 
 def test_root_labels() -> None:
-    assert tree.root_label(["1", "2"]) == "3"
+    assert tree.root_label(["1", "2"]) == "root"
     assert tree.root_label(["2", "1"]) == "root"
     assert tree.root_label(["root", "root_", "x"]) == "root__"
     assert tree.node_labels(["a"]) == ["a", "root"]
