@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ShareDraws", "draw_shares_of_specimens", "nearest_clones"]
 
-BURN_IN, KEPT = 10, 10
-"""Gibbs steps of each tree that are dropped, and that are used."""
+FIRST_BURN_IN, BURN_IN, KEPT = 200, 10, 10
+"""Gibbs steps that are dropped of the first tree, and of each other one, and those of each that are used."""
 
 FEWEST_TREES, MOST_TREES, DRAWS = 40, 200, 2000
 """Sampled trees that are used, fewer for large matrices; and draws: with few trees, more of each."""
@@ -97,8 +97,10 @@ def draw_shares_of_specimens(
 ) -> ShareDraws:
     """Draw the shares of clones in specimens. Equal arguments give equal draws.
 
-    The Gibbs steps of a tree start from the sampled shares of all cells, else from equal shares; those
-    among nodes that a specimen does not tell apart, from the prior.
+    The Gibbs steps of the first tree start from the sampled shares of all cells, else from equal shares;
+    those among nodes that a specimen does not tell apart, from the prior. Those of each other tree go on from
+    the last shares of the same mutations: most sampled trees are alike, and where cells hardly tell nodes
+    apart, a few steps alone would leave shares near to where they begin.
 
     Args:
         published: the clone tree, and sampled trees.
@@ -115,9 +117,10 @@ def draw_shares_of_specimens(
     nodes = np.empty((-(-FEWEST_TREES // len(chosen)), len(chosen), len(groups), trees.shape[1]))
     spaced = np.arange(1, len(nodes) + 1) * kept // len(nodes) - 1
     cells = np.zeros((len(groups), tree.clones))
+    first = np.full(trees.shape[1], 1.0 / trees.shape[1]) if shares is None else shares[chosen[0]]
+    last = [first] * len(groups)
     for number, at in enumerate(chosen.tolist()):
         one = trees[at]
-        start = np.full(len(one), 1.0 / len(one)) if shares is None else shares[at]
         here = (
             _single_cells(one, gains, groups, generator)
             if doublets is None
@@ -125,7 +128,8 @@ def draw_shares_of_specimens(
         )
         clone_of = nearest_clones(tree, one)
         for specimen, own_cells in enumerate(here):
-            own, cells_at = _gibbs(own_cells, start, kept, generator)
+            own, cells_at = _gibbs(own_cells, last[specimen], kept, generator, begins=number == 0)
+            last[specimen] = own[-1]
             nodes[:, number, specimen] = own[spaced]
             for step in range(kept):
                 drawn[number, step, specimen] = np.bincount(clone_of, own[step], tree.clones)
@@ -154,14 +158,14 @@ def _amount(trees: int, entries: int, doublets: bool, most_draws: int) -> tuple[
 
 
 def _gibbs(
-    specimen: Specimen, shares: NDArray[np.float64], kept: int, generator: np.random.Philox
+    specimen: Specimen, shares: NDArray[np.float64], kept: int, generator: np.random.Philox, *, begins: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return draws of the shares of the nodes, (kept, nodes), and the sum of the drawn numbers of cells."""
     draws, cells = np.empty((kept, len(shares))), np.zeros(len(shares))
-    if specimen.silent:
+    if specimen.silent and begins:
         prior = _drawn_prior(generator).of_nodes(len(shares))
         shares = renewed(shares, prior, specimen.silent, None, generator)
-    for step in range(-BURN_IN, kept):
+    for step in range(-(FIRST_BURN_IN if begins else BURN_IN), kept):
         counts = specimen.draw_counts(shares)
         prior = draw_concentration(counts, float(uniform_numbers(generator, 1)[0])).of_nodes(len(shares))
         first, second = uniform_numbers(generator, 2 * len(shares)).reshape(2, -1)

@@ -115,6 +115,20 @@ def test_shares_that_few_cells_tell(telling: tuple[int, int, int]) -> None:
         assert drawn[:, row].mean() == pytest.approx(exact[:, row].mean(), abs=0.04), cells
 
 
+def test_shares_do_not_depend_on_where_they_begin() -> None:
+    """Cells with A that miss B, at a rate of 0.7, hardly say whether they have it: Gibbs steps are short."""
+    parents, size = np.array([2, 0, 2], np.int32), 600
+    gains = np.stack([np.full(size, CLEAR), np.where(np.arange(size) < 90, 5.0, np.log(0.7))])
+    found = []
+    for start in ((0.01, 0.98, 0.01), (0.84, 0.15, 0.01)):
+        trees, shares = np.repeat(parents[None], 100, axis=0), np.repeat(np.array([start]), 100, axis=0)
+        published = PublishedTree(clone_tree_of(parents), ("A", "B"), gains, trees, shares, None)
+        found.append(draw_shares_of_specimens(published, np.zeros(size, np.int64), 1, seed=3).shares[:, 0, 2])
+    assert np.mean(found[0]) == pytest.approx(np.mean(found[1]), abs=0.05)
+    quantiles = np.quantile(found, [0.1, 0.5, 0.9], axis=1)
+    np.testing.assert_allclose(quantiles[:, 0], quantiles[:, 1], atol=0.07)
+
+
 @pytest.fixture(scope="module")
 def half_measured() -> syclade.Result:
     """A, then B1 or B2; S1 has mostly B1, and S2 mostly B2, but only A was measured in S2."""
