@@ -205,7 +205,7 @@ _AGAINST = (
 _BY_CELLS = "the cells contradict the consensus there, too: publish neither relation"
 """Advice on a claim that the cells contradict themselves."""
 
-_FOR = "publish the consensus"
+_FOR = "publish these relations as the consensus has them"
 """Advice on other claims."""
 
 
