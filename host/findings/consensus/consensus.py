@@ -324,10 +324,6 @@ class CloneConsensus:
             raise MatrixError(f"the mutation {mutation!r} is {UNPLACED_MARK}", hint="it has no relation")
         raise MatrixError(f"the matrix has no mutation {mutation!r}", hint="take names of `mutations`")
 
-    def with_doublets(self, rate: float) -> CloneConsensus:
-        """Return the same for cells that may be doublets, at a rate of them."""
-        return self.with_cells(rate, None)
-
     def with_cells(self, doublets: float | None, specimens: SpecimenShares | None) -> CloneConsensus:
         """Return the same for cells that may be doublets, or are of several specimens.
 
