@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from syclade.host.answer.comparison import compare, compare_many, consensus
     from syclade.host.answer.figures.kinds import plot_tree
     from syclade.host.answer.inference import infer, infer_leaf
+    from syclade.host.answer.output.load_result import LoadedResult, load_result
     from syclade.host.answer.output.result import Result
     from syclade.host.answer.scoring import score
     from syclade.host.calls.request import CallRecord, Calls, call
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CallRecord",
     "Calls",
+    "LoadedResult",
     "Result",
     "SycladeError",
     "__version__",
@@ -48,6 +50,7 @@ __all__ = [
     "infer_leaf",
     "infer_many",
     "join",
+    "load_result",
     "plot_tree",
     "prepare_sycl",
     "quality",
@@ -62,6 +65,7 @@ __all__ = [
 _HOME = {
     "CallRecord": "syclade.host.calls.request",
     "Calls": "syclade.host.calls.request",
+    "LoadedResult": "syclade.host.answer.output.load_result",
     "Result": "syclade.host.answer.output.result",
     "SycladeError": "syclade.host.ground.errors",
     "bench": "syclade.quality.bench.measure",
@@ -76,6 +80,7 @@ _HOME = {
     "infer_leaf": "syclade.host.answer.inference",
     "infer_many": "syclade.host.answer.batch.many",
     "join": "syclade.host.data.input.conversion",
+    "load_result": "syclade.host.answer.output.load_result",
     "plot_tree": "syclade.host.answer.figures.kinds",
     "prepare_sycl": "syclade.host.chains.backends.stages.access",
     "read_matrix": "syclade.host.data.input.read_matrix",

@@ -74,9 +74,10 @@ class ResultFiles:
     @cached_property
     def summary(self) -> Mapping[str, ParsedJson]:
         """Content of summary.json."""
-        return self._json("summary.json")
+        return self.record("summary.json")
 
-    def _json(self, name: str) -> Mapping[str, ParsedJson]:
+    def record(self, name: str) -> Mapping[str, ParsedJson]:
+        """Return the content of a JSON file; a TableError if it is missing or damaged."""
         text = self.read(name)
         if text is None:
             raise TableError("there is no such file", path=f"{self.place}/{name}", hint="infer it again")
@@ -357,13 +358,13 @@ def _unplaced(files: ResultFiles) -> Unplaced:
 
 def _recurrent(files: ResultFiles) -> str | None:
     """Return the name of the mutation that has a copy in the tree; None for none."""
-    given = files._json("run.json").get("options", {}).get("recurrent")
+    given = files.record("run.json").get("options", {}).get("recurrent")
     return given if given is not None and "recurrence" in files.summary else None
 
 
 def _read_again(files: ResultFiles) -> Matrix:
     """Return the matrix of a folder's result, with the mutations and cells of the result."""
-    run = files._json("run.json")
+    run = files.record("run.json")
     given = run.get("options", {})
     path = files.matrix_file or (Path(run["matrix"]) if run.get("matrix") else None)
     moved = files.moved

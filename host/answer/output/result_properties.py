@@ -212,8 +212,11 @@ class AssignedTree(NamedFindings):
         return self.assignment
 
     def to_networkx(self) -> networkx.DiGraph[str]:
-        """Return the tree as a directed graph from the root; its nodes are `labels`."""
-        return to_networkx(self.parents, self.labels)
+        """Return the tree as a directed graph from the root; its nodes are `labels`.
+
+        With support, edges have the attribute `support` (`Support.edges`), except those of unplaced ones.
+        """
+        return to_networkx(self.parents, self.labels, None if self.support is None else self.support.edges)
 
     def to_newick(self, *, attach: bool | None = None) -> str:
         """Return the tree in Newick format, every node labelled.

@@ -186,16 +186,20 @@ def node_labels(mutations: Sequence[str]) -> list[str]:
     return [*mutations, root_label(mutations)]
 
 
-def to_networkx(parents: Parents, labels: Sequence[str]) -> networkx.DiGraph[str]:
+def to_networkx(
+    parents: Parents, labels: Sequence[str], support: NDArray[np.float64] | None = None
+) -> networkx.DiGraph[str]:
     """Return the tree as a networkx graph with edges from parent to child.
 
     Args:
         parents: a valid parent vector, int32, shape (nodes,).
         labels: the labels of the nodes.
+        support: float64, shape (nodes - 1,): probability of the edge to each node; NaN for unplaced nodes,
+            whose edges have none. None for none.
 
     Returns:
-        A graph whose nodes are the labels, each with its number as the attribute
-        ``index``; the graph's attribute ``root`` is the label of the root.
+        A graph whose nodes are the labels, each with its number as the attribute ``index``, and whose edges
+        have the attribute ``support``; the graph's attribute ``root`` is the label of the root.
     """
     import networkx
 
@@ -203,7 +207,9 @@ def to_networkx(parents: Parents, labels: Sequence[str]) -> networkx.DiGraph[str
     for index, label in enumerate(labels):
         graph.add_node(label, index=index)
     for node in preorder(parents).tolist()[1:]:
-        graph.add_edge(labels[parents[node]], labels[node])
+        known = support is not None and not np.isnan(support[node])
+        attributes = {"support": float(support[node])} if support is not None and known else {}
+        graph.add_edge(labels[parents[node]], labels[node], **attributes)
     return graph
 
 

@@ -24,6 +24,7 @@ from syclade.host.findings.consensus.claims import (
     quality_warnings,
     spread_of_dropout,
 )
+from syclade.host.findings.consensus.clone_records import CloneRecord, clone_records_of
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, spaced_trees
 from syclade.host.findings.consensus.evidence import (
     Conflict,
@@ -149,6 +150,24 @@ class CloneConsensus:
     def cell_names(self) -> tuple[str, ...]:
         """Names of the placed cells, in the order of the matrix."""
         return self.placed.cells or default_cell_names(self.placed.n_cells)
+
+    @property
+    def clones_of_mutations(self) -> dict[str, int | None]:
+        """The clone of each mutation by its name, in the order of the matrix; None for unplaced mutations."""
+        clones = dict(zip(self.mutations, self.tree.clone_of.tolist(), strict=True))
+        return {name: clones.get(name) for name in self.matrix.mutations}
+
+    @property
+    def clones_of_cells(self) -> dict[str, int | None]:
+        """The most probable clone of each cell by its name; None for unplaced cells."""
+        clones = dict(zip(self.cell_names, self.cells.best.tolist(), strict=True))
+        names = self.matrix.cells or default_cell_names(self.matrix.n_cells)
+        return {name: clones.get(name) for name in names}
+
+    @cached_property
+    def clone_records(self) -> tuple[CloneRecord, ...]:
+        """The clones with their numbers, as in clones.tsv, the root first."""
+        return clone_records_of(self)
 
     @property
     def prevalence(self) -> NDArray[np.float64]:

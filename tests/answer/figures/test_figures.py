@@ -328,7 +328,7 @@ def test_missing_and_damaged_files_are_called_so(folder: Path) -> None:
     texts = {"summary.json": '{"mutations": []}', "clones.tsv": "clone\tmutations\n0"}
     files = replace(files_in(folder), read=texts.get, _tables={})
     with pytest.raises(SycladeError, match="no such file"):
-        files._json("run.json")
+        files.record("run.json")
     with pytest.raises(SycladeError, match="the file is damaged"):
         files.column("clones.tsv", "mutations")
     with pytest.raises(SycladeError, match="is a file, not the folder"):

@@ -1,0 +1,72 @@
+"""Results read from their folders, and clones of a consensus by names: both say what the files say."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+import syclade
+from syclade.host.data.model.simulate import simulate
+from syclade.host.ground.errors import OptionError
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def result() -> syclade.Result:
+    values = simulate(40, 8, 0.01, 0.1, 0.1, seed=2).matrix.values.copy()
+    values[3], values[:, 5] = 0, 3
+    return syclade.infer(values, fp_rate=0.01, fn_rate=0.1, device="native")
+
+
+def test_a_folder_says_what_the_result_says(result: syclade.Result, tmp_path: Path) -> None:
+    result.write(tmp_path)
+    loaded, consensus = syclade.load_result(tmp_path), result.consensus
+    assert consensus is not None
+    assert (loaded.mutations, loaded.cells) == (result.mutations, result.cells)
+    assert loaded.log_likelihood == result.log_likelihood
+    assert loaded.parents.tolist() == result.parents.tolist()
+    assert loaded.options["fn_rate"] == 0.1
+    assert loaded.clones_of_mutations == consensus.clones_of_mutations
+    assert list(loaded.clones_of_mutations) == list(result.mutations)
+    assert loaded.clones_of_mutations["4"] is None
+    assert {row["cell"]: row["clone"] for row in loaded.cell_table} == consensus.clones_of_cells
+    assert consensus.clones_of_cells["s5"] is None
+    assert len(loaded.clone_table) == len(consensus.clone_records) == consensus.tree.clones
+    for row, record in zip(loaded.clone_table, consensus.clone_records, strict=True):
+        assert (row["clone"], row["mutations"]) == (record.number, record.mutations)
+        assert row["parent"] == record.parent
+        for name in ("support", "cells", "below", "prevalence", "low", "high"):
+            value = getattr(record, name)
+            written = row[name]
+            if written is None:
+                assert math.isnan(value) or name == "support"
+            else:
+                assert written == pytest.approx(value, rel=1e-2)
+        assert row["seen"] == "|".join(f"{share:.3g}" for share in record.seen)
+    assert loaded.table("no.tsv") == []
+    assert str(tmp_path) in repr(loaded)
+    with pytest.raises(OptionError, match=r"has no summary\.json"):
+        syclade.load_result(tmp_path.parent)
+
+
+def test_edges_have_support(result: syclade.Result) -> None:
+    assert result.support is not None
+    graph = result.to_networkx()
+    shares = {below: values.get("support") for _, below, values in graph.edges(data=True)}
+    assert shares.pop("4") is None
+    assert shares == {name: result.support.edges[int(name) - 1] for name in shares}
+
+
+def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("host").symlink_to(ROOT / "host")
+    page = (ROOT / "docs" / "samples.md").read_text("utf-8")
+    (example,) = (
+        one for one in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S) if "load_result" in one
+    )
+    names: dict[str, object] = {}
+    exec(example, names)
+    assert names["sure"]
