@@ -17,7 +17,7 @@ from syclade.host.data.input.formats.h5ad import CODINGS, check_x, expression_hi
 from syclade.host.data.input.formats.hdf import PLACE
 from syclade.host.data.input.formats.likelihoods import calls_of, check_coding, odds_of_numbers
 from syclade.host.data.input.formats.reads import SHARES, Called, called, refuse_reads
-from syclade.host.data.input.matrix import Matrix, values_from_array
+from syclade.host.data.input.matrix import ALLOWED, MEANING, Matrix, values_from_array
 from syclade.host.data.input.names import check_names, default_names, distinct_names
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options.types import AnyPath
@@ -112,11 +112,50 @@ def of_frame(frame: DataFrame, options: ReadOptions) -> Matrix:
     if options.total_reads is not None or options.ref_reads is not None:
         return _called_frames(frame, options)
     refuse_reads(options, "DataFrame", "total_reads or ref_reads, a data frame")
-    values = _numbers(_floats(frame))
-    rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
+    floats, (rows, columns) = _floats(frame), _names_of(frame)
+    _check_values(floats, rows, columns)
+    values = _numbers(floats)
     if options.rows == "cells":
         values, rows, columns = values.T, columns, rows
     return _matrix(Called(values, (), None), rows, columns, options)
+
+
+def _names_of(frame: DataFrame) -> tuple[list[str], list[str]]:
+    """Return the names of the rows and of the columns of a data frame.
+
+    Raises:
+        MatrixError: a name is missing (NaN, None or pd.NA), which would be a name such as nan.
+    """
+    for what, names in (("row", frame.index), ("column", frame.columns)):
+        for number, name in enumerate(names, 1):
+            if _is_missing(name):
+                raise MatrixError(
+                    f"{what} {number} of the DataFrame has no name ({name})",
+                    hint=f"give each {what} a name, or leave it out",
+                )
+    return [str(name) for name in frame.index], [str(name) for name in frame.columns]
+
+
+def _is_missing(name: object) -> bool:
+    """Return whether a name is None, NaN, NaT or pd.NA, of which the last has no truth value."""
+    try:
+        return name is None or bool(name != name)
+    except TypeError:
+        return True
+
+
+def _check_values(floats: NDArray[np.float64], rows: list[str], columns: list[str]) -> None:
+    """Raise a MatrixError with the names of the first entry that is not 0, 1, 2, 3 or missing."""
+    wrong = np.argwhere(~(np.isnan(floats) | np.isin(floats, ALLOWED)))
+    if wrong.size:
+        row, column = wrong[0].tolist()
+        raise MatrixError(
+            f"the DataFrame has {floats[row, column]:g} in the row {rows[row]!r}, column "
+            f"{columns[column]!r}, not 0, 1, 2 or 3",
+            hint="a missing value is written 3, or NaN"
+            if floats[row, column] == -1
+            else f"values are {MEANING}",
+        )
 
 
 def of_anndata(data: AnnData, options: ReadOptions) -> Matrix:
@@ -246,7 +285,7 @@ def _likely_frames(frame: DataFrame, options: ReadOptions, coding: str) -> Matri
     refuse_reads(options, "DataFrame", 'evidence="reads"')
     absent = None if options.absent is None else _paired(frame, options.absent, "absent")
     odds = odds_of_numbers(_floats(frame), absent, coding, "DataFrame")
-    rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
+    rows, columns = _names_of(frame)
     if options.rows == "cells":
         odds, rows, columns = odds.T, columns, rows
     return _matrix(Called(calls_of(odds), (), Likelihoods(odds)), rows, columns, options)
@@ -265,7 +304,7 @@ def _called_frames(frame: DataFrame, options: ReadOptions) -> Matrix:
     alternate, depth = _floats(frame), _paired(frame, other, given[0])
     if given == ["ref_reads"]:
         depth = alternate + depth
-    rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
+    rows, columns = _names_of(frame)
     if options.rows == "cells":
         alternate, depth, rows, columns = alternate.T, depth.T, columns, rows
     found = called(alternate, depth, options, "DataFrame")

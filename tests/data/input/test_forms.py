@@ -113,6 +113,26 @@ def test_data_frames_with_other_values(entry: Any, words: str) -> None:
         syclade.read_matrix(pandas.DataFrame([[0, entry], [1, 1]]), rows="cells")
 
 
+@pytest.mark.parametrize("kind", ["nan", "None", "NA"])
+def test_names_of_a_frame_that_are_missing(kind: str) -> None:
+    """A name of NaN would be a mutation called nan."""
+    pandas = pytest.importorskip("pandas")
+    name = {"nan": float("nan"), "None": None, "NA": pandas.NA}[kind]
+    frame = pandas.DataFrame([[0, 1], [1, 0]], columns=pandas.Index(["A", name], dtype=object))
+    with pytest.raises(MatrixError, match="column 2 of the DataFrame has no name"):
+        syclade.read_matrix(frame, rows="cells")
+    with pytest.raises(MatrixError, match="row 2 of the DataFrame has no name"):
+        syclade.read_matrix(frame.T, rows="mutations")
+
+
+@pytest.mark.parametrize("rows", ["cells", "mutations"])
+def test_a_wrong_value_of_a_frame_is_named(rows: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[0, 1.0, float("nan")], [1, 7, 0]], index=["x", "y"], columns=["A", "B", "C"])
+    with pytest.raises(MatrixError, match="the DataFrame has 7 in the row 'y', column 'B', not 0, 1, 2 or 3"):
+        syclade.read_matrix(frame, rows=rows)
+
+
 def test_anndata() -> None:
     import anndata
     import pandas
