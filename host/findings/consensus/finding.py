@@ -314,8 +314,8 @@ class LikelyCells(Finding):
         Drawing shares would take longer than a search, so this is what is known without it.
         """
         best, doublets = self.best, self.best.assignment.doublets
-        rate = None if doublets is None else doublets.rate
         placed = self.unplaced.of_matrix(best.observed)
+        rate = None if doublets is None or not placed.n_cells else doublets.rate
         found = cells_on(self.tree, placed, best.rates, doublets=rate, specimens=self.specimens)
         drawn = rate is not None or self.specimens is not None
         if drawn:

@@ -175,6 +175,8 @@ def _drawn_shares(
 
     Among clones that no cell tells apart, shares follow the prior.
     """
+    if len(counts) == 1:  # the root alone
+        return np.ones(1)
     prior = draw_concentration(counts, generator.random()).of_nodes(len(counts))
     gammas = np.maximum(generator.standard_gamma(prior + counts), _TINY)
     for clones in alike:
