@@ -17,7 +17,7 @@ from syclade.host.ground.errors import OptionError
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
 
-__all__ = ["PROGRAMS", "export_of"]
+__all__ = ["PROGRAMS", "export_of", "untold_shares"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +69,13 @@ def export_of(files: ResultFiles, program: str, style: Style, name: str) -> dict
         if program in _OVER_TIME:
             specimens_of(files)  # refuses shares of nodes, which `_clones_of` leaves out
         return PROGRAMS[program](_clones_of(files, style, name))
+
+
+def untold_shares(files: ResultFiles) -> list[str]:
+    """Return which clones specimens do not tell from each other: other programs have no mark for that."""
+    found = specimens_of(files) if files.published.published else None
+    words = "their shares in these files follow from the prior"
+    return [] if found is None else [f"{note.removesuffix('.')}: {words}" for note in found.notes]
 
 
 def _clones_of(files: ResultFiles, style: Style, name: str) -> Clones:

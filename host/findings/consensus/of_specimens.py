@@ -86,13 +86,15 @@ class SpecimenShares:
         specimen_of: NDArray[np.int64],
         joint: Sequence[Sequence[JointShare]],
     ) -> SpecimenShares:
-        """Return drawn shares as such; cells without a specimen have equal ones.
+        """Return drawn shares, evenly thinned, as such; cells without a specimen have equal ones.
 
         Args:
             shares: float64, shape (draws, specimens, clones).
             specimen_of: int64, shape (cells,): -1 for none.
             joint: for each specimen, the groups of clones that it does not tell from each other.
         """
+        count = min(len(shares), _DRAWS)
+        shares = shares[np.arange(count) * len(shares) // count]
         draws, specimens, clones = shares.shape
         every = np.concatenate([shares, np.full((draws, 1, clones), 1.0 / clones)], axis=1)
         groups = np.where(specimen_of < 0, specimens, specimen_of)

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.answer.figures.exports import PROGRAMS, export_of
+from syclade.host.answer.figures.exports import PROGRAMS, export_of, untold_shares
 from syclade.host.answer.figures.fish import bands_of, divided_as_known, is_to_scale, positions_of, runs_of
 from syclade.host.answer.figures.kinds import draw_figure
 from syclade.host.answer.figures.scene import Polygon, Text, svg_of
@@ -312,3 +312,10 @@ def test_a_bracket_shows_the_share_of_clones_together() -> None:
     assert [one is None for one in second.shares] == [False, True, True, False, False]
     texts = [item.text for item in draw_figure(made, "clones", Style()).items if isinstance(item, Text)]
     assert texts.count("1+2") == 1
+
+
+def test_exports_say_which_shares_follow_from_the_prior() -> None:
+    words = "P2 does not tell clones 1+2 (40.0% together) from each other"
+    (note,) = untold_shares(with_groups(("P2", "1+2")))
+    assert note == f"{words}: their shares in these files follow from the prior"
+    assert untold_shares(files(DAYS)) == []
