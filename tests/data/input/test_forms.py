@@ -104,7 +104,8 @@ def test_columns_of_text_and_series_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "words"), [("x", "could not convert|not a number"), (7, "is 7"), (1.5, "is 1.5")]
+    ("entry", "words"),
+    [("x", "could not convert|not a number"), (7, "has 7 in the row"), (1.5, "has 1.5 in the row")],
 )
 def test_data_frames_with_other_values(entry: Any, words: str) -> None:
     import pandas
