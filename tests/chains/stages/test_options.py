@@ -30,7 +30,7 @@ from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.additions.with_parent import WITH_PARENT
 from tests.support.backends import Case
 
-MATRIX = simulate(cells=24, mutations=9, fp_rate=0.01, fn_rate=0.3, missing=0.2, seed=4).matrix
+MATRIX = simulate(cells=16, mutations=9, fp_rate=0.01, fn_rate=0.3, missing=0.2, seed=4).matrix
 OPTIONS: dict[str, Any] = {"chains": 3, "steps": 500, "seed": 8}
 
 

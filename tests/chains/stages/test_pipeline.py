@@ -105,7 +105,7 @@ def test_the_bits_are_those_of_the_fallback(
 @on_every_device
 def test_the_bits_are_those_of_the_fused_kernel_at_every_stop(device: str) -> None:
     """Run slots with different targets, in three launches, in which every kind of move occurs."""
-    plan = Case(41, 50).plan()
+    plan = Case(14, 16).plan()  # kernels of up to 15 mutations and 16 cells are the same, also in other tests
     rng = np.random.default_rng(3)
     targets = np.cumsum(rng.integers(0, 150, size=(3, 6)), axis=0)
     states = [initial_state(plan, SEED, chain) for chain in range(6)]
@@ -126,9 +126,9 @@ def test_the_bits_are_those_of_the_fused_kernel_at_every_stop(device: str) -> No
 @pytest.mark.parametrize(
     "case",
     [
-        Case(21, 30, kind="zygosity"),
-        Case(21, 30, kind="missing", gamma=2.5),
-        Case(21, 30, kind="duplicates", moves=(0.1, 0.2, 0.7)),
+        Case(14, 16, kind="zygosity"),
+        Case(14, 16, kind="missing", gamma=2.5),
+        Case(14, 16, kind="duplicates", moves=(0.1, 0.2, 0.7)),
     ],
     ids=lambda case: str(case.kind),
 )
@@ -141,7 +141,7 @@ def test_other_inputs_and_settings(device: str, case: Case) -> None:
 
 @on_every_device
 def test_a_chain_may_change_its_exponent_and_its_slot(device: str) -> None:
-    plan = Case(21, 30).plan()
+    plan = Case(14, 16).plan()
     with NUMPY.runner(plan, 2, SEED) as fallback, staged(device, plan, 2) as runner:
         for one in (fallback, runner):
             one.put_all([initial_state(plan, SEED, chain) for chain in range(2)])
