@@ -71,7 +71,7 @@ def pytest_collection(session: pytest.Session) -> None:
     In a new clone no bytecode is stored, and workers that import in the same order compile all of it.
     """
     worker = getattr(session.config, "workerinput", None)
-    if worker is None or len(session.config.args) > 1:
+    if worker is None or session.config.args_source != pytest.Config.ArgsSource.TESTPATHS:
         return
     files = sorted((ROOT / "tests").rglob("test_*.py"))
     begin = len(files) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
