@@ -188,3 +188,21 @@ def test_a_group_of_clones_that_changes_is_reported(joined: syclade.Result, tmp_
     (change,) = joined.summary()["clones_by_sample"]["changes"]
     assert change["groups"][0]["clones"] == list(range(1, clones))
     assert change["groups"][0]["grew"] == 0.0
+
+
+def test_cells_on_the_most_likely_tree_have_shares_of_their_specimens(tmp_path: Path) -> None:
+    """Without samples of trees, too: the second specimen does not tell B from A."""
+    columns = [[1, 0]] * 30 + [[1, 1]] * 10 + [[1, 3]] * 20 + [[0, 3]] * 20
+    matrix = matrix_from_array(np.array(columns, dtype=np.uint8).T, ("A", "B"))
+    labels = {f"s{cell}": "P1" if cell < 40 else "P2" for cell in range(80)}
+    options: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "native", "support": "none"}
+    syclade.infer(matrix, metadata=labels, **options).write(tmp_path)
+    table = rows(tmp_path / "cells.tsv")
+    assert {row["identifiable"] for row in table[:40]} == {"yes"}
+    assert {(row["identifiable"], row["joint"]) for row in table[40:60]} == {("no", "1+2")}
+    assert all(float(row["joint_probability"]) > 0.9 for row in table[40:60])
+    assert {row["clone"] for row in table[60:]} == {"0"}
+    assert {row["clone"] for row in table[:30]} == {"1"}
+    assert {row["clone"] for row in table[30:40]} == {"2"}
+    syclade.infer(matrix, **options).write(tmp_path / "plain")
+    assert "joint" not in rows(tmp_path / "plain" / "cells.tsv")[0]
