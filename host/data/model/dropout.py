@@ -222,8 +222,9 @@ class Dropout:
 
     @property
     def of_seen(self) -> NDArray[np.float64]:
-        """float64: means of the mutations that were seen in some cell."""
-        return np.delete(self.fn_rates, list(self.unseen))
+        """float64: means of the mutations that were seen in some cell; of all, if none was."""
+        seen = np.delete(self.fn_rates, list(self.unseen))
+        return seen if seen.size else self.fn_rates
 
     @property
     def words(self) -> str:

@@ -247,12 +247,12 @@ def test_samples_of_chains_leave_them_out_too(tmp_path: Path) -> None:
     assert "nan%" not in found.report()
 
 
-@pytest.mark.parametrize("doublets", [(), ("--doublets=0.1",)])
-def test_a_matrix_that_says_nothing_has_no_consensus(tmp_path: Path, doublets: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("more", [(), ("--doublets=0.1",), ("--dropout=per-mutation",)])
+def test_a_matrix_that_says_nothing_has_no_consensus(tmp_path: Path, more: tuple[str, ...]) -> None:
     matrix, out = tmp_path / "matrix.csv", tmp_path / "out"
     matrix.write_text("0 3 0\n3 3 3\n")
     words = ["infer", str(matrix), "--fp-rate=0.01", "--fn-rate=0.1", "--device=native", f"--out={out}"]
-    said = CliRunner().invoke(cli, [*words, "--report", "--genotypes", *doublets], catch_exceptions=False)
+    said = CliRunner().invoke(cli, [*words, "--report", "--genotypes", *more], catch_exceptions=False)
     assert said.exit_code == 0
     assert (
         "syclade: warning: 1 mutation seen in no cell (1), 1 mutation without an observation (2), "
