@@ -13,6 +13,7 @@ from tests.fuzz.images import Images
 from tests.fuzz.matrices import Matrices
 from tests.fuzz.metadata import Labels
 from tests.fuzz.names import Names
+from tests.fuzz.options import Options
 from tests.fuzz.reads import Places, Reads
 from tests.fuzz.results import Results
 from tests.fuzz.run import Kind
@@ -24,6 +25,6 @@ KINDS: dict[str, Callable[[Path], Kind]] = {
     kind.name: kind
     for kind in (
         Matrices, Names, Labels, Trees, Images, Archives, Caches, Checkpoints, Tables, Pairs, Libraries,
-        Reads, Places, Results,
+        Reads, Places, Results, Options,
     )
 }  # fmt: skip

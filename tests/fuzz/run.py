@@ -17,7 +17,8 @@ from syclade.host.ground.errors import SycladeError
 __all__ = ["MOST_SECONDS", "Failure", "Kind", "Tally", "fuzz", "take"]
 
 MOST_SECONDS = 2.0
-"""Seconds of processor time of the input's thread, after which the input counts as hanging."""
+"""Seconds of processor time of the input's thread, times the kind's `patience` if it has one, after which the
+input counts as hanging."""
 
 
 class Kind(Protocol):
@@ -67,9 +68,10 @@ def input_of(kind: Kind, seed: int, number: int) -> Any:
 
 def take(kind: Kind, given: Any) -> bool:
     """Return True if an input was accepted, False if it was refused with a printable message."""
+    most = MOST_SECONDS * float(getattr(kind, "patience", 1.0))
     started = time.thread_time()
     try:
-        with _time_limit():
+        with _time_limit(most):
             kind.take(given)
     except SycladeError as error:
         text = str(error)
@@ -80,7 +82,7 @@ def take(kind: Kind, given: Any) -> bool:
         return False
     finally:
         seconds = time.thread_time() - started
-    assert seconds < MOST_SECONDS, f"{seconds:.1f} s for an input"
+    assert seconds < most, f"{seconds:.1f} s for an input"
     return True
 
 
@@ -100,7 +102,7 @@ def fuzz(kind: Kind, seed: int, numbers: range, tally: Tally) -> Iterator[Failur
 
 
 @contextmanager
-def _time_limit() -> Iterator[None]:
+def _time_limit(most: float) -> Iterator[None]:
     """Stop an input that hangs, where the system has interval timers.
 
     The timer counts the processor time of all threads. It starts again if the input's own thread used less
@@ -113,13 +115,13 @@ def _time_limit() -> Iterator[None]:
     started = time.thread_time()
 
     def stop(*_: object) -> None:
-        if time.thread_time() - started < MOST_SECONDS * 0.9:
-            signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+        if time.thread_time() - started < most * 0.9:
+            signal.setitimer(signal.ITIMER_PROF, most)
         else:
-            raise Hang(f"more than {MOST_SECONDS} s")
+            raise Hang(f"more than {most} s")
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, most)
     try:
         yield
     finally:
