@@ -125,9 +125,9 @@ class BandedEngines:
         opened = self._engines.get(widest)
         if opened is not None:
             sizes, slots = opened[0].sizes, opened[0].slots
-            if all(sizes[name] * (slots if name in _DIVIDED else 1) >= size for name, size in needed.items()):
-                return opened
             there = {name: sizes[name] * (slots if name in _DIVIDED else 1) for name in needed}
+            if all(there[name] >= size for name, size in needed.items()):
+                return opened
             needed = {name: max(size, there[name]) for name, size in needed.items()}
             opened[0].close()
             del self._engines[widest]

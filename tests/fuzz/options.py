@@ -1,4 +1,4 @@
-"""Options of `infer` on tiny matrices: results and all their files, or an error in words."""
+"""Options of `infer` on tiny matrices: it writes all files of a result, or says what is wrong."""
 
 from __future__ import annotations
 

@@ -99,12 +99,16 @@ def _dot(share: Interval, colour: str, left: float, scale: float, y: float) -> l
     """Return a dot with its interval."""
     x = left + scale * share.share
     edge = "#666666" if colour == "#ffffff" else "#333333"
-    items: list[Item] = []
-    if share.low is not None and share.high is not None:
-        low, high = left + scale * share.low, left + scale * share.high
-        items += [Line(((low, y), (high, y)), "#333333", 2.0)]
-        items += [Box(end - 0.7, y - 4, 1.4, 8, "#333333") for end in (low, high)]
-    return [*items, Disc(x, y, 5.0, colour, edge)]
+    return [*_bar(share, left, scale, y), Disc(x, y, 5.0, colour, edge)]
+
+
+def _bar(share: Interval, left: float, scale: float, y: float) -> list[Item]:
+    """Return the interval of a share, at this height; nothing if it has none."""
+    if share.low is None or share.high is None:
+        return []
+    low, high = left + scale * share.low, left + scale * share.high
+    line = Line(((low, y), (high, y)), "#333333", 2.0)
+    return [line, *(Box(end - 0.7, y - 4, 1.4, 8, "#333333") for end in (low, high))]
 
 
 def _bracket(
@@ -124,10 +128,7 @@ def _bracket(
     middle = (upper + lower) / 2
     items: list[Item] = [Line(((x, upper), (x, lower)), "#666666", 2.0)]
     items += [Line(((x - 4, y), (x, y)), "#666666", 2.0) for y in (upper, lower)]
-    if share.low is not None and share.high is not None:
-        low, high = left + scale * share.low, left + scale * share.high
-        items.append(Line(((low, middle), (high, middle)), "#333333", 2.0))
-        items += [Box(end - 0.7, middle - 4, 1.4, 8, "#333333") for end in (low, high)]
+    items += _bar(share, left, scale, middle)
     fits = x + 8 + width_of(name, SMALL) <= right
     place, anchor = (x + 8, "start") if fits else (x - 8, "end")
     return [*items, Text(place, middle, name, SMALL, anchor, colour=MUTED)]
