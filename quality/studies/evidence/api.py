@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +20,7 @@ from syclade.host.data.model.simulate_reads import ReadModel, SimulatedReads, si
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.race.peers import ask
+from syclade.quality.studies.one_core_each import on_one_core_each
 from syclade.quality.text_table import text_table
 from syclade.quality.work import Progress
 
@@ -41,6 +43,16 @@ _SECONDS = 600.0
 
 _SAME = 1e-6
 """Difference of log-likelihoods that rounding explains."""
+
+
+class Setting(NamedTuple):
+    """One input: its size, mean number of reads, allelic dropout, and seed."""
+
+    mutations: int
+    cells: int
+    depth: float
+    dropout: float | tuple[float, float]
+    seed: int
 
 
 class OfInput(NamedTuple):
@@ -131,7 +143,8 @@ def evidence_study(
 ) -> EvidenceResult:
     """Simulate reads, and infer trees from the reads and from calls by the usual thresholds.
 
-    Clones are of unequal sizes, reads are overdispersed; parameters and error rates are estimated.
+    Clones are of unequal sizes, reads are overdispersed; parameters and error rates are estimated. Each input
+    takes one core.
 
     Args:
         inputs: number of inputs of each size, depth and dropout.
@@ -147,30 +160,24 @@ def evidence_study(
     """
     count = whole("inputs (--inputs)", inputs, 1, 2**20)
     settings = [
-        (size, depth, dropout, seed + at)
+        Setting(*size, depth, dropout, seed + at)
         for size in sizes
         for depth in depths
         for dropout in DROPOUTS
         for at in range(count)
     ]
+    outcomes = on_one_core_each(partial(_of_input, floor=floor, python=scistree2), settings)
     found = []
-    for at, (size, depth, dropout, own) in enumerate(settings):
+    for at, one in enumerate(settings):
         if progress is not None:
-            progress(f"{size[0]} x {size[1]}, depth {depth:g}", at, len(settings))
-        found.append(_of_input(size, depth, dropout, own, floor, scistree2))
+            progress(f"{one.mutations} x {one.cells}, depth {one.depth:g}", at, len(settings))
+        found.append(next(outcomes))
     return EvidenceResult(tuple(found))
 
 
-def _of_input(
-    size: tuple[int, int],
-    depth: float,
-    dropout: float | tuple[float, float],
-    seed: int,
-    floor: float,
-    python: Path | None,
-) -> OfInput:
+def _of_input(setting: Setting, floor: float, python: Path | None) -> OfInput:
     """Return the outcome of one input."""
-    mutations, cells = size
+    mutations, cells, depth, dropout, seed = setting
     made = simulate(cells, mutations, 1e-9, 1e-9, 0.0, seed, shares="zipf")
     own = {"allelic_dropout": dropout} if isinstance(dropout, float) else {"allelic_dropout_range": dropout}
     sim = simulate_reads(made, ReadModel(depth=depth, **own), seed)
