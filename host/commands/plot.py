@@ -140,7 +140,7 @@ def command(
         room_of,
         write_figure,
     )
-    from syclade.host.answer.figures.exports import export_of, untold_shares
+    from syclade.host.answer.figures.exports import export_of, shares_by_prior
     from syclade.host.answer.figures.kinds import check_kind, draw_figure, files_of_source
     from syclade.host.answer.figures.source import files_in
     from syclade.host.answer.figures.style import Style
@@ -156,7 +156,7 @@ def command(
         files = files_in(result)
         found = export_of(files, to, style, result.resolve().name)
         write_files(out, found, force, inputs)
-        for note in untold_shares(files):
+        for note in shares_by_prior(files):
             click.echo(f"syclade: warning: {note}", err=True)
         if as_json:
             click.echo(json.dumps({"to": to, "files": [str(out / name) for name in found]}, indent=2))

@@ -10,12 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.findings.silent import (
+    DIGITS,
     INTERVAL,
     JointShare,
     group_name,
     joined_groups,
+    joint_entries,
     joint_share,
     joint_shares,
+    joint_warnings,
+    number_text,
     unmeasured_cells,
 )
 from syclade.host.findings.specimen_changes import CHANGES, SURE, Change, changes_between
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     from syclade.host.findings.consensus.finding import PublishedTree
     from syclade.host.findings.specimen_shares import ShareDraws
 
-__all__ = ["FILES", "Change", "ClonesBySample", "number_text", "summarised"]
+__all__ = ["FILES", "Change", "ClonesBySample", "summarised"]
 
 FILES = ("clones_by_sample.tsv", "clone_changes.tsv")
 """Names of the files."""
@@ -45,9 +49,6 @@ JOINT = ("joint", "joint_share", "joint_low", "joint_high")
 
 MOST_SHOWN = 3
 """Most changes that the terminal and the report show."""
-
-_DIGITS = 6
-"""Digits after the point of numbers in summary.json; smaller ones are 0 in tables, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,6 @@ class ClonesBySample:
         without: number of placed cells without a specimen.
         unmeasured: for each specimen, the mutations that none of its cells, or hardly any, has a value of,
             with the number of cells that do.
-        identifiable: bool, shape (specimens, clones): whether the specimen tells the clone from all others.
         joint: for each specimen, the groups of clones that it does not tell from each other.
         unions: clones between whose mutations a claim is kept back: they have no intervals.
         groups: shares in each specimen of the groups of clones of `changes`, and of all specimens, by their
@@ -88,18 +88,25 @@ class ClonesBySample:
     changes: tuple[Change, ...]
     without: int
     unmeasured: tuple[dict[str, int], ...]
-    identifiable: NDArray[np.bool_]
     joint: tuple[tuple[JointShare, ...], ...]
     unions: frozenset[int] = frozenset()
     groups: Mapping[tuple[int, ...], tuple[JointShare, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        freeze_arrays(self, ("parents", "cells_of", "cells", "share", "low", "high", "identifiable"))
+        freeze_arrays(self, ("parents", "cells_of", "cells", "share", "low", "high"))
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
         return short_repr(self)
+
+    @property
+    def identifiable(self) -> NDArray[np.bool_]:
+        """bool, shape (specimens, clones): whether the specimen tells the clone from all others."""
+        found = np.ones(self.share.shape, dtype=np.bool_)
+        for at, groups in enumerate(self.joint):
+            found[at, [clone for one in groups for clone in one.clones]] = False
+        return found
 
     def to_table(self) -> str:
         """Return the table of specimens and clones: `SHARES` first, without `time` if there is none.
@@ -108,7 +115,10 @@ class ClonesBySample:
         """
         from syclade.host.findings.consensus.tables import separator_of
 
-        bar = separator_of([name for names in self.mutations for name in names])
+        bar, identifiable = (
+            separator_of([name for names in self.mutations for name in names]),
+            self.identifiable,
+        )
         heads = [(name, *self.times[at : at + 1]) for at, name in enumerate(self.samples)]
         rows = (
             (
@@ -116,22 +126,15 @@ class ClonesBySample:
                 clone,
                 *(number_text(of[at, clone]) for of in (self.cells, self.share)),
                 *(self._end(of[at], clone) for of in (self.low, self.high)),
-                "yes" if self.identifiable[at, clone] else "no",
+                "yes" if identifiable[at, clone] else "no",
                 bar.join(names),
-                *(self._joint_of(at, clone) if any(self.joint) else ()),
+                *(joint_entries(self.joint[at], clone) if any(self.joint) else ()),
             )
             for at, head in enumerate(heads)
             for clone, names in enumerate(self.mutations)
         )
         names = [name for name in SHARES if self.times or name != "time"]
         return tsv_text([*names, *(JOINT if any(self.joint) else ())], rows)
-
-    def _joint_of(self, sample: int, clone: int) -> tuple[str, ...]:
-        """Return the entries of a clone in the columns `JOINT`."""
-        for one in self.joint[sample]:
-            if clone in one.clones:
-                return one.name, *(number_text(value) for value in one[1:])
-        return ("",) * len(JOINT)
 
     def to_changes(self) -> str:
         """Return the table of changes: tab-separated, a line with `CHANGES` first."""
@@ -164,7 +167,7 @@ class ClonesBySample:
         """Return ends of intervals as plain values, by specimen and clone; None for a union of mutations."""
         return [
             [None if clone in self.unions else value for clone, value in enumerate(row)]
-            for row in ends.round(_DIGITS).tolist()
+            for row in ends.round(DIGITS).tolist()
         ]
 
     def to_dict(self) -> JsonObject:
@@ -210,16 +213,11 @@ class ClonesBySample:
             if not unmeasured:
                 continue
             cells = [f"{name} in {cells}" for name, cells in unmeasured.items()]
-            found.append(
+            message = (
                 f"sample {self.samples[at]} did not measure {counted(len(cells), 'mutation', 'mutations')} "
                 f"(of its {self.cells_of[at]} cells, these have a value: {listed(cells)})"
-                + (
-                    f": it does not tell clones {' from each other, nor clones '.join(groups)} from each "
-                    "other, and how the cells of such clones are divided follows from the prior"
-                    if (groups := [one.words for one in self.joint[at]])
-                    else ""
-                )
             )
+            found.append("; ".join([message, *joint_warnings("it does", self.joint[at])]))
         return found
 
     @property
@@ -297,13 +295,8 @@ def _group_words(one: Change, first: NDArray[np.float64], second: NDArray[np.flo
     return f"; {changing}{found}"
 
 
-def number_text(value: float) -> str:
-    """Return a number as text; 0 for what rounds to it."""
-    return f"{value:.4g}" if abs(value) >= 0.5 * 10**-_DIGITS else "0"
-
-
 def _rounded(numbers: NDArray[np.float64]) -> list[float]:
-    rounded: list[float] = (numbers.round(_DIGITS) + 0.0).tolist()
+    rounded: list[float] = (numbers.round(DIGITS) + 0.0).tolist()
     return rounded
 
 
@@ -324,9 +317,6 @@ def summarised(
     joint = [
         joint_shares(tree, own >= 0, draws.shares[:, at], published.unions) for at, own in enumerate(silent)
     ]
-    identifiable = np.ones((len(joint), tree.clones), dtype=np.bool_)
-    for at, groups in enumerate(joint):
-        identifiable[at, [clone for one in groups for clone in one.clones]] = False
     changes = tuple(changes_between(draws.shares, labels, joint))
     of_all = joined_groups(one.clones for of in joint for one in of)
     together = sorted({*of_all, *(group for one in changes for group in one.groups)})
@@ -347,7 +337,6 @@ def summarised(
         unmeasured=tuple(
             {mutations[row]: int(own[row]) for row in np.flatnonzero(own >= 0).tolist()} for own in silent
         ),
-        identifiable=identifiable,
         joint=tuple(joint),
         unions=published.unions,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from syclade.host.findings.clones_by_sample import FILES, ClonesBySample, number_text
+from syclade.host.findings.clones_by_sample import FILES, ClonesBySample
 from syclade.host.findings.finding import (
     CELLS,
     Column,
@@ -17,7 +17,7 @@ from syclade.host.findings.finding import (
     made_by_stage,
     sentence,
 )
-from syclade.host.findings.silent import group_name
+from syclade.host.findings.silent import group_name, number_text
 from syclade.host.ground.options import is_given
 from syclade.host.ground.values import JsonObject
 

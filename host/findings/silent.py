@@ -14,20 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.share_draws import log2_gamma, uniform_numbers
-from syclade.host.ground.values import JsonObject, listed
+from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.clone_tree import CloneTree
 
 __all__ = [
+    "DIGITS",
     "INTERVAL",
     "JointShare",
     "Silent",
     "equal_nodes",
     "group_name",
     "joined_groups",
+    "joint_entries",
     "joint_share",
     "joint_shares",
+    "joint_warnings",
+    "number_text",
     "renewed",
     "silent_nodes",
     "unmeasured_cells",
@@ -42,6 +46,12 @@ cells is four times as large."""
 
 WEAK = 0.25
 """Part of the cells with a value below which a mutation tells too little for Gibbs steps alone."""
+
+DIGITS = 6
+"""Digits after the point of shares in summary.json; smaller ones are 0 in tables, too."""
+
+_MOST_NAMED = 8
+"""Most clones of a group that a message names."""
 
 _MOST_MOVES = 32
 """Most proposals of each step for some nodes that few cells tell apart."""
@@ -103,6 +113,11 @@ def unmeasured_cells(
     return found
 
 
+def number_text(value: float) -> str:
+    """Return a number as text; 0 for what rounds to it."""
+    return f"{value:.4g}" if abs(value) >= 0.5 * 10**-DIGITS else "0"
+
+
 class JointShare(NamedTuple):
     """Share of clones together that a specimen does not tell from each other.
 
@@ -116,26 +131,58 @@ class JointShare(NamedTuple):
     low: float
     high: float
 
+    @classmethod
+    def of_table(cls, name: str, share: float, low: float, high: float) -> JointShare:
+        """Return the share of a group by its name in tables."""
+        return cls(tuple(map(int, name.split("+"))), share, low, high)
+
     @property
     def name(self) -> str:
         """Name of the group in tables."""
         return group_name(self.clones)
 
     @property
-    def words(self) -> str:
-        """The clones with their joint share as text."""
-        names = [str(clone) for clone in self.clones]
-        return f"{listed(names, 8)} (together {self.share:.1%}, 90 %: {self.low:.1%} to {self.high:.1%})"
+    def mark(self) -> str:
+        """Text behind the share of one of the clones, which is not known."""
+        return f" (not identifiable: clones {self.name} together {self.share:.1%})"
 
     def to_dict(self) -> JsonObject:
         """Return plain values for summary.json, with six digits after the point."""
-        numbers = {name: round(value, 6) + 0.0 for name, value in self._asdict().items() if name != "clones"}
+        numbers = {
+            name: round(value, DIGITS) + 0.0 for name, value in self._asdict().items() if name != "clones"
+        }
         return {"clones": list(self.clones), **numbers}
 
 
 def group_name(clones: Iterable[int]) -> str:
     """Return the name of a group of clones in tables: their numbers, such as 3+5."""
     return "+".join(map(str, clones))
+
+
+def joint_warnings(specimens: str, groups: Sequence[JointShare]) -> list[str]:
+    """Return that specimens do not tell clones from each other, as the beginning of a sentence; else nothing.
+
+    Args:
+        specimens: subject and verb, such as "P1 does".
+        groups: the groups of clones.
+    """
+    names = (
+        f"{one.name if len(one.clones) <= _MOST_NAMED else group_name(one.clones[:_MOST_NAMED]) + '+…'} "
+        f"(together {one.share:.1%}, 90 %: {one.low:.1%} to {one.high:.1%})"
+        for one in groups
+    )
+    return [
+        f"{specimens} not tell clones {' from each other, nor clones '.join(names)} from each other: how the "
+        "cells of such clones are divided follows from the prior"
+    ][: len(groups)]
+
+
+def joint_entries(groups: Iterable[JointShare], clone: int) -> tuple[str, ...]:
+    """Return name and numbers of the group of a clone as entries of a table; empty ones without a group."""
+    for one in groups:
+        if clone in one.clones:
+            return one.name, *map(number_text, one[1:])
+    return ("",) * len(JointShare._fields)
 
 
 def joint_share(clones: tuple[int, ...], shares: NDArray[np.float64]) -> JointShare:

@@ -163,7 +163,7 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert together.clones == (1, 2, 3)
     assert together.share == pytest.approx(found.share[1, 1:].sum())
     assert together.low > 0.9, "that S2 has the clones together is sure"
-    assert f"clones 1, 2, 3 (together {together.share:.1%}, 90 %: " in found.warnings[0]
+    assert f"clones 1+2+3 (together {together.share:.1%}, 90 %: " in found.warnings[0]
     table = list(csv.DictReader(found.to_table().splitlines(), delimiter="\t"))[4:]
     assert [row["identifiable"] for row in table] == ["yes", "no", "no", "no"]
     assert [row["joint"] for row in table] == ["", "1+2+3", "1+2+3", "1+2+3"]

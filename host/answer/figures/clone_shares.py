@@ -10,6 +10,7 @@ from typing import NamedTuple
 from syclade.host.answer.figures.scene import MUTED, Box, Disc, Item, Line, Scene, Text, width_of
 from syclade.host.answer.figures.style import DrawnTree, Style
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, lay_out, notes_of
+from syclade.host.findings.silent import JointShare
 
 __all__ = ["Interval", "Panel", "clones_scene"]
 
@@ -32,12 +33,12 @@ class Panel(NamedTuple):
     Attributes:
         title: title above them.
         shares: the share of each clone; None where it is not known.
-        groups: clones of which only the share together is known: name, indices, and share.
+        groups: clones, by their numbers, of which only the share together is known.
     """
 
     title: str
     shares: Sequence[Interval | None]
-    groups: Sequence[tuple[str, tuple[int, ...], Interval]] = ()
+    groups: Sequence[JointShare] = ()
 
 
 def clones_scene(
@@ -63,8 +64,7 @@ def clones_scene(
     rows = lay_out(tree, style, tree_room, top + ROW)
     left = rows.width + 20.0
     width = min(max(least, (style.room - left - MARGIN) / len(panels) - GAP), 300.0)
-    known = [one for panel in panels for one in panel.shares if one]
-    known += [one for panel in panels for _, _, one in panel.groups]
+    known = [one for panel in panels for one in (*panel.shares, *panel.groups) if one]
     ends = [one.high or one.share for one in known]
     top_share = max(ends, default=0.0) or 1.0
     step = next(one for one in (0.05, 0.1, 0.2, 0.25, 0.5) if top_share / one <= 4 or one == 0.5)
@@ -78,9 +78,11 @@ def clones_scene(
         for clone, share, y in zip(tree.clones, shares, rows.middles, strict=True):
             if share is not None:
                 items += _dot(share, style.colour(clone.number), left, width / end, y)
-        for name, clones, share in groups:
-            ys = [rows.middles[at] for at in clones]
-            items += _bracket(name, share, left, width / end, (min(ys), max(ys)), left + width)
+        for group in groups:
+            ys = [
+                y for clone, y in zip(tree.clones, rows.middles, strict=True) if clone.number in group.clones
+            ]
+            items += _bracket(group, left, width / end, (min(ys), max(ys)), left + width)
         left += width + GAP
     total = max(left - GAP + 24.0, 320.0)
     words = [f"Dots: share of {of} that is of the clone itself. Bars: 90 % intervals.", *notes_of(tree)[1:]]
@@ -102,7 +104,7 @@ def _dot(share: Interval, colour: str, left: float, scale: float, y: float) -> l
     return [*_bar(share, left, scale, y), Disc(x, y, 5.0, colour, edge)]
 
 
-def _bar(share: Interval, left: float, scale: float, y: float) -> list[Item]:
+def _bar(share: Interval | JointShare, left: float, scale: float, y: float) -> list[Item]:
     """Return the interval of a share, at this height; nothing if it has none."""
     if share.low is None or share.high is None:
         return []
@@ -112,23 +114,22 @@ def _bar(share: Interval, left: float, scale: float, y: float) -> list[Item]:
 
 
 def _bracket(
-    name: str, share: Interval, left: float, scale: float, ends: tuple[float, float], right: float
+    group: JointShare, left: float, scale: float, ends: tuple[float, float], right: float
 ) -> list[Item]:
     """Return a line over the rows of some clones at their share together, with its interval and their name.
 
     Args:
-        name: name of the group.
-        share: the share.
+        group: the clones with their share.
         left, scale: place of 0 %, and px for 100 %.
         ends: middles of the first and the last row, px.
         right: right end of the panel, px.
     """
-    x = left + scale * share.share
+    x = left + scale * group.share
     upper, lower = ends[0] - 5, ends[1] + 5
     middle = (upper + lower) / 2
     items: list[Item] = [Line(((x, upper), (x, lower)), "#666666", 2.0)]
     items += [Line(((x - 4, y), (x, y)), "#666666", 2.0) for y in (upper, lower)]
-    items += _bar(share, left, scale, middle)
-    fits = x + 8 + width_of(name, SMALL) <= right
+    items += _bar(group, left, scale, middle)
+    fits = x + 8 + width_of(group.name, SMALL) <= right
     place, anchor = (x + 8, "start") if fits else (x - 8, "end")
-    return [*items, Text(place, middle, name, SMALL, anchor, colour=MUTED)]
+    return [*items, Text(place, middle, group.name, SMALL, anchor, colour=MUTED)]

@@ -17,7 +17,7 @@ from syclade.host.ground.errors import OptionError
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
 
-__all__ = ["PROGRAMS", "export_of", "untold_shares"]
+__all__ = ["PROGRAMS", "export_of", "shares_by_prior"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +71,10 @@ def export_of(files: ResultFiles, program: str, style: Style, name: str) -> dict
         return PROGRAMS[program](_clones_of(files, style, name))
 
 
-def untold_shares(files: ResultFiles) -> list[str]:
+def shares_by_prior(files: ResultFiles) -> list[str]:
     """Return which clones specimens do not tell from each other: other programs have no mark for that."""
     found = specimens_of(files) if files.published.published else None
-    words = "their shares in these files follow from the prior"
-    return [] if found is None else [f"{note.removesuffix('.')}: {words}" for note in found.notes]
+    return [] if found is None else [f"{note.removesuffix('.')}, also in these files" for note in found.notes]
 
 
 def _clones_of(files: ResultFiles, style: Style, name: str) -> Clones:
@@ -92,7 +91,7 @@ def _clones_of(files: ResultFiles, style: Style, name: str) -> Clones:
             for ends in zip(*((clone.low, clone.high) for clone in tree.clones), strict=True)
         )
         numbers = tuple(clone.number for clone in tree.clones)
-        found = Specimens(("all",), (), share, low, high, numbers, np.ones(share.shape, dtype=np.bool_))
+        found = Specimens(("all",), (), share, low, high, numbers)
     return Clones(tree, found, style.highlight, colours, name)
 
 

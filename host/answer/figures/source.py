@@ -19,7 +19,6 @@ from syclade.host.answer.figures.style import (
     SAMPLED,
     DrawnClone,
     DrawnTree,
-    Together,
     likely_tree,
     support_of,
 )
@@ -33,6 +32,7 @@ from syclade.host.findings.consensus.tables import separator_of
 from syclade.host.findings.doublets import LIKELY, genotypes_of
 from syclade.host.findings.kinds import Tree, kind_named
 from syclade.host.findings.kinds.mutation_trees import recurrent_kind
+from syclade.host.findings.silent import JointShare
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 from syclade.host.ground.files import is_file
@@ -256,7 +256,7 @@ def _consensus(files: ResultFiles) -> DrawnTree:
         column: files.numbers(name, column) for column in ("cells", "prevalence", "low", "high", "support")
     }
     index = {number: at for at, number in enumerate(numbers) if number != UNPLACED_MARK}
-    together = _together(files, name)
+    together = _joint_shares(files, name)
     clones: list[DrawnClone] = []
     for number, at in index.items():
         if at and parents[at] not in index:
@@ -301,13 +301,14 @@ def _consensus(files: ResultFiles) -> DrawnTree:
     )
 
 
-def _together(files: ResultFiles, name: str) -> list[Together | None]:
-    """Return the groups of the clones of clones.tsv; nothing if all specimens tell all clones."""
+def _joint_shares(files: ResultFiles, name: str) -> list[JointShare | None]:
+    """Return the group of each clone of clones.tsv; nothing if all specimens tell all clones."""
     if "joint" not in (files.table(name) or [{}])[0]:
         return []
     groups = files.column(name, "joint")
     numbers = (files.numbers(name, f"joint_{column}") for column in ("prevalence", "low", "high"))
-    return [Together(group, *one) if group else None for group, *one in zip(groups, *numbers, strict=True)]
+    rows = zip(groups, *numbers, strict=True)
+    return [JointShare.of_table(group, *one) if group else None for group, *one in rows]
 
 
 def _likely(files: ResultFiles) -> DrawnTree:

@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.figures.clone_shares import Interval, Panel
 from syclade.host.answer.figures.source import ResultFiles
-from syclade.host.findings.silent import joined_groups
+from syclade.host.findings.silent import JointShare, joined_groups, joint_warnings
 from syclade.host.ground.errors import OptionError, TableError
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import listed
 
-__all__ = ["FILE", "CloneGroup", "Specimens", "panels_of", "specimens_of"]
+__all__ = ["FILE", "Specimens", "panels_of", "specimens_of"]
 
 FILE = "clones_by_sample.tsv"
-
-
-class CloneGroup(NamedTuple):
-    """Clones that a specimen does not tell from each other.
-
-    Attributes:
-        name: their numbers, such as 3+5.
-        clones: their indices in the tree.
-        share, low, high: their share together, with the ends of its interval.
-    """
-
-    name: str
-    clones: tuple[int, ...]
-    share: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +29,7 @@ class Specimens:
         times: time point of each; empty without time points.
         share, low, high: float64, shape (specimens, clones): the shares, and the ends of their intervals.
         numbers: number of each clone.
-        identifiable: bool, shape (specimens, clones): whether the specimen tells the clone from all others.
-        groups: for each specimen, the clones that it does not tell from each other.
+        groups: for each specimen, the clones that it does not tell from each other; empty if all tell all.
     """
 
     names: tuple[str, ...]
@@ -57,26 +38,13 @@ class Specimens:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     numbers: tuple[int | None, ...]
-    identifiable: NDArray[np.bool_]
-    groups: tuple[tuple[CloneGroup, ...], ...] = ()
+    groups: tuple[tuple[JointShare, ...], ...] = ()
 
     @property
     def notes(self) -> list[str]:
-        """Messages: clones that specimens do not tell apart, whose own shares are those of the prior."""
-        found = []
-        groups = self.groups or ((),) * len(self.names)
-        for name, own, together in zip(self.names, self.identifiable.tolist(), groups, strict=True):
-            if together:
-                words = ", nor clones ".join(f"{one.name} ({one.share:.1%} together)" for one in together)
-                found.append(f"{name} does not tell clones {words} from each other.")
-                continue
-            some = [str(number) for number, known in zip(self.numbers, own, strict=True) if not known]
-            if some:
-                clones = f"{'clone' if len(some) == 1 else 'clones'} {listed(some, 12)}"
-                found.append(
-                    f"{name} does not tell {clones} from others: only shares of groups are known ({FILE})."
-                )
-        return found
+        """Sentences: clones that specimens do not tell from each other."""
+        groups = zip(self.names, self.groups, strict=bool(self.groups))
+        return [f"{words}." for name, own in groups for words in joint_warnings(f"{name} does", own)]
 
     def by_time(self) -> tuple[list[str], NDArray[np.float64]]:
         """Return the time points in their order, and the mean shares of the clones at each.
@@ -95,8 +63,8 @@ class Specimens:
     def groups_by_time(self) -> list[list[tuple[int, ...]]]:
         """Return the indices of clones that each time point does not tell from each other, by their group."""
         found: dict[str, list[tuple[int, ...]]] = {time: [] for time in self.times}
-        for time, groups in zip(self.times, self.groups or ((),) * len(self.times), strict=True):
-            found[time] += [one.clones for one in groups]
+        for time, groups in zip(self.times, self.groups, strict=bool(self.groups)):
+            found[time] += [tuple(self.numbers.index(clone) for clone in one.clones) for one in groups]
         return [joined_groups(some) for some in found.values()]
 
 
@@ -130,34 +98,28 @@ def specimens_of(files: ResultFiles) -> Specimens | None:
         raise TableError("a specimen lacks a clone", path=f"{files.place}/{FILE}")
     first = dict(zip(reversed(samples), reversed(times), strict=True))
     known = tuple(first[name] for name in names) if any(times) else ()
-    identifiable = np.ones(shares[0].shape, dtype=np.bool_)
-    if "identifiable" in rows[0]:
-        for line, value in enumerate(files.column(FILE, "identifiable")):
-            identifiable[names.index(samples[line]), numbers[rows[line]["clone"]]] = value != "no"
-    share, low, high = shares
     own = tuple(clone.number for clone in files.published.clones)
-    groups = _groups_in(files, names, samples, numbers) if "joint" in rows[0] else ()
-    return Specimens(tuple(names), known, share, low, high, own, identifiable, groups)
+    groups = _groups_in(files, names, samples) if "joint" in rows[0] else ()
+    share, low, high = shares
+    return Specimens(tuple(names), known, share, low, high, own, groups)
 
 
 def _groups_in(
-    files: ResultFiles, names: Sequence[str], samples: Sequence[str], numbers: Mapping[str, int]
-) -> tuple[tuple[CloneGroup, ...], ...]:
+    files: ResultFiles, names: Sequence[str], samples: Sequence[str]
+) -> tuple[tuple[JointShare, ...], ...]:
     """Return the groups of clones that each specimen does not tell from each other.
 
     Args:
         files: the files.
         names: the specimens.
         samples: the specimen of each line.
-        numbers: index of each clone.
     """
-    found: list[dict[str, CloneGroup]] = [{} for _ in names]
+    found: list[dict[str, JointShare]] = [{} for _ in names]
     joint = files.column(FILE, "joint")
     columns = [files.numbers(FILE, f"joint_{name}") for name in ("share", "low", "high")]
     for sample, group, *shares in zip(samples, joint, *columns, strict=True):
         if group:
-            clones = tuple(numbers[one] for one in group.split("+"))
-            found[names.index(sample)][group] = CloneGroup(group, clones, *shares)
+            found[names.index(sample)][group] = JointShare.of_table(group, *shares)
     return tuple(tuple(one.values()) for one in found)
 
 
@@ -170,18 +132,15 @@ def panels_of(found: Specimens) -> list[Panel]:
         name if not found.times or found.times[at] == name else f"{name} (time {found.times[at]})"
         for at, name in enumerate(found.names)
     ]
-    numbers = (found.share, found.low, found.high, found.identifiable)
-    tables = zip(titles, *(one.tolist() for one in numbers), strict=True)
-    panels = [
-        Panel(title, [_interval(*one) for one in zip(*shares, strict=True)]) for title, *shares in tables
-    ]
-    return [
-        one._replace(groups=[(of.name, of.clones, Interval(of.share, of.low, of.high)) for of in groups])
-        for one, groups in zip(panels, found.groups or ((),) * len(panels), strict=True)
-    ]
+    shares = (one.tolist() for one in (found.share, found.low, found.high))
+    panels = []
+    for title, groups, *ends in zip(titles, found.groups or ((),) * len(titles), *shares, strict=True):
+        joined = {clone for one in groups for clone in one.clones}
+        rows = zip(found.numbers, *ends, strict=True)
+        own = [None if number in joined else _interval(*one) for number, *one in rows]
+        panels.append(Panel(title, own, groups))
+    return panels
 
 
-def _interval(share: float, low: float, high: float, identifiable: bool) -> Interval | None:
-    if not identifiable:
-        return None
+def _interval(share: float, low: float, high: float) -> Interval:
     return Interval(share, None, None) if math.isnan(low) else Interval(share, low, high)

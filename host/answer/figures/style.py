@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from syclade.host.ground.values import listed
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
+    from syclade.host.findings.silent import JointShare
     from syclade.host.findings.unplaced import Unplaced
 
 __all__ = [
@@ -153,20 +154,6 @@ SAMPLED = "the sampled trees"
 """Trees that shares of the consensus and of support are of."""
 
 
-class Together(NamedTuple):
-    """Clones that some specimens do not tell from each other.
-
-    Attributes:
-        clones: their numbers, such as 3+5.
-        share, low, high: their share together, with the ends of its interval.
-    """
-
-    clones: str
-    share: float
-    low: float
-    high: float
-
-
 @dataclass(frozen=True)
 class DrawnClone:
     """A clone of a drawn tree.
@@ -193,7 +180,7 @@ class DrawnClone:
     low: float | None = None
     high: float | None = None
     support: float | None = None
-    joint: Together | None = None
+    joint: JointShare | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from syclade.host.answer.figures.scene import (
     wrapped,
 )
 from syclade.host.answer.figures.style import ROOM, DrawnClone, DrawnTree, Style, ink_on
+from syclade.host.findings.silent import joint_warnings
 from syclade.host.ground.values import counted
 
 __all__ = [
@@ -176,7 +177,7 @@ def title_of(clone: DrawnClone, of: str) -> str:
     if clone.low is not None and clone.high is not None:
         words += f", 90 % interval {clone.low:.1%} to {clone.high:.1%}"
     if clone.joint is not None:
-        words += f" (not identifiable: clones {clone.joint.clones} together {clone.joint.share:.1%})"
+        words += clone.joint.mark
     return words if clone.support is None else f"{words}; in {clone.support:.1%} of {of}"
 
 
@@ -232,15 +233,7 @@ JOINT_MARK = " †"
 def joint_notes(tree: DrawnTree) -> list[str]:
     """Return the groups of clones that some specimens do not tell from each other, as a note."""
     groups = list(dict.fromkeys(clone.joint for clone in tree.clones if clone.joint is not None))
-    if not groups:
-        return []
-    words = ", nor clones ".join(
-        f"{one.clones} (together {one.share:.1%}, 90 %: {one.low:.1%} to {one.high:.1%})" for one in groups
-    )
-    return [
-        f"{JOINT_MARK.strip()} Some specimens do not tell clones {words} from each other: how their cells "
-        "are divided follows from the prior."
-    ]
+    return [f"{JOINT_MARK.strip()} {note}." for note in joint_warnings("Some specimens do", groups)]
 
 
 def _columns(tree: DrawnTree) -> list[tuple[str, list[str]]]:

@@ -30,6 +30,7 @@ from syclade.host.findings.finding import (
     made_by_stage,
     sentence,
 )
+from syclade.host.findings.silent import joint_warnings
 from syclade.host.ground.values import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from syclade.host.findings.consensus.consensus import CloneConsensus
     from syclade.host.findings.consensus.of_specimens import SpecimenShares
     from syclade.host.findings.finding import BestTree
-    from syclade.host.findings.silent import JointShare
     from syclade.host.findings.unplaced import Unplaced
     from syclade.host.ground.atomic import Content
 
@@ -163,22 +163,21 @@ class ConsensusFinding(Finding):
         """Return the clones with their support and prevalence."""
         found = self.consensus
         normal = ", ".join(found.mutations[one] for one in found.tree.members[0]) or "none: the root"
-        joint = {clone: one for one in found.cells.joint for clone in one.clones}
-        rows = [("0", normal, "", f"{found.prevalence[0]:.1%}{_joint_mark(joint.get(0))}")]
+        joint = {clone: one.mark for one in found.cells.joint for clone in one.clones}
+        rows = [("0", normal, "", f"{found.prevalence[0]:.1%}{joint.get(0, '')}")]
         rows += [
             (
                 str(clone),
                 _mutations_of(found, clone),
                 f"{found.support[clone]:.2f}",
                 f"{found.prevalence[clone]:.1%}{' (of a union)' if found.open_mutations[clone] else ''}"
-                f"{_joint_mark(joint.get(clone))}",
+                f"{joint.get(clone, '')}",
             )
             for clone in range(1, found.tree.clones)
         ]
         head = ("clone", "mutations", "support", "cells of the clone itself")
-        words = [*map(sentence, found.words), SUPPORT_WORDS]
-        if found.cells.joint:
-            words.append(joint_words(found.cells.joint))
+        joined = map(sentence, joint_warnings("some specimens do", found.cells.joint))
+        words = [*map(sentence, found.words), SUPPORT_WORDS, *joined]
         warnings = tuple(map(sentence, found.warnings))
         return Section("Clones of the consensus", tuple(words), cut(head, rows), warnings)
 
@@ -216,20 +215,6 @@ def _columns_of_cells(cells: CloneCells, placed: NDArray[np.int64], count: int) 
         return found
 
     return [Column(CELLS, name, of_all(values), categories) for name, values, categories in columns]
-
-
-def joint_words(joint: Sequence[JointShare]) -> str:
-    """Return as a sentence that some specimens do not tell clones from each other."""
-    groups = " from each other, nor clones ".join(one.words for one in joint)
-    return (
-        f"Some specimens do not tell clones {groups} from each other: how the cells of such clones are "
-        "divided follows from the prior."
-    )
-
-
-def _joint_mark(one: JointShare | None) -> str:
-    """Return what stands behind the share of a clone that some specimens do not tell from others."""
-    return "" if one is None else f" (not identifiable: clones {one.name} together {one.share:.1%})"
 
 
 def _mutations_of(found: CloneConsensus, clone: int) -> str:

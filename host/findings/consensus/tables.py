@@ -19,7 +19,7 @@ from syclade.host.findings.consensus.clone_tree import CloneTree, make_clone_tre
 from syclade.host.findings.consensus.evidence import PairCounts
 from syclade.host.findings.consensus.prevalence import Mixture
 from syclade.host.findings.consensus.relations import Relations
-from syclade.host.findings.silent import JointShare
+from syclade.host.findings.silent import JointShare, joint_entries
 from syclade.host.findings.unplaced import UNPLACED_MARK
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.files import tsv_text
@@ -190,6 +190,7 @@ def clones_table(
         below = tree.within @ cells.expected
         numbers = (cells.expected, cells.prevalence, cells.low, cells.high, below)
     open_of = open_mutations or [()] * tree.clones
+    groups = [joint_entries(joint, clone) for clone in range(tree.clones)]
 
     def number(of: NDArray[np.float64], clone: int) -> str:
         """Return a number of a clone; of a union of mutations whose claim is kept back, no interval."""
@@ -206,7 +207,7 @@ def clones_table(
             "" if seen is None else "|".join(f"{seen[one]:.3g}" for one in tree.members[clone]),
             bar.join(mutations[one] for one in open_of[clone]),
             bar.join(mutations[one] for one in tree.members[clone]),
-            *(_joint_of(joint, clone) if joint else ()),
+            *(("no" if groups[clone][0] else "yes", *groups[clone]) if joint else ()),
         )
         for clone, parent in enumerate(tree.parents.tolist())
     ]
@@ -215,14 +216,6 @@ def clones_table(
         nothing = [""] * len(JOINT) if joint else []
         rows.append((UNPLACED_MARK, "", "", "", of_cells, *[""] * 6, bar.join(unplaced), *nothing))
     return tsv_text((*CLONES, *(JOINT if joint else ())), rows)
-
-
-def _joint_of(joint: Sequence[JointShare], clone: int) -> tuple[str, ...]:
-    """Return the entries of a clone in the columns `JOINT`."""
-    for one in joint:
-        if clone in one.clones:
-            return "no", one.name, *(f"{value:.4g}" for value in (one.share, one.low, one.high))
-    return "yes", "", "", "", ""
 
 
 class PairRelation(NamedTuple):

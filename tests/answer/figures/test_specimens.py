@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.answer.figures.exports import PROGRAMS, export_of, untold_shares
+from syclade.host.answer.figures.exports import PROGRAMS, export_of, shares_by_prior
 from syclade.host.answer.figures.fish import bands_of, divided_as_known, is_to_scale, positions_of, runs_of
 from syclade.host.answer.figures.kinds import draw_figure
 from syclade.host.answer.figures.scene import Polygon, Text, svg_of
@@ -22,6 +22,7 @@ from syclade.host.answer.figures.specimens import panels_of, specimens_of
 from syclade.host.answer.figures.style import Style
 from syclade.host.commands import plot as plot_command
 from syclade.host.commands.main import cli
+from syclade.host.findings.silent import JointShare
 from syclade.host.ground.errors import OptionError, SycladeError, TableError
 
 MUTATIONS = ["A", "B b", "C,c", "D"]
@@ -79,21 +80,16 @@ def test_shares_are_those_of_the_table() -> None:
 
 def test_clones_that_a_specimen_does_not_tell_apart_are_named_and_have_no_dot() -> None:
     made = files(DAYS)
-    head, *lines = (made.read("clones_by_sample.tsv") or "").splitlines()
-    marks = ["no" if line.split("\t")[0] == "P2" and line.split("\t")[2] in "23" else "yes" for line in lines]
-    table = "\n".join(
-        f"{line}\t{one}" for line, one in zip([head, *lines], ["identifiable", *marks], strict=True)
-    )
-    marked = files(DAYS, **{"clones_by_sample.tsv": f"{table}\n"})
+    marked = with_groups(("P2", "2+3"))
     found = specimens_of(marked)
     assert found is not None
-    words = "P2 does not tell clones 2, 3 from others: only shares of groups are known"
-    assert [one.partition(" (")[0] for one in found.notes] == [words]
+    words = "P2 does not tell clones 2+3 (together 40.0%, 90 %: 30.0% to 50.0%) from each other"
+    assert [one.startswith(f"{words}: ") for one in found.notes] == [True]
     assert [[one is None for one in shares] for _, shares, _ in panels_of(found)] == [
         [False] * 5, [False, False, True, True, False], [False] * 5
     ]  # fmt: skip
     for kind in ("clones", "fish"):
-        assert "does not tell clones 2, 3" in svg_of(draw_figure(marked, kind, Style()))
+        assert "does not tell clones 2+3" in svg_of(draw_figure(marked, kind, Style()))
         assert "does not tell" not in svg_of(draw_figure(made, kind, Style()))
 
 
@@ -279,7 +275,7 @@ def test_groups_are_one_band_of_stripes_in_a_fish_plot() -> None:
     assert fills.index(three) > max(stripes[one]), "and are above the stripes"
     texts = [item.text for item in scene.items if isinstance(item, Text)]
     assert {"1+2", "0+1+2"} <= {*texts}
-    assert "P2 does not tell clones 1+2 (40.0% together) from each other." in " ".join(texts)
+    assert "P2 does not tell clones 1+2 (together 40.0%, 90 %: 30.0% to 50.0%)" in " ".join(texts)
     assert "Stripes:" in " ".join(texts)
 
 
@@ -307,15 +303,16 @@ def test_a_bracket_shows_the_share_of_clones_together() -> None:
     first, second, third = panels_of(found)
     assert not first.groups
     assert not third.groups
-    ((name, clones, share),) = second.groups
-    assert (name, clones, share.share, share.low, share.high) == ("1+2", (1, 2), 0.4, 0.3, 0.5)
+    assert second.groups == (JointShare((1, 2), 0.4, 0.3, 0.5),)
+    assert second.groups[0].name == "1+2"
     assert [one is None for one in second.shares] == [False, True, True, False, False]
     texts = [item.text for item in draw_figure(made, "clones", Style()).items if isinstance(item, Text)]
     assert texts.count("1+2") == 1
 
 
 def test_exports_say_which_shares_follow_from_the_prior() -> None:
-    words = "P2 does not tell clones 1+2 (40.0% together) from each other"
-    (note,) = untold_shares(with_groups(("P2", "1+2")))
-    assert note == f"{words}: their shares in these files follow from the prior"
-    assert untold_shares(files(DAYS)) == []
+    words = "P2 does not tell clones 1+2 (together 40.0%, 90 %: 30.0% to 50.0%) from each other"
+    (note,) = shares_by_prior(with_groups(("P2", "1+2")))
+    assert note.startswith(f"{words}: ")
+    assert note.endswith("follows from the prior, also in these files")
+    assert shares_by_prior(files(DAYS)) == []
