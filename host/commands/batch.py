@@ -73,15 +73,16 @@ def batch(
     the command infers only what is missing. The exit status is 0 if all matrices have a result, 1 if some
     have none, 2 if nothing was run.
     """
-    from syclade.host.answer.batch.exclusions import with_own_exclusions
+    from syclade.host.answer.batch.exclusions import check_exclusions, with_exclusions_if_present
     from syclade.host.answer.batch.folder import Batch
     from syclade.host.commands.infer import require_libraries
 
-    common = _absolute(options.options_from(given))
+    common = _absolute(options.options_from(with_exclusions_if_present(given)))
     require_libraries({"report": common.report, "netcdf": common.netcdf})
-    tasks = Batch(out, tuple(with_own_exclusions(_tasks(inputs, common), common)), common.report, multiqc)
+    tasks = _tasks(inputs, common)
+    check_exclusions(tasks, common)
     return run_here(
-        tasks,
+        Batch(out, tuple(tasks), common.report, multiqc),
         scheduler=scheduler,
         jobs=jobs,
         prepare=prepare,

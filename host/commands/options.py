@@ -115,12 +115,13 @@ class _NameList(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the names with commas between."""
-        from syclade.host.data.input.names import names_of_list
+        from syclade.host.data.input.names import names_of_list, split_if_present
 
         flag = param.opts[0] if param is not None else self.name
-        if not value.startswith("@"):
+        prefix, text = split_if_present(value)
+        if not text.startswith("@"):
             return value
-        return quoted_names(names_of_list(f"@{at_home(value[1:])}", flag))
+        return prefix + quoted_names(names_of_list(f"@{at_home(text[1:])}", flag))
 
 
 INPUT_FILE = _Name(path_type=Path)

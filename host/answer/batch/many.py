@@ -10,6 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from syclade.host.answer.batch.exclusions import ExcludedNames, with_exclusions_if_present
 from syclade.host.answer.batch.task import COLUMNS, FILES, Task
 from syclade.host.answer.inference import infer_by, log_warnings
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
@@ -132,7 +133,8 @@ def infer_many(
         errors: "raise" ends at the first matrix that cannot be inferred; "return" yields the error in place
             of its result.
         options: options of `infer` for all matrices, and those of `read_matrix`. Those of single runs
-            (checkpoint, resume, trace, stop, progress) are not among them.
+            (checkpoint, resume, trace, stop, progress) are not among them. Of the names in
+            `exclude_mutations`, each matrix leaves out those it has; a warning names those that none has.
 
     Raises:
         SycladeError: a matrix cannot be inferred; or an option is none of those.
@@ -144,12 +146,19 @@ def infer_many(
     jobs_for(None, jobs)
     _check_names(options)
     count = len(inputs) if isinstance(inputs, Sized) else None
-    tasks = (_task_of(one, options) for one in inputs)
-    return _results(tasks, count, executor, jobs, errors)
+    common = with_exclusions_if_present(options)
+    tasks = (_task_of(one, common) for one in inputs)
+    excluded = ExcludedNames(common.get("exclude_mutations"))
+    return _results(tasks, count, executor, jobs, errors, excluded)
 
 
 def _results(
-    tasks: Iterator[Task], count: int | None, executor: Executor | None, jobs: int | None, errors: str
+    tasks: Iterator[Task],
+    count: int | None,
+    executor: Executor | None,
+    jobs: int | None,
+    errors: str,
+    excluded: ExcludedNames,
 ) -> Iterator[Result | SycladeError]:
     stop = Stop()
     at_once = jobs_for(count, jobs)
@@ -161,11 +170,13 @@ def _results(
             try:
                 result = future.result()
                 log_warnings(result, f"matrix {number + 1}" if result.matrix is None else result.matrix)
+                excluded.seek(result.observed)
                 yield result
             except SycladeError as error:
                 if errors == "raise":
                     raise
                 yield error
+        excluded.warn()
     finally:
         stop.wanted = True  # threads that are still at work end at their next launch
         pool.shutdown(cancel_futures=True)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from syclade.host.answer.batch.results_table import COLUMNS as OF_RESULTS
 from syclade.host.answer.batch.task import COLUMNS, Task, check_name, check_options, is_there, stem_of
-from syclade.host.data.input.names import names_of_list
+from syclade.host.data.input.names import names_of_list, split_if_present
 from syclade.host.data.input.textfile import read_text
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 from syclade.host.ground.options import OPTIONS, Options, checked, flag_of, quoted_names
@@ -50,9 +50,9 @@ def value_of(name: str, text: str, folder: Path) -> Any:
     if kind.name in ("file", "names", "tree", "labels"):
         return str(folder / at_home(text))
     if kind.name == "list":
-        return quoted_names(
-            names_of_list(f"@{folder / at_home(text[1:])}" if text.startswith("@") else text, flag_of(name))
-        )
+        prefix, text = split_if_present(text)
+        text = f"@{folder / at_home(text[1:])}" if text.startswith("@") else text
+        return prefix + quoted_names(names_of_list(text, flag_of(name)))
     if kind.name in ("weights", "pair"):
         numbers = [_number(name, one, kind.name == "pair") for one in text.split()]
         if kind.name == "weights" and len(numbers) != WEIGHTS_GIVEN:

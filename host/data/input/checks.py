@@ -51,6 +51,7 @@ class Limits(NamedTuple):
 
     Attributes:
         excluded: names of mutations, or genes with which names begin.
+        if_present: whether the matrix need not have all of these.
         min_cells: fewest cells in which a mutation is seen.
         max_missing_mutation: largest part of the cells in which a mutation may be missing.
         max_missing_cell: largest part of the mutations that a cell may miss.
@@ -60,6 +61,7 @@ class Limits(NamedTuple):
     min_cells: int | None = None
     max_missing_mutation: float | None = None
     max_missing_cell: float | None = None
+    if_present: bool = False
 
 
 class Marks(NamedTuple):
@@ -145,7 +147,7 @@ def limited(matrix: Matrix, limits: Limits, marks: Marks) -> Matrix:
         MatrixError: nothing is left.
     """
     rest = _Rest(matrix)
-    rest.drop_mutations(_named(limits.excluded, matrix), f"named by {flag_of('exclude_mutations')}")
+    rest.drop_mutations(_named(limits, matrix), f"named by {flag_of('exclude_mutations')}")
     if marks.mutations is not None:
         rest.drop_mutations(marks.mutations[rest.rows], marks.mutation_reason)
     if marks.cells is not None:
@@ -164,10 +166,10 @@ def limited(matrix: Matrix, limits: Limits, marks: Marks) -> Matrix:
     return rest.remaining()
 
 
-def _named(names: Sequence[str], matrix: Matrix) -> NDArray[np.bool_]:
-    """Return whether each mutation is one of some names; raise an OptionError for a name of none."""
-    chosen, unknown = chosen_mutations(names, matrix.mutations)
-    if unknown:
+def _named(limits: Limits, matrix: Matrix) -> NDArray[np.bool_]:
+    """Return whether each mutation is excluded by name; raise an OptionError for a name of none."""
+    chosen, unknown = chosen_mutations(limits.excluded, matrix.mutations)
+    if unknown and not limits.if_present:
         near = near_names(unknown[0], matrix.mutations)
         raise OptionError(
             f"{flag_of('exclude_mutations')}: no mutation is named {listed(unknown)}",

@@ -21,6 +21,7 @@ from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.values import shown
 
 __all__ = [
+    "IF_PRESENT",
     "check_names",
     "chosen_mutations",
     "default_names",
@@ -32,8 +33,12 @@ __all__ = [
     "near_names",
     "read_name_file",
     "read_names",
+    "split_if_present",
 ]
 
+
+IF_PRESENT = "if-present:"
+"""Beginning of a list of names of mutations of which a matrix need not have all."""
 
 MOST_CHARACTERS = 1000
 """Maximum length of a name: longer ones are mistakes, and table programs cannot read them."""
@@ -47,11 +52,18 @@ def listed_names(text: str) -> tuple[str, ...]:
     return tuple(name for row in rows for name in row if name)
 
 
+def split_if_present(text: str) -> tuple[str, str]:
+    """Return `IF_PRESENT` and the rest of a list of names that begins with it; else "" and the list."""
+    prefix = IF_PRESENT if text.startswith(IF_PRESENT) else ""
+    return prefix, text.removeprefix(prefix)
+
+
 def names_of_list(value: str | os.PathLike[str] | Sequence[str], flag: str) -> tuple[str, ...]:
     """Return the names of an option of the type `list`.
 
     Args:
-        value: names with commas between; `@` and the path of a file with one name per line; or the names.
+        value: names with commas between; `@` and the path of a file with one name per line, both perhaps
+            after `IF_PRESENT`; or the names.
         flag: the option, for messages.
 
     Raises:
@@ -59,7 +71,8 @@ def names_of_list(value: str | os.PathLike[str] | Sequence[str], flag: str) -> t
         MatrixError: the file cannot be read, or has no names.
     """
     if isinstance(value, str):
-        names = read_names(value[1:]) if value.startswith("@") else listed_names(value)
+        _, text = split_if_present(value)
+        names = read_names(text[1:]) if text.startswith("@") else listed_names(text)
     elif isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
         names = tuple(value)
     else:

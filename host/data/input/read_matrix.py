@@ -15,7 +15,7 @@ from syclade.host.data.input.detect import HDF5, detect_folder, detect_format
 from syclade.host.data.input.formats import FORMATS, Format, Grid, ReadOptions, format_for
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
-from syclade.host.data.input.names import default_names, names_of_list, read_name_file
+from syclade.host.data.input.names import IF_PRESENT, default_names, names_of_list, read_name_file
 from syclade.host.data.input.source import File, Source, read_in_subprocess
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import checked, flag_of
@@ -121,6 +121,7 @@ def read_matrix(
             true are kept.
         exclude_mutations: mutations to leave out: their names, or genes with which names begin; as a
             sequence, as a text with commas between, or "@" and the path of a file with one name per line.
+            The matrix need not have those of a text that begins with "if-present:".
         max_missing_mutation: largest part of the cells in which a mutation may be missing; others are left
             out.
         max_missing_cell: largest part of the other mutations that a cell may miss.
@@ -153,6 +154,7 @@ def read_matrix(
         checked("min_cells", min_cells),
         checked("max_missing_mutation", max_missing_mutation),
         checked("max_missing_cell", max_missing_cell),
+        if_present=isinstance(exclude_mutations, str) and exclude_mutations.startswith(IF_PRESENT),
     )
     marks, names_axes = Marks(), False
     if isinstance(source, Matrix):

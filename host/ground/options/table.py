@@ -109,7 +109,8 @@ class Options(Values):
         "Keep only mutations for which this column of var is true (h5ad).")
     exclude_mutations: Names = option(LIST, of=_MATRIX, metavar="NAMES|@FILE", default=None, help=
         "Leave out these mutations, such as germline variants or artefacts: names or genes with commas "
-        "between (a name with a comma in double quotes), or FILE with one name per line.")
+        "between (a name with a comma in double quotes), or FILE with one name per line. The matrix need not "
+        "have those behind 'if-present:'.")
     max_missing_mutation: float | None = option(PART, of=_MATRIX, metavar="PART", default=None, help=
         "Leave out mutations that are missing in more than this part of the cells; then")
     max_missing_cell: float | None = option(PART, of=_MATRIX, metavar="PART", default=None, help=
