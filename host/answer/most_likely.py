@@ -93,7 +93,8 @@ def _by_search_or_chains(request: Request, context: RunContext) -> Found:
     outcome = sought.found.outcome
     if sought.found.interrupted or (outcome.converged and _as_likely(sought, request)):
         return _drawn(sought, request)
-    return _by_chains(request, replace(context, checkpoints=checkpoints.of_next_stage()), sought)
+    checkpoints.begin_next_stage()
+    return _by_chains(request, context, sought)
 
 
 def _by_chains(request: Request, context: RunContext, sought: _Sought | None = None) -> Found:

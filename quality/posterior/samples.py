@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends import make_runner
 from syclade.host.chains.backends.opening import choose_kernel
 from syclade.host.chains.encodings import choose_encoding
-from syclade.host.chains.plan import Plan
-from syclade.host.chains.runs.pipeline import state_at
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.runs.pipeline import initial_states
 from syclade.host.device.device import Device
 from syclade.host.device.work import require_executor
 from syclade.quality.posterior.small_target import Target
@@ -87,7 +85,7 @@ def sample_chain(
     require_executor(runner.executor, device)
     index = StateIndex(TreeIndex(runner.encoding, target.trees, target.name_of), plan)
     try:
-        runner.put_all(_initial_states(plan, seed, slots))
+        runner.put_all(initial_states(plan, seed, range(slots)))
         started = time.perf_counter()
         for _ in range(reads):
             runner.advance(np.full(slots, now, dtype=np.int64))
@@ -104,16 +102,3 @@ def sample_chain(
     return ChainSamples(
         table.sum(axis=1), table, slots, thinning, last * slots, seconds, runner.executor.filter
     )
-
-
-def _initial_states(plan: Plan, seed: int, chains: int) -> list[ChainState]:
-    """Return the chains before their first steps, as `initial_state` does; each tree is scored once."""
-    known: dict[bytes, ChainState] = {}
-    states = []
-    for chain in range(chains):
-        parents = plan.space.initial(plan.labels, seed, chain)
-        tree = parents.tobytes()
-        if tree not in known:
-            known[tree] = state_at(plan, parents, chain)
-        states.append(replace(known[tree], chain=chain))
-    return states

@@ -42,7 +42,7 @@ def tost_report(result: TostResult) -> dict[str, Any]:
         "power": POWER,
         "tolerance": TOLERANCE,
         "smallest_effects_in_flips": {
-            "told_from_no_difference": test.detectable_shift / test.delta,
+            "detectable": test.detectable_shift / test.delta,
             "makes_the_test_fail": test.failing_shift / test.delta,
         },
         "largest_discrepancy_from_scites_logs": largest_discrepancy(result.scored),

@@ -11,7 +11,7 @@ import pytest
 
 from syclade.host.chains.backends import Runner, make_runner
 from syclade.host.chains.encodings import ENCODINGS, PlainEncoding, for_device, make_encoding
-from syclade.host.chains.runs.pipeline import initial_state
+from syclade.host.chains.runs.pipeline import initial_states
 from syclade.host.commands import main as main_module
 from syclade.host.device.choice import choose_device
 from syclade.host.ground.errors import OptionError
@@ -160,7 +160,7 @@ def test_sizes_that_cannot_be_enumerated_are_refused() -> None:
 def test_many_slots_are_read_as_one_by_one(target: Target, device: str, encoding: str) -> None:
     slots, plan = 6, target.plan
     made = for_device(choose_device(device), make_encoding(encoding)(plan.problem, TRAITS))
-    states = [initial_state(plan, 5, chain) for chain in range(slots)]
+    states = initial_states(plan, 5, range(slots))
     together, singly = (make_runner(choose_device(device), plan, made, slots, 5) for _ in range(2))
     together.put_all(states)
     for slot, state in enumerate(states):
@@ -191,7 +191,7 @@ def _assert_alike(left: Runner, right: Runner) -> None:
 
 def test_what_is_read_is_a_copy(target: Target) -> None:
     runner = make_runner(choose_device("numpy"), target.plan, PlainEncoding(target.plan.problem), 2, 5)
-    runner.put_all([initial_state(target.plan, 5, chain) for chain in range(2)])
+    runner.put_all(initial_states(target.plan, 5, range(2)))
     runner.read_all("score")[:] = 99
     assert 99 not in runner.read_all("score")
 

@@ -11,8 +11,8 @@ __all__ = ["needs_compiler"]
 _TESTS: dict[str, set[str]] = {
     "device/compile/test_current_folder.py": set(),
     "device/compile/test_image.py": set(),
-    "device/compile/test_native_binary.py": set(),
     "device/compile/test_program.py": set(),
+    "device/compile/test_program_cache.py": set(),
     "device/compile/test_shipped.py": {"test_the_compiler_makes_the_same_bytes"},
     "device/compile/test_spirv.py": set(),
     "device/compile/test_vectorised.py": set(),

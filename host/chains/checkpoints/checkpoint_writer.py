@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from copy import copy
 from pathlib import Path
 
 from syclade.host.chains.checkpoints.archive import read_about
@@ -118,11 +117,9 @@ class CheckpointWriter:
         run = read_about(self.resumed).get("run")
         return isinstance(run, Mapping) and run.get("kind") == kind
 
-    def of_next_stage(self) -> CheckpointWriter:
-        """Return the writer for what follows the stage that was resumed: it resumes from nothing."""
-        following = copy(self)
-        following.resumed = None
-        return following
+    def begin_next_stage(self) -> None:
+        """Resume from nothing from here on: the stage that was resumed has ended."""
+        self.resumed = None
 
     def check(self, path: Path, stored: ParsedJson, kind: str) -> None:
         """Check that a checkpoint fits the kind and the options of this run.

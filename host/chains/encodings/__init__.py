@@ -325,32 +325,32 @@ def choose_encoding(
     raise OptionError("; ".join(reasons), hint=f"use {flag_of('encoding')} auto")
 
 
-def require_only(name: str, wanted: str) -> None:
-    """Check that an option names the only encoding of some trees, on whichever device; or auto.
+def require_only(name: str, wanted: str, device: Device | None = None) -> None:
+    """Check that an option names the only encoding of some trees, or auto.
 
     Args:
-        name: the only encoding, of `OF_OTHER_TREES`.
+        name: the only encoding, of `OF_OTHER_TREES`; numpy has the plain one in its place.
         wanted: the option.
+        device: the device; None for any.
 
     Raises:
         OptionError: it names another one.
     """
-    if wanted not in ("auto", name, PlainEncoding.name):
+    own, where = (name, PlainEncoding.name), ""
+    if device is not None:
+        of_device = PlainEncoding.name if device.kind == "numpy" else name
+        own, where = (of_device, of_device), f" on {device.filter}"
+    if wanted not in ("auto", *own):
         raise OptionError(
-            f"{OF_OTHER_TREES[name][2]} have no encoding {wanted!r}",
-            hint=f"use {flag_of('encoding')} auto or {name}",
+            f"{OF_OTHER_TREES[name][2]} have no encoding {wanted!r}{where}",
+            hint=f"use {flag_of('encoding')} auto or {own[0]}",
         )
 
 
 def _only(name: str, wanted: str, device: Device, problem: Problem) -> Encoding:
     """Return the encoding of trees that have only one; see `choose_encoding`."""
     place, feature, trees = OF_OTHER_TREES[name]
-    own = PlainEncoding.name if device.kind == "numpy" else name
-    if wanted not in ("auto", own):
-        raise OptionError(
-            f"{trees} have no encoding {wanted!r} on {device.filter}",
-            hint=f"use {flag_of('encoding')} auto or {own}",
-        )
+    require_only(name, wanted, device)
     if device.kind == "fpga":
         raise refusal(feature, "FPGA cards")
     if device.kind == "numpy":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -28,6 +28,7 @@ __all__ = [
     "Progress",
     "Start",
     "initial_state",
+    "initial_states",
     "run_chains",
     "run_round",
     "state_at",
@@ -310,6 +311,19 @@ def _next_launch(launch: int, length: int, seconds: float) -> int:
 def initial_state(plan: Plan, seed: int, chain: int) -> ChainState:
     """Return a chain before its first step: a uniformly random tree of the plan's space, and its score."""
     return state_at(plan, plan.space.initial(plan.labels, seed, chain), chain)
+
+
+def initial_states(plan: Plan, seed: int, chains: Iterable[int]) -> list[ChainState]:
+    """Return chains, by their numbers, before their first steps; a tree that several have is scored once."""
+    known: dict[bytes, ChainState] = {}
+    states = []
+    for chain in chains:
+        parents = plan.space.initial(plan.labels, seed, chain)
+        tree = parents.tobytes()
+        if tree not in known:
+            known[tree] = state_at(plan, parents, chain)
+        states.append(replace(known[tree], chain=chain))
+    return states
 
 
 def state_at(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:

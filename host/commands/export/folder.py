@@ -20,7 +20,7 @@ from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.plan import Plan, chain_allocation, chain_kernel, make_plan
-from syclade.host.chains.runs.pipeline import initial_state, run_chains
+from syclade.host.chains.runs.pipeline import initial_states, run_chains
 from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.state import bytes_of_states, every
 from syclade.host.commands.export import loader
@@ -331,7 +331,7 @@ def vector_file(vector: Vector, encoding: AncestorEncoding) -> bytes:
     arguments = chain_kernel(plan, encoding).arguments
     engine = NumpyEngine(NUMPY, chain_allocation(plan, encoding, vector.chains, vector.seed, arguments))
     runner = Runner(plan, encoding, vector.seed, engine)
-    runner.put_all([initial_state(plan, vector.seed, chain) for chain in range(vector.chains)])
+    runner.put_all(initial_states(plan, vector.seed, range(vector.chains)))
     arrays = {one.name: engine.read(one.name) for one in arguments if one.role != SCRATCH}
     arrays["last_step"][:] = vector.steps
     content = io.BytesIO()

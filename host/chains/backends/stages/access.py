@@ -22,7 +22,7 @@ from syclade.host.chains.backends.stages.opening import stage_arrays
 from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.moves import MOVES, Move, kinds_of
 from syclade.host.chains.plan import make_plan
-from syclade.host.chains.runs.pipeline import initial_state
+from syclade.host.chains.runs.pipeline import initial_states
 from syclade.host.chains.scores.score import BEST_ATTACHMENT, Score, score_named
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.problem import make_problem
@@ -252,7 +252,7 @@ def stage_problem(
     described = stage_kernels(plan, encoding)
     arrays = stage_arrays(described, plan, encoding, chains, seed)
     runner = Runner(plan, encoding, seed, arrays)
-    runner.put_all([initial_state(plan, seed, chain) for chain in range(chains)])
+    runner.put_all(initial_states(plan, seed, range(chains)))
     arrays.named["last_step"][:] = whole("the number of steps", steps, 1, 2**62 - 1)
     stages = tuple(_callable(one, plan.moves, plan.score) for one in described)
     return StageProblem(arrays.named, stages, runner)

@@ -25,7 +25,7 @@ from syclade.host.chains.backends.stages.opening import stage_arrays
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.plan import Plan, chain_sizes, make_plan
-from syclade.host.chains.runs.pipeline import initial_state
+from syclade.host.chains.runs.pipeline import initial_states
 from syclade.host.commands.export.hls.body import translated
 from syclade.host.commands.export.hls.processes import circulating, tables
 from syclade.host.commands.export.hls.program import Loop, Program
@@ -299,7 +299,7 @@ def _vectors_file(plan: Plan, encoding: AncestorEncoding, vectors: Vectors, muta
         mutations: capacity in mutations, to which the table of logarithms of sizes is padded.
     """
     engine = stage_arrays(stage_kernels(plan, encoding), plan, encoding, vectors.chains, vectors.seed)
-    starts = [initial_state(plan, vectors.seed, chain) for chain in range(vectors.chains)]
+    starts = initial_states(plan, vectors.seed, range(vectors.chains))
     Runner(plan, encoding, vectors.seed, engine).put_all(starts)
     engine.named["last_step"][:] = vectors.steps
     blocks = [block("run", np.array([vectors.chains, vectors.steps]))]
@@ -335,7 +335,7 @@ def _expected(plan: Plan, encoding: AncestorEncoding, vectors: Vectors) -> Itera
     chosen = choose_encoding("auto", device, plan.problem)
     runner = make_runner(device, plan, chosen, vectors.chains, vectors.seed)
     try:
-        runner.put_all([initial_state(plan, vectors.seed, chain) for chain in range(vectors.chains)])
+        runner.put_all(initial_states(plan, vectors.seed, range(vectors.chains)))
         runner.advance(np.full(vectors.chains, vectors.steps, dtype=np.int64))
         ends = [runner.get(slot) for slot in range(vectors.chains)]
         tallies = [runner.info(slot).tallies for slot in range(vectors.chains)]
