@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.answer.figures.clone_shares import Specimens, specimens_of
 from syclade.host.answer.figures.source import ResultFiles
-from syclade.host.answer.figures.specimens import Specimens, specimens_of
 from syclade.host.answer.figures.style import DrawnTree, Style
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.files import tsv_text

@@ -12,9 +12,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.answer.figures.clone_shares import FILE, specimens_of
 from syclade.host.answer.figures.scene import MUTED, Box, Item, Line, Polygon, Scene, Text, width_of, wrapped
 from syclade.host.answer.figures.source import ResultFiles
-from syclade.host.answer.figures.specimens import FILE, specimens_of
 from syclade.host.answer.figures.style import DrawnTree, Style, ink_on
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, label_of
 from syclade.host.ground.errors import OptionError

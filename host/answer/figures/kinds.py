@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syclade.host.answer.figures.clone_shares import Interval, Panel, clones_scene
+from syclade.host.answer.figures.clone_shares import Interval, Panel, clones_scene, panels_of, specimens_of
 from syclade.host.answer.figures.diagrams import convergence_scene, posterior_scene
 from syclade.host.answer.figures.fish import fish_scene
 from syclade.host.answer.figures.heat_map import matrix_scene
 from syclade.host.answer.figures.scene import Scene
 from syclade.host.answer.figures.source import MOVED, ResultFiles, files_in
-from syclade.host.answer.figures.specimens import panels_of, specimens_of
 from syclade.host.answer.figures.style import DrawnClone, DrawnTree, Style
 from syclade.host.answer.figures.trees import tree_scene, with_title
 from syclade.host.data.input.textfile import read_text

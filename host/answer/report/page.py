@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from syclade.host.answer.figures.clone_shares import specimens_of
 from syclade.host.answer.figures.diagrams import trace_scene
 from syclade.host.answer.figures.heat_map import matrix_scene
 from syclade.host.answer.figures.kinds import draw_figure
 from syclade.host.answer.figures.scene import Scene, svg_of
 from syclade.host.answer.figures.source import ResultFiles, files_in_memory
-from syclade.host.answer.figures.specimens import specimens_of
 from syclade.host.answer.figures.style import Style
 from syclade.host.answer.report.summary import highlighted, quality_of, sentences_of
 from syclade.host.data.input.names import chosen_mutations

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
+from syclade.host.answer.figures.clone_shares import panels_of, specimens_of
 from syclade.host.answer.figures.exports import PROGRAMS, export_of, shares_by_prior
 from syclade.host.answer.figures.fish import bands_of, divided_as_known, is_to_scale, positions_of, runs_of
 from syclade.host.answer.figures.kinds import draw_figure
 from syclade.host.answer.figures.scene import Polygon, Text, svg_of
 from syclade.host.answer.figures.source import ResultFiles
-from syclade.host.answer.figures.specimens import panels_of, specimens_of
 from syclade.host.answer.figures.style import Style
 from syclade.host.commands import plot as plot_command
 from syclade.host.commands.main import cli

@@ -22,7 +22,7 @@ from syclade.host.commands.export.hls.column_unit import (
     elements_at_once,
     streams_of,
 )
-from syclade.host.commands.export.hls.declarations import (
+from syclade.host.commands.export.hls.flavours import (
     indented,
     oneapi_kernel,
     oneapi_pipe,

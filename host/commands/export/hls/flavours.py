@@ -2,7 +2,8 @@
 
 OpenCL has channels and autorun kernels, for Intel's FPGA SDK for OpenCL and its emulator. Vitis has streams
 and a dataflow region in C++, for AMD's Vitis HLS; g++ compiles and runs it, too. oneAPI has kernels and pipes
-in SYCL, for Intel's oneAPI with FPGA support (up to 2025.0).
+in SYCL, for Intel's oneAPI with FPGA support (up to 2025.0). Projects of the column unit declare streams,
+ports and kernels by the same functions, so that both follow a compiler alike.
 """
 
 from __future__ import annotations
@@ -10,13 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from syclade.host.commands.export.hls import opencl_device, opencl_testbench
-from syclade.host.commands.export.hls.declarations import (
-    oneapi_kernel,
-    oneapi_pipe,
-    vitis_port,
-    vitis_stream,
-    vitis_stream_type,
-)
 from syclade.host.commands.export.hls.processes import (
     IO,
     PROCESSES,
@@ -32,10 +26,64 @@ from syclade.host.commands.export.hls.program import Loop
 from syclade.host.commands.export.hls.project import Flavour, filled, no_lines, script, unrolled
 from syclade.kernels.ancestor.stage_arguments import STAGES
 
-__all__ = ["FLAVOURS"]
+__all__ = [
+    "FLAVOURS",
+    "indented",
+    "oneapi_kernel",
+    "oneapi_pipe",
+    "vitis_port",
+    "vitis_stream",
+    "vitis_stream_type",
+]
 
 
 NAMES = {"NAME": "pipeline"}
+
+
+def indented(text: str, depth: int = 1) -> str:
+    """Return lines moved right by a number of steps; empty ones stay empty."""
+    pad = "    " * depth
+    return "".join(f"{pad}{line}\n" if line.strip() else "\n" for line in text.splitlines())
+
+
+def vitis_stream_type(element: str) -> str:
+    """Return the type of a stream of elements."""
+    return f"hls::stream<{element}>"
+
+
+def vitis_stream(name: str, element: str, depth: int | str) -> str:
+    """Return the declaration of a stream in a function, with its depth."""
+    return (
+        f'    {vitis_stream_type(element)} {name}("{name}");\n'
+        f"#pragma HLS stream variable={name} depth={depth}\n"
+    )
+
+
+def vitis_port(pointer: str, bundle: str) -> str:
+    """Return the pragma that gives a pointer a port of its own."""
+    return f"#pragma HLS interface m_axi port={pointer} bundle={bundle}\n"
+
+
+def oneapi_pipe(name: str, element: str, depth: int | str) -> str:
+    """Return the declaration of a pipe; the identity of a pipe is a class."""
+    return f"class {name}_id;\nusing {name} = Stream<{name}_id, {element}, {depth}>;\n"
+
+
+def oneapi_kernel(name: str, function: str, parameters: str, body: str) -> str:
+    """Return the function that starts a kernel.
+
+    Args:
+        name: name of the kernel, whose class is named after it.
+        function: name of the function.
+        parameters: those after the queue, as C.
+        body: the kernel's statements, indented by one step.
+    """
+    return (
+        f"class {name}_kernel;\n\n"
+        f"static sycl::event {function}(\n    sycl::queue &queue,\n    {parameters})\n{{\n"
+        f"    return queue.single_task<{name}_kernel>([=]() [[intel::kernel_args_restrict]] {{\n"
+        f"{indented(body)}    }});\n}}\n"
+    )
 
 
 def _unroll_pragmas(loop: Loop) -> Sequence[str]:
