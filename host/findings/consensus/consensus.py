@@ -24,7 +24,12 @@ from syclade.host.findings.consensus.claims import (
     quality_warnings,
     spread_of_dropout,
 )
-from syclade.host.findings.consensus.clone_records import CloneRecord, clone_records_of
+from syclade.host.findings.consensus.clone_records import (
+    CloneRecord,
+    clone_records_of,
+    clones_table,
+    descents_of,
+)
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, spaced_trees
 from syclade.host.findings.consensus.evidence import (
     Conflict,
@@ -35,15 +40,11 @@ from syclade.host.findings.consensus.evidence import (
 )
 from syclade.host.findings.consensus.of_specimens import SpecimenShares
 from syclade.host.findings.consensus.relations import Relations, SharedTrees, TreeBlocks
-from syclade.host.findings.consensus.search import (
-    Thresholds,
-)
+from syclade.host.findings.consensus.search import Thresholds
 from syclade.host.findings.consensus.tables import (
     PairRelation,
     cells_table,
     clone_newick,
-    clones_table,
-    descent_of,
     relation_of,
     relations_table,
 )
@@ -167,7 +168,10 @@ class CloneConsensus:
     @cached_property
     def clone_records(self) -> tuple[CloneRecord, ...]:
         """The clones with their numbers, as in clones.tsv, the root first."""
-        return clone_records_of(self)
+        return clone_records_of(
+            self.tree, self.mutations, self.support, self.relations,
+            self.cells.mixture, self.seen, self.open_mutations,
+        )  # fmt: skip
 
     @property
     def prevalence(self) -> NDArray[np.float64]:
@@ -226,12 +230,7 @@ class CloneConsensus:
 
         It is NaN for the root and for clones below it.
         """
-        return np.array(
-            [
-                descent_of(self.tree, self.relations, clone) if clone and parent else np.nan
-                for clone, parent in enumerate(self.tree.parents)
-            ]
-        )
+        return descents_of(self.tree, self.relations)
 
     @cached_property
     def contradictions(self) -> list[Contradiction]:
@@ -362,16 +361,7 @@ class CloneConsensus:
     def to_clones(self) -> str:
         """Return the table of clones: tab-separated."""
         return clones_table(
-            self.tree,
-            self.mutations,
-            self.support,
-            self.relations,
-            self.cells.mixture,
-            self.unplaced_mutations,
-            len(self.unplaced.cells),
-            self.seen,
-            self.open_mutations,
-            self.cells.joint,
+            self.clone_records, self.unplaced_mutations, len(self.unplaced.cells), self.cells.joint
         )
 
     def to_relations(self) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.data.trees.cell_splits import CellTree
 from syclade.host.data.trees.distances import Pairs
 from syclade.host.data.trees.named import NamedTree, natural_order
+from syclade.host.findings.consensus.clone_records import clone_records_of, clones_table
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_at
 from syclade.host.findings.consensus.consensus import FILES
 from syclade.host.findings.consensus.find_consensus import CANDIDATES
@@ -23,7 +24,7 @@ from syclade.host.findings.consensus.search import (
     gain_of,
     gains_of,
 )
-from syclade.host.findings.consensus.tables import clone_newick, clones_table, relations_table
+from syclade.host.findings.consensus.tables import clone_newick, relations_table
 from syclade.host.findings.samples.cell_trees import clades_table, majority_newick
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import OptionError, TreeError
@@ -96,7 +97,8 @@ class TreeConsensus:
 
     def to_clones(self) -> str:
         """Return the table of clones: tab-separated; columns of cells are empty."""
-        return clones_table(self.tree, self.mutations, self.support, self.relations, None, self.left_out)
+        records = clone_records_of(self.tree, self.mutations, self.support, self.relations)
+        return clones_table(records, self.left_out)
 
     def to_relations(self) -> str:
         """Return the table of pairs of mutations: tab-separated; columns of cells are empty."""

@@ -1,4 +1,4 @@
-"""Files of a consensus: its tree in Newick, and tables of clones, of pairs of mutations, and of cells."""
+"""Files of a consensus: its tree in Newick, and tables of pairs of mutations, and of cells."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from syclade.host.data.trees.tree import root_label
 from syclade.host.findings.consensus.cells import CloneCells
 from syclade.host.findings.consensus.clone_tree import CloneTree, make_clone_tree
 from syclade.host.findings.consensus.evidence import PairCounts
-from syclade.host.findings.consensus.prevalence import Mixture
 from syclade.host.findings.consensus.relations import Relations
-from syclade.host.findings.silent import JointShare, joint_entries
 from syclade.host.findings.unplaced import UNPLACED_MARK
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.files import tsv_text
@@ -31,8 +29,6 @@ __all__ = [
     "clone_labels",
     "clone_newick",
     "clone_tree_from_newick",
-    "clones_table",
-    "descent_of",
     "relation_of",
     "relations_table",
     "separator_of",
@@ -111,19 +107,6 @@ def clone_tree_from_newick(
     return make_clone_tree(clone_of, [0, *(0 if at == len(labels) else at + 1 for at in parents[:-1])])
 
 
-CLONES = (
-    "clone", "parent", "support", "descent", "cells", "prevalence", "low", "high", "below", "seen", "open",
-    "mutations",
-)  # fmt: skip
-"""Columns of clones.tsv: number of the clone, 0 for the root, and of its parent; share of the samples that
-have it; least probability that a mutation of the parent is before one of the clone; expected number of its
-own cells (a doublet is two cells, each of its own clone); its prevalence, which is that number divided by
-the number of placed cells, with doublets by the sum of these numbers; the ends of the central 90 % of its
-share of the tissue, which a clone with `open` lacks; expected number of cells of the clone and all below
-it; for each of its mutations the part of all cells with a value in which it is seen; names of those of its
-mutations between which a claim is kept back, so that its cells need not have all of them; names of its
-mutations. The last line has the unplaced mutations, and the number of unplaced cells, if there are any."""
-
 RELATIONS = (
     "first", "second", "before", "after", "apart", "consensus", "both", "first_only", "second_only",
 )  # fmt: skip
@@ -142,80 +125,12 @@ DOUBLETS = ("doublet", "first", "second")
 """Columns of cells.tsv with doublets: probability of being one, and the most probable two clones;
 `probability` is then that of a single cell of the clone."""
 
-JOINT = ("identifiable", "joint", "joint_prevalence", "joint_low", "joint_high")
-"""Last columns of clones.tsv if a specimen does not tell some clones from each other: `no` if that is so of
-the clone in some specimen, else `yes`; and if it is, the clones that are not told from each other, such as
-3+5, with their prevalence and the ends of their interval together. How the cells of such clones are divided
-among them follows from the prior."""
-
 JOINT_CELLS = ("identifiable", "joint", "joint_probability")
 """Columns of cells.tsv then: `no` if the cell's specimen does not tell its most probable clone from others,
 else `yes`; these clones together, and the probability that the cell is of one of them."""
 
 MOST_PAIRS = 50_000
 """Most pairs in relations.tsv: of more, those whose most probable relation is least certain."""
-
-
-def clones_table(
-    tree: CloneTree,
-    mutations: Sequence[str],
-    support: NDArray[np.float64],
-    relations: Relations,
-    cells: Mixture | None,
-    unplaced: Sequence[str] = (),
-    unplaced_cells: int = 0,
-    seen: NDArray[np.float64] | None = None,
-    open_mutations: Sequence[Sequence[int]] = (),
-    joint: Sequence[JointShare] = (),
-) -> str:
-    """Return the text of ``clones.tsv``: a line with `CLONES`, then the clones in preorder.
-
-    With clones that some specimens do not tell from each other, `JOINT` follow.
-
-    Args:
-        tree: the clone tree.
-        mutations: the n names.
-        support: float64, shape (clones,): support of each clone.
-        relations: relations in the samples.
-        cells: the placed cells as a mixture of the clones; None if there are no cells.
-        unplaced: names of the unplaced mutations.
-        unplaced_cells: number of unplaced cells.
-        seen: float64, shape (n,): part of the cells in which each mutation is seen; None without cells.
-        open_mutations: for each clone, its mutations between which a claim is kept back; empty for none.
-        joint: groups of clones that some specimens do not tell from each other.
-    """
-    bar = separator_of((*mutations, *unplaced))
-    numbers: Sequence[NDArray[np.float64]] = ()
-    if cells is not None:
-        below = tree.within @ cells.expected
-        numbers = (cells.expected, cells.prevalence, cells.low, cells.high, below)
-    open_of = open_mutations or [()] * tree.clones
-    groups = [joint_entries(joint, clone) for clone in range(tree.clones)]
-
-    def number(of: NDArray[np.float64], clone: int) -> str:
-        """Return a number of a clone; of a union of mutations whose claim is kept back, no interval."""
-        is_end = cells is not None and (of is cells.low or of is cells.high)
-        return "" if is_end and open_of[clone] else f"{of[clone]:.4g}"
-
-    rows: list[Sequence[object]] = [
-        (
-            clone,
-            parent if clone else "",
-            f"{support[clone]:.3g}" if clone else "",
-            f"{descent_of(tree, relations, clone):.3g}" if parent else "",
-            *([number(of, clone) for of in numbers] or [""] * 5),
-            "" if seen is None else "|".join(f"{seen[one]:.3g}" for one in tree.members[clone]),
-            bar.join(mutations[one] for one in open_of[clone]),
-            bar.join(mutations[one] for one in tree.members[clone]),
-            *(("no" if groups[clone][0] else "yes", *groups[clone]) if joint else ()),
-        )
-        for clone, parent in enumerate(tree.parents.tolist())
-    ]
-    if unplaced or unplaced_cells:
-        of_cells = "" if cells is None else unplaced_cells
-        nothing = [""] * len(JOINT) if joint else []
-        rows.append((UNPLACED_MARK, "", "", "", of_cells, *[""] * 6, bar.join(unplaced), *nothing))
-    return tsv_text((*CLONES, *(JOINT if joint else ())), rows)
 
 
 class PairRelation(NamedTuple):
@@ -318,12 +233,6 @@ def relations_table(
     return tsv_text(
         RELATIONS, (*rows, *((name, "", "", "", "", UNPLACED_MARK, "", "", "") for name in unplaced))
     )
-
-
-def descent_of(tree: CloneTree, relations: Relations, clone: int) -> float:
-    """Return the least probability that a mutation of a clone's parent is before one of the clone."""
-    pairs = np.ix_(tree.members[tree.parents[clone]], tree.members[clone])
-    return float(relations.above[pairs].min() / relations.samples)
 
 
 def cells_table(

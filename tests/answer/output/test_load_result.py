@@ -38,7 +38,8 @@ def test_a_folder_says_what_the_result_says(result: syclade.Result, tmp_path: Pa
     for row, record in zip(loaded.clone_table, consensus.clone_records, strict=True):
         assert (row["clone"], row["mutations"]) == (record.number, record.mutations)
         assert row["parent"] == record.parent
-        for name in ("support", "cells", "below", "prevalence", "low", "high"):
+        assert row["open"] == record.open
+        for name in ("support", "descent", "cells", "below", "prevalence", "low", "high"):
             value = getattr(record, name)
             written = row[name]
             if written is None:

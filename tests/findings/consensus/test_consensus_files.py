@@ -18,6 +18,7 @@ from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.distances import tree_distances
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.findings.consensus import tables
+from syclade.host.findings.consensus.clone_records import CLONES
 from syclade.host.findings.consensus.clone_tree import agreement_with, clone_tree_of
 from syclade.host.findings.consensus.consensus import FILES, CloneConsensus
 from syclade.host.findings.consensus.evidence import count_pairs
@@ -26,7 +27,6 @@ from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.consensus.relations import count_relations
 from syclade.host.findings.consensus.tables import (
     CELLS,
-    CLONES,
     RELATIONS,
     clone_tree_from_newick,
     relations_table,
