@@ -27,8 +27,7 @@ from syclade.host.findings.cooptimal.finding import CO_OPTIMAL, CoOptimalFinding
 from syclade.host.findings.doublets import DOUBLETS
 from syclade.host.findings.evidence import EVIDENCE
 from syclade.host.findings.genotypes import GENOTYPES, GenotypesFinding, OfSpecimens, make_genotypes
-from syclade.host.findings.in_all_cells import IN_ALL_CELLS
-from syclade.host.findings.inputs import INPUT, LEFT_OUT, TRUTH
+from syclade.host.findings.inputs import IN_ALL_CELLS, INPUT, LEFT_OUT, TRUTH
 from syclade.host.findings.kinds.mutation_trees import MUTATION
 from syclade.host.findings.rates import RATES
 from syclade.host.findings.recurrences import RECURRENCES

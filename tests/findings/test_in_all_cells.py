@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.findings.in_all_cells import InAllCellsFinding
+from syclade.host.findings.inputs import InAllCellsFinding
 
 NAMES = ("germline", "trunk", "left", "right")
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host.answer import most_likely
+from syclade.host.answer import run
 from syclade.host.answer.figures.style import support_of
 from syclade.host.chains.scores.score import BEST_PLACEMENT
 from syclade.host.commands.main import cli
@@ -75,7 +75,7 @@ def test_a_mutation_that_all_cells_lack_is_in_one() -> None:
 @pytest.fixture
 def open_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let searches leave every cell tree open."""
-    monkeypatch.setattr(most_likely, "_as_likely", lambda *_: False)
+    monkeypatch.setattr(run, "_as_likely", lambda *_: False)
 
 
 @pytest.mark.usefixtures("open_search")
