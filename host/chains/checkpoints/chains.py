@@ -94,7 +94,7 @@ def read_checkpoint(
             _chain(plan, {name: array[at] for name, array in arrays.items()}) for at in range(chains)
         )
         return Checkpoint(int(about["seed"]), found, dict(about["run"]))
-    except (ValueError, KeyError, TypeError, SycladeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, SycladeError) as error:
         raise damaged(path, f"in its values: {error}") from error
 
 
