@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from syclade.host.answer.output.result import Result
     from syclade.host.chains.runs.pipeline import Progress
-    from syclade.host.ground.signals import Stop
 
 __all__ = ["InferenceProgress", "infer", "infer_by", "infer_leaf", "log_warnings", "progress_of"]
 
@@ -313,10 +312,8 @@ def _check_outputs(options: Options, matrix: object) -> None:
     kept, source, timeline = (
         checked(name, getattr(options, name)) for name in ("checkpoint", "resume", "trace")
     )
-    inputs = {
-        flag_of(name): getattr(options, name)
-        for name in ("names", "cell_names", "metadata", "image", "true_tree")
-    }
+    names = ("names", "cell_names", "metadata", "image", "true_tree")
+    inputs = {flag_of(name): getattr(options, name) for name in names}
     inputs["the matrix"] = getattr(matrix, "source", matrix)
     samples = {} if source is None else {f"the samples of {flag_of('resume')}": store_of(source)}
     if kept is not None:

@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,10 +88,7 @@ def parse_region(text: str, contigs: Mapping[str, int]) -> Interval:
     found = re.fullmatch(r"(.+):(\d[\d,]{,14})(?:-(\d[\d,]{,14})?)?", text, re.ASCII)
     if found is None or found[1] not in contigs:
         name = text if found is None else found[1]
-        raise OptionError(
-            f"region {text!r}: there is no contig {name!r}",
-            hint=f"contigs are {', '.join(list(contigs)[:5])}{' and others' if len(contigs) > 5 else ''}",
-        )
+        raise OptionError(f"region {text!r}: there is no contig {name!r}", hint=_contigs_hint(contigs))
     length = contigs[found[1]]
     begin = int(found[2].replace(",", ""))
     end = int(found[3].replace(",", "")) if found[3] else length
@@ -100,6 +98,10 @@ def parse_region(text: str, contigs: Mapping[str, int]) -> Interval:
             hint=f"positions of {found[1]} are 1 to {length}, the first one first",
         )
     return Interval(found[1], begin - 1, min(end, length))
+
+
+def _contigs_hint(contigs: Mapping[str, int]) -> str:
+    return f"contigs are {', '.join(list(contigs)[:5])}{' and others' if len(contigs) > 5 else ''}"
 
 
 def read_bed(path: str | os.PathLike[str], contigs: Mapping[str, int]) -> list[Interval]:
@@ -112,8 +114,7 @@ def read_bed(path: str | os.PathLike[str], contigs: Mapping[str, int]) -> list[I
     try:
         lines = Path(path).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise ReadsError(f"cannot be read: {reason}", path=path) from problem
+        raise _unreadable(path, problem) from problem
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith(("#", "track", "browser")):
             continue
@@ -124,31 +125,20 @@ def read_bed(path: str | os.PathLike[str], contigs: Mapping[str, int]) -> list[I
 
 
 def _of_line(line: str, contigs: Mapping[str, int], path: str | os.PathLike[str], number: int) -> Interval:
+    wrong = partial(ReadsError, path=path, line=number)
     words = line.split("\t") if "\t" in line else line.split()
     if words[0] not in contigs:
-        raise ReadsError(
-            f"there is no contig {words[0]!r}",
-            path=path,
-            line=number,
-            hint=f"contigs are {', '.join(list(contigs)[:5])}{' and others' if len(contigs) > 5 else ''}",
-        )
+        raise wrong(f"there is no contig {words[0]!r}", hint=_contigs_hint(contigs))
     places = words[1:3]
-    if not places or not all(re.fullmatch(r"\d{1,12}", place.strip(), re.ASCII) for place in places):
-        raise ReadsError(
+    if not places or not all(_POSITION.fullmatch(place.strip()) for place in places):
+        raise wrong(
             "this is neither a region nor a position",
-            path=path,
-            line=number,
             hint="a line has contig, begin from 0, and end; or contig and position from 1",
         )
-    begin, end = (
-        (int(places[0]), int(places[1])) if len(places) == 2 else (int(places[0]) - 1, int(places[0]))
-    )
+    begin, end = (*map(int, places),) if len(places) == 2 else (int(places[0]) - 1, int(places[0]))
     if not 0 <= begin < end <= contigs[words[0]]:
-        raise ReadsError(
-            f"{words[0]} has no positions {begin + 1} to {end}",
-            path=path,
-            line=number,
-            hint=f"its length is {contigs[words[0]]}",
+        raise wrong(
+            f"{words[0]} has no positions {begin + 1} to {end}", hint=f"its length is {contigs[words[0]]}"
         )
     return Interval(words[0], begin, end)
 
@@ -351,5 +341,8 @@ def vcf_lines_of(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
                 if line:
                     yield number, line
     except (OSError, EOFError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise ReadsError(f"cannot be read: {reason}", path=path) from problem
+        raise _unreadable(path, problem) from problem
+
+
+def _unreadable(path: str | os.PathLike[str], problem: Exception) -> ReadsError:
+    return ReadsError(f"cannot be read: {getattr(problem, 'strerror', None) or problem}", path=path)

@@ -6,7 +6,7 @@ The command takes the same steps one by one, since it also shows progress and wr
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -325,9 +325,8 @@ def _path(given: AnyPath | None) -> Path | None:
     return None if given is None else Path(given)
 
 
-def _records(called: Called) -> list[CallRecord]:
-    """Return the records as values."""
-    found = []
+def _records(called: Called) -> Iterator[CallRecord]:
+    """Yield the records as values."""
     for variant in called.variants:
         alleles = [one.allele for one in variant.calls]
         first, status = alleles[0], variant.status
@@ -336,18 +335,15 @@ def _records(called: Called) -> list[CallRecord]:
             number / one.counted if one.counted else float("nan")
             for number, one in zip(reads, alleles, strict=True)
         ]
-        found.append(
-            CallRecord(
-                variant.contig,
-                first.position + 1,
-                first.reference,
-                first.alternative,
-                called.quality_of(variant),
-                called.filters_of(variant),
-                status and status.name,
-                tuple(one.depth for one in alleles),
-                tuple(reads),
-                tuple(parts),
-            )
+        yield CallRecord(
+            variant.contig,
+            first.position + 1,
+            first.reference,
+            first.alternative,
+            called.quality_of(variant),
+            called.filters_of(variant),
+            status and status.name,
+            tuple(one.depth for one in alleles),
+            tuple(reads),
+            tuple(parts),
         )
-    return found

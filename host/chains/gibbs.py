@@ -19,9 +19,9 @@ seen. These give the point of the common Beta, and then the rate of each group o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,14 +92,9 @@ def check_shares(problem: Problem, log_shares: Sequence[int]) -> None:
         raise ValueError("the shares of the nodes do not add up to 1")
 
 
-class Draw(Protocol):
-    """Draw of a chain's weights: (state, nodes of the cells in the order of `cells_by_column`, generator)."""
-
-    def __call__(
-        self, state: ChainState, nodes: NDArray[np.int64], generator: np.random.Philox
-    ) -> tuple[int, ...]:
-        """Return the weights of the classes of observed values."""
-        ...
+Draw = Callable[[ChainState, NDArray[np.int64], np.random.Philox], tuple[int, ...]]
+"""Draw of the weights of a chain's classes of observed values: (state, nodes of the cells in the order of
+`cells_by_column`, generator) -> weights."""
 
 
 class GibbsSteps:

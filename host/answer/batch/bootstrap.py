@@ -186,57 +186,28 @@ def tasks_of_bootstrap(
         options: options of all tasks; by default replicates have no sampled trees.
 
     Raises:
-        OptionError: there are more replicates than memory.
+        OptionError: there are more replicates than memory; or an option does not go with evidence.
     """
     number = resampling.replicates
     require_memory(_BYTES * number, f"{number} replicates", "draw fewer replicates")
-    if matrix.evidence is not None:
-        return _tasks_of_evidence(matrix, resampling, folder, options)
-    names = _names(".geneNames", matrix.mutations)
-    tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), options)], dict[str, str | Iterator[str]]()
-    files |= {f"{ORIGINAL}.csv": format_matrix(matrix.values), f"{ORIGINAL}{names[0]}": names[1]}
-    if matrix.cells is not None:
-        files[f"{ORIGINAL}.cellNames"] = _names("", matrix.cells)[1]
+    text, reading = (format_matrix(matrix.values), {}) if matrix.evidence is None else table_text(matrix)
+    if reading:
+        options = options.replace(**reading)
+        check_options(options)
+    files: dict[str, str | Iterator[str]] = {f"{ORIGINAL}.csv": text}
+    names = _lines(matrix.mutations) if matrix.evidence is None else None
+    if names is not None:
+        files[f"{ORIGINAL}.geneNames"] = names
+        if matrix.cells is not None:
+            files[f"{ORIGINAL}.cellNames"] = _lines(matrix.cells)
+    tasks = [Task(ORIGINAL, _path(folder, ORIGINAL), options)]
     options = options.replace(support=options.support or "none")
     for number, name in _numbered(resampling):
         files[f"{name}.csv"] = _replicate(matrix, resampling, number)
-        if resampling.axis == "cells":
-            files[f"{name}{names[0]}"] = names[1]
+        if names is not None and resampling.axis == "cells":
+            files[f"{name}.geneNames"] = names
         tasks.append(Task(name, _path(folder, name), options))
     return tuple(tasks), files
-
-
-def _tasks_of_evidence(
-    matrix: Matrix, resampling: Resampling, folder: Path, options: Options
-) -> tuple[tuple[Task, ...], dict[str, str | Iterator[str]]]:
-    """Return the tasks and files of a matrix with evidence; arguments are those of `tasks_of_bootstrap`.
-
-    Raises:
-        OptionError: an option does not go with evidence.
-    """
-    text, reading = table_text(matrix)
-    options = options.replace(**reading)
-    check_options(options)
-    tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), options)], dict[str, str | Iterator[str]]()
-    files[f"{ORIGINAL}.csv"] = text
-    options = options.replace(support=options.support or "none")
-    for number, name in _numbered(resampling):
-        files[f"{name}.csv"] = _evidence_replicate(matrix, resampling, number)
-        tasks.append(Task(name, _path(folder, name), options))
-    return tuple(tasks), files
-
-
-def _evidence_replicate(matrix: Matrix, resampling: Resampling, number: int) -> Iterator[str]:
-    """Yield the text of a replicate with evidence; copies of mutations, and all cells, have numbers."""
-    assert matrix.evidence is not None
-    n, m = matrix.values.shape
-    rows, columns, mutations = np.arange(n), np.arange(m), matrix.mutations
-    if resampling.axis == "cells":
-        columns = draws_of(resampling, number, m)
-    else:
-        rows, mutations = draws_of(resampling, number, n), default_names(n)
-    values = np.ascontiguousarray(matrix.values[np.ix_(rows, columns)])
-    yield table_text(Matrix(values, mutations, "array", evidence=matrix.evidence.taken(rows, columns)))[0]
 
 
 def _numbered(resampling: Resampling) -> Iterator[tuple[int, str]]:
@@ -246,14 +217,26 @@ def _numbered(resampling: Resampling) -> Iterator[tuple[int, str]]:
 
 
 def _replicate(matrix: Matrix, resampling: Resampling, number: int) -> Iterator[str]:
-    """Yield the text of a replicate once it is written, so that not all of them are in memory."""
+    """Yield the text of a replicate once it is written, so that not all of them are in memory.
+
+    With evidence, copies of mutations, and all cells, have numbers as names.
+    """
     n, m = matrix.values.shape
     draws = draws_of(resampling, number, m if resampling.axis == "cells" else n)
-    yield format_matrix(resampled(matrix.values, resampling.axis, draws))
+    values = resampled(matrix.values, resampling.axis, draws)
+    if matrix.evidence is None:
+        yield format_matrix(values)
+        return
+    rows, columns, mutations = np.arange(n), np.arange(m), matrix.mutations
+    if resampling.axis == "cells":
+        columns = draws
+    else:
+        rows, mutations = draws, default_names(n)
+    yield table_text(Matrix(values, mutations, "array", evidence=matrix.evidence.taken(rows, columns)))[0]
 
 
-def _names(ending: str, names: Iterable[str]) -> tuple[str, str]:
-    return ending, "".join(f"{name}\n" for name in names)
+def _lines(names: Iterable[str]) -> str:
+    return "".join(f"{name}\n" for name in names)
 
 
 def _path(folder: Path, name: str) -> str:

@@ -192,17 +192,8 @@ _MOST_STEPS = 200
 def summed_log_likelihood(matrix: Matrix, rates: ObservationModel, parents: ArrayLike) -> float:
     """Return the sum over the cells of log Σ_v exp S[c, v], in nats, v over all n + 1 nodes.
 
-    As in SCITE's output, each node counts once, without the prior 1 / (n + 1).
-
-    Args:
-        matrix: the observed values.
-        rates: the error rates, or levels of evidence.
-        parents: a parent vector, shape (n_mutations + 1,).
-
-    Raises:
-        TreeError: the parent vector is invalid.
-        MatrixError: the tree has a different number of mutations, or there are homozygous mutations and no
-            rates for them.
+    As in SCITE's output, each node counts once, without the prior 1 / (n + 1). Arguments and errors are those
+    of `log_likelihood`.
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016, marginalisation.
     """

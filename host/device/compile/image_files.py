@@ -326,17 +326,15 @@ def _split(
     path: Path, description: Mapping[str, ParsedJson], identity: Mapping[str, str], binary: bytes
 ) -> dict[str, Image]:
     """Return the images of the stages, by the name of the kernel."""
-    told = list(description["stages"])
-    ends = list(accumulate(int(one["bytes"]) for one in told))
-    if any(int(one["bytes"]) < 0 for one in told) or ends[-1:] != [len(binary)]:
+    stages = list(description["stages"])
+    sizes = [int(one["bytes"]) for one in stages]
+    if not sizes or min(sizes) < 0 or sum(sizes) != len(binary):
         raise ValueError("its stages do not fill it")
-    found = [
-        _image_of(
-            path, one, description["kind"], one["sources"], identity, binary[end - int(one["bytes"]) : end]
-        )
-        for one, end in zip(told, ends, strict=True)
-    ]
-    return {image.entry_point: image for image in found}
+    found, kind = {}, description["kind"]
+    for one, size, end in zip(stages, sizes, accumulate(sizes), strict=True):
+        image = _image_of(path, one, kind, one["sources"], identity, binary[end - size : end])
+        found[image.entry_point] = image
+    return found
 
 
 def _vendor_stages(path: Path, content: bytes, names: Sequence[str]) -> StagesImage:

@@ -214,15 +214,8 @@ def claim_warnings(found: CloneConsensus) -> list[str]:
 
     Options that look for a cause are in the first message that names it.
     """
-    return _named_once(
-        [
-            *_set_aside(found),
-            *_kept_back(found),
-            *_unobserved(found),
-            *_contradicted(found),
-            *_of_likely_tree(found),
-        ]
-    )
+    kinds = (_set_aside, _kept_back, _unobserved, _contradicted, _of_likely_tree)
+    return _named_once([message for kind in kinds for message in kind(found)])
 
 
 def _named_once(messages: list[str]) -> list[str]:

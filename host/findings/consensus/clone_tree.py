@@ -70,9 +70,8 @@ class CloneTree:
     def children(self) -> list[list[int]]:
         """The children of each clone, ascending."""
         below: list[list[int]] = [[] for _ in range(self.clones)]
-        for clone, parent in enumerate(self.parents.tolist()):
-            if clone:
-                below[parent].append(clone)
+        for clone, parent in enumerate(self.parents[1:].tolist(), start=1):
+            below[parent].append(clone)
         return below
 
     @property
@@ -164,13 +163,10 @@ def agreement_with(tree: CloneTree, true: NDArray[np.int32]) -> dict[str, Agreem
         of mutations of which neither is an ancestor of the other.
     """
     other = clone_tree_of(true)
-    pairs = {
-        "ancestors": (tree.before, other.before),
-        "lineages": (np.triu(tree.apart), np.triu(other.apart)),
-    }
+    ancestors, lineages = (tree.before, other.before), (np.triu(tree.apart), np.triu(other.apart))
     return {
         name: Agreement(int((one & two).sum()), int(one.sum()), int(two.sum()))
-        for name, (one, two) in pairs.items()
+        for name, (one, two) in (("ancestors", ancestors), ("lineages", lineages))
     }
 
 

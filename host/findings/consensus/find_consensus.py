@@ -25,6 +25,7 @@ from syclade.host.findings.consensus.clone_tree import (
     agreement_with,
     clone_support,
     clone_tree_at,
+    clone_tree_of,
     descendants,
     spaced_trees,
 )
@@ -47,7 +48,7 @@ from syclade.host.findings.consensus.search import (
     THRESHOLDS,
     Gains,
     Thresholds,
-    find_clone_tree,
+    best_clone_tree,
     gain_of,
     gains_of,
     improved,
@@ -220,7 +221,8 @@ def consensus_tree(
         unobserved: pairs of which it claims nothing if that costs no other claim; None for none.
     """
     gains = with_open(without_claims(gains_of(relations, thresholds), unobserved), open_pairs)
-    tree = find_clone_tree([best, *spaced_trees(blocks, relations.samples, CANDIDATES)], gains)
+    trees = np.unique([best, *spaced_trees(blocks, relations.samples, CANDIDATES)], axis=0)
+    tree = best_clone_tree(list(map(clone_tree_of, trees)), gains)
     return tree, _gain(tree, gains, relations)
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, make_clone_tree
+from syclade.host.findings.consensus.clone_tree import CloneTree, make_clone_tree
 from syclade.host.findings.consensus.relations import Relations
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "Thresholds",
     "best_clone_tree",
     "best_place",
-    "find_clone_tree",
     "gain_of",
     "gains_of",
     "improved",
@@ -142,19 +141,14 @@ SPLITS = 16
 """Most sizes of a clone's first part that are tried, evenly spaced."""
 
 
-def find_clone_tree(trees: Sequence[NDArray[np.int32]], gains: Gains) -> CloneTree:
+def best_clone_tree(trees: Sequence[CloneTree], gains: Gains) -> CloneTree:
     """Return the best clone tree found: the same for equal arguments, everywhere.
 
     Args:
-        trees: mutation trees, int32, shape (n + 1,) each; the search starts from those of the highest gain,
+        trees: clone trees; the search starts from those of the highest gain, of equal ones from the first,
             and from a single clone.
         gains: gains of claims.
     """
-    return best_clone_tree([clone_tree_of(tree) for tree in np.unique(np.array(trees), axis=0)], gains)
-
-
-def best_clone_tree(trees: Sequence[CloneTree], gains: Gains) -> CloneTree:
-    """Return the best clone tree found, as `find_clone_tree`; of equal gains, earlier trees come first."""
     starts = sorted(trees, key=lambda tree: -gain_of(tree, gains))
     coarsest = make_clone_tree([1] * len(gains.before), [0, 0])
     found = [improved(tree, gains) for tree in (*starts[:STARTS], coarsest)]

@@ -28,7 +28,7 @@ from syclade.host.findings.consensus.clone_tree import (
 from syclade.host.findings.consensus.evidence import conflicts_in, count_pairs
 from syclade.host.findings.consensus.find_consensus import best_places, find_consensus, with_wanderers
 from syclade.host.findings.consensus.relations import Relations, count_relations
-from syclade.host.findings.consensus.search import find_clone_tree
+from syclade.host.findings.consensus.search import best_clone_tree
 from syclade.host.findings.support.rounds import Budget
 from syclade.host.findings.unplaced import NO_OBSERVATION, PLACE, UNCERTAIN, Unplaced
 from tests.support.clone_trees import samples_of
@@ -178,10 +178,10 @@ def test_conflicts_count_the_cells_that_decide() -> None:
 
 def test_the_consensus_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no mutation wanders, the search for wanderers has found the consensus."""
-    trees, search = samples_of(6, 50, 1), Mock(wraps=find_clone_tree)
+    trees, search = samples_of(6, 50, 1), Mock(wraps=best_clone_tree)
     blocks = lambda: [trees]  # noqa: E731
     relations = count_relations(blocks)
-    monkeypatch.setattr("syclade.host.findings.consensus.find_consensus.find_clone_tree", search)
+    monkeypatch.setattr("syclade.host.findings.consensus.find_consensus.best_clone_tree", search)
     monkeypatch.setattr("syclade.host.findings.consensus.find_consensus.PLACE", 0.0)
     found = with_wanderers(blocks, trees[0], relations, Unplaced())
     assert found.tree is not None
