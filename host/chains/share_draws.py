@@ -1,6 +1,9 @@
 """Draws of shares given the numbers of cells at nodes: gamma variates, and concentrations of their prior.
 
-All draws are by numpy's counter-based generator, from the seed, the chain and its step.
+All draws are by numpy's counter-based generator, from the seed, the chain and its step. A cell of nodes that
+nothing tells apart can be at any of them, so Gibbs steps that draw nodes of cells and shares in turn stay
+near the shares from which they begin. So shares among such nodes are also drawn without the nodes of the
+cells.
 """
 
 from __future__ import annotations
@@ -21,13 +24,18 @@ __all__ = [
     "LOWEST_OCTAVE",
     "ROOT_CONCENTRATIONS",
     "Concentrations",
+    "Silent",
     "concentration_of",
     "draw_concentration",
+    "draw_dirichlet",
     "draw_shares",
+    "equal_nodes",
     "generator_of",
     "log2_gamma",
     "log_shares_by",
+    "redrawn",
     "shapes_of",
+    "silent_nodes",
     "uniform_numbers",
 ]
 
@@ -210,3 +218,132 @@ def concentration_of(
     """Return concentrations of a state, drawn given the node of each cell."""
     counts = np.bincount(nodes, minlength=problem.nodes)
     return draw_concentration(counts, float(uniform_numbers(generator_of(state, seed, 2), 1)[0]))
+
+
+def draw_dirichlet(concentrations: NDArray[np.float64], generator: np.random.Philox) -> NDArray[np.float64]:
+    """Return a draw from the Dirichlet distribution of each row."""
+    size = concentrations.shape
+    first, second = uniform_numbers(generator, 2 * concentrations.size).reshape(2, *size)
+    logs = log2_gamma(concentrations, first, second)
+    drawn = np.exp2(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
+
+
+WEAK = 0.25
+"""Part of the cells with a value below which a mutation tells too little for Gibbs steps alone."""
+
+_MOST_MOVES = 32
+"""Most proposals of each step for some nodes that few cells tell apart."""
+
+
+class Silent(NamedTuple):
+    """Nodes that a specimen does not tell apart, or that few of its cells do.
+
+    Attributes:
+        nodes: int64: the nodes, at least two.
+        likelihoods: float64, shape (nodes, cells): likelihoods of these nodes for the cells that tell; None
+            if no cell does.
+        cells: int64: the cells that tell, by their numbers in the specimen.
+    """
+
+    nodes: NDArray[np.int64]
+    likelihoods: NDArray[np.float64] | None
+    cells: NDArray[np.int64]
+
+
+def equal_nodes(parents: NDArray[np.int32], silent: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Return the groups of at least two nodes that are joined by silent edges.
+
+    Args:
+        parents: int32, shape (nodes,): a parent vector whose root is its own parent.
+        silent: bool, shape (nodes,): whether nothing tells a node from its parent; that of the root is not
+            used.
+    """
+    top = np.where(silent, parents, np.arange(len(parents)))
+    while (top[top] != top).any():
+        top = top[top]
+    nodes = np.argsort(top, kind="stable")
+    parts = np.split(nodes, np.flatnonzero(np.diff(top[nodes])) + 1)
+    return [part for part in parts if len(part) > 1]
+
+
+def silent_nodes(
+    parents: NDArray[np.int32], gains: NDArray[np.float64], likelihoods: NDArray[np.float64] | None
+) -> list[Silent]:
+    """Return the nodes of a tree that the cells of a specimen do not tell apart, or too few of them.
+
+    Args:
+        parents: int32, shape (n + 1,): the tree.
+        gains: float64, shape (n, cells): what each mutation adds to the score of a cell, 0 without a value.
+        likelihoods: float64, shape (n + 1, cells): likelihoods of the nodes; None for only those nodes that
+            no cell tells apart.
+    """
+    measured = gains != 0.0
+    least = 0.0 if likelihoods is None else WEAK * gains.shape[1]
+    weak = np.append(measured.sum(axis=1) <= least, False)
+    found = []
+    for nodes in equal_nodes(parents, weak):
+        inner = nodes[weak[nodes] & np.isin(parents[nodes], nodes)]
+        cells = np.flatnonzero(measured[inner].any(axis=0))
+        own = None if likelihoods is None or not len(cells) else likelihoods[np.ix_(nodes, cells)]
+        found.append(Silent(nodes, own, cells))
+    return found
+
+
+def redrawn(
+    shares: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    groups: list[Silent],
+    likelihoods: NDArray[np.float64] | None,
+    generator: np.random.Philox,
+) -> NDArray[np.float64]:
+    """Return shares in which those of silent nodes are redrawn, given their sum, without the nodes of cells.
+
+    Args:
+        shares: float64, shape (nodes,).
+        prior: float64, of the same shape: concentrations of the Dirichlet prior.
+        groups: the silent nodes.
+        likelihoods: float64, shape (nodes, cells); None to draw all of them from the prior.
+        generator: source of the draws.
+    """
+    shares = shares.copy()
+    for nodes, own, cells in groups:
+        if own is None or likelihoods is None:
+            shares[nodes] = shares[nodes].sum() * draw_dirichlet(prior[nodes][None], generator)[0]
+        else:
+            total = shares @ likelihoods[:, cells]
+            shares[nodes] = _after_moves(shares[nodes], prior[nodes], own, total, generator)
+    return shares
+
+
+def _after_moves(
+    shares: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    likelihoods: NDArray[np.float64],
+    total: NDArray[np.float64],
+    generator: np.random.Philox,
+) -> NDArray[np.float64]:
+    """Return shares after Metropolis steps, each of which divides the sum of two anew by the prior.
+
+    Args:
+        shares, prior: of the nodes of a group.
+        likelihoods: float64, shape (nodes, cells): those of these nodes for the cells that tell.
+        total: float64, shape (cells,): likelihood of each of these cells, over all nodes.
+        generator: source of the draws.
+    """
+    moves, count = min(2 * len(shares), _MOST_MOVES), len(shares)
+    first, step, accept = uniform_numbers(generator, 3 * moves).reshape(3, -1)
+    one = (first * count).astype(np.int64)
+    two = (one + 1 + (step * (count - 1)).astype(np.int64)) % count
+    parts = draw_dirichlet(np.stack([prior[one], prior[two]], axis=1), generator)[:, 0]
+    log_total = np.log(total)
+    for at in range(moves):
+        here, there = one[at], two[at]
+        both = shares[here] + shares[there]
+        change = parts[at] * both - shares[here]
+        other = total + change * (likelihoods[here] - likelihoods[there])
+        log_other = np.log(np.maximum(other, np.finfo(float).tiny))
+        if np.log(accept[at]) < (log_other - log_total).sum():
+            shares[here], shares[there] = parts[at] * both, (1.0 - parts[at]) * both
+            total, log_total = other, log_other
+    return shares

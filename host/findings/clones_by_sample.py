@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.silent import (
+from syclade.host.findings.joint_shares import (
     DIGITS,
     INTERVAL,
     JointShare,

@@ -17,7 +17,7 @@ from syclade.host.findings.finding import (
     made_by_stage,
     sentence,
 )
-from syclade.host.findings.silent import group_name, number_text
+from syclade.host.findings.joint_shares import group_name, number_text
 from syclade.host.ground.options import is_given
 from syclade.host.ground.values import JsonObject
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.silent import INTERVAL, JointShare, joined_groups
+from syclade.host.findings.joint_shares import INTERVAL, JointShare, joined_groups
 
 if TYPE_CHECKING:
     from syclade.host.data.input.metadata import CellLabels

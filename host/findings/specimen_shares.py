@@ -22,14 +22,16 @@ from syclade.host.chains.share_draws import (
     CONCENTRATIONS,
     ROOT_CONCENTRATIONS,
     Concentrations,
+    Silent,
     draw_concentration,
-    log2_gamma,
+    draw_dirichlet,
+    redrawn,
+    silent_nodes,
     uniform_numbers,
 )
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.trees.tree import ancestor_matrix, preorder
 from syclade.host.findings.consensus.clone_tree import CloneTree
-from syclade.host.findings.silent import Silent, renewed, silent_nodes
 
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.finding import PublishedTree
@@ -164,16 +166,13 @@ def _gibbs(
     draws, cells = np.empty((kept, len(shares))), np.zeros(len(shares))
     if specimen.silent and begins:
         prior = _drawn_prior(generator).of_nodes(len(shares))
-        shares = renewed(shares, prior, specimen.silent, None, generator)
+        shares = redrawn(shares, prior, specimen.silent, None, generator)
     for step in range(-(FIRST_BURN_IN if begins else BURN_IN), kept):
         counts = specimen.draw_counts(shares)
         prior = draw_concentration(counts, float(uniform_numbers(generator, 1)[0])).of_nodes(len(shares))
-        first, second = uniform_numbers(generator, 2 * len(shares)).reshape(2, -1)
-        logs = log2_gamma(counts + prior, first, second)
-        shares = np.exp2(logs - logs.max())
-        shares /= shares.sum()
+        shares = draw_dirichlet(counts + prior, generator)
         if specimen.silent:
-            shares = renewed(shares, prior, specimen.silent, specimen.likelihoods, generator)
+            shares = redrawn(shares, prior, specimen.silent, specimen.likelihoods, generator)
         if step >= 0:
             draws[step] = shares
             cells += counts

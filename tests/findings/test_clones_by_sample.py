@@ -22,7 +22,7 @@ from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.clones_by_sample import Change
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
 from syclade.host.findings.consensus.finding import PublishedTree
-from syclade.host.findings.silent import joint_shares
+from syclade.host.findings.joint_shares import joint_shares
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
 from tests.support.dirichlet import log_by_concentrations
 

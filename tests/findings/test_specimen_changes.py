@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.findings.silent import JointShare
+from syclade.host.findings.joint_shares import JointShare
 from syclade.host.findings.specimen_changes import changes_between
 
 

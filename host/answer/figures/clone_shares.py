@@ -14,7 +14,7 @@ from syclade.host.answer.figures.scene import MUTED, Box, Disc, Item, Line, Scen
 from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.answer.figures.style import DrawnTree, Style
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, lay_out, notes_of
-from syclade.host.findings.silent import JointShare, joined_groups, joint_warnings
+from syclade.host.findings.joint_shares import JointShare, joined_groups, joint_warnings
 from syclade.host.ground.errors import OptionError, TableError
 from syclade.host.ground.options import flag_of
 

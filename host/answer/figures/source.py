@@ -30,9 +30,9 @@ from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.findings.consensus.tables import separator_of
 from syclade.host.findings.doublets import LIKELY, genotypes_of
+from syclade.host.findings.joint_shares import JointShare
 from syclade.host.findings.kinds import Tree, kind_named
 from syclade.host.findings.kinds.mutation_trees import recurrent_kind
-from syclade.host.findings.silent import JointShare
 from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 from syclade.host.ground.files import is_file

@@ -19,7 +19,7 @@ from syclade.host.ground.values import listed
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result
-    from syclade.host.findings.silent import JointShare
+    from syclade.host.findings.joint_shares import JointShare
     from syclade.host.findings.unplaced import Unplaced
 
 __all__ = [

@@ -21,7 +21,7 @@ from syclade.host.answer.figures.scene import (
     wrapped,
 )
 from syclade.host.answer.figures.style import ROOM, DrawnClone, DrawnTree, Style, ink_on
-from syclade.host.findings.silent import joint_warnings
+from syclade.host.findings.joint_shares import joint_warnings
 from syclade.host.ground.values import counted
 
 __all__ = [

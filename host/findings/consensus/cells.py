@@ -38,7 +38,7 @@ from syclade.host.findings.consensus.of_specimens import (
 )
 from syclade.host.findings.consensus.prevalence import Mixture, mixture_of, mixture_with_doublets
 from syclade.host.findings.finding import SURE
-from syclade.host.findings.silent import JointShare
+from syclade.host.findings.joint_shares import JointShare
 from syclade.host.ground.values import short_repr
 
 __all__ = ["MISFIT", "CloneCells", "CloneDoublets", "cells_on", "mutation_gains", "seeding_probabilities"]

@@ -13,7 +13,7 @@ from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.prevalence import Mixture
 from syclade.host.findings.consensus.relations import Relations
 from syclade.host.findings.consensus.tables import separator_of
-from syclade.host.findings.silent import JointShare, joint_entries
+from syclade.host.findings.joint_shares import JointShare, joint_entries
 from syclade.host.findings.unplaced import UNPLACED_MARK
 from syclade.host.ground.files import tsv_text
 

@@ -30,7 +30,7 @@ from syclade.host.findings.finding import (
     made_by_stage,
     sentence,
 )
-from syclade.host.findings.silent import joint_warnings
+from syclade.host.findings.joint_shares import joint_warnings
 from syclade.host.ground.values import Json, JsonObject
 
 if TYPE_CHECKING:

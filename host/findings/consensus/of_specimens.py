@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from syclade.host.data.model.pairs import Forest, kinds_of
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
 from syclade.host.findings.consensus.prevalence import INTERVAL, Mixture, around_prevalence, pair_draws
-from syclade.host.findings.silent import JointShare, joined_groups, joint_shares, unmeasured_cells
+from syclade.host.findings.joint_shares import JointShare, joined_groups, joint_shares, unmeasured_cells
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens
 from syclade.host.ground.values import short_repr
 

@@ -22,7 +22,7 @@ from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.answer.figures.style import Style
 from syclade.host.commands import plot as plot_command
 from syclade.host.commands.main import cli
-from syclade.host.findings.silent import JointShare
+from syclade.host.findings.joint_shares import JointShare
 from syclade.host.ground.errors import OptionError, SycladeError, TableError
 
 MUTATIONS = ["A", "B b", "C,c", "D"]

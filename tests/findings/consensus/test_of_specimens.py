@@ -19,7 +19,7 @@ from syclade.host.findings.consensus.cells import CloneCells, cells_on, mutation
 from syclade.host.findings.consensus.clone_tree import CloneTree, make_clone_tree
 from syclade.host.findings.consensus.finding import PublishedTree
 from syclade.host.findings.consensus.of_specimens import draw_on_clones
-from syclade.host.findings.silent import joined_groups
+from syclade.host.findings.joint_shares import joined_groups
 from tests.support.dirichlet import log_probabilities
 
 RATES = Rates(0.1, 0.3)
