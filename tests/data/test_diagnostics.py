@@ -12,9 +12,9 @@ from syclade.host.data.diagnostics import ROUGH, _are_above, bulk_ess, indicator
 from syclade.host.findings.samples.diagnostics import (
     _distance_at,
     _mean_distance,
-    ancestor_spread,
     changes,
     frechet_ess,
+    spread_of,
 )
 
 GENERATOR = np.random.default_rng(5)
@@ -83,12 +83,12 @@ def test_tree_sizes() -> None:
 
 def test_spread_of_frequencies() -> None:
     shares = np.zeros((2, 3, 3))
-    assert np.isnan(ancestor_spread(shares))
-    assert np.isnan(ancestor_spread(np.ones((1, 3, 3))))
+    assert np.isnan(spread_of(shares))
+    assert np.isnan(spread_of(np.ones((1, 3, 3))))
     shares[0, 0, 1], shares[1, 0, 1] = 0.2, 0.6
     shares[:, 0, 2] = 0.5
     shares[0, 1, 2] = 0.05  # too rare
-    assert ancestor_spread(shares) == pytest.approx((np.std([0.2, 0.6], ddof=1) + 0) / 2)
+    assert spread_of(shares) == pytest.approx((np.std([0.2, 0.6], ddof=1) + 0) / 2)
 
 
 def test_changes_of_trees() -> None:

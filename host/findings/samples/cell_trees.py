@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +15,14 @@ from syclade.host.data.trees.cells import clades
 from syclade.host.data.trees.newick import quoted_label
 from syclade.host.data.trees.treefile import leaf_labels, leaf_newick
 from syclade.host.findings.samples.diagnostics import clade_ess, judged, spread_of
-from syclade.host.findings.samples.sampled import Sampled, Sampling, sample_lines, sampled_rates
+from syclade.host.findings.samples.sampled import (
+    ChainFeatures,
+    Sampled,
+    SampleFeatures,
+    Sampling,
+    sample_lines,
+    sampled_rates,
+)
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import short_repr
@@ -35,9 +41,6 @@ __all__ = [
 ]
 
 
-MOST_TREES = 2048
-"""Most trees that a chain stores for the effective sample size; beyond it, every other tree is dropped."""
-
 MOST_CLADES = 2**20
 """Most distinct clades; beyond it, clades that occurred only once are dropped."""
 
@@ -45,35 +48,19 @@ _TOGETHER = 64
 """Number of trees whose clades are computed at once."""
 
 
-class _OfChain:
-    """Features of one chain.
+class _OfChain(ChainFeatures):
+    """Features of one chain; its trees are int64, shape (m - 1,): their clade numbers, sorted.
 
     Attributes:
-        scores: scores of all samples, in units of 2^-f nat.
-        trees: the tree of every `stride`-th sample: int64, shape (m - 1,), its clade numbers, sorted.
-        stride: distance of stored trees, in samples.
         counts: number of samples with each clade, by clade number.
     """
 
     def __init__(self) -> None:
-        self.scores = array("q")
-        self.trees: list[NDArray[np.int64]] = []
-        self.stride = 1
+        super().__init__()
         self.counts: dict[int, int] = {}
 
-    def take(self, score: int, clades: NDArray[np.int64]) -> None:
-        """Add a sample."""
-        if len(self.scores) % self.stride == 0:
-            self.trees.append(clades)
-            if len(self.trees) > MOST_TREES:
-                self.trees = self.trees[::2]
-                self.stride *= 2
-        self.scores.append(score)
-        for clade in clades.tolist():
-            self.counts[clade] = self.counts.get(clade, 0) + 1
 
-
-class CladeFeatures:
+class CladeFeatures(SampleFeatures[_OfChain]):
     """Features of all samples. Their memory grows by 8 bytes per sample, and with the number of clades.
 
     Args:
@@ -81,21 +68,24 @@ class CladeFeatures:
     """
 
     def __init__(self, store: SampleStore) -> None:
-        self._chains: dict[int, _OfChain] = {}
         self._numbers: dict[bytes, int] = {}
         self._met = 0
-        for number in store.chains:
-            self._chains[number] = _OfChain()
-            for records in store.of_chain(number):
-                self._add(self._chains[number], records)
+        super().__init__(store)
 
-    def _add(self, chain: _OfChain, records: Records) -> None:
+    def new_chain(self) -> _OfChain:
+        """See `SampleFeatures.new_chain`."""
+        return _OfChain()
+
+    def add(self, chain: _OfChain, records: Records) -> None:
+        """See `SampleFeatures.add`."""
         for first in range(0, len(records), _TOGETHER):
             some = records[first : first + _TOGETHER]
             trees = np.ascontiguousarray(some["parents"])
             for score, rows in zip(some["score"].tolist(), packed_clades(trees), strict=True):
-                numbers = [self._number(row.tobytes()) for row in rows]
-                chain.take(score, np.array(sorted(numbers), dtype=np.int64))
+                numbers = sorted(self._number(row.tobytes()) for row in rows)
+                chain.take(score, np.array(numbers, dtype=np.int64))
+                for clade in numbers:
+                    chain.counts[clade] = chain.counts.get(clade, 0) + 1
             if len(self._numbers) > MOST_CLADES:
                 self._forget_rare()
 
@@ -110,31 +100,16 @@ class CladeFeatures:
 
         A clade without a count in any chain gets a new number if it occurs again.
         """
-        for chain in self._chains.values():
+        for chain in self.chains:
             chain.counts = {clade: count for clade, count in chain.counts.items() if count > 1}
-        counted = {clade for chain in self._chains.values() for clade in chain.counts}
+        counted = {clade for chain in self.chains for clade in chain.counts}
         self._numbers = {name: clade for name, clade in self._numbers.items() if clade in counted}
-
-    @property
-    def samples(self) -> int:
-        """Number of samples of all chains."""
-        return sum(len(chain.scores) for chain in self._chains.values())
-
-    def scores(self) -> NDArray[np.int64]:
-        """Return the scores, cut to the shortest chain: int64, shape (chains, samples)."""
-        chains = [chain.scores for chain in self._in_order()]
-        shortest = min((len(chain) for chain in chains), default=0)
-        return np.array([chain[:shortest] for chain in chains], dtype=np.int64).reshape(len(chains), shortest)
-
-    def trees(self) -> list[NDArray[np.int64]]:
-        """Return the stored trees of each chain, as sorted clade numbers: int64, shape (stored, m - 1)."""
-        return [np.array(chain.trees, dtype=np.int64) for chain in self._in_order()]
 
     def clades(self) -> dict[frozenset[int], float]:
         """Return the posterior probability of each clade of more than one cell, by its cells."""
         total = max(self.samples, 1)
         return {
-            frozenset(_cells_of(name)): sum(of.counts.get(number, 0) for of in self._chains.values()) / total
+            frozenset(_cells_of(name)): sum(of.counts.get(number, 0) for of in self.chains) / total
             for name, number in self._numbers.items()
         }
 
@@ -144,12 +119,9 @@ class CladeFeatures:
         return np.array(
             [
                 [chain.counts.get(number, 0) / max(len(chain.scores), 1) for number in numbers]
-                for chain in self._in_order()
+                for chain in self.chains
             ]
         )
-
-    def _in_order(self) -> list[_OfChain]:
-        return [self._chains[number] for number in sorted(self._chains)]
 
 
 def packed_clades(trees: NDArray[np.int32]) -> NDArray[np.uint8]:

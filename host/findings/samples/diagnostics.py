@@ -23,7 +23,6 @@ from syclade.host.ground.values import Array, JsonObject
 __all__ = [
     "FEWEST_CHANGES",
     "Trust",
-    "ancestor_spread",
     "changes",
     "clade_ess",
     "finite",
@@ -129,19 +128,6 @@ def _mean_distance(trees: NDArray[np.int32]) -> float:
     return (trees.shape[1] - 1) - equal
 
 
-def ancestor_spread(shares: NDArray[np.float64]) -> float:
-    """Return the mean standard deviation over chains of the frequencies of ancestor relations.
-
-    Args:
-        shares: float64, shape (chains, n, n): share of each chain's samples in which the row's mutation is
-            above the column's.
-
-    Returns:
-        0 if all chains agree; nan for one chain, or if no relation is frequent enough.
-    """
-    return spread_of(shares)
-
-
 def spread_of(shares: NDArray[np.float64]) -> float:
     """Return the mean standard deviation over chains of the frequencies of features of trees.
 
@@ -149,7 +135,7 @@ def spread_of(shares: NDArray[np.float64]) -> float:
         shares: float64, shape (chains, ...): share of each chain's samples with each feature.
 
     Returns:
-        As `ancestor_spread`.
+        0 if all chains agree; nan for one chain, or if no feature is frequent enough.
     """
     if len(shares) < 2:
         return float("nan")

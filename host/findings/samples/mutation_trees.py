@@ -17,8 +17,16 @@ from syclade.host.data.model.problem import Problem
 from syclade.host.findings.consensus.clone_tree import CloneTree, edge_support
 from syclade.host.findings.consensus.relations import Relations, SharedTrees, count_above
 from syclade.host.findings.cooptimal.finding import Consensus
-from syclade.host.findings.samples.diagnostics import ancestor_spread, frechet_ess, judged
-from syclade.host.findings.samples.sampled import Sampled, Sampling, sample_lines, sampled_rates
+from syclade.host.findings.samples.diagnostics import frechet_ess, judged, spread_of
+from syclade.host.findings.samples.sampled import (
+    ChainFeatures,
+    Sampled,
+    SampleFeatures,
+    Sampling,
+    cut_to_shortest,
+    sample_lines,
+    sampled_rates,
+)
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.values import short_repr
@@ -34,42 +42,20 @@ __all__ = [
 ]
 
 
-MOST_TREES = 2048
-"""Most trees that a chain stores for the effective sample size; beyond it, every other tree is dropped."""
-
-
-class _OfChain:
-    """Features of one chain.
+class _OfChain(ChainFeatures):
+    """Features of one chain, with those of `ChainFeatures`.
 
     Attributes:
-        scores: scores of all samples, in units of 2^-f nat.
         leaves: numbers of leaves of all samples' trees.
-        trees: the tree of every `stride`-th sample.
-        stride: distance of stored trees, in samples.
         edges: int64, shape (n + 1, n): number of samples with each edge.
         above: int64, shape (n, n): number of samples in which the row's mutation is above the column's.
     """
 
     def __init__(self, n: int) -> None:
-        self.scores = array("q")
+        super().__init__()
         self.leaves = array("q")
-        self.trees: list[NDArray[np.int32]] = []
-        self.stride = 1
         self.edges = np.zeros((n + 1, n), dtype=np.int64)
         self.above = np.zeros((n, n), dtype=np.int64)
-
-    def add(self, records: Records) -> None:
-        """Add samples; the tree of every `stride`-th one is stored."""
-        trees = np.ascontiguousarray(records["parents"])
-        for at, tree in enumerate(trees, start=len(self.scores)):
-            if at % self.stride == 0:
-                self.trees.append(tree.copy())  # a view would keep its whole block in memory
-                if len(self.trees) > MOST_TREES:
-                    self.trees = self.trees[::2]
-                    self.stride *= 2
-        self.scores.extend(records["score"].tolist())
-        self.leaves.extend(leaves_of(trees).tolist())
-        _count(trees, self.edges, self.above)
 
 
 def leaves_of(trees: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -82,7 +68,7 @@ def leaves_of(trees: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.asarray(trees.shape[1] - inner, dtype=np.int32)
 
 
-class Features:
+class Features(SampleFeatures[_OfChain]):
     """Features of all samples. Their memory grows by 16 bytes per sample.
 
     Args:
@@ -92,28 +78,23 @@ class Features:
 
     def __init__(self, store: SampleStore, mutations: int) -> None:
         self._n = mutations
-        self._chains: dict[int, _OfChain] = {}
-        for number in store.chains:
-            self._chains[number] = _OfChain(mutations)
-            for records in store.of_chain(number):
-                self._chains[number].add(records)
+        super().__init__(store)
 
-    @property
-    def samples(self) -> int:
-        """Number of samples of all chains."""
-        return sum(len(chain.scores) for chain in self._chains.values())
+    def new_chain(self) -> _OfChain:
+        """See `SampleFeatures.new_chain`."""
+        return _OfChain(self._n)
 
-    def scores(self) -> NDArray[np.int64]:
-        """Return the scores, cut to the shortest chain: int64, shape (chains, samples)."""
-        return _rows([chain.scores for chain in self._in_order()])
+    def add(self, chain: _OfChain, records: Records) -> None:
+        """See `SampleFeatures.add`."""
+        trees = np.ascontiguousarray(records["parents"])
+        for score, tree in zip(records["score"].tolist(), trees, strict=True):
+            chain.take(score, tree)
+        chain.leaves.extend(leaves_of(trees).tolist())
+        _count(trees, chain.edges, chain.above)
 
     def leaves(self) -> NDArray[np.int64]:
         """Return the numbers of leaves of the trees: int64, shape (chains, samples)."""
-        return _rows([chain.leaves for chain in self._in_order()])
-
-    def trees(self) -> list[NDArray[np.int32]]:
-        """Return the stored trees of each chain: int32, shape (stored, n + 1)."""
-        return [np.array(chain.trees, dtype=np.int32) for chain in self._in_order()]
+        return cut_to_shortest([chain.leaves for chain in self.chains])
 
     def edges(self) -> NDArray[np.float64]:
         """Return the posterior probability of each edge (row: parent, column: child).
@@ -122,7 +103,7 @@ class Features:
             float64, shape (n + 1, n).
         """
         none = np.zeros((self._n + 1, self._n), dtype=np.int64)  # before the first sample
-        return np.asarray(sum((chain.edges for chain in self._in_order()), none) / max(self.samples, 1))
+        return np.asarray(sum((chain.edges for chain in self.chains), none) / max(self.samples, 1))
 
     def above(self) -> NDArray[np.float64]:
         """Return the posterior probability that the row's mutation is above the column's.
@@ -131,19 +112,11 @@ class Features:
             float64, shape (n, n).
         """
         none = np.zeros((self._n, self._n), dtype=np.int64)
-        return np.asarray(sum((chain.above for chain in self._in_order()), none) / max(self.samples, 1))
+        return np.asarray(sum((chain.above for chain in self.chains), none) / max(self.samples, 1))
 
     def above_by_chain(self) -> NDArray[np.float64]:
         """Return `above` for each chain: float64, shape (chains, n, n)."""
-        return np.array([chain.above / max(len(chain.scores), 1) for chain in self._in_order()])
-
-    def _in_order(self) -> list[_OfChain]:
-        return [self._chains[number] for number in sorted(self._chains)]
-
-
-def _rows(chains: Sequence[array[int]]) -> NDArray[np.int64]:
-    shortest = min((len(chain) for chain in chains), default=0)
-    return np.array([chain[:shortest] for chain in chains], dtype=np.int64).reshape(len(chains), shortest)
+        return np.array([chain.above / max(len(chain.scores), 1) for chain in self.chains])
 
 
 def _count(trees: NDArray[np.int32], edges: NDArray[np.int64], above: NDArray[np.int64]) -> None:
@@ -252,7 +225,7 @@ def judge_mutation_trees(
         every=sampling.every,
         burn_in=sampling.burn_in,
         **judged(features.scores(), features.trees(), frechet_ess, problem.to_nats),
-        spread=ancestor_spread(above[:, placed[:, None], placed] if features.samples else above),
+        spread=spread_of(above[:, placed[:, None], placed] if features.samples else above),
         posterior=Consensus(features.samples, features.edges(), features.above()),
         leaves_ess=bulk_ess(leaves) if leaves.size else math.nan,
         leaves_rhat=split_rhat(leaves) if leaves.size else math.nan,

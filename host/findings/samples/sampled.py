@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.sample_store import SampleStore
+from syclade.host.chains.sample_store import Records, SampleStore
 from syclade.host.chains.state import Recorder, every
 from syclade.host.data.diagnostics import bulk_ess, split_rhat
 from syclade.host.data.model.rate_model import RateModel
@@ -28,14 +29,21 @@ if TYPE_CHECKING:
     from syclade.host.findings.unplaced import Unplaced
 
 __all__ = [
+    "MOST_TREES",
+    "ChainFeatures",
+    "SampleFeatures",
     "Sampled",
     "Sampling",
+    "cut_to_shortest",
     "make_sampling",
     "sample_line",
     "sample_lines",
     "sampled_rates",
 ]
 
+
+MOST_TREES = 2048
+"""Most trees that a chain stores for the effective sample size; beyond it, every other tree is dropped."""
 
 EVENTS = 4096
 """Length of a slot's ring of events."""
@@ -212,6 +220,78 @@ def rate_summary(values: NDArray[np.float64]) -> dict[str, float | None]:
         "rhat": split_rhat(values),
     }
     return finite(numbers)
+
+
+class ChainFeatures:
+    """Scores of all samples of one chain, and the tree of every `stride`-th one.
+
+    Attributes:
+        scores: the scores, in units of 2^-f nat.
+        trees: integers, one array for each stored tree.
+        stride: distance of stored trees, in samples.
+    """
+
+    def __init__(self) -> None:
+        self.scores = array("q")
+        self.trees: list[NDArray[Any]] = []
+        self.stride = 1
+
+    def take(self, score: int, tree: NDArray[Any]) -> None:
+        """Add a sample."""
+        if len(self.scores) % self.stride == 0:
+            self.trees.append(tree.copy())  # a view would keep its whole block in memory
+            if len(self.trees) > MOST_TREES:
+                self.trees = self.trees[::2]
+                self.stride *= 2
+        self.scores.append(score)
+
+
+OfChain = TypeVar("OfChain", bound=ChainFeatures)
+
+
+class SampleFeatures(ABC, Generic[OfChain]):
+    """Features of the samples of all chains.
+
+    Attributes:
+        chains: features of each chain, in the order of their numbers.
+
+    Args:
+        store: the samples.
+    """
+
+    def __init__(self, store: SampleStore) -> None:
+        self.chains: list[OfChain] = []
+        for number in store.chains:
+            self.chains.append(self.new_chain())
+            for records in store.of_chain(number):
+                self.add(self.chains[-1], records)
+
+    @abstractmethod
+    def new_chain(self) -> OfChain:
+        """Return the features of a chain without samples."""
+
+    @abstractmethod
+    def add(self, chain: OfChain, records: Records) -> None:
+        """Add samples to the features of a chain."""
+
+    @property
+    def samples(self) -> int:
+        """Number of samples of all chains."""
+        return sum(len(chain.scores) for chain in self.chains)
+
+    def scores(self) -> NDArray[np.int64]:
+        """Return the scores, cut to the shortest chain: int64, shape (chains, samples)."""
+        return cut_to_shortest([chain.scores for chain in self.chains])
+
+    def trees(self) -> list[NDArray[Any]]:
+        """Return the stored trees of each chain, a row for each."""
+        return [np.array(chain.trees) for chain in self.chains]
+
+
+def cut_to_shortest(chains: Sequence[array[int]]) -> NDArray[np.int64]:
+    """Return numbers of all samples, cut to the shortest chain: int64, shape (chains, samples)."""
+    shortest = min((len(chain) for chain in chains), default=0)
+    return np.array([chain[:shortest] for chain in chains], dtype=np.int64).reshape(len(chains), shortest)
 
 
 def sampled_rates(store: SampleStore, model: RateModel) -> dict[str, NDArray[np.float64]]:

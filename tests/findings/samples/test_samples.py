@@ -17,7 +17,8 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.samples.diagnostics import rhat_warnings
-from syclade.host.findings.samples.mutation_trees import MOST_TREES, Features, SampledMutationTrees
+from syclade.host.findings.samples.mutation_trees import Features, SampledMutationTrees
+from syclade.host.findings.samples.sampled import MOST_TREES
 from syclade.host.ground.errors import OptionError
 from syclade.quality.oracle.trees import all_trees
 
@@ -137,7 +138,7 @@ def test_what_cannot_be(change: dict[str, Any], words: str) -> None:
 def test_kept_trees_keep_no_others() -> None:
     store, tree = SampleStore(3), np.array([2, 0, 2], dtype=np.int32)
     store.take([Event(0, step, step, 1, 0, tree) for step in range(64)])
-    (chain,) = Features(store, 2)._chains.values()
+    (chain,) = Features(store, 2).chains
     assert all(kept.base is None for kept in chain.trees), "a view keeps its whole block in memory"
 
 
