@@ -10,7 +10,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 from syclade.host.device.device import cores_of_process
 from syclade.host.ground.limits import available_memory
 from tests.support.compiled_tests import needs_compiler
+from tests.support.verification import ERRORS, leave_to_verify
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -87,12 +88,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.hookimpl(trylast=True)  # after the tests that -m and -k leave out
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take the sample, and skip tests that cannot run here.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
+    """Mark tests that are left to `make verify`; after -m and -k, take the sample, and skip what cannot run.
 
     Under CI the shared data must be present: tests that need it fail without it.
     """
+    errors = leave_to_verify(items, ROOT / "tests")
+    config.stash[ERRORS] = [] if any("::" in one for one in config.args) else errors
+    yield
     for marker in ("cuda", "peers"):  # where a GPU or a program is wanted, its absence is a failure
         if marker not in config.getoption("markexpr"):
             config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker(marker)])

@@ -18,6 +18,7 @@ from syclade.kernels.arguments import STATE, Argument
 from tests.conftest import sample
 from tests.support import compiled_tests, compilers
 from tests.support.compilers import Compilers, compiled_here
+from tests.support.verification import ERRORS, Row, errors_of, read_rows
 
 LANES = 16
 KERNEL = Kernel(
@@ -110,3 +111,22 @@ def test_a_sample_is_the_same_each_time_and_of_each_file() -> None:
 
 def test_files_of_tests_that_need_the_compiler_are_there() -> None:
     assert [file for file in compiled_tests._TESTS if not (Path(__file__).parent / file).is_file()] == []
+
+
+def test_the_table_of_tests_left_to_verify_is_checked() -> None:
+    head = "| tests | shows | still |\n|---|---|---|\n"
+    rows = read_rows(f"{head}| `a.py::one[x-*]`, `two` | a thing | `a.py::one[y]` |\n")
+    assert rows == [Row(("a.py::one[x-*]", "a.py::two"), "a thing", ("a.py::one[y]",))]
+    left = {"a.py::one[x-1]": True, "a.py::two[3]": True, "a.py::one[y]": False}
+    assert errors_of(rows, left) == []
+    assert errors_of(rows, {"b.py::other": False}) == [], "its file was not collected"
+    assert errors_of(rows, left | {"a.py::one[y]": True}) == ["a.py::one[y]: no such test in `make test`"]
+    del left["a.py::two[3]"]
+    assert errors_of(rows, left) == ["a.py::two: no such test"]
+    (error,) = errors_of([rows[0]._replace(still=())], {})
+    assert error == "a.py::one[x-*]: no test is named that still shows it"
+
+
+def test_tests_left_to_verify_exist(pytestconfig: pytest.Config) -> None:
+    """Those of all files that were collected, and others that still show the same."""
+    assert pytestconfig.stash[ERRORS] == []
