@@ -58,7 +58,8 @@ def test_standard_error_is_a_courtesy(run: Any, command: list[str], redirected: 
 
 @pytest.mark.parametrize(("redirected", "why"), [(">/dev/full", b"No space left"), (">&-", b"it is closed")])
 def test_standard_output_that_cannot_be_written_to(run: Any, redirected: str, why: bytes) -> None:
-    for command in (["--help"], ["--version"], ["devices"], ["devices", "--json"], INFER):
+    commands = (["--help"], ["--version"], ["devices"], ["devices", "--json"])
+    for command in (*(commands if "full" in redirected else commands[:1]), INFER):
         done = run(redirected, *command)
         assert done.returncode == 2
         (shown,) = [line for line in done.stderr.splitlines() if b"error" in line]

@@ -20,7 +20,7 @@ from tests.fuzz import run
 from tests.fuzz.kinds import KINDS
 from tests.fuzz.run import Kind, Tally, fuzz
 
-FEW, MANY = 100, 2000
+FEW, MANY = 50, 2000
 
 
 @pytest.fixture(autouse=True)

@@ -141,10 +141,19 @@ def test_recursive_trees_have_more_leaves_than_uniform_ones() -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(
-    ("inputs", "fn_rate", "error"),
-    [(32, 0.6, 0.07), pytest.param(48, 0.01, 0.05, marks=pytest.mark.verification)],
-)
+def test_few_samples_are_calibrated_and_those_of_wrong_rates_are_not() -> None:
+    """The short form of the next test; with each of 20 seeds, the control is rejected."""
+    rates = replace(SMALL, name="wrong fn", given=(1e-3, 0.85))
+    study = calibration((SMALL, rates), inputs=12, device="native")
+    fits, wrong_rates = study.settings
+    assert not study.rejects(fits), fits.p_values
+    assert study.rejects(wrong_rates), wrong_rates.p_values
+    assert {name for one in study.settings for each in one.replicates for name in each.work} == {"native"}
+
+
+@pytest.mark.verification
+@pytest.mark.statistical
+@pytest.mark.parametrize(("inputs", "fn_rate", "error"), [(32, 0.6, 0.07), (48, 0.01, 0.05)])
 def test_samples_are_calibrated_and_controls_are_not(inputs: int, fn_rate: float, error: float) -> None:
     """A small study: one setting that fits, and two that do not."""
     rates = replace(SMALL, name="wrong fn", given=(1e-3, fn_rate))

@@ -94,16 +94,21 @@ def test_slots_and_launches_do_not_matter(backend: Backend) -> None:
 
 
 @pytest.mark.sycl
-def test_a_chain_moves_between_devices_and_takes_other_rates() -> None:
-    """Move the chain to every backend in turn, into a slot whose cached state belongs to another chain."""
+@pytest.mark.parametrize("own", [False, pytest.param(True, marks=pytest.mark.verification)])
+def test_a_chain_moves_between_devices_and_takes_other_rates(own: bool) -> None:
+    """Move the chain to every backend in turn, into a slot whose cached state belongs to another chain.
+
+    Numba compiles this processor's kernel for the sizes of the case (`own`) in 16 s.
+    """
     case = LeafCase(9, 8, gamma=0.3)
     plan = case.plan()
     lighter = replace(plan.problem.rates, weights=tuple(weight // 2 for weight in plan.problem.rates.weights))
     found = []
-    here = [one for one in (*OWN_BACKENDS, Backend("native", "own")) if runs_here(one)]
-    for backends in ([NUMPY] * len(here), here):
+    backends = [*OWN_BACKENDS, *([Backend("native", "own")] if own else [])]
+    here = [one for one in backends if runs_here(one)]
+    for turns in ([NUMPY] * len(here), here):
         state, info = with_rates(plan, initial_state(plan, 1, 2), lighter), None
-        for turn, backend in enumerate(backends, 1):
+        for turn, backend in enumerate(turns, 1):
             with backend.runner(plan, 2, 1) as runner:
                 runner.put(1, initial_state(plan, 1, 0))
                 runner.advance(np.array([0, 3]))

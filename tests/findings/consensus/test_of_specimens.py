@@ -79,9 +79,10 @@ def exact(tree: CloneTree, rate: float) -> tuple[NDArray[np.float64], NDArray[np
 def test_probabilities_are_those_of_all_assignments(rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Specimens have shares of their own, with the prior of the clones by sample; so have other cells."""
     monkeypatch.setattr(of_specimens, "_DRAWS", 6000)
-    found, (single, parts) = placed(rate or None).mixture, exact(TREE, rate)
+    cells, (single, parts) = placed(rate or None), exact(TREE, rate)
+    found = cells.mixture
     np.testing.assert_allclose(found.probability, single, atol=0.04)
-    assert np.abs(found.probability - placed(rate or None).likelihood).max() > 0.1  # control
+    assert np.abs(found.probability - cells.likelihood).max() > 0.1  # control
     if rate:
         assert found.parts is not None
         np.testing.assert_allclose(found.parts, parts, atol=0.04)

@@ -82,7 +82,7 @@ def measured_here(command: Sequence[str], threads: int) -> dict[str, Any]:
 
 def test_study_of_a_tiny_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "measured_in_subprocess", measured_here)
-    found = scaling(cases=(Case("pat_2", 4, 32, 2),), seconds=0.02, repeats=1)
+    found = scaling(cases=(Case("pat_2", 4, 32, 2),), seconds=0.02, repeats=1, device="numpy")
     report = json.loads(json.dumps(found.to_dict()))
     each = report["cases"][0]
     assert [speed["run"]["slots"] for speed in each["speeds"]] == [

@@ -43,10 +43,9 @@ def test_two_words_and_three_values(headers: Path, tmp_path: Path) -> None:
 
 
 def test_a_broken_stage_is_noticed(tmp_path: Path) -> None:
+    """The test above runs whole ones."""
     size = ("--mutations", "5", "--cells", "6", "--unroll", "2", "--states", "3", "--steps", "40")
     export(tmp_path / "p", "--hls", "vitis", *size)
-    simulation = Simulation(tmp_path / "p", "pipeline.cpp", STUBS)
-    assert simulation.run()[0] == 0
     replace(tmp_path / "p" / "stages.h", "proposed - current + own_threshold >= 0", "proposed - current >= 0")
     status, report = Simulation(tmp_path / "p", "pipeline.cpp", STUBS).run()
     assert status == 1
