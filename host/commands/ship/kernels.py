@@ -150,13 +150,13 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
     yield from _general_sum_chains()
     for rounds, cells in _CELLS.items():
         summed = _problem(cells, octaves=True)
-        yield from _variants(f"sum-{rounds}", summed, _RECORDERS, score="sum", native=tuple(_OF_INFER))
+        yield from _variants(f"sum-{rounds}", summed, _RECORDERS, score="sum", native=tuple(_RECORDERS))
         yield from _variants(
             f"sum-{rounds}-guided", summed, _OF_SUPPORT, GUIDED_MOVES, score="sum", native=tuple(_OF_SUPPORT)
         )
         for name, learned in _LEARNED.items():
             recorders = _RECORDERS if name == "learned-fn" else _OF_INFER
-            native = tuple(_OF_INFER) if name == "learned-fn" else ()
+            native = tuple(recorders) if name == "learned-fn" else ()
             for ending, rates in {"": _RATES, "-zygosity": _ZYGOSITY}.items():
                 own = native if not ending else ()
                 for score, prefix in {"max": "", "sum": "sum-"}.items():
@@ -168,7 +168,7 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
 def _general_sum_chains() -> Iterator[tuple[str, Shipped]]:
     """Yield the general kernels of SUM_FORM, for processors only."""
     summed = _problem(_SUM_CELLS, octaves=True)
-    for name, moves, recorders in (("", MOVES, _OF_INFER), ("-guided", GUIDED_MOVES, _OF_SUPPORT)):
+    for name, moves, recorders in (("", MOVES, _RECORDERS), ("-guided", GUIDED_MOVES, _OF_SUPPORT)):
         title = f"sum-{SUM_FORM.rounds}{name}"
         for kernel, shipped in _variants(
             title, summed, recorders, moves, score="sum", native=tuple(recorders)
@@ -181,10 +181,11 @@ def _doublet_chains() -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels of chains with doublets: one for each set of learned rates, for all sizes."""
     yield from _doublet_variants("doublets", {}, native=True, general=True)
     for name, learned in {"learned": {}, **_LEARNED}.items():
-        native = name in ("learned", "learned-both")
-        yield from _doublet_variants(f"doublets-{name}-pairs", learned | _LEARNED_PAIRS, native=native)
+        yield from _doublet_variants(
+            f"doublets-{name}-pairs", learned | _LEARNED_PAIRS, native=name != "learned-fp"
+        )
         if learned:
-            yield from _doublet_variants(f"doublets-{name}", learned, native=False)
+            yield from _doublet_variants(f"doublets-{name}", learned, native=name == "learned-fn")
 
 
 def _doublet_variants(
