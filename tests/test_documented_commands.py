@@ -74,9 +74,14 @@ def comparable(printed: str) -> str:
 
 
 def marks_of(block: Block) -> list[pytest.MarkDecorator]:
-    """Return the marks of a block's test: what the machine must have."""
+    """Return the marks of a block's test: what the machine must have, and whether it is for `make verify`.
+
+    Blocks that build a project are: the tests of `tests/commands/export/hls/` build smaller ones.
+    """
     emulated = any("run_pipeline.py" in step.command for step in block.steps)
-    return [pytest.mark.sycl, pytest.mark.emulator] if emulated else []
+    built = emulated or any(step.command.startswith("make ") for step in block.steps)
+    marks = [pytest.mark.sycl, pytest.mark.emulator] if emulated else []
+    return [*marks, pytest.mark.verification] if built else marks
 
 
 def run_in_shell(command: str) -> str:

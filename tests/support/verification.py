@@ -70,14 +70,16 @@ def errors_of(rows: Iterable[Row], left: Mapping[str, bool]) -> list[str]:
         rows: rows of the table.
         left: names of all tests in the files that were collected, and whether each is left to `make verify`.
     """
-    files = {name.partition("::")[0] for name in left}
+    by_file: dict[str, list[str]] = {}
+    for name in left:
+        by_file.setdefault(name.partition("::")[0], []).append(name)
     errors = []
     for row in rows:
         for patterns, verified in ((row.tests, True), (row.still, False)):
             for pattern in patterns:
-                known = pattern.partition("::")[0] in files
-                names = (name for name, one in left.items() if one == verified)
-                if known and not any(_expression(pattern).fullmatch(name) for name in names):
+                names = by_file.get(pattern.partition("::")[0])
+                fits = _expression(pattern).fullmatch
+                if names and not any(left[name] == verified and fits(name) for name in names):
                     errors.append(f"{pattern}: no such test{'' if verified else ' in `make test`'}")
         if not row.still:
             errors.append(f"{row.tests[0]}: no test is named that still shows it")

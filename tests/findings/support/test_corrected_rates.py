@@ -31,7 +31,7 @@ LOW, FITTING = 21, 17
 
 
 SAMPLED = Budget(1024, 2048, 4, 256)
-"""Samples of the first matrix: enough for the verdicts on them and on the control with each of 20 seeds."""
+"""Samples of the first matrix. With each of 20 seeds, rates are corrected, and the control's do not fit."""
 
 
 @cache
