@@ -16,7 +16,7 @@ from scipy.special import gammaln
 import syclade
 from syclade.host.chains.share_draws import CONCENTRATIONS, ROOT_CONCENTRATIONS
 from syclade.host.commands.main import cli
-from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.input.matrix import format_matrix, matrix_from_array
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.clones_by_sample import Change
@@ -348,6 +348,36 @@ def test_command(tmp_path: Path) -> None:
     over = ["infer", str(truth / "matrix.csv"), *rates, "--out", str(truth), "--metadata"]
     run = CliRunner().invoke(cli, [*over, str(truth / "true_shares.tsv"), "--force"])
     assert run.exit_code != 0  # no such cells
+
+
+SAMPLED: dict[str, Any] = {"steps": 2000, "chains": 4, "samples": 20}
+"""Options of few samples, which is quick."""
+
+
+def test_labels_without_specimens(tmp_path: Path) -> None:
+    """Cells of a consensus have the labels of a table and of AnnData, also if none is of specimens."""
+    matrix = simulate(40, 4, 0.01, 0.1, 0.0, 5).matrix
+    cells = [f"s{cell}" for cell in range(40)]
+    table = {"cell": cells, "cluster": ["A", "B"] * 20, "batch": ["x"] * 39 + [""]}
+    for labels in ({"patient": ("P",) * 40, "leiden": ("0", "1") * 20}, {"sample": ("P",) * 40}):
+        own = replace(matrix, cells=tuple(cells), labels=labels)
+        consensus = syclade.infer(own, **RATES, **SAMPLED).consensus
+        assert consensus is not None
+        head, *lines = [line.split("\t") for line in consensus.to_cells().splitlines()]
+        assert head[-len(labels) :] == list(labels)
+        assert [tuple(line[-len(labels) :]) for line in lines] == list(zip(*labels.values(), strict=True))
+    path, metadata = tmp_path / "matrix.csv", tmp_path / "metadata.tsv"
+    path.write_text(format_matrix(matrix.values))
+    columns = ([name, *texts] for name, texts in table.items())
+    metadata.write_text("".join("\t".join(row) + "\n" for row in zip(*columns, strict=True)))
+    rates = ["--fp-rate", "0.01", "--fn-rate", "0.1", "--device", "native"]
+    few = ["--steps", "2000", "--chains", "4", "--samples", "20", "--metadata", str(metadata)]
+    for command, out in (("infer", tmp_path / "one"), ("batch", tmp_path / "many")):
+        run = CliRunner().invoke(cli, [command, str(path), *rates, *few, "--out", str(out)])
+        assert run.exit_code == 0, run.output
+        written = rows((out if command == "infer" else out / "matrix") / "cells.tsv")
+        assert [row["cluster"] for row in written] == table["cluster"]
+        assert [row["batch"] for row in written] == table["batch"]
 
 
 def test_sizes_of_samples() -> None:

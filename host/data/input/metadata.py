@@ -66,9 +66,9 @@ class CellLabels:
 
     @cached_property
     def specimen_of(self) -> NDArray[np.int64]:
-        """int64, shape (cells,): number of each cell's specimen; -1 for none."""
+        """int64, shape (cells,): number of each cell's specimen; -1 for none, and without specimens."""
         number = {name: at for at, name in enumerate(self.specimens)}
-        texts = () if self.specimen is None else self.columns[self.specimen]
+        texts = next(iter(self.columns.values())) if self.specimen is None else self.columns[self.specimen]
         return np.array([number.get(text, -1) for text in texts], dtype=np.int64)
 
     @property
