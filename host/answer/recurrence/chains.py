@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from syclade.fallback.parities.tables import Trees
 from syclade.host.answer.request import Request
 from syclade.host.chains.backends import Runner
-from syclade.host.chains.backends.opening import open_one
+from syclade.host.chains.backends.opening import ChainsToOpen, open_one
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.pipeline import Clock, Progress, Start, initial_state, run_round, state_at
@@ -178,15 +178,8 @@ def plan_for(
 @contextmanager
 def opened(request: Request, plan: Plan, chains: int, steps: int, work: list[WorkDone]) -> Iterator[Runner]:
     """Open a runner for a plan, on the device of an inference; at its end, add its work to `work`."""
-    chosen = open_one(
-        first_of(request.device),
-        "auto",
-        plan,
-        chains=chains,
-        steps=steps,
-        slots=request.slots,
-        seed=request.seed,
-    )
+    to_open = ChainsToOpen(plan, "auto", chains, steps, request.slots, request.seed)
+    chosen = open_one(first_of(request.device), to_open)
     try:
         yield chosen.runner
     finally:

@@ -36,6 +36,7 @@ from syclade.host.ground.values import path_of
 from syclade.kernels.target.sycl_traits import TRAITS
 
 __all__ = [
+    "ChainsToOpen",
     "Choice",
     "Opened",
     "choose_kernel",
@@ -150,27 +151,41 @@ class Opened(Generic[R]):
     slots: int
 
 
-def open_runner(
-    wanted: str | Device | Several,
-    encoding: str,
-    plan: Plan,
-    *,
-    chains: int,
-    steps: int | None,
-    slots: int | None,
-    seed: int,
-) -> Opened[Slots]:
+@dataclass(frozen=True, eq=False)
+class ChainsToOpen:
+    """Chains for which a runner is opened.
+
+    Attributes:
+        plan: the parts of the chains.
+        encoding: as for `choose_encoding`.
+        count: number of chains of the run.
+        steps: steps of each chain; None if the chains run until they agree.
+        slots: number of chain states at once; None for the default of the device.
+        seed: seed of the random numbers.
+    """
+
+    plan: Plan
+    encoding: str
+    count: int
+    steps: int | None
+    slots: int | None
+    seed: int
+
+    def encoding_on(self, device: Device) -> Encoding:
+        """Return the selected encoding on a device; see `choose_encoding`."""
+        plan = self.plan
+        return choose_encoding(
+            self.encoding, device, plan.problem, plan.space.encoding, shares=plan.score.shares
+        )
+
+
+def open_runner(wanted: str | Device | Several, chains: ChainsToOpen) -> Opened[Slots]:
     """Open a runner on the requested device.
 
     Args:
         wanted: as for `choose_device`; or a device, which others replace if it does not open; or several
             places, which share the chains.
-        encoding: as for `choose_encoding`.
-        plan: the parts of the chains.
-        chains: number of chains of the run.
-        steps: steps of each chain; None if the chains run until they agree.
-        slots: number of chain states at once; None for the default of the device.
-        seed: seed of the random numbers.
+        chains: the chains.
 
     Raises:
         DeviceError: the explicitly requested device cannot be used, no device opens, or there is too little
@@ -181,45 +196,24 @@ def open_runner(
     if isinstance(where, Several):
         from syclade.host.chains.backends.shared.runner import open_shared
 
-        return open_shared(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
-    return open_one(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
+        return open_shared(where, chains)
+    return open_one(where, chains)
 
 
-def open_one(
-    wanted: str | Device,
-    encoding: str,
-    plan: Plan,
-    *,
-    chains: int,
-    steps: int | None,
-    slots: int | None,
-    seed: int,
-) -> Opened[Runner]:
+def open_one(wanted: str | Device, chains: ChainsToOpen) -> Opened[Runner]:
     """Open a runner on one device; see `open_runner`."""
+    first = wanted if isinstance(wanted, Device) else choose_device(wanted)
     explicit = not isinstance(wanted, Device) and wanted != "auto"
-    return open_first(
-        wanted if isinstance(wanted, Device) else choose_device(wanted),
-        lambda device: open_on(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed),
-        explicit=explicit,
-    )
+    return open_first(first, lambda device: open_on(device, chains), explicit=explicit)
 
 
-def open_on(
-    device: Device,
-    encoding: str,
-    plan: Plan,
-    *,
-    chains: int,
-    steps: int | None,
-    slots: int | None,
-    seed: int,
-) -> Opened[Runner]:
+def open_on(device: Device, chains: ChainsToOpen) -> Opened[Runner]:
     """Open a runner on a device that is already chosen; see `open_runner`."""
-    total = None if steps is None else chains * steps
-    chosen = choose_encoding(encoding, device, plan.problem, plan.space.encoding, shares=plan.score.shares)
-    made, kernel = choose_kernel(device, plan, chosen, total)
-    count = slots if slots is not None else default_slots(device, plan, made, chains)
-    return Opened(make_runner(device, plan, made, count, seed, kernel=kernel), device, made, count)
+    plan, slots = chains.plan, chains.slots
+    total = None if chains.steps is None else chains.count * chains.steps
+    made, kernel = choose_kernel(device, plan, chains.encoding_on(device), total)
+    count = slots if slots is not None else default_slots(device, plan, made, chains.count)
+    return Opened(make_runner(device, plan, made, count, chains.seed, kernel=kernel), device, made, count)
 
 
 def fast_start_device(plan: Plan) -> Device | None:

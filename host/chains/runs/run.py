@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.backends.opening import (
+    ChainsToOpen,
     Opened,
     estimated_seconds,
     fast_start_device,
@@ -92,9 +93,10 @@ def run_plan(
     staged: PipelineRunner | None = None
     steps = until if isinstance(until, int) else None
     opened: Opened[Slots]
+    to_open = ChainsToOpen(plan, encoding, chains, steps, slots, seed)
     where = split_devices(device)
     if isinstance(where, (Device, Several)):
-        opened = open_runner(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
+        opened = open_runner(where, to_open)
     elif separate is not None:
         staged, chosen, capacity = _open_separate(separate, where, plan, image, chains, slots, seed)
         opened = Opened(staged, chosen, staged.encoding, capacity)
@@ -102,7 +104,7 @@ def run_plan(
         opened = with_image
     else:
         place = place_of_chains(plan, chains=chains, steps=steps) if where == "auto" else where
-        opened = open_runner(place, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
+        opened = open_runner(place, to_open)
     runner = opened.runner
     try:
         ran = run_long(

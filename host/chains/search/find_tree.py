@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends import Runner
-from syclade.host.chains.backends.opening import open_on
+from syclade.host.chains.backends.opening import ChainsToOpen, open_on
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.context import Found, RunContext, Search, ShortChains
 from syclade.host.chains.runs.pipeline import Outcome, Progress, initial_state, state_at
@@ -261,12 +261,8 @@ def _run_short(
     nothing = ShortChains(np.zeros(0, dtype=np.int64), no_tallies(len(plan.kinds)), "")
     if not reporter.chains:
         return [], nothing, ()
-    steps = chain_steps(plan.problem.mutations)
-    opened = open_first(
-        device,
-        lambda one: open_on(one, encoding, plan, chains=reporter.chains, steps=steps, slots=None, seed=seed),
-        explicit=explicit,
-    )
+    chains = ChainsToOpen(plan, encoding, reporter.chains, chain_steps(plan.problem.mutations), None, seed)
+    opened = open_first(device, lambda one: open_on(one, chains), explicit=explicit)
     try:
         best = opened.runner.best_scores
         ended = run_short_chains(

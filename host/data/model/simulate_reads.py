@@ -23,7 +23,7 @@ from syclade.host.data.model.simulate import Simulation
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.values import real, short_repr
 
-__all__ = ["DEFAULTS", "ReadModel", "SimulatedReads", "genotype_phred", "simulate_reads"]
+__all__ = ["ReadModel", "SimulatedReads", "genotype_phred", "simulate_reads"]
 
 _OF_READS = 2
 """Second number of the seed of reads: trees and cells are those of a simulation without reads."""
@@ -84,8 +84,6 @@ class ReadModel:
 
 
 _MOST_DEPTH = 1e6
-
-DEFAULTS = ReadModel()
 
 
 @dataclass(frozen=True, eq=False)

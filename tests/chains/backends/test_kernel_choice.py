@@ -12,7 +12,14 @@ import pytest
 
 import syclade
 from syclade.host.chains.backends import Runner, make_runner, opening
-from syclade.host.chains.backends.opening import LONG_SECONDS, SHORT_SECONDS, Opened, choose_kernel, open_one
+from syclade.host.chains.backends.opening import (
+    LONG_SECONDS,
+    SHORT_SECONDS,
+    ChainsToOpen,
+    Opened,
+    choose_kernel,
+    open_one,
+)
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.plan import Plan, chain_kernel
 from syclade.host.chains.runs.pipeline import initial_state
@@ -53,7 +60,7 @@ def kernel_of(device: str, plan: Plan, steps: int | None) -> str:
 
 def opened(plan: Plan, device: str, encoding: str = "auto", steps: int | None = SHORT) -> Opened[Runner]:
     """Return a runner with chains in two of three slots."""
-    made = open_one(device, encoding, plan, chains=SLOTS, steps=steps, slots=SLOTS, seed=CASE.seed)
+    made = open_one(device, ChainsToOpen(plan, encoding, SLOTS, steps, SLOTS, CASE.seed))
     for slot in (0, 2):
         made.runner.put(slot, initial_state(plan, CASE.seed, slot))
     return made

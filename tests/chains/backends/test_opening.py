@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from syclade.host.chains.backends import opening
-from syclade.host.chains.backends.opening import open_runner
+from syclade.host.chains.backends.opening import ChainsToOpen, open_runner
 from syclade.host.device import choice
 from syclade.host.device.device import NUMPY, Device, native_device
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
@@ -103,14 +103,14 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_the_order_in_which_auto_goes_on(opened: list[str]) -> None:
     with pytest.raises(DeviceError, match="it is tired"):
-        open_runner("auto", "auto", Case(3, 4).plan(), chains=1, steps=None, slots=None, seed=1)
+        open_runner("auto", ChainsToOpen(Case(3, 4).plan(), "auto", 1, None, None, 1))
     assert opened == ["opencl:cpu:0", "native", "numpy"]
 
 
 @pytest.mark.parametrize("wanted", ["cpu", "numpy"])
 def test_what_was_asked_for_is_not_replaced(opened: list[str], wanted: str) -> None:
     with pytest.raises(DeviceError, match="it is tired"):
-        open_runner(wanted, "auto", Case(3, 4).plan(), chains=1, steps=None, slots=None, seed=1)
+        open_runner(wanted, ChainsToOpen(Case(3, 4).plan(), "auto", 1, None, None, 1))
     assert len(opened) == 1
 
 
@@ -120,4 +120,4 @@ def test_too_little_memory_is_not_a_broken_device(opened: list[str], monkeypatch
 
     monkeypatch.setattr(opening, "make_runner", fail)
     with pytest.raises(DeviceMemoryError, match="fewer --slots"):
-        open_runner("auto", "auto", Case(3, 4).plan(), chains=1, steps=None, slots=10**6, seed=1)
+        open_runner("auto", ChainsToOpen(Case(3, 4).plan(), "auto", 1, None, 10**6, 1))

@@ -10,7 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from syclade.host.chains.backends.shared.segment import ChainsToOpen, Segment, advance_segment, open_chains
+from syclade.host.chains.backends.opening import ChainsToOpen
+from syclade.host.chains.backends.shared.segment import Segment, advance_segment, open_chains
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.state import ChainInfo, no_tallies
@@ -34,8 +35,8 @@ def main() -> None:
     plan = make_plan(make_problem(matrix_from_array(values), Rates(0.01, 0.2)))
     info = ChainInfo(no_tallies(len(plan.kinds)))
     chains = [(initial_state(plan, 1, chain), info) for chain in range(options.chains)]
-    value = ChainsToOpen(plan, "auto", options.chains, None, None, 1, names_host=True)
-    opening = packed(partial(open_chains, value))
+    value = ChainsToOpen(plan, "auto", options.chains, None, None, 1)
+    opening = packed(partial(open_chains, value, True))
     segment = Segment(chains, [1] * options.chains, 1.0)  # a single step: all of the time is overhead
     print(f"problem {len(opening)} bytes")
     begun = time.perf_counter()

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.backends.opening import Opened
+from syclade.host.chains.backends.opening import ChainsToOpen, Opened
 from syclade.host.chains.backends.runner import Advanced
 from syclade.host.chains.backends.shared.segment import (
-    ChainsToOpen,
     Segment,
     SegmentDone,
     advance_segment,
     open_chains,
 )
-from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState, Event, no_tallies
 from syclade.host.device.choice import Devices, Several, choose_device
@@ -313,21 +312,12 @@ DEPTH = 2
 """Segments at once for each worker: one waits while the other runs."""
 
 
-def open_shared(
-    where: Several,
-    encoding: str,
-    plan: Plan,
-    *,
-    chains: int,
-    steps: int | None,
-    slots: int | None,
-    seed: int,
-) -> Opened[SharedRunner]:
+def open_shared(where: Several, chains: ChainsToOpen) -> Opened[SharedRunner]:
     """Return a runner of chains that several places share; see `open_runner`.
 
     Args:
         where: the places.
-        slots: number of chain states at once in each place.
+        chains: the chains; their slots are those in each place.
 
     Raises:
         DeviceError: a device of this machine cannot be used.
@@ -336,15 +326,9 @@ def open_shared(
     names = where.names if isinstance(where, Devices) else ()
     devices = [choose_device(name) for name in names]
     # Workers choose for themselves; this is what they choose if they have no SYCL devices.
-    chosen = choose_encoding(
-        encoding,
-        devices[0] if devices else native_device(),
-        plan.problem,
-        plan.space.encoding,
-        shares=plan.score.shares,
-    )
+    chosen = chains.encoding_on(devices[0] if devices else native_device())
     places = where.count() if isinstance(where, Workers) else len(names)
-    steps = None if steps is None else -(-steps // max(1, places))
-    value = ChainsToOpen(plan, encoding, chains, steps, slots, seed, names_host=not devices)
-    job_pool = _JobPool(where, partial(open_chains, value), depth=DEPTH)
-    return Opened(SharedRunner(plan, seed, chains, job_pool), None, chosen, chains)
+    steps = None if chains.steps is None else -(-chains.steps // max(1, places))
+    opening = partial(open_chains, replace(chains, steps=steps), not devices)
+    runner = SharedRunner(chains.plan, chains.seed, chains.count, _JobPool(where, opening, depth=DEPTH))
+    return Opened(runner, None, chosen, chains.count)

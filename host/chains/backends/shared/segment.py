@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.backends.opening import fast_start_device, open_one
+from syclade.host.chains.backends.opening import ChainsToOpen, fast_start_device, open_one
 from syclade.host.chains.backends.runner import Runner
-from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState, Event
 from syclade.host.device.cluster.jobs import IsWanted, named_by_host, work_since
 from syclade.host.device.work import WorkDone
 
-__all__ = ["ChainsToOpen", "Segment", "SegmentDone", "advance_segment", "open_chains"]
+__all__ = ["Segment", "SegmentDone", "advance_segment", "open_chains"]
 
 LAUNCH_SECONDS = 0.25
 """Target length of a launch, after which time and stop requests are checked."""
@@ -30,31 +28,12 @@ _MANY = 64
 """Chains from which all slots are written and read at once. Of fewer, what is there is not written."""
 
 
-@dataclass(frozen=True, eq=False)
-class ChainsToOpen:
-    """All that a place needs to open a runner; see `open_one`.
-
-    Attributes:
-        plan, encoding, chains, slots, seed: as for `open_one`.
-        steps: steps of each chain that one place does, about; None if not known.
-        names_host: whether the work is reported with the name of the machine.
-    """
-
-    plan: Plan
-    encoding: str
-    chains: int
-    steps: int | None
-    slots: int | None
-    seed: int
-    names_host: bool
-
-
 class OpenChains:
     """An open runner, its speed, and the chains that are still in its slots.
 
     Attributes:
         runner: the runner.
-        names_host: as for `ChainsToOpen`.
+        names_host: as for `open_chains`.
         steps_per_second: over all its chains; 0 before the first launch.
     """
 
@@ -67,18 +46,16 @@ class OpenChains:
         self.runner.close()
 
 
-def open_chains(value: ChainsToOpen, device: str) -> OpenChains:
-    """Open a runner on a device, as for `choose_device`; see `fast_start_device` for `auto`."""
-    opened = open_one(
-        (fast_start_device(value.plan) if device == "auto" else None) or device,
-        value.encoding,
-        value.plan,
-        chains=value.chains,
-        steps=value.steps,
-        slots=value.slots,
-        seed=value.seed,
-    )
-    return OpenChains(opened.runner, value.names_host)
+def open_chains(chains: ChainsToOpen, names_host: bool, device: str) -> OpenChains:
+    """Open a runner on a device, as for `choose_device`; see `fast_start_device` for `auto`.
+
+    Args:
+        chains: the chains; their steps are those that one place does, about.
+        names_host: whether the work is reported with the name of the machine.
+        device: the device.
+    """
+    fast = fast_start_device(chains.plan) if device == "auto" else None
+    return OpenChains(open_one(fast or device, chains).runner, names_host)
 
 
 class Segment(NamedTuple):

@@ -11,7 +11,6 @@ import numpy as np
 
 __all__ = [
     "C_TYPES",
-    "VOID",
     "Array",
     "Number",
     "Record",
@@ -99,7 +98,6 @@ class Record:
 
 
 Value = Number | Array | Record | None
-VOID = None
 
 
 def leaves(value: Value) -> Iterator[Number | Array]:
