@@ -19,7 +19,7 @@ from syclade.host.chains.plan import make_plan
 from syclade.host.chains.scores.score import all_attachments
 from syclade.host.commands.main import cli
 from syclade.host.data.input.evidence import Likelihoods, Reads
-from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.levels import Levels, levels_of, log_odds_of
 from syclade.host.data.model.likelihood import log_likelihood, summed_log_likelihood
 from syclade.host.data.model.problem import make_problem
@@ -32,10 +32,11 @@ from syclade.host.device.choice import choose_device
 from syclade.host.findings import estimated_rates, evidence
 from syclade.host.findings.evidence import EvidenceFinding
 from syclade.host.findings.finding import CELLS, MUTATIONS, RESULT
-from syclade.host.ground.errors import CheckpointError, OptionError, RatesError
+from syclade.host.ground.errors import CheckpointError, MatrixError, OptionError, RatesError
 from syclade.quality.posterior.check import judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import make_target
+from tests.golden.commands import call
 from tests.support.evidence import random_evidence
 
 FP, FN = 0.01, 0.2
@@ -226,6 +227,38 @@ def test_reads_are_inferred_with_estimated_parameters() -> None:
         syclade.score(matrix, found.parents)
     with pytest.raises(OptionError, match="--seq-error without --evidence"):
         syclade.infer(calls, seq_error=0.1)
+
+
+@pytest.mark.parametrize("options", [{}, {"tree": "leaf"}, {"doublets": 0.1}, {"score": "sum", "steps": 9}])
+@pytest.mark.parametrize("size", [0.0, 1e-6])
+def test_likelihoods_that_say_nothing_are_refused(size: float, options: dict[str, Any]) -> None:
+    odds = np.where(np.eye(4, 5) > 0, size, -size)
+    silent = replace(matrix_from_array(np.eye(4, 5, dtype=np.uint8)), evidence=Likelihoods(odds))
+    with pytest.raises(MatrixError, match="the evidence says nothing of the tree: both states of each"):
+        syclade.infer(silent, **options)
+
+
+def test_reads_that_say_nothing_are_refused(tmp_path: Path) -> None:
+    """Those of files, too, also by `score`, and by each replicate of a bootstrap."""
+    none = np.zeros((4, 5), np.int32)
+    silent = replace(matrix_from_array(np.eye(4, 5, dtype=np.uint8)), evidence=Reads(none, none))
+    with pytest.raises(MatrixError, match="the evidence says nothing of the tree: no entry has a read"):
+        syclade.infer(silent)
+    given: dict[str, Any] = {
+        "seq_error": 0.01,
+        "allelic_dropout": 0.2,
+        "overdispersion": 0.03,
+        "error_overdispersion": 0.02,
+    }
+    with pytest.raises(MatrixError, match="says nothing of the tree"):
+        syclade.score(silent, [4, 4, 4, 4, 4], **given)
+    path = tmp_path / "x.hap"
+    path.write_text("HAPLOID 2 3 a b c\nm1 0.5 0.5 0.5\nm2 0.5 0.5 0.5\n")
+    for words in (["infer"], ["bootstrap", "--resample", "cells", "--replicates", "1"]):
+        command = [*words, str(path), "--evidence", "likelihoods", "--out", str(tmp_path / words[0])]
+        run = call(command)
+        assert run.status != 0
+        assert "the evidence says nothing of the tree: both states of each entry" in run.messages
 
 
 def test_an_estimate_is_reported_once(

@@ -36,7 +36,7 @@ from syclade.host.findings.finding import (
     cut,
     sentence,
 )
-from syclade.host.ground.errors import OptionError
+from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import Options, flag_of, is_given
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
@@ -70,6 +70,8 @@ __all__ = [
 logger = logging.getLogger("syclade.input")
 
 _MOST_ROUNDS = 4
+_LEAST = 1e-4
+"""Smallest log odds, in nats, that one entry at least must have; searches count in units of this size."""
 _SAME = 0.05
 """Relative change of all parameters below which they are final."""
 
@@ -107,8 +109,22 @@ def weighed(matrix: Matrix, log_odds: NDArray[np.float64], floor: float, **made:
         log_odds: float64, shape (n_mutations, n_cells); may be infinite.
         floor: least probability of either state of an entry.
         made: attributes of `Weighed` that say how.
+
+    Raises:
+        MatrixError: nothing is known of any entry.
     """
+    if not (np.abs(log_odds) >= _LEAST).any():
+        raise _silent(matrix, "both states of each entry are equally likely")
     return Weighed.made_of(matrix, evidence=Likelihoods(floored(log_odds, floor)), **made)
+
+
+def _silent(matrix: Matrix, why: str) -> MatrixError:
+    """Return the error of a matrix whose evidence says nothing, of which `why` is the reason."""
+    return MatrixError(
+        f"the evidence says nothing of the tree: {why}",
+        path=None if matrix.source == "array" else matrix.source,
+        hint=f"check the file; {flag_of('evidence', 'calls')} takes its calls",
+    )
 
 
 def levels_in(matrix: Matrix, floor: float) -> Levels:
@@ -168,9 +184,14 @@ def weighed_by_estimate(
         matrix: the matrix.
         options: the options.
         device, stop, report: of the searches, as for `RequestedRates.estimate`.
+
+    Raises:
+        MatrixError: nothing is known of any entry.
     """
     if not isinstance(matrix.evidence, Reads):
         return weighed_as_given(matrix, options)
+    if not matrix.evidence.total.any():
+        raise _silent(matrix, "no entry has a read")
     given = {name: getattr(options, name) for name in PARAMETERS if getattr(options, name) is not None}
     names = tuple(name for name in PARAMETERS if name not in given)
     own = None if options.dropout == AUTO_DROPOUT else options.dropout != SHARED_DROPOUT
