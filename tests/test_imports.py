@@ -30,7 +30,6 @@ AT_THE_TOP = ("syclade", "syclade.host.ground.values", "syclade.quality.extras")
 
 OWN_PROGRAMS = (
     "host/commands/export/loader.py",
-    "host/commands/export/tails_loader.py",
     "host/commands/export/hls/column_testbench.py",
     "host/commands/export/hls/opencl_device.py",
     "host/commands/export/hls/opencl_testbench.py",

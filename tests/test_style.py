@@ -15,7 +15,7 @@ NOT_SAID = re.compile(r"What|Whether")
 FLAG = re.compile(r"(?<![\w-])--[a-z]")
 OWN_ARGUMENTS = (
     "commands/*.py", "commands/*/command.py", "ground/options/*.py", "commands/scite/arguments.py",
-    "commands/scite/infscite.py", "commands/export/loader.py", "commands/export/tails_loader.py",
+    "commands/scite/infscite.py", "commands/export/loader.py",
     "commands/export/hls/column_testbench.py", "commands/export/hls/opencl_device.py",
     "commands/export/hls/opencl_testbench.py",
     "commands/ship/make.py", "device/cluster/scheduler.py", "ground/packages.py",

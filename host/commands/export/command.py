@@ -110,8 +110,8 @@ def command(
     DIR gets the SPIR-V of the chain-step kernel and of each of its stages, specialised for up to M distinct
     columns and N mutations; manifest.json, which describes every argument; problem.npz, a prepared inference
     with its expected results; and load_design.py, which runs it with dpctl alone. With --tails, it gets the
-    three kernels of tails of columns, with load_tails.py. With --hls, it gets the pipeline of the five stages
-    as a project for high-level synthesis: sources in C, a testbench and golden vectors; with both, the column
+    same for the three kernels of tails of columns. With --hls, it gets the pipeline of the five stages as a
+    project for high-level synthesis: sources in C, a testbench and golden vectors; with both, the column
     unit of variant calling.
     """
     _refuse_together(tails, hls)

@@ -1,8 +1,10 @@
-"""Run an exported inference on a SYCL device. Needs only dpctl, numpy and the Intel runtimes.
+"""Run exported kernels on a SYCL device. Needs only dpctl, numpy and the Intel runtimes.
 
     python load_design.py [--device cpu|fpga-emu|FILTER] [--kernels chain_steps|stages]
+    python load_design.py [--device cpu|fpga-emu|FILTER] [--kernels grouped|tilted|blocked]
 
-Reads manifest.json, problem.npz and the SPIR-V beside it, runs every chain, and prints the results as JSON.
+Reads manifest.json, problem.npz and the SPIR-V beside it, runs every chain, or computes the tail of every
+column, and prints the results as JSON.
 Exit status: 0 if the results are those that manifest.json expects, 1 if they differ, 2 for an error.
 
 This is one file, so that it can be read from top to bottom and rewritten for another host. Known to work with
@@ -43,14 +45,15 @@ Loaded: TypeAlias = "tuple[SyclKernel, int, list[object]]"
 
 STEPS_A_LAUNCH = 2000
 STAGES = ("propose", "find_parent", "tree_update", "score_mapping", "reduction")
+CHAINS, TAILS = ("chain_steps", "stages"), ("grouped", "tilted", "blocked")
 KINDS = {"cpu": "opencl:cpu:0", "fpga-emu": "opencl:accelerator:0"}
 
 
 def main() -> int:
-    """Run the inference with the options of the command line, and return the exit status."""
-    parser = argparse.ArgumentParser(description="Run the exported inference on a SYCL device.")
+    """Run the kernels with the options of the command line, and return the exit status."""
+    parser = argparse.ArgumentParser(description="Run the exported kernels on a SYCL device.")
     parser.add_argument("--device", default="cpu", help="cpu, fpga-emu or a dpctl filter string")
-    parser.add_argument("--kernels", default="chain_steps", choices=("chain_steps", "stages"))
+    parser.add_argument("--kernels", choices=(*CHAINS, *TAILS), help="by default the first of the export")
     parser.add_argument("--folder", type=Path, default=Path(__file__).parent, help="the exported folder")
     options = parser.parse_args()
     try:
@@ -62,19 +65,36 @@ def main() -> int:
     return 0 if report["as_expected"] else 1
 
 
-def run(folder: Path, device: str, kernels: str) -> Entry:
-    """Run all chains, and return the report."""
+def run(folder: Path, device: str, kernels: str | None) -> Entry:
+    """Run all chains, or compute all tails, and return the report."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     problem = manifest["problem"]
+    own, run_kernels = (TAILS, run_tails) if "columns" in problem else (CHAINS, run_chains)
+    if kernels not in (None, *own):
+        raise ValueError(f"this export has the kernels {', '.join(own)}")
     dpctl = start()
     import numpy as np
 
     with np.load(io.BytesIO(checked(folder, problem)), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    kernels_of_all = manifest["kernels"]
-    symbols = {**sizes_of(arrays, kernels_of_all), **manifest["constants"]}
-    design = Design(folder, kernels_of_all, dpctl.SyclQueue(device), len(arrays["chain"]), arrays, symbols)
-    names = ("chain_steps",) if kernels == "chain_steps" else STAGES
+    queue = dpctl.SyclQueue(device)
+    return {
+        **run_kernels(folder, manifest, queue, arrays, kernels or own[0]),
+        "device": queue.sycl_device.name.strip(),
+        "driver": queue.sycl_device.driver_version,
+        "dpctl": dpctl.__version__,
+        "numpy": np.__version__,
+    }
+
+
+def run_chains(
+    folder: Path, manifest: Entry, queue: SyclQueue, arrays: dict[str, Array], kernels: str
+) -> Entry:
+    """Run all chains by the kernel of whole steps, or by the stages, and return the report."""
+    problem, described = manifest["problem"], manifest["kernels"]
+    symbols = {**sizes_of(arrays, described), **manifest["constants"]}
+    design = Design(folder, described, queue, len(arrays["chain"]), arrays, symbols)
+    names = STAGES if kernels == "stages" else (kernels,)
     started = time.perf_counter()
     loaded = [design.load(name) for name in names]
     ready = time.perf_counter()
@@ -89,10 +109,28 @@ def run(folder: Path, device: str, kernels: str) -> Entry:
         "steps": problem["steps"],
         "load_seconds": ready - started,
         "seconds": ended - ready,
-        "device": design.queue.sycl_device.name.strip(),
-        "driver": design.queue.sycl_device.driver_version,
-        "dpctl": dpctl.__version__,
-        "numpy": np.__version__,
+    }
+
+
+def run_tails(
+    folder: Path, manifest: Entry, queue: SyclQueue, arrays: dict[str, Array], kernels: str
+) -> Entry:
+    """Compute ln P(X >= K) of all columns, one column in each slot, and return the report."""
+    problem, prefix = manifest["problem"], f"{kernels}."
+    own = {name.removeprefix(prefix): of for name, of in arrays.items() if name.startswith(prefix)}
+    described = [one for one in manifest["kernels"] if one["name"] == f"tails_{kernels}"]
+    design = Design(folder, described, queue, problem["columns"], own, problem["sizes"][kernels])
+    loaded = design.load(f"tails_{kernels}")
+    started = time.perf_counter()
+    design.launch(*loaded)
+    ended = time.perf_counter()
+    found = design.read("log_tail").tolist()
+    return {
+        "as_expected": found == problem["expected"][kernels],
+        "log_tails": found,
+        "kernels": [kernels],
+        "columns": problem["columns"],
+        "seconds": ended - started,
     }
 
 

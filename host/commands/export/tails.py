@@ -42,9 +42,8 @@ from syclade.kernels.tails.arguments import PARAMETERS
 
 __all__ = ["TAIL_FILES", "export_tails", "random_columns", "require_columns", "tail_image_name"]
 
-LOADER = "load_tails.py"
 TAIL_FILES = (
-    *(f"tails_{name}.spv" for name in KERNELS), "problem.npz", LOADER, "load_design.py", "manifest.json",
+    *(f"tails_{name}.spv" for name in KERNELS), "problem.npz", "load_design.py", "manifest.json",
 )  # fmt: skip
 """Files of every export of tails."""
 
@@ -99,13 +98,8 @@ def export_tails(
     modules = [exported_module(queue, kernel, spirv_version) for kernel in kernels]
     vector = random_columns(columns, seed)
     content, sizes = _vector_file(vector)
-    folder = Path(str(loader.__file__)).parent
-    loaders = {
-        LOADER: (folder / "tails_loader.py").read_bytes(),
-        "load_design.py": (folder / "loader.py").read_bytes(),
-    }
     pairs = list(zip(kernels, modules, strict=True))
-    others = loaders | dict(_images(images, pairs))
+    others = {"load_design.py": Path(str(loader.__file__)).read_bytes(), **dict(_images(images, pairs))}
     manifest = common_parts(pairs, {}, others) | {
         "symbols": _SYMBOLS,
         "parameters": list(PARAMETERS),

@@ -45,8 +45,7 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 def load(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the loader where syclade, numba and scipy do not import."""
-    run = RUN.replace("runpy.run_path", f"sys.path.insert(0, {str(folder)!r}); runpy.run_path")
-    command = [sys.executable, "-c", run, str(folder / "load_tails.py"), *arguments]
+    command = [sys.executable, "-c", RUN, str(folder / "load_design.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -116,7 +115,7 @@ def test_expected_tails_are_right(manifest: dict[str, Any]) -> None:
 def test_the_loader_computes_the_expected_bits(
     folder: Path, manifest: dict[str, Any], device: str, name: str
 ) -> None:
-    done = load(folder, "--device", device, "--kernel", name)
+    done = load(folder, "--device", device, "--kernels", name)
     assert (done.returncode, without_complaints(done.stderr)) == (0, "")
     report = json.loads(done.stdout)
     assert report["as_expected"] is True
@@ -132,11 +131,14 @@ def test_the_loader_reports_other_results_and_damaged_files(folder: Path, tmp_pa
     expected[0] = float(np.nextafter(expected[0], 0.0))
     (other / "manifest.json").write_text(json.dumps(manifest))
     assert load(other).returncode == 1
-    assert load(other, "--kernel", "tilted").returncode == 0
+    assert load(other, "--kernels", "tilted").returncode == 0
+    done = load(other, "--kernels", "stages")
+    assert done.returncode == 2
+    assert "load_design: ValueError: this export has the kernels grouped, tilted, blocked" in done.stderr
     (other / "problem.npz").write_bytes(b"other")
     done = load(other)
     assert done.returncode == 2
-    assert "load_tails: ValueError: problem.npz is not the file" in done.stderr
+    assert "load_design: ValueError: problem.npz is not the file" in done.stderr
 
 
 @pytest.mark.sycl
