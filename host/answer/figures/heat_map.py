@@ -155,6 +155,8 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
     for one in tree.unplaced:
         genotypes[place[one]] = matrix.values[place[one]] % 3 != 0
     pixels = entries_in_order(matrix, genotypes, tree.order)
+    if tree.recurrent is not None:  # the second node has no observations of its own
+        pixels[place[tree.recurrent[1]]] = pixels[place[tree.recurrent[0]]]
     columns = np.linspace(0, matrix.n_cells - 1, min(MOST_COLUMNS, matrix.n_cells)).round().astype(np.int64)
     start = round(blocks[0][1])
     picture = np.full((max(1, round(bottom) - start), len(columns)), BLANK, np.uint8)
@@ -167,6 +169,9 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
     total = max(left + width + MARGIN, 320.0)
     y = _legend(items, matrix, bottom + 18, total)
     notes = [*notes_of(tree)[:1], *joint_notes(tree)]
+    if tree.recurrent is not None:
+        own, copy = tree.recurrent
+        notes.append(f"{copy} is the second node of {own}: its row has the values of {own} again.")
     if len(columns) < matrix.n_cells:
         notes.append(f"{len(columns)} of the {matrix.n_cells} cells are shown, evenly spaced.")
     if not named and style.names != 0:

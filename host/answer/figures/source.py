@@ -239,9 +239,12 @@ def files_in_memory(result: Result, contents: Mapping[str, Content] | None = Non
     unplaced = result.unplaced if result.consensus is None else Unplaced()
     clones = result.kind.clones(result.tree, unplaced)
     shares, of = support_of(result, clones)
+    copied = result.tree.assignment.recurrence
     best = likely_tree(
         clones, result.mutations, genotypes_of(result.kind, result.tree), result.kind.cell_order(result.tree),
-        shares, of, unplaced=unplaced, numbered=result.consensus is None,
+        shares, of, above=genotypes_of(kind_named(result.kind.name), result.tree), unplaced=unplaced,
+        numbered=result.consensus is None,
+        recurrent=None if copied is None else result.mutations.index(copied.mutation),
     )  # fmt: skip
     return ResultFiles("the result", read, result.observed, best=best)
 
@@ -316,10 +319,12 @@ def _likely(files: ResultFiles) -> DrawnTree:
     summary, kind = files.summary, kind_named(str(files.summary["tree"]))
     labels = kind.labels(files.mutations, files.cells)
     number = {label: at for at, label in enumerate(labels)}
+    by_nodes, recurrent = kind, None
     if kind.item == "cell":
         nodes = list(map(int, files.numbers(kind.table_name, "node_number")))
         if (given := _recurrent(files)) is not None:
-            kind = recurrent_kind(recurrent_mutation(given, files.mutations[:-1]))
+            recurrent = recurrent_mutation(given, files.mutations[:-1])
+            kind = recurrent_kind(recurrent)
     else:
         nodes = [number[label] for label in files.column(kind.table_name, "edge")]
     parents = validate_parents(summary["parents"])
@@ -331,19 +336,23 @@ def _likely(files: ResultFiles) -> DrawnTree:
 
     tree = tree_with(nodes)
     unplaced = _unplaced(files) if files.table("clones.tsv") is None else Unplaced()
-    clones, has = kind.clones(tree, unplaced), kind.genotypes(tree)
+    clones, has, above = kind.clones(tree, unplaced), kind.genotypes(tree), by_nodes.genotypes(tree)
     if "doublet" in (files.table(kind.table_name) or [{}])[0]:
+        both = np.array(files.numbers(kind.table_name, "doublet")) > LIKELY
         pairs = (files.column(kind.table_name, name) for name in ("first", "second"))
-        first, second = (kind.genotypes(tree_with([number[label] for label in one])) for one in pairs)
-        has = np.where(np.array(files.numbers(kind.table_name, "doublet")) > LIKELY, first | second, has)
+        first, second = (tree_with([number[label] for label in one]) for one in pairs)
+        has, above = (
+            np.where(both, of.genotypes(first) | of.genotypes(second), single)
+            for of, single in ((kind, has), (by_nodes, above))
+        )
     shares: list[float | None] | None = None
     if files.table("support.tsv") is not None and kind.item == "cell":
         clades = files.numbers("support.tsv", "p_clade")
         own = [[clades[one] for one in clone.mutations if not np.isnan(clades[one])] for clone in clones]
         shares = [some[0] if some else None for some in own]
     return likely_tree(
-        clones, files.mutations, has, kind.cell_order(tree), shares, SAMPLED if shares else "",
-        unplaced=unplaced, numbered=files.table("clones.tsv") is None,
+        clones, files.mutations, has, kind.cell_order(tree), shares, SAMPLED if shares else "", above=above,
+        unplaced=unplaced, numbered=files.table("clones.tsv") is None, recurrent=recurrent,
     )  # fmt: skip
 
 

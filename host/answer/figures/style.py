@@ -198,6 +198,7 @@ class DrawnTree:
         has: bool, shape (n, cells): the mutations of each cell, in the order of the matrix; None where they
             follow from the clones.
         called: what the tree is, for figures; empty for the consensus, or the most likely tree.
+        recurrent: names of the mutation that has two nodes, and of its second one; None for none.
     """
 
     clones: tuple[DrawnClone, ...]
@@ -209,6 +210,7 @@ class DrawnTree:
     of: str = ""
     has: NDArray[np.bool_] | None = None
     called: str = ""
+    recurrent: tuple[str, str] | None = None
 
     @property
     def name(self) -> str:
@@ -255,8 +257,10 @@ def likely_tree(
     shares: Sequence[float | None] | None,
     of: str,
     *,
+    above: NDArray[np.bool_],
     unplaced: Unplaced,
     numbered: bool,
+    recurrent: int | None = None,
 ) -> DrawnTree:
     """Return the most likely tree as figures show it.
 
@@ -267,8 +271,11 @@ def likely_tree(
         order: the cells in the order of the tree.
         shares: for each clone, the share of trees that have it; None where it is not known.
         of: description of these trees.
+        above: bool, shape (n, cells): the nodes above each cell, by their mutations; these are its mutations
+            unless one has a second node.
         unplaced: mutations and cells that the tree leaves out.
         numbered: whether its clones have numbers; not beside a consensus, which has others.
+        recurrent: number of the mutation whose second node is the last one; None for none.
     """
     everyone = max(clones[0].below, 1)
     drawn = tuple(
@@ -279,16 +286,17 @@ def likely_tree(
         )
         for at, clone in enumerate(clones)
     )  # fmt: skip
-    deepest = np.zeros(genotypes.shape[1], dtype=np.int64)
+    deepest = np.zeros(above.shape[1], dtype=np.int64)
     for at, clone in enumerate(clones):
         if clone.mutations:
-            deepest[genotypes[list(clone.mutations)].all(axis=0)] = at
+            deepest[above[list(clone.mutations)].all(axis=0)] = at
     gone, cells = list(unplaced.mutations), list(unplaced.cells)
     deepest[cells], has = -1, genotypes.copy()
     has[gone], has[:, cells] = False, False
     order = order[np.argsort(deepest[order] < 0, kind="stable")]  # unplaced cells come last
     names = tuple(mutations[one] for one in gone)
-    return DrawnTree(drawn, deepest, np.full(len(deepest), -1), order, names, of=of, has=has)
+    both = None if recurrent is None else (mutations[recurrent], mutations[-1])
+    return DrawnTree(drawn, deepest, np.full(len(deepest), -1), order, names, of=of, has=has, recurrent=both)
 
 
 def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] | None, str]:

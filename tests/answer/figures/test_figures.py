@@ -417,6 +417,40 @@ def test_the_matrix_has_every_entry_beside_its_name(folder: Path) -> None:
     assert (counted[3], counted[1] + counted[4], counted[0] + counted[5]) == (values[3], values[1], values[0])
 
 
+@pytest.mark.parametrize("options", [{}, {"doublets": 0.1}])
+@pytest.mark.parametrize("loss", [False, True])
+def test_cells_of_a_second_node_are_of_its_clone(loss: bool, options: dict[str, Any], tmp_path: Path) -> None:
+    """The strip has the clone of each cell's node, and the row of the copy the values of its mutation."""
+    of_5 = "111100" if loss else "001010"  # below it, 2 and 3, and lost with 4; or with 2, and with 4
+    others = ["001000", "011110", "000110", "000010"] if loss else ["111001", "011000", "000110", "000010"]
+    (tmp_path / "matrix.csv").write_text("".join(" ".join(6 * row) + "\n" for row in [*others, of_5]))
+    result = syclade.infer(
+        tmp_path / "matrix.csv", recurrent=5, steps=4000, chains=4, seed=1, **RATES, **options
+    )
+    result.write(tmp_path / "out")
+    copied = result.tree.assignment.recurrence
+    assert copied is not None
+    assert copied.kind == ("loss" if loss else "parallel recurrence")
+    for files in (files_in(tmp_path / "out"), files_in_memory(result)):
+        tree = files.published
+        clone_of = [
+            at
+            for node in [*"12345", "5_copy"]
+            for at, clone in enumerate(tree.clones)
+            if node in clone.mutations
+        ]
+        np.testing.assert_array_equal(tree.cells, np.array([*clone_of, 0])[result.attachment])
+        scene = draw_figure(files, "matrix", Style())
+        picture = next(item for item in scene.items if isinstance(item, Picture))
+        rows = {
+            text.text: picture.pixels[round(text.y - picture.y)].tolist()
+            for text in all_texts(scene)
+            if text.text in ("5", "5_copy") and text.anchor == "end"
+        }
+        assert rows["5"] == rows["5_copy"] == (files.matrix.values[4] % 2)[tree.order].tolist()
+        assert any("5_copy is the second node of 5" in text.text for text in all_texts(scene))
+
+
 def test_of_many_cells_evenly_spaced_ones_are_shown() -> None:
     tree = drawn(2, 3, 5000)
     matrix = matrix_from_array(np.zeros((4, 5000), np.uint8), ["GENE0", "GENE1", "GENE2", "UNPLACED"])
