@@ -145,10 +145,19 @@ def test_likelihoods_of_genotypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert found.values[:3].tolist() == [[0, 1], [1, 1], [0, 1]]
 
 
+def test_likelihoods_of_haploid_genotypes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = vcf(tmp_path, "C GT:PL 1:33,0 0:0,12", "C GT:PL 1:40,0 .:0,0", "C PL 40,0 .")
+    expected = np.log(10) / 10 * np.array([[33, -12], [40, 0], [40, 0]])
+    for file in with_bcf(path, monkeypatch):
+        np.testing.assert_allclose(odds(syclade.read_matrix(file, evidence="likelihoods")), expected)
+
+
 def test_likelihoods_that_callers_write_wrongly(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for records, words in (
         (("C GT:PL 0/0:60 0/1:9",), ":11: the record has 1 numbers of PL, not 3.*SCIPhI"),
         (("C GT:PL 0/0:0,0,0 0/1:0,0,0",), "PL says nothing: its numbers are equal"),
+        (("C GT:PL 0:0,0 1:0,0",), "PL says nothing: its numbers are equal"),
+        (("C GT:PL 0/0:0,40,90 0/1:40,0", "C GT:PL 1/1:40,0 0:0,40"), "in 2 entries whose GT has two"),
         (("C GT:PL 0/0:200,20,0 1/1:0,20,200",), "PL contradicts GT in 2 of 2 entries; .* reversed"),
         (("C GT:PL 0/0:10,0,99 1/1:0,9,2",), "PL contradicts GT in 2 of 2 entries\n"),
         (("C GT:GP 0/0:0.5,0.1,0.1 0/1:0,1,0",), ":11: the record has GP that add up to 0.7"),

@@ -293,6 +293,7 @@ class CallerLikelihoods:
     _compared: int = 0
     _contradict: int = 0
     _backwards: int = 0
+    _cut: int = 0
 
     def add(self, name: str, found: GenotypeLikelihoods, genotypes: NDArray[np.int64]) -> None:
         """Count the entries of a record.
@@ -304,8 +305,9 @@ class CallerLikelihoods:
                 are not known.
         """
         self.fields.add(name)
-        known = ~np.isnan(found.logs).all(axis=1) & ~found.haploid
-        logs = found.logs[known]
+        self._cut += int((found.haploid & (genotypes >= 0).all(axis=1)).sum())
+        known = ~np.isnan(found.logs).all(axis=1)
+        logs, alone = found.logs[known], found.haploid[known]
         if not logs.size:
             return
         best, worst = np.nanmax(logs, axis=1), np.nanmin(logs, axis=1)
@@ -324,7 +326,7 @@ class CallerLikelihoods:
             return
         low, high = np.sort(genotypes[known], axis=1).T
         at = low + high * (high + 1) // 2
-        usable = (low >= 0) & ~flat & (at < logs.shape[1])
+        usable = (low >= 0) & ~flat & ~alone & (at < logs.shape[1])
         called = logs[usable, at[usable]]
         self._compared += int(usable.sum())
         self._contradict += int((called < best[usable]).sum())
@@ -334,12 +336,19 @@ class CallerLikelihoods:
         """Return lines for the log.
 
         Raises:
-            MatrixError: they say nothing, or contradict most genotypes.
+            MatrixError: they say nothing, contradict most genotypes, or lack numbers.
         """
         if not self.fields:
             return ()
         names = " and ".join(sorted(self.fields))
         instead = f"{flag_of('evidence', 'reads')}, if there are reads, or {flag_of('evidence', 'calls')}"
+        if self._cut:
+            raise MatrixError(
+                f"{names} has one number for each allele in {self._cut} entries whose GT has two alleles: it "
+                "needs one for each genotype there, such as three for 0/1",
+                path=path,
+                hint=f"write them in whole, or use {instead}",
+            )
         if self._flat == self._known:
             raise MatrixError(
                 f"{names} says nothing: its numbers are equal, or missing, in all entries",
