@@ -80,7 +80,7 @@ def specimens_of(files: ResultFiles) -> Specimens | None:
 
     Raises:
         OptionError: the shares are of the nodes of the most likely tree, not of clones.
-        TableError: a specimen lacks a clone.
+        TableError: a specimen lacks a clone, or there is no such clone.
     """
     rows = files.table(FILE)
     if not rows:
@@ -107,6 +107,8 @@ def specimens_of(files: ResultFiles) -> Specimens | None:
     known = tuple(first[name] for name in names) if any(times) else ()
     own = tuple(clone.number for clone in files.published.clones)
     groups = _groups_in(files, names, samples) if "joint" in rows[0] else ()
+    if lacking := {clone for of in groups for one in of for clone in one.clones} - {*own}:
+        raise TableError(f"there is no clone {min(lacking)}", path=f"{files.place}/{FILE}")
     share, low, high = shares
     return Specimens(tuple(names), known, share, low, high, own, groups)
 

@@ -310,6 +310,14 @@ def test_a_bracket_shows_the_share_of_clones_together() -> None:
     assert texts.count("1+2") == 1
 
 
+@pytest.mark.parametrize(("group", "words"), [("1+9", "there is no clone 9"), ("1+x", "do not fit together")])
+@pytest.mark.parametrize("kind", ["clones", "fish"])
+def test_groups_of_clones_that_the_tree_lacks_are_damage(group: str, words: str, kind: str) -> None:
+    damaged = with_groups(("P2", "1+2"), ("P3", group))
+    with pytest.raises(TableError, match=words):
+        draw_figure(damaged, kind, Style())
+
+
 def test_exports_say_which_shares_follow_from_the_prior() -> None:
     words = "P2 does not tell clones 1+2 (together 40.0%, 90 %: 30.0% to 50.0%) from each other"
     (note,) = shares_by_prior(with_groups(("P2", "1+2")))
