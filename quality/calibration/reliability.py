@@ -38,8 +38,19 @@ class Reliability:
         total = self.count.sum()
         return float(np.abs(self.claimed - self.true).sum() / total) if total else float("nan")
 
+    @property
+    def chance(self) -> float:
+        """Mean `error` of independent statements that are right: few statements are off by that much.
+
+        Statements on one tree depend on each other, so chance does more than that. nan without any.
+        """
+        total = self.count.sum()
+        share = self.claimed / np.maximum(self.count, 1)
+        deviations = np.sqrt(self.claimed * np.maximum(1.0 - share, 0.0))
+        return float(np.sqrt(2.0 / np.pi) * deviations.sum() / total) if total else float("nan")
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values: the error, and for each bin its ends, count, mean share and true part."""
+        """Return plain values: error, chance, and for each bin its ends, count, mean share and true part."""
         bins = [
             {
                 "from": low,
@@ -52,7 +63,8 @@ class Reliability:
                 EDGES, EDGES[1:], self.count, self.claimed, self.true, strict=False
             )
         ]
-        return {"error": self.error if self.count.sum() else None, "bins": bins}
+        there = bool(self.count.sum())
+        return {"error": self.error if there else None, "chance": self.chance if there else None, "bins": bins}
 
 
 def reliability(shares: ArrayLike, truths: ArrayLike) -> Reliability:

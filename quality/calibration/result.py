@@ -147,7 +147,7 @@ class CalibrationResult(Drawn):
         return [
             text_table(_HEADS, [self._row(one) for one in self.settings]),
             f"rank tests reject below p = {self.threshold:.1g}, errors of pairs above {MOST_ERROR} where "
-            "shares are studied; "
+            "shares are studied (in brackets: that of independent statements, by chance); "
             f"{'as expected of all settings' if self.holds else 'NOT AS EXPECTED OF ALL SETTINGS'}",
         ]
 
@@ -162,7 +162,7 @@ class CalibrationResult(Drawn):
             str(sum(each.mixed for each in one.replicates)),
             f"{one.p_values[lowest]:.2g}",
             lowest,
-            *(f"{each.error:.3f}" for each in one.statements.values()),
+            *(f"{each.error:.3f} ({each.chance:.3f})" for each in one.statements.values()),
             f"{ninety.covering / ninety.sets:.3f} of {ninety.claimed / ninety.sets:.3f}",
             f"{'rejected' if rejected else 'calibrated'}{expected}",
         )

@@ -87,6 +87,16 @@ def test_reliability_counts_every_statement_in_its_bin(statements: list[tuple[fl
     assert found.count.sum() == sum(share >= LEAST for share in shares)
 
 
+def test_few_statements_are_off_by_chance() -> None:
+    rng = np.random.default_rng(1)
+    shares = np.repeat([0.07, 0.3, 0.55, 0.95], 40)
+    right = [reliability(shares, rng.random(len(shares)) < shares) for _ in range(400)]
+    assert len({one.chance for one in right}) == 1
+    assert np.mean([one.error for one in right]) == pytest.approx(right[0].chance, rel=0.1)
+    boasts = reliability(shares, rng.random(len(shares)) < shares / 2.0)
+    assert boasts.error > 3.0 * boasts.chance
+
+
 def test_reliability_error_is_zero_for_probabilities_and_large_for_boasts() -> None:
     rng = np.random.default_rng(2)
     shares = rng.random(100_000)
