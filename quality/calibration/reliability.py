@@ -64,7 +64,11 @@ class Reliability:
             )
         ]
         there = bool(self.count.sum())
-        return {"error": self.error if there else None, "chance": self.chance if there else None, "bins": bins}
+        return {
+            "error": self.error if there else None,
+            "chance": self.chance if there else None,
+            "bins": bins,
+        }
 
 
 def reliability(shares: ArrayLike, truths: ArrayLike) -> Reliability:
