@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from typing import TypeVar
 
 from syclade.host.device.device import THREADS_VARIABLE, cores_of_process
+from syclade.host.ground.limits import use_one_blas_thread
 
 __all__ = ["on_one_core_each"]
 
@@ -30,6 +31,7 @@ def on_one_core_each(function: Callable[[Given], Outcome], inputs: Sequence[Give
     if cores <= 1:
         yield from map(function, inputs)
         return
+    use_one_blas_thread()
     pool = ProcessPoolExecutor(cores, mp_context=get_context("spawn"), initializer=_take_one_core)
     try:
         yield from pool.map(function, inputs)

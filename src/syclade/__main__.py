@@ -18,6 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from syclade.host.commands.process import handle_interrupts
 
         handle_interrupts()
+        from syclade.host.ground.limits import use_one_blas_thread
+
+        use_one_blas_thread()
         from syclade.host.commands.main import main as run
         from syclade.host.commands.process import prepare_streams
 

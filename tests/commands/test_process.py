@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +120,25 @@ def test_a_job_that_ignores_the_signal_goes_on() -> None:
     done = run_code(PROGRAM, "numpy", "1", *ENDLESS[:-1], "10", "--quiet", handler=signal.SIG_IGN)
     assert done.returncode == 0
     assert float(done.stdout) < 0
+
+
+# A second thread of numpy's library exists from the import on if it may use two.
+THREADS = """
+import os, sys
+from syclade.host.ground.limits import use_one_blas_thread
+if sys.argv[1] == "one":
+    use_one_blas_thread()
+import numpy
+print(len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted on Linux")
+def test_matrix_products_take_one_thread_unless_the_user_says_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    assert run_code(THREADS, "one").stdout == "1\n"
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    by_user = run_code(THREADS, "one").stdout
+    assert by_user == run_code(THREADS, "as it is").stdout
+    assert int(by_user) == min(2, os.cpu_count() or 1)

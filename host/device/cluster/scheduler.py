@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from syclade.host.device.device import THREADS_VARIABLE, usable_cores
 from syclade.host.ground.errors import OptionError, WorkersError
+from syclade.host.ground.limits import ONE_BLAS_THREAD
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import install_command, version_of
 from syclade.host.ground.values import shown
@@ -54,7 +55,7 @@ BUSY_SECONDS = 1.0
 _OF_WORKERS = {
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
     "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
-}
+} | ONE_BLAS_THREAD
 """Settings of workers: dask looks at their Python code not a hundred times a second, since kernels are not in
 it, and publishes nothing about them."""
 
