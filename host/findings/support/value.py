@@ -120,8 +120,8 @@ class Support:
 
     @property
     def placed(self) -> int:
-        """Number of mutations with support: of all but the unplaced ones."""
-        return len(self.edges) - len(self.unplaced.mutations)
+        """Number of mutations whose support is counted: not of unplaced ones, nor of those kept back."""
+        return len(self.edges) - len({*self.unplaced.mutations, *self.kept_back})
 
     @property
     def sure(self) -> int:
@@ -137,7 +137,7 @@ class Support:
     @property
     def unsure(self) -> int:
         """Number of edges with a probability below `UNSURE`."""
-        return int((self.edges < UNSURE).sum())
+        return int((self._believed(self.edges) < UNSURE).sum())
 
     @property
     def words(self) -> str:
@@ -145,15 +145,16 @@ class Support:
         clades, cells = int((self._believed(self.clades) >= SURE).sum()), int((self.cells >= SURE).sum())
         placed_cells = len(self.cells) - len(self.unplaced.cells)
         return (
-            f"support of at least {SURE}: {part_of(self.sure, self.placed, 'edge', 'edges')}, "
+            f"support of at least {SURE} in the most likely tree: "
+            f"{part_of(self.sure, self.placed, 'edge', 'edges')}, "
             f"{part_of(clades, self.placed, 'clade', 'clades')}, "
             f"{part_of(cells, placed_cells, 'cell', 'cells')}{self._kept_back_words}"
         )
 
     @property
     def _kept_back_words(self) -> str:
-        """Number of mutations that are not counted, after a semicolon; empty for none."""
-        count = len(self.kept_back)
+        """Number of placed mutations that are not counted, after a semicolon; empty for none."""
+        count = len({*self.kept_back} - {*self.unplaced.mutations})
         if not count:
             return ""
         verb = "is" if count == 1 else "are"
@@ -243,7 +244,7 @@ class Support:
             "edges_sure": self.sure,
             "edges_unsure": self.unsure,
             "clades_sure": int((self._believed(self.clades) >= SURE).sum()),
-            "transfer_sure": int((self.transfer >= SURE).sum()),
+            "transfer_sure": int((self._believed(self.transfer) >= SURE).sum()),
             **({} if self.rates is None else {"rates": self._rates(self.rates)}),
             **({} if self.dropout is None else {"dropout": self.dropout.to_dict()}),
         }

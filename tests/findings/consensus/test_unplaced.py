@@ -137,7 +137,9 @@ def test_support_and_consensus_leave_them_out(result: syclade.Result) -> None:
     assert np.isnan(support.before[3]).all()
     assert np.isnan(support.before[:, 4]).all()
     assert support.before[0, 1] > 0.9
-    assert support.words.startswith("support of at least 0.8: 3 of 3 edges, 3 of 3 clades, ")
+    assert support.words.startswith(
+        "support of at least 0.8 in the most likely tree: 3 of 3 edges, 3 of 3 clades, "
+    )
     assert support.words.endswith(" of 24 cells")
     assert consensus.mutations == ("A", "B", "C")
     assert consensus.to_newick().endswith("root[&unplaced=2];\n")
@@ -259,7 +261,7 @@ def test_a_matrix_that_says_nothing_has_no_consensus(tmp_path: Path, more: tuple
         "2 cells observed only at unplaced mutations (s0, s2), 1 cell without an observation (s1): they say "
         "nothing of the tree (--min-cells 1 leaves such mutations out)\n"
     ) in said.stderr
-    assert "support of at least 0.8: 0 of 0 edges" in said.stdout
+    assert "support of at least 0.8 in the most likely tree: 0 of 0 edges" in said.stdout
     assert not (out / "consensus.newick").exists()
     assert "consensus" not in json.loads((out / "summary.json").read_text())
 

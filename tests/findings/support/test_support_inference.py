@@ -374,7 +374,7 @@ def test_the_command_reports_support(tmp_path: Path) -> None:
     assert said.exit_code == 0
     found = json.loads((out / "summary.json").read_text())["support"]
     assert (
-        f"support of at least 0.8: {found['edges_sure']} of 5 edges, " in said.stdout
+        f"support of at least 0.8 in the most likely tree: {found['edges_sure']} of 5 edges, " in said.stdout
     )  # one is seen in no cell
     assert found["edges_unsure"] > 0
     assert "fewer than half of the sampled trees" not in said.stderr  # mutations of one clone are no news
@@ -397,12 +397,17 @@ def test_edges_of_claims_that_are_kept_back_are_not_sure(monkeypatch: pytest.Mon
     assert [(one.first, one.second) for one in result.consensus.kept_back] == [(0, 2)]
     assert result.support.kept_back == (0, 2)
     assert (result.support.edges >= 0.8).sum() == 3
-    assert "1 of 3 edges, 1 of 3 clades" in result.support.words
+    assert "1 of 1 edge, 1 of 1 clade" in result.support.words
     assert "2 mutations of claims that are kept back are not counted" in result.support.words
     rows = [
         line.split("\t") for line in result.support.table(result.tree.parents, result.mutations).splitlines()
     ]
     assert [row[-1] for row in rows] == ["kept_back", "yes", "", "yes"]
+    found = result.support.to_dict()
+    assert [found[name] for name in ("edges_sure", "edges_unsure", "transfer_sure")] == [1, 0, 1]
+    doubtful = replace(result.support, edges=np.array([0.1, 0.9, 0.1]), unplaced=Unplaced({0: "silent"}))
+    assert (doubtful.placed, doubtful.unsure) == (1, 0)
+    assert "; 1 mutation of claims that are kept back is not counted" in doubtful.words
     assert replace(result.support, kept_back=()).sure == 3
 
 
