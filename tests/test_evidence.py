@@ -20,7 +20,7 @@ from syclade.host.chains.scores.score import all_attachments
 from syclade.host.commands.main import cli
 from syclade.host.data.input.evidence import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
-from syclade.host.data.model.levels import Levels, levels_of, log_odds_of
+from syclade.host.data.model.levels import Levels, absent_logs, levels_of, log_odds_of
 from syclade.host.data.model.likelihood import log_likelihood, summed_log_likelihood
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
@@ -28,6 +28,7 @@ from syclade.host.data.model.reads import PARAMETERS
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.model.simulate_reads import ReadModel as SimulatedModel
 from syclade.host.data.model.simulate_reads import SimulatedReads, simulate_reads
+from syclade.host.data.trees.cells import clades
 from syclade.host.device.choice import choose_device
 from syclade.host.findings import estimated_rates, evidence
 from syclade.host.findings.evidence import EvidenceFinding
@@ -105,6 +106,24 @@ def test_the_log_likelihood_is_of_the_evidence_and_not_of_its_levels() -> None:
     assert found.log_likelihood == exact
     of_levels = max(search.log_likelihood for search in found.searches)
     assert 0.0 < abs(of_levels - exact) < 60 * found.model.mean_error
+
+
+@pytest.mark.parametrize("options", [{}, {"tree": "leaf"}, {"recurrent": 3}])
+def test_places_are_best_by_the_evidence_and_not_by_its_levels(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With few levels, many best places by levels are not the best ones."""
+    monkeypatch.setattr(evidence, "levels_of", partial(levels_of, most=3))
+    matrix, _ = random_evidence(12, 60, 2)
+    found = syclade.infer(matrix, support="none", seed=1, steps=2000, chains=2, **options)
+    assert isinstance(found.model, Levels)
+    assert not found.model.exact
+    assert found.log_likelihood == pytest.approx(found.assignment.log_likelihood.sum(), abs=1e-6)
+    if "tree" not in options:
+        return
+    odds = log_odds_of(found.observed)
+    best = (clades(found.parents).astype(float) @ odds.T).max(axis=0) + absent_logs(odds).sum(axis=1)
+    np.testing.assert_allclose(found.assignment.log_likelihood, best, atol=1e-6)
 
 
 def test_chains_sample_the_posterior_of_the_evidence() -> None:

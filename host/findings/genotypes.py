@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.model.levels import observed_states
+from syclade.host.data.model.reads import observed_states
 from syclade.host.findings.finding import Finding, Question, Section, made_by_stage, sentence
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import JsonObject, counted, freeze_arrays, short_repr

@@ -19,6 +19,7 @@ import numpy as np
 
 from syclade.host.data.input.checks import FILE, IN_NEARLY_ALL, left_out_table
 from syclade.host.data.model.rates import MISSING
+from syclade.host.data.model.reads import observed_states
 from syclade.host.data.trees.distances import compare
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.finding import Finding, FindingKind, Question, Section, Table, no_files, sentence
@@ -155,7 +156,7 @@ def common_mutations(best: BestTree) -> list[Common]:
     Args:
         best: the most likely mutation tree, with the nodes of the cells.
     """
-    values, node = best.observed.values, best.assignment.node
+    values, node = observed_states(best.observed), best.assignment.node
     above = ancestor_matrix(best.parents)
     at_node = np.bincount(node, minlength=len(above))
     below_node = above[:-1] @ at_node - at_node[:-1]  # the others have too few cells below them

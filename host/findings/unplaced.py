@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Likelihoods
-from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.input.matrix import DerivedMatrix, Matrix
 from syclade.host.data.model.rates import MISSING
+from syclade.host.data.model.reads import observed_states
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
 from syclade.host.findings.finding import Finding, FindingKind, Section, cut, no_files, sentence
@@ -63,11 +63,14 @@ class Unplaced:
         mutations: reasons by the row of the mutation, ascending.
         cells: reasons by the column of the cell, ascending.
         best_place: probability of the best place of each mutation that is `UNCERTAIN`, by its row.
+        seen_when_read: rows that are seen in no cell by the run's model of reads, but in some by its first
+            parameters, which is what limits of the input count.
     """
 
     mutations: Mapping[int, str] = field(default_factory=dict)
     cells: Mapping[int, str] = field(default_factory=dict)
     best_place: Mapping[int, float] = field(default_factory=dict)
+    seen_when_read: frozenset[int] = frozenset()
 
     def __repr__(self) -> str:
         """Return the fields in a line."""
@@ -253,7 +256,10 @@ class Unplaced:
         found = self.silent
         if not found:
             return []
-        hint = f" ({flag_of('min_cells', 1)} leaves such mutations out)" if found.mutations else ""
+        removable = len(found.mutations.keys() - self.seen_when_read)
+        hint = f" ({flag_of('min_cells', 1)} leaves such mutations out)" if removable else ""
+        if 0 < removable < len(found.mutations):
+            hint = f" ({flag_of('min_cells', 1)} leaves {removable} of these mutations out)"
         return [f"{found.words(mutations, cells)}: {found.subject} nothing of the tree{hint}"]
 
     def to_dict(self, mutations: Sequence[str], cells: Sequence[str]) -> JsonObject:
@@ -277,12 +283,9 @@ def unplaced_in(matrix: Matrix) -> Unplaced:
     """Return the mutations and cells whose place a matrix does not determine.
 
     These are mutations without an observation, or observed, but in no cell; and cells without an observation
-    of any other mutation. With evidence, an observation is one whose log odds are not 0, and a mutation is
-    seen in cells where it is more likely than not.
+    of any other mutation. With evidence, an entry counts by what it says (`observed_states`).
     """
-    known, seen = matrix.values != MISSING, (matrix.values == 1) | (matrix.values == 2)
-    if isinstance(matrix.evidence, Likelihoods):
-        known, seen = matrix.evidence.log_odds != 0, matrix.evidence.log_odds > 0
+    known, seen = _known_and_seen(matrix)
     mutations = {
         row: NEVER_SEEN if known[row].any() else NO_OBSERVATION
         for row in np.flatnonzero(~seen.any(axis=1)).tolist()
@@ -292,7 +295,20 @@ def unplaced_in(matrix: Matrix) -> Unplaced:
         column: NO_OTHER if known[:, column].any() else NO_OBSERVATION
         for column in np.flatnonzero(~informative).tolist()
     }
-    return Unplaced(mutations, cells)
+    if not isinstance(matrix, DerivedMatrix) or matrix.origin is None or not mutations:
+        return Unplaced(mutations, cells)
+    when_read = _known_and_seen(matrix.origin)[1]
+    return Unplaced(
+        mutations,
+        cells,
+        seen_when_read=frozenset(row for row in mutations if row < len(when_read) and when_read[row].any()),
+    )
+
+
+def _known_and_seen(matrix: Matrix) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which entries say something, and which are seen: bool, shape (n_mutations, n_cells)."""
+    states = observed_states(matrix)
+    return states != MISSING, (states == 1) | (states == 2)
 
 
 def _others(count: int, some: Collection[int]) -> NDArray[np.int64]:

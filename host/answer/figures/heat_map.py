@@ -25,7 +25,7 @@ from syclade.host.answer.figures.style import DrawnTree, Style, hex_of, ink_on, 
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, joint_notes, lay_out, notes_of
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.levels import observed_states
+from syclade.host.data.model.reads import observed_states
 
 __all__ = ["COLOURS", "MOST_COLUMNS", "PALETTE", "entries_in_order", "in_order_of_tree", "matrix_scene"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.figures.diagrams import relations_of
-from syclade.host.data.model.levels import observed_states
+from syclade.host.data.model.reads import observed_states
 from syclade.host.findings.consensus.evidence import CLAIMED
 from syclade.host.findings.finding import SURE, Section, cut
 from syclade.host.ground.values import counted, listed

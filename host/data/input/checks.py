@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.evidence import Reads
-from syclade.host.data.input.matrix import LeftOut, Matrix
+from syclade.host.data.input.matrix import LeftOut, Marks, Matrix
 from syclade.host.data.input.names import chosen_mutations, near_names
+from syclade.host.data.model.reads import observed_states
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.files import tsv_text
@@ -28,7 +29,6 @@ __all__ = [
     "FILE",
     "IN_NEARLY_ALL",
     "Limits",
-    "Marks",
     "left_out_table",
     "left_out_words",
     "limited",
@@ -64,33 +64,18 @@ class Limits(NamedTuple):
     if_present: bool = False
 
 
-class Marks(NamedTuple):
-    """Mutations and cells that a file marks; an option leaves them out, but for germline variants.
-
-    Attributes:
-        mutations: bool, shape (n_mutations,): whether each is left out; None for none.
-        cells: bool, shape (n_cells,): the same for cells.
-        mutation_reason, cell_reason: why, such as "marked by ra/filtered".
-    """
-
-    mutations: NDArray[np.bool_] | None = None
-    cells: NDArray[np.bool_] | None = None
-    mutation_reason: str = ""
-    cell_reason: str = ""
-
-
 class _Rest:
     """Rest of a matrix: its rows and columns, while some are left out."""
 
     def __init__(self, matrix: Matrix) -> None:
-        self._matrix = matrix
+        self._matrix, self._states = matrix, observed_states(matrix)
         self.rows, self.columns = np.arange(matrix.n_mutations), np.arange(matrix.n_cells)
         self.out: list[LeftOut] = []
 
     @property
-    def values(self) -> NDArray[np.uint8]:
-        """The values that are left, uint8."""
-        return np.asarray(self._matrix.values[np.ix_(self.rows, self.columns)])
+    def states(self) -> NDArray[np.uint8]:
+        """The values that are left, uint8; with evidence, what it says of them (`observed_states`)."""
+        return np.asarray(self._states[np.ix_(self.rows, self.columns)])
 
     def drop_mutations(self, which: NDArray[np.bool_], reason: str) -> None:
         """Leave out some of the mutations that are left."""
@@ -117,7 +102,7 @@ class _Rest:
         names = self._matrix.cells or default_cell_names(self._matrix.n_cells)
         return replace(
             self._matrix,
-            values=np.ascontiguousarray(self.values),
+            values=np.ascontiguousarray(self._matrix.values[np.ix_(self.rows, self.columns)]),
             mutations=tuple(self._matrix.mutations[row] for row in self.rows.tolist()),
             cells=tuple(names[column] for column in self.columns.tolist()),
             labels={
@@ -135,7 +120,8 @@ def limited(matrix: Matrix, limits: Limits, marks: Marks) -> Matrix:
     """Return the matrix without what the marks and limits leave out, in this order.
 
     First go mutations by name, then what is marked, then mutations that are missing in too many cells, cells
-    that miss too many of the other mutations, and mutations that are seen in too few of the other cells.
+    that miss too many of the other mutations, and mutations that are seen in too few of the other cells. With
+    evidence, an entry counts by what it says.
 
     Args:
         matrix: the matrix.
@@ -152,14 +138,14 @@ def limited(matrix: Matrix, limits: Limits, marks: Marks) -> Matrix:
         rest.drop_mutations(marks.mutations[rest.rows], marks.mutation_reason)
     if marks.cells is not None:
         rest.drop_cells(marks.cells, marks.cell_reason)
-    if (most := limits.max_missing_mutation) is not None and rest.values.size:
-        missing = (rest.values == MISSING).mean(axis=1) > most
+    if (most := limits.max_missing_mutation) is not None and rest.states.size:
+        missing = (rest.states == MISSING).mean(axis=1) > most
         rest.drop_mutations(missing, f"missing in more than {most:g} of the cells")
-    if (most := limits.max_missing_cell) is not None and rest.values.size:
-        missing = (rest.values == MISSING).mean(axis=0) > most
+    if (most := limits.max_missing_cell) is not None and rest.states.size:
+        missing = (rest.states == MISSING).mean(axis=0) > most
         rest.drop_cells(missing, f"missing more than {most:g} of the mutations")
     if limits.min_cells is not None:
-        seen = ((rest.values == 1) | (rest.values == 2)).sum(axis=1)
+        seen = ((rest.states == 1) | (rest.states == 2)).sum(axis=1)
         rest.drop_mutations(
             seen < limits.min_cells, f"seen in fewer than {counted(limits.min_cells, 'cell', 'cells')}"
         )
@@ -277,8 +263,8 @@ def _of_frequent(matrix: Matrix) -> str:
 
 def _of_common(matrix: Matrix) -> str:
     """Return a warning of other mutations that are seen in nearly all cells with a value."""
-    known = (matrix.values != MISSING).sum(axis=1)
-    seen = ((matrix.values == 1) | (matrix.values == 2)).sum(axis=1)
+    states = observed_states(matrix)
+    known, seen = (states != MISSING).sum(axis=1), ((states == 1) | (states == 2)).sum(axis=1)
     nearly_all = np.flatnonzero((known >= _FEWEST_CELLS) & (seen >= IN_NEARLY_ALL * known)).tolist()
     rows = [row for row in nearly_all if matrix.mutations[row] not in matrix.frequent]
     if not rows:

@@ -22,8 +22,8 @@ from syclade.host.ground.options.types import Names
 from syclade.host.ground.values import Array, on_host, short_repr, shown
 
 __all__ = [
-    "ALLOWED", "MEANING", "DerivedMatrix", "LeftOut", "Matrix", "Names", "format_matrix", "matrix_from_array",
-    "values_from_array", "with_cell_names", "with_names",
+    "ALLOWED", "MEANING", "DerivedMatrix", "LeftOut", "Marks", "Matrix", "Names", "format_matrix",
+    "matrix_from_array", "values_from_array", "with_cell_names", "with_names",
 ]  # fmt: skip
 
 ALLOWED = (0, 1, 2, 3)
@@ -48,6 +48,21 @@ class LeftOut(NamedTuple):
     name: str
     number: int
     reason: str
+
+
+class Marks(NamedTuple):
+    """Mutations and cells that a file marks; an option leaves them out, but for germline variants.
+
+    Attributes:
+        mutations: bool, shape (n_mutations,): whether each is left out; None for none.
+        cells: bool, shape (n_cells,): the same for cells.
+        mutation_reason, cell_reason: why, such as "marked by ra/filtered".
+    """
+
+    mutations: NDArray[np.bool_] | None = None
+    cells: NDArray[np.bool_] | None = None
+    mutation_reason: str = ""
+    cell_reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.data.input.about import read_about
-from syclade.host.data.input.checks import Limits, Marks, left_out_words, limited, warned
+from syclade.host.data.input.checks import Limits, left_out_words, limited, warned
 from syclade.host.data.input.detect import HDF5, detect_folder, detect_format
 from syclade.host.data.input.formats import FORMATS, Format, Grid, ReadOptions, format_for
 from syclade.host.data.input.formats.hdf import hdf5_format
-from syclade.host.data.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
+from syclade.host.data.input.matrix import (
+    Marks,
+    Matrix,
+    Names,
+    matrix_from_array,
+    with_cell_names,
+    with_names,
+)
 from syclade.host.data.input.names import IF_PRESENT, default_names, names_of_list, read_name_file
 from syclade.host.data.input.source import File, Source, read_in_subprocess
 from syclade.host.ground.errors import MatrixError, OptionError

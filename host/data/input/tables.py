@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.checks import Marks
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import CODINGS, check_x, expression_hint, refuse_together
 from syclade.host.data.input.formats.hdf import PLACE
 from syclade.host.data.input.formats.likelihoods import calls_of, check_coding, odds_of_numbers
 from syclade.host.data.input.formats.reads import SHARES, Called, called, refuse_reads
-from syclade.host.data.input.matrix import ALLOWED, MEANING, Matrix, values_from_array
+from syclade.host.data.input.matrix import ALLOWED, MEANING, Marks, Matrix, values_from_array
 from syclade.host.data.input.names import check_names, default_names, distinct_names
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options.types import AnyPath

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.levels import Levels, absent_logs, log_odds_of
+from syclade.host.data.model.levels import Levels, absent_logs, exact_weights, log_odds_of
 from syclade.host.data.model.likelihood import log_likelihood_of_counts
 from syclade.host.data.model.paths import blocks_of, column_counts, counts_on_paths, first_best, walk_of
 from syclade.host.data.model.problem import LeafProblem, Problem
@@ -62,7 +62,7 @@ class Assignment:
 def attach_cells(
     matrix: Matrix, rates: ObservationModel, problem: Problem, parents: NDArray[np.int32]
 ) -> Assignment:
-    """Attach every cell to its best node of a tree, by calls (`attach`) or by evidence.
+    """Attach every cell to its best node of a tree, by calls (`attach`) or by the log odds of evidence.
 
     Args:
         matrix, rates: the input that the problem was made of.
@@ -71,7 +71,7 @@ def attach_cells(
     """
     if isinstance(rates, Rates):
         return attach(problem, rates, parents)
-    node, ties = best_nodes(problem, parents)
+    node, ties = best_nodes(problem, parents) if rates.exact else _best_nodes(exact_weights(matrix), parents)
     has = ancestor_matrix(parents)[:-1, node].astype(np.bool_)
     return Assignment(node, ties, log_likelihood_of_states(matrix, has).sum(axis=0))
 
@@ -92,10 +92,19 @@ def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> tuple[NDArray[np
 
     Nodes are compared by the chain's integer scores, so ties are exact and the same on every device.
     """
-    rows, score = problem.weight_rows(), np.zeros(problem.columns, np.int32)
-    best, ties = score.copy(), np.ones(problem.columns, np.int32)
-    node_of = np.full(problem.columns, problem.mutations, np.int32)
-    path = [problem.mutations]
+    node, ties = _best_nodes(problem.weight_rows(), parents)
+    return node[problem.column_of], ties[problem.column_of]
+
+
+def _best_nodes(
+    rows: NDArray[np.signedinteger[Any]], parents: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the best nodes and ties of columns by integer weights, of shape (n, columns)."""
+    mutations, columns = rows.shape
+    score: NDArray[np.signedinteger[Any]] = np.zeros(columns, rows.dtype)
+    best, ties = score.copy(), np.ones(columns, np.int32)
+    node_of = np.full(columns, mutations, np.int32)
+    path = [mutations]
     for node in preorder(parents).tolist()[1:]:
         while path[-1] != parents[node]:
             score -= rows[path.pop()]
@@ -106,7 +115,7 @@ def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> tuple[NDArray[np
         ties[better] = 1
         node_of[better] = node
         best[better] = score[better]
-    return node_of[problem.column_of], ties[problem.column_of]
+    return node_of, ties
 
 
 def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Assignment:
@@ -148,7 +157,8 @@ def place(
 ) -> tuple[Assignment, float]:
     """Place every mutation on its best edge.
 
-    Edges are compared by the chain's integer scores, so ties are exact and the same on every device.
+    Edges are compared by the chain's integer scores, so ties are exact and the same on every device; of
+    evidence, by its log odds.
 
     Args:
         matrix, rates: the input that the problem was made of.
@@ -160,7 +170,8 @@ def place(
         calls, from counts of events.
     """
     order = preorder(parents)
-    sums = sums_below(parents, problem.cell_rows())[order]
+    by_levels = isinstance(rates, Rates) or rates.exact
+    sums = sums_below(parents, problem.cell_rows() if by_levels else exact_weights(matrix).T)[order]
     node = order[sums.argmax(axis=0)]
     ties = (sums == sums.max(axis=0)).sum(axis=0)
     present = clades(parents)[node]

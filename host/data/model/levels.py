@@ -21,8 +21,8 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.ground.values import freeze_arrays, short_repr
 
 __all__ = [
-    "MOST_LEVELS", "Levels", "absent_logs", "floored", "levels_of", "log_odds_of",
-    "misfit_bounds", "observed_states",
+    "MOST_LEVELS", "Levels", "absent_logs", "exact_weights", "floored", "levels_of", "log_odds_of",
+    "misfit_bounds",
 ]  # fmt: skip
 
 MOST_LEVELS = 254
@@ -134,16 +134,20 @@ def log_odds_of(matrix: Matrix) -> NDArray[np.float64]:
     return matrix.evidence.log_odds
 
 
-def observed_states(matrix: Matrix) -> NDArray[np.uint8]:
-    """Return what the tree was inferred from, as values: uint8, shape (n_mutations, n_cells).
+_EXACT_BITS = 30
+"""Unit of `exact_weights`: 2^-30 nat. Sums of 10^6 log odds of a floor of 1e-300 are below 2^53 units."""
 
-    With log odds, an entry is 1 if it is more likely mutated than not, 0 if less, and 3 if nothing is known,
-    whatever its call; else it is its call.
+
+def exact_weights(matrix: Matrix) -> NDArray[np.int64]:
+    """Return the log odds of all entries in units of 2^-30 nat: int64, shape (n_mutations, n_cells).
+
+    Searches compare places by levels. The final place of a cell or mutation is compared by these, whose sums
+    are exact in any order, so that ties are the same on every processor.
+
+    Args:
+        matrix: as for `log_odds_of`.
     """
-    if not isinstance(matrix.evidence, Likelihoods):
-        return matrix.values
-    log_odds = matrix.evidence.log_odds
-    return np.where(log_odds == 0, 3, log_odds > 0).astype(np.uint8)
+    return np.asarray(np.rint(log_odds_of(matrix) * 2**_EXACT_BITS).astype(np.int64))
 
 
 def floored(log_odds: NDArray[np.float64], floor: float) -> NDArray[np.float64]:

@@ -118,16 +118,15 @@ def fit_rates(
 
 
 def rates_of_calls(matrix: Matrix, model: ObservationModel, parents: ArrayLike) -> Rates:
-    """Return the error rates of a run, or, if it is of evidence, those of its calls that fit a tree.
+    """Return the error rates of a run, or, if it is of evidence, those of the values that fit a tree.
 
     Args:
-        matrix, parents: as for `fit_rates`.
+        matrix, parents: as for `fit_rates`; the values are what the evidence says (`observed_states`).
         model: observation model of the run.
     """
     if isinstance(model, Rates):
         return model
-    names = tuple(PRIORS)
-    return fit_rates(matrix, parents, Rates(0.01, 0.2, merge_homozygous=True), names, PRIORS)
+    return fit_rates(matrix, parents, Rates(0.01, 0.2), tuple(PRIORS), PRIORS)
 
 
 def _highest(errors: tuple[float, float], priors: Mapping[str, RatePrior] | None, name: str) -> float:

@@ -21,13 +21,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Reads
+from syclade.host.data.input.evidence import Likelihoods, Reads
+from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.doublet_fit import climb, logit, rate_at
 from syclade.host.data.model.dropout import EVIDENT, beta_at_most_probable, log_bayes_factor
 from syclade.host.data.model.likelihood import presence
 from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 
-__all__ = ["PARAMETERS", "START", "ReadLikelihood", "fit_reads"]
+__all__ = ["PARAMETERS", "START", "ReadLikelihood", "fit_reads", "observed_states"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +101,24 @@ PARAMETERS = tuple(field.name for field in fields(ReadLikelihood) if field.name 
 
 START = ReadLikelihood(0.01, 0.2, 0.1, 0.01)
 """Parameters from which fits start."""
+
+
+def observed_states(matrix: Matrix) -> NDArray[np.uint8]:
+    """Return what the tree was inferred from, as values: uint8, shape (n_mutations, n_cells).
+
+    With evidence, an entry is 1 if it is more likely mutated than not, 0 if less, and 3 if nothing is known,
+    whatever its call; else it is its call. Reads without log odds, as in a matrix that was just read, have
+    those of the model of reads with its first parameters (`START`).
+    """
+    match matrix.evidence:
+        case Likelihoods(log_odds=log_odds):
+            pass
+        case Reads() as reads:
+            log_odds = START.log_odds(reads)
+        case None:
+            return matrix.values
+    return np.where(log_odds == 0, 3, log_odds > 0).astype(np.uint8)
+
 
 _LIMITS = {
     "seq_error": (1e-5, 0.2),

@@ -205,6 +205,9 @@ _AGAINST = (
 _BY_CELLS = "the cells contradict the consensus there, too: publish neither relation"
 """Advice on a claim that the cells contradict themselves."""
 
+_NO_CELL = "no cell decides: these relations follow from claims on other mutations"
+"""Advice on a claim of which no cell tells."""
+
 _FOR = "publish these relations as the consensus has them"
 """Advice on other claims."""
 
@@ -312,10 +315,11 @@ def _contradicted(found: CloneConsensus) -> list[str]:
 def _of_likely_tree(found: CloneConsensus) -> list[str]:
     """Return messages: claims that the most likely tree contradicts, by the advice on them."""
     by_cells = {frozenset((one.first, one.second)) for one in found.contradictions}
-    groups: dict[str, list[Conflict]] = {_FOR: [], _BY_CELLS: [], _AGAINST: []}
+    groups: dict[str, list[Conflict]] = {_FOR: [], _BY_CELLS: [], _AGAINST: [], _NO_CELL: []}
     for one in found.conflicts:
         pair = frozenset((one.first, one.second))
-        groups[_BY_CELLS if pair in by_cells else _AGAINST if one.doubtful else _FOR].append(one)
+        advice = _BY_CELLS if pair in by_cells else _AGAINST if one.doubtful else _FOR
+        groups[advice if one.supporting or one.contradicting else _NO_CELL].append(one)
     messages = []
     for advice, some in groups.items():
         if some:

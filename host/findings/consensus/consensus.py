@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.levels import observed_states
 from syclade.host.data.model.rates import MISSING, ObservationModel, Rates
+from syclade.host.data.model.reads import observed_states
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
@@ -37,6 +37,7 @@ from syclade.host.findings.consensus.evidence import (
     PairCounts,
     conflicts_in,
     contradictions_in,
+    evident_in,
 )
 from syclade.host.findings.consensus.of_specimens import SpecimenShares
 from syclade.host.findings.consensus.relations import Relations, SharedTrees, TreeBlocks
@@ -235,7 +236,8 @@ class CloneConsensus:
     @cached_property
     def contradictions(self) -> list[Contradiction]:
         """Claims on pairs of mutations that the cells contradict, most cells first; not those kept back."""
-        found = contradictions_in(self.relations, self.pair_counts, self.call_rates, self.fn_rates)
+        evident = evident_in(self.placed, self.rates)
+        found = contradictions_in(self.relations, self.pair_counts, self.call_rates, self.fn_rates, evident)
         return [one for one in found if one not in self.kept_back]
 
     @cached_property
@@ -257,8 +259,8 @@ class CloneConsensus:
 
     @cached_property
     def spread(self) -> Spread | None:
-        """How much the cells differ in dropout; None if it is not known, as with doublets."""
-        if self.cells.doublets is not None:
+        """How much the cells differ in dropout; None if it is not known, as with doublets or evidence."""
+        if self.cells.doublets is not None or not isinstance(self.rates, Rates):
             return None
         unions = np.array([bool(of) for of in self.open_mutations])[self.tree.clone_of]
         return spread_of_dropout(self.tree, self.placed, self.call_rates, self.fn_rates, unions)

@@ -1,20 +1,26 @@
 """Check of claims on the data: cells that support a relation of two mutations, and cells that contradict it.
 
-It uses no tree and no prior. Only cells in which both mutations are observed count.
+It uses no tree and no prior. Only cells in which both mutations are observed count. With evidence, an
+entry counts as mutated or not by what is more likely, and at a depth of 1 or 2 it is hardly sure. So the
+evidence itself has to contradict a claim as well (`Evident`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.levels import Levels, log_odds_of
+from syclade.host.data.model.likelihood import fitted_shares
 from syclade.host.data.model.rate_fit import CHANCE, chance_of
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel, Rates
+from syclade.host.data.model.reads import observed_states
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.relations import Relations
 from syclade.host.ground.values import JsonObject, counted, short_repr
@@ -23,10 +29,12 @@ __all__ = [
     "CLAIMED",
     "Conflict",
     "Contradiction",
+    "Evident",
     "PairCounts",
     "conflicts_in",
     "contradictions_in",
     "count_pairs",
+    "evident_in",
     "unsupported_in",
 ]
 
@@ -156,7 +164,8 @@ def conflicts_in(
         relations: relations in the samples.
         matrix: the observed values of these mutations.
     """
-    seen, absent = (matrix.values == 1) | (matrix.values == 2), matrix.values == 0
+    states = observed_states(matrix)
+    seen, absent = (states == 1) | (states == 2), states == 0
 
     def against(one: int, two: int, before: bool) -> tuple[int, ...]:
         """Return the columns of the cells that contradict one mutation before, or apart from, another."""
@@ -180,11 +189,13 @@ def conflicts_in(
 
 
 def count_pairs(matrix: Matrix) -> PairCounts:
-    """Count the cells of all pairs of mutations; a homozygous mutation counts as one."""
-    seen = ((matrix.values == 1) | (matrix.values == 2)).astype(
-        np.float64
-    )  # products of whole numbers are exact
-    absent = (matrix.values == 0).astype(np.float64)
+    """Count the cells of all pairs of mutations; a homozygous mutation counts as one.
+
+    With evidence, an entry counts by what it says (`observed_states`).
+    """
+    states = observed_states(matrix)
+    seen = ((states == 1) | (states == 2)).astype(np.float64)  # products of whole numbers are exact
+    absent = (states == 0).astype(np.float64)
     return PairCounts(
         *(
             np.rint(one @ other.T).astype(np.int64)
@@ -193,8 +204,47 @@ def count_pairs(matrix: Matrix) -> PairCounts:
     )
 
 
+Evident: TypeAlias = "Callable[[Contradiction, float], float]"
+"""Function that returns how improbable evidence so much against a true claim is; 1 if the part of the telling
+cells that contradict the claim is no larger than the given one."""
+
+
+def evident_in(matrix: Matrix, model: ObservationModel) -> Evident | None:
+    """Return how evident contradictions are by the log odds of a matrix; None if calls decide.
+
+    Cells have, or have not, each of the two mutations. The parts of these four kinds of cells are fitted with
+    and without the kind that the claim excludes. The quotient of both likelihoods weighs each cell by what
+    its reads say: many cells with a read each say less than a few with many.
+
+    Args:
+        matrix: the matrix of the placed mutations.
+        model: the observation model of the run.
+    """
+    if not isinstance(model, Levels):
+        return None
+    log_odds = log_odds_of(matrix)
+
+    def evident(claim: Contradiction, least: float) -> float:
+        first, second = log_odds[[claim.first, claim.second]]
+        known = (first != 0) & (second != 0)
+        first, second = first[known], second[known]
+        kinds = np.stack((np.zeros_like(first), first, second, first + second))
+        cells, excluded = np.ones(len(first)), 2 if claim.relation == "before" else 3
+        shares, best = fitted_shares(kinds, cells)
+        supporting = shares[3] if excluded == 2 else min(shares[1], shares[2])
+        if shares[excluded] <= least * (shares[excluded] + supporting):
+            return 1.0
+        return math.exp(min(0.0, fitted_shares(np.delete(kinds, excluded, axis=0), cells)[1] - best))
+
+    return evident
+
+
 def unsupported_in(
-    relations: Relations, counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None = None
+    relations: Relations,
+    counts: PairCounts,
+    rates: Rates,
+    fn_rates: NDArray[np.float64] | None = None,
+    evident: Evident | None = None,
 ) -> list[Contradiction]:
     """Return the claims that most of their own telling cells contradict, of five or more.
 
@@ -206,7 +256,7 @@ def unsupported_in(
     Args:
         relations: relations of the mutations in the samples.
         counts: of the same mutations.
-        rates, fn_rates: as for `contradictions_in`.
+        rates, fn_rates, evident: as for `contradictions_in`.
     """
     expected = _most_errors(counts, rates, fn_rates)
     claims = int((relations.before > CLAIMED).sum() + (np.triu(relations.apart) > CLAIMED).sum())
@@ -214,9 +264,9 @@ def unsupported_in(
     def is_no_chance(one: Contradiction) -> bool:
         seen = one.supporting + one.contradicting
         error = float(expected[one.relation][one.first, one.second]) / seen
-        return (
-            seen >= _FEWEST and claims * _chance_of_part(one.contradicting / seen, error, seen) < _BY_CHANCE
-        )
+        if seen < _FEWEST or claims * _chance_of_part(one.contradicting / seen, error, seen) >= _BY_CHANCE:
+            return False
+        return evident is None or claims * evident(one, _KEPT_BACK) < _BY_CHANCE
 
     found = _claims(relations, counts, expected, _KEPT_BACK)
     return sorted(filter(is_no_chance, found), key=lambda one: (-one.contradicting, one))
@@ -292,7 +342,11 @@ def _one_only(counts: PairCounts) -> NDArray[np.int64]:
 
 
 def contradictions_in(
-    relations: Relations, counts: PairCounts, rates: Rates, fn_rates: NDArray[np.float64] | None = None
+    relations: Relations,
+    counts: PairCounts,
+    rates: Rates,
+    fn_rates: NDArray[np.float64] | None = None,
+    evident: Evident | None = None,
 ) -> list[Contradiction]:
     """Return the claims that a fifth or more of the telling cells contradict, beyond what errors explain.
 
@@ -303,6 +357,7 @@ def contradictions_in(
         counts: of the same mutations.
         rates: the error rates.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+        evident: how evident a contradiction is by evidence, which has to agree; None for calls.
     """
     pairs = max(1, len(counts.both) * (len(counts.both) - 1) // 2)
     expected = _most_errors(counts, rates, fn_rates)
@@ -310,6 +365,7 @@ def contradictions_in(
         one
         for one in _claims(relations, counts, expected, _AGAINST)
         if chance_of(one.contradicting, float(expected[one.relation][one.first, one.second])) < CHANCE / pairs
+        and (evident is None or evident(one, _AGAINST) < CHANCE / pairs)
     ]
     return sorted(against, key=lambda one: (-one.contradicting, one))
 

@@ -11,6 +11,7 @@ of clades.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rate_fit import rates_of_calls
 from syclade.host.data.model.rates import ObservationModel, Rates
+from syclade.host.data.model.reads import observed_states
 from syclade.host.findings.consensus.cells import cells_on
 from syclade.host.findings.consensus.clone_tree import (
     CloneTree,
@@ -35,6 +37,7 @@ from syclade.host.findings.consensus.evidence import (
     Contradiction,
     PairCounts,
     count_pairs,
+    evident_in,
     unsupported_in,
 )
 from syclade.host.findings.consensus.relations import (
@@ -98,10 +101,12 @@ def find_consensus(
     if not placed.n_mutations or not any(len(trees) for trees in blocks()):
         return None
     every = count_relations(blocks) if relations is None else relations
-    call_rates = rates_of_calls(matrix, rates, best)
+    call_rates = rates_of_calls(replace(matrix, values=observed_states(matrix)), rates, best)
     set_aside: list[SetAside] = []
     while True:
-        searched = _search(blocks, best, matrix, every, call_rates, thresholds, unplaced, fn_rates, known)
+        searched = _search(
+            blocks, best, matrix, every, rates, call_rates, thresholds, unplaced, fn_rates, known
+        )
         if (mutation := _to_set_aside(searched)) is None:
             break
         claims = [one for one in searched.kept_back if mutation in (one.first, one.second)]
@@ -155,6 +160,7 @@ def _search(
     best: NDArray[np.int32],
     matrix: Matrix,
     relations: Relations,
+    rates: ObservationModel,
     call_rates: Rates,
     thresholds: Thresholds,
     unplaced: Unplaced,
@@ -166,7 +172,7 @@ def _search(
     if fn_rates is not None:
         fn_rates = fn_rates[unplaced.placed_mutations(matrix.n_mutations)]
     relations, counts = unplaced.of_relations(relations), count_pairs(placed)
-    kept_back = unsupported_in(relations, counts, call_rates, fn_rates)
+    kept_back = unsupported_in(relations, counts, call_rates, fn_rates, evident_in(placed, rates))
     pairs = [(one.first, one.second) for one in kept_back]
     unobserved = unobserved_in(relations, counts, placed.n_cells, thresholds)
     if known is not None and not pairs and unobserved is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,11 +16,14 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.commands.main import cli
-from syclade.host.data.input.checks import Limits, Marks, left_out_table, limited
+from syclade.host.data.input.checks import Limits, left_out_table, limited
+from syclade.host.data.input.evidence import Reads
 from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import read_h5ad
 from syclade.host.data.input.formats.tapestri import read_tapestri
-from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.input.matrix import Marks, Matrix, matrix_from_array
+from syclade.host.findings.evidence import weighed
+from syclade.host.findings.unplaced import NEVER_SEEN, NO_OBSERVATION, unplaced_in
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 
 VALUES = np.array(
@@ -68,6 +72,36 @@ def test_limits(options: dict[str, Any], mutations: str | None, cells: str) -> N
     }
     again = syclade.read_matrix(found, min_cells=0)
     assert again.left_out == found.left_out
+
+
+def test_limits_count_what_evidence_says() -> None:
+    """Calls have a mutation with 3 alternate reads of 26 in a cell, and none where no limit was met."""
+    total = np.full((4, 6), 26, dtype=np.int32)
+    alternate = np.zeros((4, 6), dtype=np.int32)
+    alternate[0, 0], alternate[1, 1], total[2] = 1, 12, 0
+    calls = matrix_from_array(np.where(np.arange(4)[:, None] == 0, VALUES, 0).astype(np.uint8), NAMES)
+    matrix = replace(calls, evidence=Reads(alternate, total))
+    assert named(syclade.read_matrix(matrix, cell_names=CELLS, min_cells=1))[0] == "B"
+    assert named(syclade.read_matrix(matrix, cell_names=CELLS, max_missing_mutation=0.5))[0] == "ABD"
+    assert unplaced_in(matrix).mutations == {0: NEVER_SEEN, 2: NO_OBSERVATION, 3: NEVER_SEEN}
+
+
+def test_a_warning_says_which_mutations_a_limit_leaves_out() -> None:
+    """By the model of the run, two mutations are seen in no cell; the reader counts one of them."""
+    alternate = np.zeros((3, 6), dtype=np.int32)
+    alternate[0, 0], alternate[1, 1] = 5, 12
+    matrix = replace(
+        matrix_from_array(np.zeros((3, 6), dtype=np.uint8)), evidence=Reads(alternate, np.full((3, 6), 26))
+    )
+    odds = np.where(alternate == 12, 3.0, -3.0)
+    by_run = unplaced_in(weighed(matrix, odds, 1e-4))
+    assert by_run.mutations == {0: NEVER_SEEN, 2: NEVER_SEEN}
+    (words,) = by_run.warnings(("A", "B", "C"), CELLS)
+    assert words.endswith("(--min-cells 1 leaves 1 of these mutations out)")
+    (left,) = syclade.read_matrix(matrix, min_cells=1).left_out[1:] or [None]
+    assert left is None
+    (words,) = unplaced_in(matrix).warnings(("A", "B", "C"), CELLS)
+    assert words.endswith("(--min-cells 1 leaves such mutations out)")
 
 
 def test_cells_without_names_keep_their_numbers(caplog: pytest.LogCaptureFixture) -> None:

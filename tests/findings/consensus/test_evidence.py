@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
+from syclade.host.data.model.levels import levels_of
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.findings.consensus.evidence import contradictions_in, count_pairs, unsupported_in
+from syclade.host.findings.consensus.evidence import (
+    contradictions_in,
+    count_pairs,
+    evident_in,
+    unsupported_in,
+)
 from syclade.host.findings.consensus.find_consensus import find_consensus
 from syclade.host.findings.consensus.finding import published_consensus
 from syclade.host.findings.consensus.relations import Relations
@@ -112,6 +121,33 @@ def test_errors_of_some_of_many_claims_do_not_keep_them_back(
     relations = Relations(1000, np.triu(np.full((mutations, mutations), 1000), 1))
     found = unsupported_in(relations, counts, Rates(0.001, 0.2))
     assert [(one.first, one.second) for one in found] == ([(0, mutations - 1)] if kept_back else [])
+
+
+def with_odds(odds: Sequence[tuple[float, float]]) -> Matrix:
+    """Return a matrix of two mutations with these log odds of each cell, whose calls are all 0."""
+    table = np.array(odds).T
+    calls = matrix_from_array(np.zeros(table.shape, dtype=np.uint8), NAMES)
+    return replace(calls, evidence=Likelihoods(table))
+
+
+def test_counts_follow_evidence_and_not_calls() -> None:
+    counts = count_pairs(with_odds([(3, 1), (2, -1), (2, -2), (-1, 4), (0, 5), (-1, -1)]))
+    assert (counts.both[0, 1], counts.only[0, 1], counts.only[1, 0], counts.neither[0, 1]) == (1, 2, 1, 1)
+    assert counts.both[1, 1] == 3
+
+
+@pytest.mark.parametrize(("against", "named"), [(-0.4, False), (-4.0, True)])
+def test_entries_that_say_little_contradict_no_claim(against: float, named: bool) -> None:
+    """Of 25 cells with B, 20 lack A: by a single read each, which says little, or by many."""
+    matrix = with_odds([(5, 5)] * 5 + [(against, 5)] * 20 + [(5, -5)] * 60 + [(-5, -5)] * 40)
+    counts, claim = count_pairs(matrix), relations_of(1.0, 0.0)
+    assert unsupported_in(claim, counts, RATES)
+    assert contradictions_in(claim, counts, RATES)
+    assert matrix.evidence is not None
+    evident = evident_in(matrix, levels_of(np.array([against, -5.0, 5.0]), 1e-4))
+    assert bool(unsupported_in(claim, counts, RATES, None, evident)) == named
+    assert bool(contradictions_in(claim, counts, RATES, None, evident)) == named
+    assert evident_in(matrix, RATES) is None
 
 
 @pytest.mark.parametrize(("with_third", "kept_back"), [(20, True), (600, False)])

@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
+from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
@@ -174,6 +175,9 @@ def test_conflicts_count_the_cells_that_decide() -> None:
     words = found[0].words(matrix.mutations, count_pairs(matrix))
     assert words == "A before B (0 cells have A alone, 1 B alone, 2 both)"
     assert conflicts_in(consensus, consensus, Relations(100, above), matrix) == []
+    odds = np.where(values == 3, 0.0, np.where(values == 1, 1.0, -1.0))
+    by_evidence = replace(matrix, values=np.zeros_like(values), evidence=Likelihoods(odds))
+    assert conflicts_in(consensus, likely, Relations(100, above), by_evidence) == found
 
 
 def test_the_consensus_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.input.about import About
-from syclade.host.data.input.checks import Marks
 from syclade.host.data.input.evidence import Evidence
+from syclade.host.data.input.matrix import Marks
 from syclade.host.data.input.names import check_names, distinct_names
 from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError

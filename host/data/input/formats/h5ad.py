@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from syclade.host.data.input.checks import Marks
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, refuse_rows, with_two
 from syclade.host.data.input.formats.hdf import (
@@ -31,6 +30,7 @@ from syclade.host.data.input.formats.hdf import (
 )
 from syclade.host.data.input.formats.likelihoods import calls_of, check_coding, odds_of_numbers
 from syclade.host.data.input.formats.reads import Called, called, refuse_reads, require_depth
+from syclade.host.data.input.matrix import Marks
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options import flag_of
