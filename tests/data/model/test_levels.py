@@ -78,7 +78,7 @@ def test_extremes() -> None:
     nothing = levels_of(np.zeros((2, 3)), FLOOR)
     assert nothing.exact
     assert nothing.codes(np.zeros((2, 3))).tolist() == [[0] * 3] * 2
-    matrix = weighed(matrix_from_array([[0, 1, 3]] * 2), np.zeros((2, 3)), FLOOR)
+    matrix = replace(matrix_from_array([[0, 1, 3]] * 2), evidence=Likelihoods(np.zeros((2, 3))))
     assert log_likelihood(matrix, nothing, [2, 2, 2]) == 0.0
     assert make_problem(matrix, nothing).classes == 1
 
@@ -106,9 +106,25 @@ def test_log_likelihoods_are_of_the_log_odds(seed: int) -> None:
     assert even < log_likelihood_at_fitted_shares(matrix, levels, parents) < found
     assert doublet_log_likelihood(matrix, levels, parents, 0.0) == pytest.approx(even, abs=1e-9)
     cells = attach_cells(matrix, levels, make_problem(matrix, levels), parents)
-    own = scores[cells.node, np.arange(30)]
-    np.testing.assert_allclose(cells.log_likelihood, own, atol=1e-9)
-    assert (scores.max(axis=0) - own < 12 * 2 * levels.largest_error).all()
+    np.testing.assert_allclose(cells.log_likelihood, scores.max(axis=0), atol=1e-9)
+    np.testing.assert_allclose(scores[cells.node, np.arange(30)], scores.max(axis=0), atol=1e-9)
+    np.testing.assert_array_equal(cells.ties, (np.abs(scores - scores.max(axis=0)) < 1e-9).sum(axis=0))
+
+
+def test_nodes_of_cells_are_the_best_by_log_odds_and_not_by_levels() -> None:
+    """With four levels, too; and nodes are tied that differ by unknown entries alone."""
+    matrix, _ = random_evidence(12, 30, 1)
+    odds = log_odds_of(matrix).copy()
+    odds[3, :20] = 0.0
+    known = weighed(matrix, odds, FLOOR)
+    levels, parents = levels_of(odds, FLOOR, 4), random_parents(12, np.random.default_rng(1))
+    assert not levels.exact
+    cells = attach_cells(known, levels, make_problem(known, levels), parents)
+    of = states_of(known, parents)
+    np.testing.assert_array_equal(cells.ties, (np.abs(of - of.max(axis=0)) < 1e-9).sum(axis=0))
+    np.testing.assert_allclose(cells.log_likelihood, of.max(axis=0), atol=1e-9)
+    assert (cells.node[:20] != 3).all(), "its parent comes first"
+    assert (cells.ties[:20] > 1).any()
 
 
 def test_mutations_on_a_cell_tree() -> None:
