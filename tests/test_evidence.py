@@ -280,6 +280,24 @@ def test_reads_that_say_nothing_are_refused(tmp_path: Path) -> None:
         assert "the evidence says nothing of the tree: both states of each entry" in run.messages
 
 
+def test_dropouts_of_mutations_are_written() -> None:
+    """The file has the dropout of each mutation, of which the summary has the lowest, mean and highest."""
+    matrix = with_reads(allelic_dropout_range=(0.01, 0.5), depth=20.0).made.matrix
+    found = syclade.infer(matrix, seed=1, support="none", dropout="per-mutation")
+    (finding,) = (one for one in found.findings if isinstance(one, EvidenceFinding))
+    assert finding.reads is not None
+    assert finding.reads.dropouts is not None
+    lines = str(finding.files()["dropout.tsv"]).splitlines()
+    assert lines[0] == "mutation\tallelic_dropout"
+    rows = [line.split("\t") for line in lines[1:]]
+    assert [name for name, _ in rows] == list(found.mutations)
+    np.testing.assert_allclose([float(rate) for _, rate in rows], finding.reads.dropouts)
+    assert "see dropout.tsv" in finding.lines[0]
+    shared = syclade.infer(matrix, seed=1, support="none", dropout="shared")
+    (finding,) = (one for one in shared.findings if isinstance(one, EvidenceFinding))
+    assert set(finding.files()) == {"evidence.tsv"}
+
+
 def test_an_estimate_is_reported_once(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

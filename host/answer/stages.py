@@ -81,7 +81,7 @@ def findings_of(draft: Draft) -> tuple[Finding, ...]:
 
 def promised(question: Question) -> list[str]:
     """Return the names of the files that the findings of a run may write."""
-    return [name for kind in FINDINGS for name in kind.promises(question)]
+    return list(dict.fromkeys(name for kind in FINDINGS for name in kind.promises(question)))
 
 
 def add_findings(request: Request, draft: Draft, context: RunContext) -> None:

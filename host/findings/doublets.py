@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.model.doublet_fit import best_share
 from syclade.host.data.model.doublets import Mixture, apart_share
+from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.finding import (
     CELLS,
     Column,
@@ -57,6 +58,8 @@ class DoubletsFinding(Finding):
         labels: labels of the nodes.
         origin: where the rate is from, such as given.
         better: the rate that explains the cells better, if they contradict the given one; None if not.
+        on_clones: float64, shape (placed cells,): probabilities on the clones of a consensus that leaves out
+            mutations (`cells.tsv`); None where it has all of them.
     """
 
     name = "doublets"
@@ -65,6 +68,7 @@ class DoubletsFinding(Finding):
     labels: list[str]
     origin: str
     better: float | None = None
+    on_clones: NDArray[np.float64] | None = None
 
     def summary(self) -> JsonObject:
         """Return rate, expected number and calls."""
@@ -80,7 +84,18 @@ class DoubletsFinding(Finding):
     def lines(self) -> list[str]:
         """Expected and likely doublets."""
         likely = counted(len(self.likely), "cell", "cells")
-        return [f"{self.calls.expected:.1f} doublets expected, {likely} more likely one than not"]
+        words = f"{self.calls.expected:.1f} doublets expected, {likely} more likely one than not"
+        return [words if self.on_clones is None else f"{words}, by all mutations; {self._words_on_clones}"]
+
+    @property
+    def _words_on_clones(self) -> str:
+        """Numbers of doublets on the clones of the consensus as text."""
+        assert self.on_clones is not None
+        likely = counted(int((self.on_clones > LIKELY).sum()), "cell", "cells")
+        return (
+            f"{self.on_clones.sum():.1f} expected and {likely} by those of the consensus, which leaves some "
+            "out (cells.tsv)"
+        )
 
     @property
     def warnings(self) -> list[str]:
@@ -111,12 +126,14 @@ class DoubletsFinding(Finding):
             )
             for cell in self.likely.tolist()
         ]
-        words = (
+        words: tuple[str, ...] = (
             f"Rate of doublets: {calls.rate:.4g} ({self.origin}). {self._expected} {len(rows)} "
             f"{'is' if len(rows) == 1 else 'are'} more likely one than not.",
             "A doublet of two cells of one lineage cannot be seen: its mutations are those of the cell with "
             f"more of them. Doublets of two branches are {calls.relevant_rate:.2%} of the cells.",
         )
+        if self.on_clones is not None:
+            words = (*words, sentence(f"these are by all mutations; {self._words_on_clones}"))
         table = cut(("cell", "P(doublet)", "first node", "second node"), rows)
         return Section("Doublets", words, table, tuple(map(sentence, self.warnings)))
 
@@ -192,7 +209,12 @@ def _make(draft: Draft) -> DoubletsFinding | None:
         origin = "estimated from the matrix, by the best tree"
     calls, node = best.assignment.doublets, best.assignment.node
     better = better_rate(calls, best.parents, node) if origin == "given" else None
-    return DoubletsFinding(calls, best.cells, best.labels, origin, better)
+    on_clones, found = None, draft.get(ConsensusFinding)
+    if found is not None and (of_clones := found.consensus.cells.doublets) is not None:
+        unplaced = found.consensus.unplaced
+        if len(unplaced.mutations) > len(unplaced.silent.mutations):  # others say nothing of doublets
+            on_clones = of_clones.probability
+    return DoubletsFinding(calls, best.cells, best.labels, origin, better, on_clones)
 
 
 DOUBLETS = FindingKind(DoubletsFinding.name, _make, no_files)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.evidence import Likelihoods, Reads
 from syclade.host.data.input.matrix import DerivedMatrix, Matrix
+from syclade.host.data.model.dropout import FILE as DROPOUT_FILE
 from syclade.host.data.model.levels import Levels, floored, levels_of, log_odds_of, misfit_bounds
 from syclade.host.data.model.reads import PARAMETERS, START, ReadLikelihood, fit_reads
 from syclade.host.data.model.recurrence import WithCopy
@@ -241,6 +242,9 @@ COLUMNS = ("item", "name", "entries", "against", "chance")
 """Columns of the file: cell or mutation, its name, its entries that say something, those of them that say the
 opposite of the tree, and the bound on the probability of evidence so much against the tree, or more."""
 
+DROPOUT_COLUMNS = ("mutation", "allelic_dropout")
+"""Columns of dropout.tsv where reads have an allelic dropout for each mutation."""
+
 CHANCE = 0.01
 """Probability that any cell, or any mutation, is listed although all evidence follows the model."""
 
@@ -306,9 +310,14 @@ class EvidenceFinding(Finding):
     mutations: Against
 
     def files(self) -> dict[str, Content]:
-        """Return the table of all cells and mutations."""
+        """Return the table of all cells and mutations, and dropout.tsv if allelic dropouts differ."""
         both = (self.cells, self.mutations)
-        return {FILE: tsv_text(COLUMNS, (row for one in both for row in one.rows(range(len(one.names)))))}
+        rows = (row for one in both for row in one.rows(range(len(one.names))))
+        files: dict[str, Content] = {FILE: tsv_text(COLUMNS, rows)}
+        if self.reads is not None and (own := self.reads.dropouts) is not None:
+            dropouts = zip(self.mutations.names, (f"{one:.6g}" for one in own.tolist()), strict=False)
+            files[DROPOUT_FILE] = tsv_text(DROPOUT_COLUMNS, dropouts)  # a copy has that of its mutation
+        return files
 
     def summary(self) -> JsonObject:
         """Return levels, parameters, and names of cells and mutations that contradict the tree."""
@@ -330,7 +339,7 @@ class EvidenceFinding(Finding):
         shown = [flag_of(name, value) for name, value in reads.to_dict().items() if isinstance(value, float)]
         if (own := reads.dropouts) is not None:
             ends = f"from {own.min():.3g} to {own.max():.3g}"
-            shown.append(f"{flag_of('allelic_dropout')} of each mutation {ends}")
+            shown.append(f"{flag_of('allelic_dropout')} of each mutation {ends}, see {DROPOUT_FILE}")
         estimated = ", ".join(map(flag_of, self.estimated))
         return f"model of reads: {', '.join(shown)} ({f'estimated: {estimated}' if estimated else 'given'})"
 
@@ -392,7 +401,9 @@ def _make(draft: Draft) -> EvidenceFinding | None:
 
 
 def _promises(question: Question) -> tuple[str, ...]:
-    return (FILE,) if is_given(question.options, "evidence") else ()
+    if not is_given(question.options, "evidence"):
+        return ()
+    return (FILE,) if question.options.dropout == SHARED_DROPOUT else (FILE, DROPOUT_FILE)
 
 
 EVIDENCE = FindingKind(EvidenceFinding.name, _make, _promises)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,30 @@ def test_the_section_says_where_the_rate_is_from_and_how_sure_the_number_is() ->
     result = syclade.infer(matrix, doublets="learn", support="none", device="native")
     found = next(one for one in result.findings if isinstance(one, DoubletsFinding))
     assert "(estimated from the matrix, by the best tree)" in found.section().words[0]
+
+
+def test_numbers_on_the_clones_of_a_consensus_without_some_mutations_are_named() -> None:
+    """Both tables have a column `doublet`: the line says which mutations each is by, if they differ."""
+    plain = finding(0.05)
+    assert plain.lines == ["16.0 doublets expected, 0 cells more likely one than not"]
+    both = replace(plain, on_clones=np.array([0.9] * 2 + [0.1] * 20))
+    assert both.lines == [
+        "16.0 doublets expected, 0 cells more likely one than not, by all mutations; 3.8 expected and 2 "
+        "cells by those of the consensus, which leaves some out (cells.tsv)"
+    ]
+    assert "3.8 expected and 2 cells by those of the consensus" in both.section().words[-1]
+
+
+@pytest.mark.parametrize("least", [0.0, 0.95])
+def test_results_say_so_where_a_mutation_wanders(least: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A consensus sets mutations aside whose best place has too small a probability."""
+    monkeypatch.setattr("syclade.host.findings.consensus.find_consensus.PLACE", least)
+    matrix = simulate(60, 6, 0.01, 0.15, 0.05, seed=1, doublets=0.1).matrix
+    result = syclade.infer(matrix, doublets=0.1, fp_rate=0.01, fn_rate=0.15, device="native", seed=1)
+    found = next(one for one in result.findings if isinstance(one, DoubletsFinding))
+    assert result.consensus is not None
+    assert bool(result.consensus.unplaced.uncertain) == (least > 0)
+    assert any("by those of the consensus" in line for line in found.lines) == (least > 0)
 
 
 @pytest.mark.parametrize(
