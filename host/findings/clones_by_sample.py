@@ -20,6 +20,7 @@ from syclade.host.findings.joint_shares import (
     joint_shares,
     joint_warnings,
     number_text,
+    share_text,
     unmeasured_cells,
 )
 from syclade.host.findings.specimen_changes import CHANGES, SURE, Change, changes_between
@@ -233,7 +234,10 @@ class ClonesBySample:
         for one in shown:
             strongest = one.sure[np.argsort(-np.abs(one.own.mean[one.sure]), kind="stable")].tolist()
             first, second = self._mean_share(one.first), self._mean_share(one.second)
-            names = [f"clone {clone} {first[clone]:.1%} to {second[clone]:.1%}" for clone in strongest]
+            names = [
+                f"clone {clone} {share_text(first[clone])} to {share_text(second[clone])}"
+                for clone in strongest
+            ]
             found = f": {listed(names, 3)}" if names else ""
             both = "" if one.identifiable.all() else " that both tell"
             changing = part_of(
@@ -283,7 +287,7 @@ def _group_words(one: Change, first: NDArray[np.float64], second: NDArray[np.flo
     some = [one.groups[at] for at in order if one.together.sure[at]]
     sums = [(first[list(group)].sum(), second[list(group)].sum()) for group in some]
     names = [
-        f"clones {group_name(group)} {before:.1%} to {after:.1%}"
+        f"clones {group_name(group)} {share_text(before)} to {share_text(after)}"
         for group, (before, after) in zip(some, sums, strict=True)
     ]
     kinds = (

@@ -28,6 +28,7 @@ __all__ = [
     "joint_shares",
     "joint_warnings",
     "number_text",
+    "share_text",
     "unmeasured_cells",
 ]
 
@@ -75,6 +76,11 @@ def number_text(value: float) -> str:
     return f"{value:.4g}" if abs(value) >= 0.5 * 10**-DIGITS else "0"
 
 
+def share_text(value: float) -> str:
+    """Return a share in percent, rounded as in tables first: figures, which read these, print the same."""
+    return f"{float(number_text(value)):.1%}"
+
+
 class JointShare(NamedTuple):
     """Share of clones together that a specimen does not tell from each other.
 
@@ -101,7 +107,7 @@ class JointShare(NamedTuple):
     @property
     def mark(self) -> str:
         """Text behind the share of one of the clones, which is not known."""
-        return f" (not identifiable: clones {self.name} together {self.share:.1%})"
+        return f" (not identifiable: clones {self.name} together {share_text(self.share)})"
 
     def to_dict(self) -> JsonObject:
         """Return plain values for summary.json, with six digits after the point."""
@@ -125,7 +131,7 @@ def joint_warnings(specimens: str, groups: Sequence[JointShare]) -> list[str]:
     """
     names = (
         f"{one.name if len(one.clones) <= _MOST_NAMED else group_name(one.clones[:_MOST_NAMED]) + '+…'} "
-        f"(together {one.share:.1%}, 90 %: {one.low:.1%} to {one.high:.1%})"
+        f"(together {share_text(one.share)}, 90 %: {share_text(one.low)} to {share_text(one.high)})"
         for one in groups
     )
     return [

@@ -22,7 +22,13 @@ from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.clones_by_sample import Change
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
 from syclade.host.findings.consensus.finding import PublishedTree
-from syclade.host.findings.joint_shares import joint_shares
+from syclade.host.findings.joint_shares import (
+    JointShare,
+    joint_entries,
+    joint_shares,
+    joint_warnings,
+    share_text,
+)
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
 from tests.support.dirichlet import log_by_concentrations
 
@@ -163,7 +169,7 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert together.clones == (1, 2, 3)
     assert together.share == pytest.approx(found.share[1, 1:].sum())
     assert together.low > 0.9, "that S2 has the clones together is sure"
-    assert f"clones 1+2+3 (together {together.share:.1%}, 90 %: " in found.warnings[0]
+    assert f"clones 1+2+3 (together {share_text(together.share)}, 90 %: " in found.warnings[0]
     table = list(csv.DictReader(found.to_table().splitlines(), delimiter="\t"))[4:]
     assert [row["identifiable"] for row in table] == ["yes", "no", "no", "no"]
     assert [row["joint"] for row in table] == ["", "1+2+3", "1+2+3", "1+2+3"]
@@ -199,6 +205,16 @@ def test_unions_need_all_of_their_mutations() -> None:
     assert found.clones == (1, 2)
     assert found.share == pytest.approx(0.85)
     assert joint_shares(tree, np.zeros(3, np.bool_), draws, {2}) == ()
+
+
+def test_shares_have_one_rounding() -> None:
+    """Those of tables, which figures print, and those of a result are the same, rounded twice."""
+    own = JointShare((0, 1), 0.878515, 0.12345, 0.99951)
+    name, share, low, high = joint_entries([own], 1)
+    of_table = JointShare.of_table(name, float(share), float(low), float(high))
+    assert of_table != own
+    assert joint_warnings("P1 does", [own]) == joint_warnings("P1 does", [of_table])
+    assert own.mark == of_table.mark
 
 
 def test_genotypes_of_unmeasured_mutations(half_measured: syclade.Result) -> None:

@@ -16,6 +16,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.clone_tree import CloneTree
 from syclade.host.findings.consensus.evidence import CLAIMED, Conflict, Contradiction
 from syclade.host.findings.consensus.relations import Relations
+from syclade.host.findings.joint_shares import share_text
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import JsonObject, counted, listed
 
@@ -270,7 +271,7 @@ def _kept_back(found: CloneConsensus) -> list[str]:
     if not claims:
         return []
     unions = [
-        f"the cells of clone {clone} ({found.prevalence[clone]:.1%} of all) need not have all of its "
+        f"the cells of clone {clone} ({share_text(found.prevalence[clone])} of all) need not have all of its "
         "mutations, since a claim on them is kept back; part of the cells with a value that have "
         f"each: {listed(found.seen_words(found.tree.members[clone]))}"
         for clone, mutations in enumerate(found.open_mutations)

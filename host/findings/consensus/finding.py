@@ -30,7 +30,7 @@ from syclade.host.findings.finding import (
     made_by_stage,
     sentence,
 )
-from syclade.host.findings.joint_shares import joint_warnings
+from syclade.host.findings.joint_shares import joint_warnings, share_text
 from syclade.host.ground.values import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -164,13 +164,14 @@ class ConsensusFinding(Finding):
         found = self.consensus
         normal = ", ".join(found.mutations[one] for one in found.tree.members[0]) or "none: the root"
         joint = {clone: one.mark for one in found.cells.joint for clone in one.clones}
-        rows = [("0", normal, "", f"{found.prevalence[0]:.1%}{joint.get(0, '')}")]
+        rows = [("0", normal, "", f"{share_text(found.prevalence[0])}{joint.get(0, '')}")]
         rows += [
             (
                 str(clone),
                 _mutations_of(found, clone),
                 f"{found.support[clone]:.2f}",
-                f"{found.prevalence[clone]:.1%}{' (of a union)' if found.open_mutations[clone] else ''}"
+                f"{share_text(found.prevalence[clone])}"
+                f"{' (of a union)' if found.open_mutations[clone] else ''}"
                 f"{joint.get(clone, '')}",
             )
             for clone in range(1, found.tree.clones)
