@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.answer.figures.scene import MUTED, Box, Disc, Item, Line, Scene, Text, width_of
 from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.answer.figures.style import DrawnTree, Style
-from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, lay_out, notes_of
+from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, Rows, add_note, lay_out, notes_of
 from syclade.host.findings.joint_shares import JointShare, joined_groups, joint_warnings
 from syclade.host.ground.errors import OptionError, TableError
 from syclade.host.ground.options import flag_of
@@ -194,35 +194,33 @@ def clones_scene(
         of: what the shares are parts of.
         notes: sentences below the figure.
     """
-    items: list[Item] = []
-    top = MARGIN
     least = max(90.0, *(width_of(one.title) for one in panels))
     tree_room = max(0.4 * style.room, style.room - len(panels) * 260.0)
-    rows = lay_out(tree, style, tree_room, top + ROW)
-    left = rows.width + 20.0
-    width = min(max(least, (style.room - left - MARGIN) / len(panels) - GAP), 300.0)
+    rows = lay_out(tree, style, tree_room, MARGIN + ROW)
+    room = style.room - rows.width - 20.0 - MARGIN
+    most = max(1, int(room / (least + GAP)))
+    side_by_side = math.ceil(len(panels) / math.ceil(len(panels) / most))
+    width = min(max(least, room / side_by_side - GAP), 300.0)
     known = [one for panel in panels for one in (*panel.shares, *panel.groups) if one]
-    ends = [one.high or one.share for one in known]
-    top_share = max(ends, default=0.0) or 1.0
-    step = next(one for one in (0.05, 0.1, 0.2, 0.25, 0.5) if top_share / one <= 4 or one == 0.5)
-    end = step * math.ceil(top_share / step - 1e-9)
-    for title, shares, groups in panels:
-        items.append(Text(left + width / 2, top + ROW / 2, title, anchor="middle", bold=len(panels) > 1))
-        for tick in range(round(end / step) + 1):
-            x = left + width * tick * step / end
-            items.append(Line(((x, top + ROW), (x, rows.bottom)), "#dddddd", 0.8))
-            items.append(Text(x, rows.bottom + 10, f"{tick * step:.0%}", SMALL, "middle", colour=MUTED))
-        for clone, share, y in zip(tree.clones, shares, rows.middles, strict=True):
-            if share is not None:
-                items += _dot(share, style.colour(clone.number), left, width / end, y)
-        for group in groups:
-            ys = [
-                y for clone, y in zip(tree.clones, rows.middles, strict=True) if clone.number in group.clones
-            ]
-            items += _bracket(group, left, width / end, (min(ys), max(ys)), left + width)
-        left += width + GAP
-    total = max(left - GAP + 24.0, 320.0)
-    words = [f"Dots: share of {of} that is of the clone itself. Bars: 90 % intervals.", *notes_of(tree)[1:]]
+    step, end = _axis(max([one.high or one.share for one in known], default=0.0) or 1.0, width)
+    items: list[Item] = []
+    for first in range(0, len(panels), side_by_side):
+        if first:
+            rows = lay_out(tree, style, tree_room, rows.bottom + 34 + ROW)
+        left = rows.width + 20.0
+        items += rows.items
+        for panel in panels[first : first + side_by_side]:
+            items.append(
+                Text(
+                    left + width / 2, rows.middles[0] - rows.heights[0] / 2 - ROW / 2, panel.title,
+                    anchor="middle", bold=len(panels) > 1,
+                )
+            )  # fmt: skip
+            items += _panel(tree, style, panel, rows, left, width, step, end)
+            left += width + GAP
+    total = max(rows.width + 20.0 + side_by_side * (width + GAP) - GAP + 24.0, 320.0)
+    words = [f"Dots: share of {of} that is of the clone itself. Bars: 90 % intervals."]
+    words += notes_of(tree, style)[1:]
     if all(one.low is None for one in known):
         words[0] = f"Dots: share of {of} that is of the clone itself."
     if any(one.groups for one in panels):
@@ -231,7 +229,50 @@ def clones_scene(
         )
     bottom = add_note(items, [*words, *notes], rows.bottom + 34, total - 2 * MARGIN)
     title = "Shares of the clones, a row for each"
-    return Scene("clones", title, total, bottom + MARGIN / 2, [*rows.items, *items])
+    return Scene("clones", title, total, bottom + MARGIN / 2, items)
+
+
+def _axis(most: float, width: float) -> tuple[float, float]:
+    """Return the distance of ticks, and the end, of an axis of shares of a width in px: labels have room."""
+    for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0):
+        end = step * math.ceil(most / step - 1e-9)
+        if (most / step <= 4 or step == 0.5) and width * step / end >= width_of("50%", SMALL) + 6:
+            return step, end
+    return 1.0, 1.0
+
+
+def _panel(
+    tree: DrawnTree,
+    style: Style,
+    panel: Panel,
+    rows: Rows,
+    left: float,
+    width: float,
+    step: float,
+    end: float,
+) -> list[Item]:
+    """Return the shares of the clones at the rows of the tree, on an axis.
+
+    Args:
+        tree, style: as for `clones_scene`.
+        panel: the shares.
+        rows: the rows of the tree.
+        left, width: place of the panel, px.
+        step, end: distance of ticks, and end, of the axis.
+    """
+    items: list[Item] = []
+    top = rows.middles[0] - rows.heights[0] / 2
+    for tick in range(round(end / step) + 1):
+        x = left + width * tick * step / end
+        items.append(Line(((x, top), (x, rows.bottom)), "#dddddd", 0.8))
+        items.append(Text(x, rows.bottom + 10, f"{tick * step:.0%}", SMALL, "middle", colour=MUTED))
+    for clone, share, y in zip(tree.clones, panel.shares, rows.middles, strict=True):
+        if share is not None:
+            items += _dot(share, style.colour(clone.number), left, width / end, y)
+    for group in panel.groups:
+        ys = [y for clone, y in zip(tree.clones, rows.middles, strict=True) if clone.number in group.clones]
+        items += _bracket(group, left, width / end, (min(ys), max(ys)), left + width)
+    return items
 
 
 def _dot(share: Interval, colour: str, left: float, scale: float, y: float) -> list[Item]:

@@ -209,18 +209,31 @@ def _found(items: list[Item], files: ResultFiles, top: float, width: float) -> f
     for name, values in below.items():
         items.append(Text(MARGIN, top + 10, f"{name} ({len(values)})"))
         items.append(Line(((left, top + 10), (right, top + 10)), "#dddddd", 0.8))
+        several: list[tuple[float, int]] = []
         for value, count in zip(*np.unique(np.round(values, 6), return_counts=True), strict=True):
             x = left + (right - left) * float(value) / end
             radius = min(9.0, 3.0 + math.sqrt(float(count)))
             fill = OKABE_ITO[0] if value < 5e-4 else OKABE_ITO[5]
             items.append(Disc(x, top + 10, radius, fill))
             if count > 1:
-                items.append(Text(x, top - 3, f"{count}×", 9.0, "middle", colour=MUTED))
+                several.append((x, int(count)))
+        items += [Text(x, top - 3, f"{count}×", 9.0, "middle", colour=MUTED) for x, count in _apart(several)]
         top += 28
     for part in (0.0, 0.5, 1.0):
         x = left + (right - left) * part
         items.append(Text(x, top + 4, f"{part * end:.3g}", SMALL, "middle", colour=MUTED))
     return top + ROW + 4
+
+
+def _apart(labels: list[tuple[float, int]]) -> list[tuple[float, int]]:
+    """Return places and counts, from left to right, with those joined whose labels would overlap."""
+    found: list[tuple[float, int]] = []
+    for x, count in labels:
+        if found and x - found[-1][0] < width_of(f"{max(count, found[-1][1])}×", 9.0) + 3.0:
+            before, more = found.pop()
+            x, count = (before * more + x * count) / (more + count), more + count
+        found.append((x, count))
+    return found
 
 
 def _traces(items: list[Item], files: ResultFiles, style: Style, top: float, width: float) -> float:

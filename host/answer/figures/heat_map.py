@@ -168,7 +168,7 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
     items += _strip(tree, style, left, width, top, bottom)
     total = max(left + width + MARGIN, 320.0)
     y = _legend(items, matrix, bottom + 18, total)
-    notes = [*notes_of(tree)[:1], *joint_notes(tree)]
+    notes = [*notes_of(tree, style)[:1], *joint_notes(tree)]
     if tree.recurrent is not None:
         own, copy = tree.recurrent
         notes.append(f"{copy} is the second node of {own}: its row has the values of {own} again.")

@@ -125,7 +125,7 @@ def draw_figure(
     with files.as_a_whole():
         style = style.checked(files.mutations)
         shown = files.likely if tree == "likely" else files.published
-    many = sum(len(clone.mutations) for clone in shown.clones)
+    many = sum(len(clone.mutations) for clone in shown.clones) + len(shown.unplaced)
     if names == "auto":
         dense = kind in ("matrix", "posterior") or many > 100
         most = NAMES_OF_CLONE if dense else None

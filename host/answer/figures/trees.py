@@ -211,8 +211,8 @@ def add_note(items: list[Item], texts: Sequence[str], y: float, room: float) -> 
     return y
 
 
-def notes_of(tree: DrawnTree) -> list[str]:
-    """Return what the figures of a tree need to be read."""
+def notes_of(tree: DrawnTree, style: Style) -> list[str]:
+    """Return what the figures of a tree need to be read; as many names as a clone has."""
     words = [f"{tree.name}: {counted(len(tree.clones) - 1, 'clone', 'clones')}."]
     if tree.published:
         words[0] += " Mutations of a clone are in no known order."
@@ -222,8 +222,20 @@ def notes_of(tree: DrawnTree) -> list[str]:
             "below 50 %, its edge is dashed."
         )
     if tree.unplaced:
-        words.append(f"Not placed by the data: {', '.join(tree.unplaced)}.")
+        words.append(f"Not placed by the data: {_some_of(tree.unplaced, style)}.")
     return words
+
+
+def _some_of(names: Sequence[str], style: Style) -> str:
+    """Return names as text: as many as a clone has, highlighted ones first, and the number of others."""
+    if style.names is None or style.names >= len(names):
+        return ", ".join(names)
+    shown = [name for name in names if name in style.highlight]
+    shown += [name for name in names if name not in style.highlight][: style.names]
+    more = len(names) - len(shown)
+    if not shown:
+        return counted(more, "mutation", "mutations")
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 JOINT_MARK = " †"
@@ -279,7 +291,7 @@ def tree_scene(tree: DrawnTree, style: Style, name: str = "tree") -> Scene:
         ]
     width = max(right + MARGIN, 320.0)
     items.append(Line(((MARGIN, top + ROW), (width - MARGIN, top + ROW)), "#bbbbbb", 0.8))
-    notes = [*notes_of(tree), *joint_notes(tree)]
+    notes = [*notes_of(tree, style), *joint_notes(tree)]
     if left_out:
         notes.append(f"Left out, as the figure is too narrow: {', '.join(left_out)}.")
     bottom = add_note(items, notes, rows.bottom + 16, width - 2 * MARGIN)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 import zlib
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.answer.figures.canvas import fitted, room_of
-from syclade.host.answer.figures.clone_shares import Panel, clones_scene
+from syclade.host.answer.figures.clone_shares import Interval, Panel, clones_scene
 from syclade.host.answer.figures.heat_map import (
     COLOURS,
     MOST_COLUMNS,
@@ -39,7 +41,7 @@ from syclade.host.answer.figures.scene import (
     width_of,
     wrapped,
 )
-from syclade.host.answer.figures.source import files_in, files_in_memory
+from syclade.host.answer.figures.source import ResultFiles, files_in, files_in_memory
 from syclade.host.answer.figures.style import CLONE_COLOURS, DrawnClone, DrawnTree, Style, ink_on
 from syclade.host.answer.figures.trees import lay_out, tree_scene, with_title
 from syclade.host.commands import plot as plot_command
@@ -310,6 +312,55 @@ def test_no_text_is_outside_the_figure_or_on_another(
                 if other[2] >= one[3]:
                     break
                 assert one[1] <= other[0] or other[1] <= one[0], (scene.name, one, other)
+
+
+@pytest.mark.parametrize(("specimens", "room"), [(30, 1000.0), (30, 720.0), (7, 350.0), (3, 1000.0)])
+@pytest.mark.parametrize("most", [0.02, 0.3, 0.65, 1.0])
+def test_panels_of_many_specimens_are_in_rows(specimens: int, room: float, most: float) -> None:
+    """Each row has the tree beside its panels, no figure is wider than it may be, and no ticks overlap."""
+    tree = drawn(5, 5, 30)
+    panels = [Panel(f"P{at}", [Interval(most, None, None)] * 6) for at in range(specimens)]
+    scene = clones_scene(tree, Style(room=room), panels, "cells")
+    assert scene.width <= room + 40.0
+    titles = [text for text in all_texts(scene) if text.bold and text.text.startswith("P")]
+    assert [text.text for text in titles] == [panel.title for panel in panels]
+    rows = {text.y for text in titles}
+    assert len(rows) == 1 or specimens > 3
+    assert sum(text.text == "root" for text in all_texts(scene)) == len(rows)
+    ticks = sorted(
+        (text.y, text.x, width_of(text.text, text.size)) for text in all_texts(scene) if "%" in text.text
+    )
+    assert len(ticks) >= 2 * specimens
+    for (y, x, width), (other_y, other_x, other_width) in pairwise(ticks):
+        assert y != other_y or x + width / 2 < other_x - other_width / 2
+    dots = [item for item in scene.items if isinstance(item, Disc)]
+    assert len(dots) == 6 * specimens
+    assert max(dot.x for dot in dots) < scene.width
+
+
+def test_labels_of_near_chains_are_joined(folder: Path) -> None:
+    """Nine chains end at two log-likelihoods that are as near as the line is wide; one far below."""
+    scores = [-1.0] * 5 + [-1.0001] * 4 + [-1.01] * 2 + [-1.02]
+    texts = {"summary.json": json.dumps({"chain_log_likelihoods": scores, "mutations": [], "cells": []})}
+    scene = draw_figure(ResultFiles("x", texts.get, best=drawn(2, 2, 3)), "convergence", Style())
+    assert [text.text for text in all_texts(scene) if text.text.endswith("×")] == ["9×", "2×"]
+
+
+def test_unplaced_mutations_have_as_many_names_as_a_clone() -> None:
+    names = tuple(f"GENE{at}" for at in range(120))
+    tree = replace(drawn(2, 3, 3), unplaced=names)
+    for style, shown in (
+        (Style(names=2), "GENE0, GENE1 and 118 more."),
+        (Style(names=1, highlight=("GENE7",)), "GENE7, GENE0 and 118 more."),
+        (Style(names=0), "120 mutations."),
+        (Style(names=120), f"{', '.join(names)}."),
+        (Style(), f"{', '.join(names)}."),
+    ):
+        scene = tree_scene(tree, style)
+        assert f"Not placed by the data: {shown}" in " ".join(text.text for text in all_texts(scene))
+    files = ResultFiles("x", {"summary.json": "{}"}.get, best=tree)
+    scene = draw_figure(files, "tree", Style())
+    assert "and 108 more." in " ".join(text.text for text in all_texts(scene)), "by default, twelve"
 
 
 def test_a_gene_is_highlighted_in_all_its_mutations() -> None:
