@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from syclade.host.device.device import cores_of_process
-from syclade.host.ground.limits import available_memory
+from syclade.host.ground.limits import available_memory, use_one_blas_thread
 from tests.support.compiled_tests import needs_compiler
 from tests.support.verification import ERRORS, leave_to_verify
 
@@ -45,6 +45,8 @@ SHORT_SUPPORT = (
     "test_inference.py",
 )  # fmt: skip
 """Folders whose tests need some support, but not a good one, which takes most of the time of an `infer`."""
+
+use_one_blas_thread()  # workers load numpy after it
 
 # A busy machine is no error.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
