@@ -24,7 +24,7 @@ from syclade.host.data.model.levels import Levels, absent_logs, levels_of, log_o
 from syclade.host.data.model.likelihood import log_likelihood, summed_log_likelihood
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.reads import PARAMETERS
+from syclade.host.data.model.reads import PARAMETERS, ReadLikelihood, fit_reads
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.model.simulate_reads import ReadModel as SimulatedModel
 from syclade.host.data.model.simulate_reads import SimulatedReads, simulate_reads
@@ -34,6 +34,7 @@ from syclade.host.findings import estimated_rates, evidence
 from syclade.host.findings.evidence import EvidenceFinding
 from syclade.host.findings.finding import CELLS, MUTATIONS, RESULT
 from syclade.host.ground.errors import CheckpointError, MatrixError, OptionError, RatesError
+from syclade.host.ground.signals import Stop
 from syclade.quality.posterior.check import judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import make_target
@@ -330,3 +331,55 @@ def test_cells_and_mutations_against_the_tree_are_listed() -> None:
     assert finding.cells.named == [found.cells[5]]
     assert finding.mutations.named == [found.mutations[3]]
     assert any("the evidence of 1 cell contradicts the tree" in one for one in found.warnings)
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_a_stop_ends_an_estimate_and_is_reported(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop ends the fit after a round, or comes with the first or second search."""
+    matrix, stop = with_reads().made.matrix, Stop()
+    fits: list[ReadLikelihood] = []
+
+    def fit(*given: Any, **options: Any) -> ReadLikelihood:
+        stop.wanted = len(fits) >= after
+        fits.append(fit_reads(*given, **options))
+        return fits[-1]
+
+    monkeypatch.setattr(evidence, "fit_reads", fit)
+    found = syclade.infer(matrix, seed=1, support="none", stop=stop)
+    assert len(fits) == after + 1
+    assert found.interrupted
+    (finding,) = (one for one in found.findings if isinstance(one, EvidenceFinding))
+    words = (
+        "the estimate of --seq-error, --allelic-dropout, --overdispersion, --error-overdispersion was stopped"
+    )
+    assert finding.warnings[0].startswith(words)
+    assert json.loads(json.dumps(finding.summary()))["evidence"]["estimate_stopped"] is True
+
+
+def test_parameters_of_many_mutations_are_estimated_by_those_with_most_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Searches see the best covered mutations alone; the estimate is near, and each has its own dropout."""
+    made = simulate(80, 30, 1e-9, 1e-9, 0.0, 4)
+    sim = simulate_reads(made, SimulatedModel(allelic_dropout_range=(0.01, 0.5)), 4)
+    total, alternate = sim.reads.total.copy(), sim.reads.alternate.copy()
+    total[::3, 10:] = alternate[::3, 10:] = 0
+    matrix = replace(sim.made.matrix, evidence=Reads(alternate, total))
+    monkeypatch.setattr(evidence, "_MOST_MUTATIONS", 20)
+    sizes: list[int] = []
+    search = estimated_rates.ShortRuns.search
+
+    def searched(runs: estimated_rates.ShortRuns, rates: Levels) -> Any:
+        sizes.append(runs.matrix.n_mutations)
+        assert set(runs.matrix.mutations) == set(np.delete(matrix.mutations, np.s_[::3]))
+        return search(runs, rates)
+
+    monkeypatch.setattr(estimated_rates.ShortRuns, "search", searched)
+    found = syclade.infer(matrix, seed=1, support="none", dropout="per-mutation")
+    assert set(sizes) == {20}
+    (finding,) = (one for one in found.findings if isinstance(one, EvidenceFinding))
+    assert finding.reads is not None
+    assert finding.reads.dropouts is not None
+    assert len(finding.reads.dropouts) == 30
+    assert 0.003 < finding.reads.seq_error < 0.03
+    assert not finding.stopped

@@ -37,6 +37,7 @@ from syclade.host.findings.finding import (
     cut,
     sentence,
 )
+from syclade.host.findings.unplaced import UNCERTAIN, Unplaced
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import Options, flag_of, is_given
@@ -75,6 +76,10 @@ _LEAST = 1e-4
 """Smallest log odds, in nats, that one entry at least must have; searches count in units of this size."""
 _SAME = 0.05
 """Relative change of all parameters below which they are final."""
+
+_MOST_MUTATIONS = 400
+"""Most mutations by which parameters are estimated. The time of a search grows with their square, and some
+thousands of entries with reads are enough for four numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +185,7 @@ def weighed_by_estimate(
 
     Searches find the best tree under the parameters so far; then those that were not given are fitted to
     that tree together with the shares of its nodes. Both are repeated until they change by less than 5 %.
+    Of more than `_MOST_MUTATIONS`, this is by those with reads in most cells.
 
     Args:
         matrix: the matrix.
@@ -199,25 +205,52 @@ def weighed_by_estimate(
     if names:
         refuse_bulk(matrix)
         announce_estimate(matrix, names)
-    start = replace(START, **given)
-    model = fit_reads(matrix.evidence, None, start, names, by_mutation=own)
-    now = _with_reads(matrix, model, options, names)
+    start, part = replace(START, **given), _covered_best(matrix) if names else matrix
+    reads = part.evidence
+    assert isinstance(reads, Reads)
+
+    def fit(tree: NDArray[np.int32] | None) -> ReadLikelihood:
+        return fit_reads(reads, tree, start, names, by_mutation=own, stopped=lambda: stop.wanted)
+
+    now = _with_reads(part, fit(None), options, names)
     for _ in range(_MOST_ROUNDS if names else 0):
+        if stop.wanted:
+            now = replace(now, stopped=True)
+            break
         runs = ShortRuns(now, device, options.seed, stop, report)
         found = runs.search(levels_of(log_odds_of(now), options.floor))
-        tree = found.outcome.best.best_parents
-        model = fit_reads(matrix.evidence, tree, start, names, by_mutation=own)
-        same = _is_same(now.reads, model)
-        stopped = found.interrupted or (stop.wanted and not same)
+        tree, before = found.outcome.best.best_parents, now.reads
+        model = None if found.interrupted else fit(tree)
+        same = model is not None and _is_same(before, model)
         now = replace(
-            _with_reads(matrix, model, options, names),
+            now if model is None else _with_reads(part, model, options, names),
             work=(*now.work, *found.work),
             tree=tree,
-            stopped=stopped,
+            stopped=stop.wanted and not same,
         )
-        if same or stopped:
+        if same or now.stopped:
             break
-    return now
+    return now if part is matrix else _of_all_mutations(matrix, now, options)
+
+
+def _covered_best(matrix: Matrix) -> Matrix:
+    """Return the matrix of the mutations with reads in most cells, in their order; all if there are few."""
+    assert isinstance(matrix.evidence, Reads)
+    covered = (matrix.evidence.total > 0).sum(axis=1)
+    others = np.argsort(-covered, kind="stable")[_MOST_MUTATIONS:]
+    return Unplaced(dict.fromkeys(sorted(others.tolist()), UNCERTAIN)).of_matrix(matrix)
+
+
+def _of_all_mutations(matrix: Matrix, part: Weighed, options: Options) -> Weighed:
+    """Return the whole matrix by the parameters of a part of its mutations; own dropouts are fitted anew."""
+    assert isinstance(matrix.evidence, Reads)
+    assert part.reads is not None
+    model = part.reads
+    if model.dropouts is not None:
+        shared = replace(model, dropouts=None)
+        model = fit_reads(matrix.evidence, None, shared, ("allelic_dropout",), by_mutation=True)
+    found = _with_reads(matrix, model, options, part.estimated)
+    return replace(found, work=part.work, stopped=part.stopped)
 
 
 def _with_reads(
@@ -300,6 +333,7 @@ class EvidenceFinding(Finding):
         reads: parameters of the model of reads; None for likelihoods.
         estimated: names of those that were estimated.
         cells, mutations: evidence against the tree.
+        stopped: whether a stop request has ended their estimate.
     """
 
     name = "evidence"
@@ -308,6 +342,7 @@ class EvidenceFinding(Finding):
     estimated: tuple[str, ...]
     cells: Against
     mutations: Against
+    stopped: bool = False
 
     def files(self) -> dict[str, Content]:
         """Return the table of all cells and mutations, and dropout.tsv if allelic dropouts differ."""
@@ -324,6 +359,7 @@ class EvidenceFinding(Finding):
         reads: JsonObject = {}
         if self.reads is not None:
             reads = {"reads": self.reads.to_dict(), "estimated": [*self.estimated]}
+            reads |= {"estimate_stopped": True} if self.stopped else {}
         against = {f"contradicting_{one.item}s": one.named for one in (self.cells, self.mutations)}
         kind = "likelihoods" if self.reads is None else "reads"
         found: JsonObject = {"kind": kind, **self.levels.to_dict(), **reads, **against}
@@ -345,8 +381,11 @@ class EvidenceFinding(Finding):
 
     @property
     def warnings(self) -> list[str]:
-        """Cells and mutations whose evidence contradicts the tree."""
+        """An estimate that was stopped; cells and mutations whose evidence contradicts the tree."""
         found = []
+        if self.stopped:
+            flags = ", ".join(map(flag_of, self.estimated))
+            found.append(f"the estimate of {flags} was stopped before its end: they are those until then")
         for one in (self.cells, self.mutations):
             if names := one.named:
                 count = counted(len(names), one.item, f"{one.item}s")
@@ -397,6 +436,7 @@ def _make(draft: Draft) -> EvidenceFinding | None:
         estimated=source.estimated if isinstance(source, Weighed) else (),
         cells=_against("cell", best.cells, log_odds, has),
         mutations=_against("mutation", best.mutations, log_odds, has),  # of a copy, nothing is known
+        stopped=isinstance(source, Weighed) and source.stopped,
     )
 
 

@@ -191,6 +191,7 @@ def fit_reads(
     names: tuple[str, ...],
     *,
     by_mutation: bool | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> ReadLikelihood:
     """Return the parameters under which reads are most likely, by expectation and maximisation.
 
@@ -204,10 +205,11 @@ def fit_reads(
         names: the parameters to fit; the others stay.
         by_mutation: whether each mutation has its own allelic dropout, under a common Beta; None to decide by
             the Bayes factor of dropouts that differ.
+        stopped: whether to end after the current round; the parameters are then those so far.
 
     Source: Dempster, Laird, Rubin, "Maximum likelihood from incomplete data via the EM algorithm", 1977.
     """
-    fit = _Fit(_Pairs.of(reads), parents, names)
+    fit = _Fit(_Pairs.of(reads), parents, names, stopped)
     model, shares = fit.climbed(replace(start, dropouts=None), None)
     if "allelic_dropout" not in names or by_mutation is False:
         return _rounded(model)
@@ -227,11 +229,12 @@ def _rounded(model: ReadLikelihood) -> ReadLikelihood:
 
 @dataclass(frozen=True)
 class _Fit:
-    """A fit: pairs of reads, the tree or None, and the names of the parameters to fit."""
+    """A fit: pairs of reads, the tree or None, the parameters to fit, and whether to stop after a round."""
 
     pairs: _Pairs
     parents: NDArray[np.int32] | None
     names: tuple[str, ...]
+    stopped: Callable[[], bool]
 
     @cached_property
     def _some(self) -> NDArray[np.int64]:
@@ -248,7 +251,7 @@ class _Fit:
             found = self._maximised(model, weights)
             changes = [abs(np.log(getattr(found, name) / getattr(model, name))) for name in self.names]
             model = found
-            if max(changes, default=0.0) < _SAME:
+            if max(changes, default=0.0) < _SAME or self.stopped():
                 break
         return model, shares
 
