@@ -220,15 +220,22 @@ def test_states_go_in_all_at_once(backend: Backend) -> None:
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize("case", [Case(8, 13), Case(64, 64)], ids=["8x13", "64x64"])
-def test_a_chain_moves_between_devices(case: Case) -> None:
+@pytest.mark.parametrize(
+    ("case", "own"),
+    [
+        pytest.param(Case(8, 13), False, id="8x13"),
+        pytest.param(Case(8, 13), True, id="8x13, own", marks=pytest.mark.verification),
+        pytest.param(Case(64, 64), False, id="64x64"),
+    ],
+)
+def test_a_chain_moves_between_devices(case: Case, own: bool) -> None:
     """Every backend available here continues the chain in turn, all of them in one process.
 
-    For the large case, this processor has no kernel of its size.
+    Where `own`, this processor's kernel for the size is among them.
     """
     plan, steps = case.plan(), 30
     here = [backend for backend in WITH_GENERAL if runs_here(backend)]
-    backends = [backend for backend in here if backend != OWN_SIZES or case.n < 64]
+    backends = [backend for backend in here if own or backend != OWN_SIZES]
     chain = Seen(case.start(2), ChainInfo(no_tallies(len(plan.kinds))))
     for turn, backend in enumerate(backends, 1):
         with backend.runner(plan, 1, case.seed) as runner:

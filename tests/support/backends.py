@@ -113,7 +113,10 @@ def runs_here(backend: Backend) -> bool:
 
 
 def _marked(backend: Backend) -> Any:
-    return pytest.param(backend, id=f"{backend.device}-{backend.encoding}", marks=marks_of(backend))
+    """Return a parameter; kernels that numba compiles for a size, in 20 s, are for `make verify`."""
+    own = [pytest.mark.verification] if backend == Backend("native", "preorder") else []
+    name = f"{backend.device}-{backend.encoding}"
+    return pytest.param(backend, id=name, marks=[*marks_of(backend), *own])
 
 
 with_general = pytest.mark.parametrize("backend", [_marked(backend) for backend in WITH_GENERAL])

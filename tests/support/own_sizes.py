@@ -2,7 +2,8 @@
 
 Numba takes 4 to 25 s to compile such a kernel for this processor, and suites have a hundred of them. All
 cases run on precompiled kernels. On kernels for their sizes, `make test` runs small cases of the maximum
-score, and `make verify` runs the rest. `test_python_target.py` runs the code of such kernels uncompiled.
+score on ancestor matrices, and `make verify` runs the rest. `test_python_target.py` runs the code of such
+kernels uncompiled.
 """
 
 from __future__ import annotations

@@ -116,6 +116,7 @@ def test_study_at_a_tiny_size() -> None:
         points=20,
         seconds=0.01,
         repeats=1,
+        device="numpy",
     )
     report = json.loads(json.dumps(found.to_dict()))
     assert [cost["mutations"] for cost in report["linear"]] == [4, 8]

@@ -96,8 +96,7 @@ EVENTS = Chains(
 def by_step(name: str) -> Chains:
     """Return chains that are compared after each step."""
     case = SMALL[name]
-    built = () if case.kind == "zygosity" else ("own",)
-    places = on_encodings("own", emulator=name in ("usual", "zygosity"), built=built)
+    places = on_encodings("own", emulator=name in ("usual", "zygosity"))
     return Chains(
         f"cells, {name}", case.plan, places, seed=case.seed, stops=range(1, 61), goes_on=name == "usual"
     )
