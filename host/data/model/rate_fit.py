@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.likelihood import scores_of_counts, shares_of, tree_of_matrix
+from syclade.host.data.model.likelihood import (
+    base_of,
+    path_scores,
+    scores_of_counts,
+    shares_of,
+    tree_of_matrix,
+)
 from syclade.host.data.model.paths import blocks_of, counts_on_paths, value_counts, walk_of
 from syclade.host.data.model.rates import MISSING, ObservationModel, Rates, scored_values
 from syclade.host.data.trees.tree import preorder
@@ -39,6 +45,10 @@ FAR = 5.0
 CHANCE = 1e-3
 """Probability below which a number of errors is no chance."""
 
+
+_GAIN = 5.41
+"""Gain in log-likelihood, in nats, from which a rate fits better than another one, and not by chance: half of
+the 0.999 quantile of chi-squared with one degree of freedom."""
 
 _MOST_MAXIMISATIONS, _NEAR = 20, 0.1
 """Rounds of expectation and maximisation before a grid is laid out, and change in log odds that ends them."""
@@ -146,23 +156,47 @@ def _with(rates: Rates, found: dict[str, float]) -> Rates:
 def misfit(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> tuple[str, ...]:
     """Return the given rates that the data contradict: five times off, and too far to be chance.
 
-    The latter is a bound on the Poisson probability, below 0.001, of as many errors, or as few, as there are
-    expected over the attachments under the given rates.
+    The latter is one of two: a bound on the Poisson probability, below 0.001, of as many errors, or as few,
+    as there are expected over the attachments under the given rates; or the likelihood ratio of the fitted
+    rates and of those that fit beside the given rate. The attachments under exchanged rates have few of the
+    errors that are too rare in them, so only the ratio shows these.
 
     Args:
         matrix, parents: as for `fit_rates`.
         given, fitted: the rates of the run, and those that fit its tree.
+
+    Source: Wilks, "The large-sample distribution of the likelihood ratio for testing composite hypotheses",
+    Annals of Mathematical Statistics 9, 1938.
     """
     pairs = {name: (getattr(given, name), getattr(fitted, name)) for name in ("fp_rate", "fn_rate")}
     far = [name for name, (rate, fit) in pairs.items() if max(fit / rate, rate / fit) >= FAR]
     if not far:
         return ()
-    errors = _errors_of(_at_fitted_shares(matrix, given, parents))
+    errors = _errors_of(_at_fitted_shares(matrix, given, parents)[0])
     chances = {
         name: chance_of(round(wrong), pairs[name][0] * (wrong + right))
         for name, (wrong, right) in errors.items()
     }
-    return tuple(name for name in far if chances[name] < CHANCE)
+    return tuple(
+        name for name in far if chances[name] < CHANCE or _gain(matrix, parents, given, fitted, name) > _GAIN
+    )
+
+
+def _gain(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates, name: str) -> float:
+    """Return how much more likely fitted rates are, in nats, than the given one of a name beside another."""
+    others = tuple(one for one in PRIORS if one != name)
+    beside = fit_rates(matrix, parents, given, others)
+    return _log_likelihood(matrix, fitted, parents) - _log_likelihood(matrix, beside, parents)
+
+
+def _log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
+    """Return the log-likelihood of a tree at shares near those that fit it, in nats."""
+    tree = tree_of_matrix(matrix, parents)
+    _, shares = _at_fitted_shares(matrix, rates, parents)
+    cells = np.full(matrix.n_cells, -np.inf)
+    for log_share, score in zip(np.log(shares).tolist(), path_scores(matrix, rates, tree), strict=True):
+        cells = np.logaddexp(cells, log_share + score)
+    return base_of(matrix, rates) + math.fsum(cells.tolist())
 
 
 def advised_rates(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> Rates | None:
@@ -240,12 +274,14 @@ def expected_counts(
     return np.column_stack([value_counts(values, 4) - on_path, on_path]), found
 
 
-def _at_fitted_shares(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.float64]:
+def _at_fitted_shares(
+    matrix: Matrix, rates: Rates, parents: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return `expected_counts` after some rounds of expectation and maximisation of the shares."""
     counts, shares = expected_counts(matrix, rates, parents)
     for _ in range(_ROUNDS_OF_SHARES):
         counts, shares = expected_counts(matrix, rates, parents, shares)
-    return counts
+    return counts, shares
 
 
 def chance_of(errors: int, expected: float) -> float:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+import syclade
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.likelihood import event_counts
 from syclade.host.data.model.rate_fit import (
@@ -26,6 +27,7 @@ from syclade.host.data.model.rate_fit import (
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import preorder
+from tests.conftest import ROOT
 
 
 def genotypes(parents: NDArray[np.int32]) -> NDArray[Any]:
@@ -117,6 +119,28 @@ def test_rates_that_the_data_contradict(
     made = simulate(100, 30, *true, 0.1, seed=4)
     fitted = fit_rates(made.matrix, made.parents, Rates(*stated))
     assert misfit(made.matrix, made.parents, Rates(*stated), fitted) == wrong
+
+
+def test_exchanged_rates_are_contradicted_where_attachments_hide_their_errors() -> None:
+    """On the bundled matrix, the tree under exchanged rates has hardly more missed mutations."""
+    example = syclade.read_matrix(ROOT / "host" / "data" / "example" / "matrix.csv")
+    for exchanged in (Rates(0.2, 0.001), Rates(0.2, 0.01)):
+        found = syclade.infer(
+            example, fp_rate=exchanged.fp_rate, fn_rate=exchanged.fn_rate, support="none", device="native"
+        )
+        assert "fn_rate" in found.contradicted
+        assert any("the matrix contradicts" in words for words in found.warnings)
+    right = syclade.infer(example, fp_rate=0.001, fn_rate=0.2, support="none", device="native")
+    assert right.contradicted == ()
+
+
+@pytest.mark.parametrize("cells", [20, 60])
+def test_true_rates_are_not_contradicted(cells: int) -> None:
+    """Few errors may be five times as many as expected, or fewer, by chance."""
+    for seed, rates in itertools.product(range(6), (Rates(0.001, 0.2), Rates(0.01, 0.05), Rates(0.05, 0.4))):
+        made = simulate(cells, 12, rates.fp_rate, rates.fn_rate, 0.1, seed)
+        fitted = fit_rates(made.matrix, made.parents, rates)
+        assert misfit(made.matrix, made.parents, rates, fitted) == ()
 
 
 def rows_of(seed: int) -> tuple[Matrix, NDArray[np.int32], Rates]:
