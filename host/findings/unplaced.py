@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import DerivedMatrix, Matrix
 from syclade.host.data.model.rates import MISSING
-from syclade.host.data.model.reads import observed_states
+from syclade.host.data.model.reads import observed_states, states_before_run
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
 from syclade.host.findings.finding import Finding, FindingKind, Section, cut, no_files, sentence
@@ -63,8 +63,8 @@ class Unplaced:
         mutations: reasons by the row of the mutation, ascending.
         cells: reasons by the column of the cell, ascending.
         best_place: probability of the best place of each mutation that is `UNCERTAIN`, by its row.
-        seen_when_read: rows that are seen in no cell by the run's model of reads, but in some by its first
-            parameters, which is what limits of the input count.
+        seen_when_read: rows seen in no cell by the run's model of reads, but in some by the model without a
+            tree, which is what limits of the input count.
     """
 
     mutations: Mapping[int, str] = field(default_factory=dict)
@@ -285,7 +285,8 @@ def unplaced_in(matrix: Matrix) -> Unplaced:
     These are mutations without an observation, or observed, but in no cell; and cells without an observation
     of any other mutation. With evidence, an entry counts by what it says (`observed_states`).
     """
-    known, seen = _known_and_seen(matrix)
+    states = observed_states(matrix)
+    known, seen = states != MISSING, (states == 1) | (states == 2)
     mutations = {
         row: NEVER_SEEN if known[row].any() else NO_OBSERVATION
         for row in np.flatnonzero(~seen.any(axis=1)).tolist()
@@ -297,18 +298,13 @@ def unplaced_in(matrix: Matrix) -> Unplaced:
     }
     if not isinstance(matrix, DerivedMatrix) or matrix.origin is None or not mutations:
         return Unplaced(mutations, cells)
-    when_read = _known_and_seen(matrix.origin)[1]
+    states = states_before_run(matrix.origin)
+    when_read = (states == 1) | (states == 2)
     return Unplaced(
         mutations,
         cells,
         seen_when_read=frozenset(row for row in mutations if row < len(when_read) and when_read[row].any()),
     )
-
-
-def _known_and_seen(matrix: Matrix) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which entries say something, and which are seen: bool, shape (n_mutations, n_cells)."""
-    states = observed_states(matrix)
-    return states != MISSING, (states == 1) | (states == 2)
 
 
 def _others(count: int, some: Collection[int]) -> NDArray[np.int64]:

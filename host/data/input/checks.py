@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from syclade.host.data.input.evidence import Reads
 from syclade.host.data.input.matrix import LeftOut, Marks, Matrix
 from syclade.host.data.input.names import chosen_mutations, near_names
-from syclade.host.data.model.reads import observed_states
+from syclade.host.data.model.reads import observed_states, states_before_run
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.files import tsv_text
@@ -145,7 +145,8 @@ def limited(matrix: Matrix, limits: Limits, marks: Marks) -> Matrix:
         missing = (rest.states == MISSING).mean(axis=0) > most
         rest.drop_cells(missing, f"missing more than {most:g} of the mutations")
     if limits.min_cells is not None:
-        seen = ((rest.states == 1) | (rest.states == 2)).sum(axis=1)
+        states = states_before_run(rest.remaining())
+        seen = ((states == 1) | (states == 2)).sum(axis=1)
         rest.drop_mutations(
             seen < limits.min_cells, f"seen in fewer than {counted(limits.min_cells, 'cell', 'cells')}"
         )

@@ -28,7 +28,7 @@ from syclade.host.data.model.dropout import EVIDENT, beta_at_most_probable, log_
 from syclade.host.data.model.likelihood import presence
 from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 
-__all__ = ["PARAMETERS", "START", "ReadLikelihood", "fit_reads", "observed_states"]
+__all__ = ["PARAMETERS", "START", "ReadLikelihood", "fit_reads", "observed_states", "states_before_run"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,11 +112,23 @@ def observed_states(matrix: Matrix) -> NDArray[np.uint8]:
     """
     match matrix.evidence:
         case Likelihoods(log_odds=log_odds):
-            pass
+            return _states_of(log_odds)
         case Reads() as reads:
-            log_odds = START.log_odds(reads)
+            return _states_of(START.log_odds(reads))
         case None:
             return matrix.values
+
+
+def states_before_run(matrix: Matrix) -> NDArray[np.uint8]:
+    """Return the same before a run: of reads, by the model that fits them without a tree."""
+    if not isinstance(matrix.evidence, Reads):
+        return observed_states(matrix)
+    model = fit_reads(matrix.evidence, None, START, PARAMETERS, by_mutation=False)
+    return _states_of(model.log_odds(matrix.evidence))
+
+
+def _states_of(log_odds: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Return the states that log odds say: 0, 1, or 3 where they are 0."""
     return np.where(log_odds == 0, 3, log_odds > 0).astype(np.uint8)
 
 
