@@ -30,7 +30,7 @@ from syclade.host.data.model.simulate_reads import ReadModel as SimulatedModel
 from syclade.host.data.model.simulate_reads import SimulatedReads, simulate_reads
 from syclade.host.data.trees.cells import clades
 from syclade.host.device.choice import choose_device
-from syclade.host.findings import estimated_rates, evidence
+from syclade.host.findings import estimated_rates, weighed_matrix
 from syclade.host.findings.evidence import EvidenceFinding
 from syclade.host.findings.finding import CELLS, MUTATIONS, RESULT
 from syclade.host.ground.errors import CheckpointError, MatrixError, OptionError, RatesError
@@ -114,7 +114,7 @@ def test_places_are_best_by_the_evidence_and_not_by_its_levels(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With few levels, many best places by levels are not the best ones."""
-    monkeypatch.setattr(evidence, "levels_of", partial(levels_of, most=3))
+    monkeypatch.setattr(weighed_matrix, "levels_of", partial(levels_of, most=3))
     matrix, _ = random_evidence(12, 60, 2)
     found = syclade.infer(matrix, support="none", seed=1, steps=2000, chains=2, **options)
     assert isinstance(found.model, Levels)
@@ -305,7 +305,7 @@ def test_an_estimate_is_reported_once(
     """Several searches estimate the parameters, each with levels of its own; a large matrix takes long."""
     caplog.set_level("INFO", "syclade")
     matrix = with_reads(overdispersion=0.03).made.matrix
-    monkeypatch.setattr(evidence, "levels_of", partial(levels_of, most=50))  # which are not exact
+    monkeypatch.setattr(weighed_matrix, "levels_of", partial(levels_of, most=50))  # which are not exact
     syclade.infer(matrix, seed=1, support="none")
     assert sum("levels of log odds" in words for words in caplog.messages) == 1
     assert not any(words.startswith("estimating") for words in caplog.messages)
@@ -344,7 +344,7 @@ def test_a_stop_ends_an_estimate_and_is_reported(after: int, monkeypatch: pytest
         fits.append(fit_reads(*given, **options))
         return fits[-1]
 
-    monkeypatch.setattr(evidence, "fit_reads", fit)
+    monkeypatch.setattr(weighed_matrix, "fit_reads", fit)
     found = syclade.infer(matrix, seed=1, support="none", stop=stop)
     assert len(fits) == after + 1
     assert found.interrupted
@@ -365,7 +365,7 @@ def test_parameters_of_many_mutations_are_estimated_by_those_with_most_reads(
     total, alternate = sim.reads.total.copy(), sim.reads.alternate.copy()
     total[::3, 10:] = alternate[::3, 10:] = 0
     matrix = replace(sim.made.matrix, evidence=Reads(alternate, total))
-    monkeypatch.setattr(evidence, "_MOST_MUTATIONS", 20)
+    monkeypatch.setattr(weighed_matrix, "_MOST_MUTATIONS", 20)
     sizes: list[int] = []
     search = estimated_rates.ShortRuns.search
 

@@ -32,7 +32,7 @@ from syclade.host.data.model.recurrence import (
     with_copy,
 )
 from syclade.host.data.trees.treefile import read_leaf_tree, tree_of
-from syclade.host.findings.evidence import levels_in, weighed_as_given
+from syclade.host.findings.weighed_matrix import levels_in, weighed_as_given
 from syclade.host.ground.options import CODING, Options, Reading, checked, options_with
 from syclade.host.ground.supported import check_together
 

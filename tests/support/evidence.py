@@ -6,7 +6,7 @@ import numpy as np
 
 from syclade.host.data.model.levels import Levels, levels_of, log_odds_of
 from syclade.host.data.model.simulate import simulate
-from syclade.host.findings.evidence import Weighed, weighed
+from syclade.host.findings.weighed_matrix import Weighed, weighed
 
 __all__ = ["FLOOR", "random_evidence"]
 

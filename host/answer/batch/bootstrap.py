@@ -24,8 +24,8 @@ from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.data.trees.graphviz import to_graphviz
 from syclade.host.data.trees.tree import ancestor_matrix, node_labels
 from syclade.host.findings.consensus.find_consensus import find_consensus
-from syclade.host.findings.evidence import levels_in, weighed_as_given, with_parameters
 from syclade.host.findings.unplaced import unplaced_in
+from syclade.host.findings.weighed_matrix import levels_in, weighed_as_given, with_parameters
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.limits import require_memory

@@ -24,9 +24,9 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import ObservationModel, Rates, all_rates
 from syclade.host.device.choice import Several, split_devices
 from syclade.host.findings.estimated_rates import Estimated, Report, RequestedRates
-from syclade.host.findings.evidence import Weighed, levels_in, weighed_by_estimate
 from syclade.host.findings.kinds import PlanOptions
 from syclade.host.findings.unplaced import Unplaced
+from syclade.host.findings.weighed_matrix import Weighed, levels_in, weighed_by_estimate
 from syclade.host.ground.options import CODING, OPTIONS, Options, Plain, is_given, plain_of
 from syclade.host.ground.options.types import DEFAULT_CHAINS
 from syclade.host.ground.signals import Stop

@@ -22,8 +22,8 @@ from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import read_h5ad
 from syclade.host.data.input.formats.tapestri import read_tapestri
 from syclade.host.data.input.matrix import Marks, Matrix, matrix_from_array
-from syclade.host.findings.evidence import weighed
 from syclade.host.findings.unplaced import NEVER_SEEN, NO_OBSERVATION, unplaced_in
+from syclade.host.findings.weighed_matrix import weighed
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 
 VALUES = np.array(

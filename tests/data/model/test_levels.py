@@ -30,7 +30,7 @@ from syclade.host.data.model.rates import Rates, distinct_columns, scored_values
 from syclade.host.data.model.simulate import random_parents
 from syclade.host.data.trees.cells import clades
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.evidence import weighed
+from syclade.host.findings.weighed_matrix import weighed
 from tests.support.evidence import FLOOR, random_evidence
 
 
