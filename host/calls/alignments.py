@@ -7,6 +7,7 @@ file in memory, as uncompressed BAM, and compiled code parses them.
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import itertools
 import os
@@ -269,9 +270,20 @@ class RawRecords:
                     for read in reads:
                         write(read)
         except (OSError, ValueError) as problem:
+            if isinstance(problem, OSError) and problem.errno in _NO_ROOM:
+                raise self._without_room(problem) from problem
             raise self._explained(problem) from problem
         total = os.fstat(self._memory).st_size
         return _records_of(b"".join(_data_of_blocks(os.pread(self._memory, total, 0))))
+
+    def _without_room(self, problem: OSError) -> ReadsError:
+        contig, begin, end = self._region
+        return ReadsError(
+            f"the reads of {contig}:{begin + 1}-{end} cannot be copied into memory: "
+            f"{os.strerror(problem.errno or 0)}",
+            path=self._alignments.path,
+            hint="a limit of the size of files (ulimit -f) counts for this copy, too",
+        )
 
     def _explained(self, problem: BaseException) -> ReadsError:
         contig, begin, end = self._region
@@ -280,6 +292,10 @@ class RawRecords:
             path=self._alignments.path,
             hint="the file may be truncated, or its index may be of another file: samtools quickcheck, index",
         )
+
+
+_NO_ROOM = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)
+"""Numbers of errors where a copy of reads has no room."""
 
 
 def _memory() -> int:

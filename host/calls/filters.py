@@ -160,6 +160,7 @@ class Filtered(NamedTuple):
         records: number of records that were read.
         passed: number of those that pass.
         rejected: number of those that do not pass a filter, by its name.
+        before: number of those that only a filter of the given VCF rejects.
         longest: length of the longest contig, or largest position if the header has no lengths.
     """
 
@@ -167,6 +168,7 @@ class Filtered(NamedTuple):
     records: int
     passed: int
     rejected: dict[str, int]
+    before: int
     longest: int
 
 
@@ -221,17 +223,18 @@ def filter_vcf(path: Path, options: CallOptions) -> Filtered:
         biases = [_bias(records[at], path) for at in chosen]
         for at, found in zip(chosen, biased(biases, strands, options), strict=True):
             names[at] += [name] * found
-    lines, passed = [], 0
+    lines, passed, rejected_before = [], 0, 0
     for one, more in zip(records, names, strict=True):
         before = [] if one.fields[6] in ("PASS", ".") else one.fields[6].split(";")
         state = list(dict.fromkeys((*before, *more)))
         passed += not state
+        rejected_before += bool(state and not more)
         if not state or not options.drop_filtered:
             lines.append("\t".join((*one.fields[:6], ";".join(state) or "PASS", *one.fields[7:])))
     new = [line for line in filter_lines(options) if line not in head]
     text = "".join(f"{line}\n" for line in (*head[:-1], *new, *head[-1:], *lines))
     rejected = Counter(one for more in names for one in more)
-    return Filtered(text, len(records), passed, dict(rejected), _longest(head, records))
+    return Filtered(text, len(records), passed, dict(rejected), rejected_before, _longest(head, records))
 
 
 def _parsed(line: str, path: Path, number: int) -> _Record:

@@ -80,24 +80,32 @@ def whole(contigs: Mapping[str, int]) -> list[Interval]:
 def parse_region(text: str, contigs: Mapping[str, int]) -> Interval:
     """Return the interval of a region such as `chr1`, `chr1:1000-2000` or `chr1:1,000-`.
 
+    A single position has no `-`: other programs take it as the position, or as the begin of the rest.
+
     Raises:
         OptionError: the text is no region, or there is no such contig or position.
     """
     if text in contigs:
         return Interval(text, 0, contigs[text])
-    found = re.fullmatch(r"(.+):(\d[\d,]{,14})(?:-(\d[\d,]{,14})?)?", text, re.ASCII)
+    found = re.fullmatch(r"(.+):(\d[\d,]{,14})(-(\d[\d,]{,14})?)?", text, re.ASCII)
     if found is None or found[1] not in contigs:
         name = text if found is None else found[1]
         raise OptionError(f"region {text!r}: there is no contig {name!r}", hint=_contigs_hint(contigs))
     length = contigs[found[1]]
     begin = int(found[2].replace(",", ""))
-    end = int(found[3].replace(",", "")) if found[3] else length
-    if not 1 <= begin <= min(end, length):
+    if found[3] is None:
         raise OptionError(
-            f"region {text!r} is empty",
+            f"region {text!r} has one position",
+            hint=f"give {found[1]}:{begin}-{begin} for this position, or {found[1]}:{begin}- for the rest",
+        )
+    end = int(found[4].replace(",", "")) if found[4] else length
+    if not 1 <= begin <= min(end, length) or end > length:
+        what = "is empty" if end <= length else f"ends after {found[1]}"
+        raise OptionError(
+            f"region {text!r} {what}",
             hint=f"positions of {found[1]} are 1 to {length}, the first one first",
         )
-    return Interval(found[1], begin - 1, min(end, length))
+    return Interval(found[1], begin - 1, end)
 
 
 def _contigs_hint(contigs: Mapping[str, int]) -> str:

@@ -15,7 +15,10 @@ from syclade.host.device.work import work_dicts
 from syclade.host.ground.options.calls import CallOptions, call_flag
 from syclade.host.ground.values import JsonObject, counted, part_of
 
-__all__ = ["DIFFERING", "summary_of", "tests_done", "warnings_of"]
+__all__ = ["DIFFERING", "FILTERED", "summary_of", "tests_done", "warnings_of"]
+
+FILTERED = "somatic_but_filtered"
+"""Key of the number of somatic variants that do not pass a filter."""
 
 DIFFERING = (20, 0.1)
 """Least number of columns, and part of those with bases, that differ from the reference for a warning. Random
@@ -79,13 +82,17 @@ def summary_of(
 
 
 def _statuses(called: Called) -> dict[str, int] | None:
-    """Return the number of variants by status, of somatic ones those that pass; None without a normal."""
+    """Return the number of variants by status, of somatic ones those that pass; None without a normal.
+
+    Somatic ones that do not pass are a number of their own, `FILTERED`.
+    """
     if not called.is_somatic:
         return None
-    found = dict.fromkeys(STATUSES, 0)
+    found = dict.fromkeys((*STATUSES, FILTERED), 0)
     for one in called.variants:
-        if one.status is not None and (one.status.name != "somatic" or not called.filters_of(one)):
-            found[one.status.name] += 1
+        if one.status is not None:
+            filtered = one.status.name == "somatic" and called.filters_of(one)
+            found[FILTERED if filtered else one.status.name] += 1
     return found
 
 

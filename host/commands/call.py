@@ -237,7 +237,12 @@ def _progress(quiet: bool, log: Log) -> Iterator[Progress | None]:
 def _tell(summary: dict[str, Any], counts: Iterable[ReadCounts]) -> None:
     """Print the summary, and the numbers of reads by sample, on standard error."""
     if summary["somatic"] is not None:
-        parts = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in summary["somatic"].items())
+        from syclade.host.calls.summary import FILTERED
+
+        counts_of = summary["somatic"].items()
+        parts = ", ".join(
+            f"{number} {name.replace('_', ' ')}" for name, number in counts_of if number or name != FILTERED
+        )
         click.echo(f"syclade: variants of the tumour by the normal sample: {parts}", err=True)
     kinds = {"": ("tests", "min_quality"), " of indels": ("indel_tests", "min_indel_quality")}
     for sample in summary["samples"]:
@@ -313,11 +318,15 @@ def filter_command(vcf: Path, out: Path, force: bool, as_json: bool, quiet: bool
             "records": found.records,
             "passed": found.passed,
             "rejected": found.rejected,
+            "rejected_before": found.before,
             "files": list(map(str, files)),
         }
         click.echo(json.dumps(summary, indent=2), err=out == STDOUT)
     elif not quiet:
-        by_name = ", ".join(f"{number} {name}" for name, number in found.rejected.items())
+        by_name = ", ".join(
+            [f"{number} {name}" for name, number in found.rejected.items()]
+            + [f"{found.before} by filters of the given VCF"] * bool(found.before)
+        )
         words = f"{found.passed} of {found.records} records pass" + (
             f"; rejected: {by_name}" if by_name else ""
         )

@@ -160,6 +160,18 @@ def test_inputs_are_never_overwritten(tmp_path: Path) -> None:
     assert reads.read_bytes() == content
 
 
+def test_a_limit_of_the_size_of_files_is_named(tmp_path: Path) -> None:
+    """It counts for the copy of reads in memory: the file of reads is fine."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, before[1]))
+    try:
+        found = refused("-f", FASTA, "-o", tmp_path / "x.vcf", BAM)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "cannot be copied into memory: File too large\nhint: a limit of the size of files" in found
+
+
 def test_regions_and_positions_limit_the_calls(tmp_path: Path) -> None:
     out, bed = tmp_path / "calls.vcf", tmp_path / "places.bed"
     call("-f", FASTA, "-o", out, "-r", "simulated:200-400", BAM)
@@ -177,7 +189,12 @@ def test_regions_and_positions_limit_the_calls(tmp_path: Path) -> None:
         ("other", "no contig 'other'"),
         ("simulated:0-5", "is empty"),
         ("simulated:9-8", "is empty"),
-        ("simulated:701", "is empty"),
+        ("simulated:701-", "is empty"),
+        (
+            "simulated:241",
+            "one position\nhint: give simulated:241-241 for this position, or simulated:241-",
+        ),
+        ("simulated:241-701", "ends after simulated\nhint: positions of simulated are 1 to 700"),
     ],
 )
 def test_a_wrong_region_is_refused(region: str, message: str) -> None:

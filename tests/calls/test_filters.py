@@ -134,6 +134,14 @@ def test_filtering_later_is_filtering_at_once(tmp_path: Path, reads: Path, optio
     assert 0 < found.passed < found.records
 
 
+def test_records_that_did_not_pass_before_are_counted(tmp_path: Path) -> None:
+    """Also those that pass the new filters."""
+    few = PLAIN.replace("DP=50", "DP=9")
+    path = vcf(tmp_path, PLAIN, few, f"in_normal {PLAIN}", f"in_normal {few}")
+    said = filtered(path, "-o", tmp_path / "out.vcf").stderr
+    assert "1 of 4 records pass; rejected: 2 min_dp_10, 1 by filters of the given VCF; wrote" in said
+
+
 def test_a_filtered_vcf_is_written_with_its_index(tmp_path: Path) -> None:
     path, out = vcf(tmp_path, PLAIN, PLAIN.replace("DP=50", "DP=9")), tmp_path / "out.vcf.gz"
     result = filtered(path, "-o", out)
@@ -141,7 +149,8 @@ def test_a_filtered_vcf_is_written_with_its_index(tmp_path: Path) -> None:
     assert gzip.decompress(out.read_bytes()).decode() == filtered(path).stdout
     assert (tmp_path / "out.vcf.gz.tbi").exists()
     assert json.loads(filtered(path, "-o", out, "--force", "--json").stdout) == {
-        "records": 2, "passed": 1, "rejected": {"min_dp_10": 1}, "files": [str(out), f"{out}.tbi"],
+        "records": 2, "passed": 1, "rejected": {"min_dp_10": 1}, "rejected_before": 0,
+        "files": [str(out), f"{out}.tbi"],
     }  # fmt: skip
     with pytest.raises(OutputError, match="already has"):
         filtered(path, "-o", out)

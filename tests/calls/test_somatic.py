@@ -141,12 +141,28 @@ def test_the_tumour_needs_fewer_reads_and_one_false_call(pair: Path) -> None:
     )
 
 
+def test_somatic_variants_that_do_not_pass_are_counted(tmp_path: Path, pair: Path) -> None:
+    given = [
+        "call",
+        "-f",
+        str(pair / "reference.fa"),
+        "--normal",
+        str(pair / "normal.bam"),
+        "--min-af",
+        "0.6",
+    ]
+    result = CliRunner().invoke(cli, [*given, "-o", str(tmp_path / "x.vcf"), str(pair / "tumour.bam")])
+    assert ": 0 somatic, 1 in normal, 1 uncertain, 0 known, 3 somatic but filtered\n" in result.stderr
+
+
 def test_the_vcf_has_both_samples(tmp_path: Path, pair: Path) -> None:
     out = tmp_path / "somatic.vcf"
     given = ["call", "-f", str(pair / "reference.fa"), "--normal", str(pair / "normal.bam"), "--json"]
     result = CliRunner().invoke(cli, [*given, "-o", str(out), str(pair / "tumour.bam")])
     assert result.exception is None, result.output
-    assert json.loads(result.stdout)["somatic"] == {"somatic": 3, "in_normal": 1, "uncertain": 1, "known": 0}
+    assert json.loads(result.stdout)["somatic"] == {
+        "somatic": 3, "in_normal": 1, "uncertain": 1, "known": 0, "somatic_but_filtered": 0,
+    }  # fmt: skip
     made = syclade.call(pair / "tumour.bam", pair / "reference.fa", normal=pair / "normal.bam")
     assert out.read_text() == made.vcf
     assert made.samples == ("tumour", "normal")
