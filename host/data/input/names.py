@@ -143,11 +143,13 @@ def check_names(
         what: what they are names of: "mutation" or "cell".
 
     Raises:
-        MatrixError: names the first invalid name, and its line if there is a path.
+        MatrixError: names the first invalid name, and its line if there is a path, else its number.
     """
     seen: dict[str, int] = {}
     for number, name in enumerate(names, 1):
         problem = _problem(name)
+        if problem is not None and path is None:
+            problem = f"{what} {number}: {problem}"
         if problem is None and name in seen:
             problem = f"the name {excerpt(name)} occurs twice, for {what}s {seen[name]} and {number}"
         if problem is not None:

@@ -236,10 +236,14 @@ def _of_file(
         beside: whether to look for names of mutations, and of cells.
     """
     source = Source.of(file)
-    if format != "auto":
-        grid, digest = _read(source, format, options)
-    else:
-        format, grid, digest = _read_detected(source, options, strict)
+    try:
+        if format != "auto":
+            grid, digest = _read(source, format, options)
+        else:
+            format, grid, digest = _read_detected(source, options, strict)
+    except MatrixError as problem:
+        problem.path = source.name if problem.path is None else problem.path
+        raise
     if grid.also:
         digest = hashlib.sha256("".join((digest, *grid.also)).encode()).hexdigest()
     for note in grid.notes:

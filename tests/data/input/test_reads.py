@@ -220,7 +220,7 @@ def test_a_long_table_is_detected(tmp_path: Path) -> None:
         (LONG + "1,10,z,4,u\n", {"columns": "cell=3,mutation=1+2,alt=4,total=5"}, ":5: 'u' is not a number"),
         (LONG + "1,10,z,-4,5\n", {"columns": "cell=3,mutation=1+2,alt=4,total=5"}, "'-4' is not a number"),
         (LONG + "1,10,z,9,5\n", {"columns": "cell=3,mutation=1+2,alt=4,total=5"}, "9 alternate reads of 5"),
-        (LONG + "1,,z,1,5\n", {"columns": "cell=3,mutation=2,alt=4,total=5"}, "a name is empty"),
+        (LONG + "1,,z,1,5\n", {"columns": "cell=3,mutation=2,alt=4,total=5"}, "/x: mutation 3: a name is"),
         ("cell,variant,ad,dp\n", {}, "no rows"),
         ("", {}, "empty"),
         (LONG, {"two": "missing"}, "--two is not for"),
