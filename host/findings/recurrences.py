@@ -236,7 +236,8 @@ class RecurrencesFinding(Finding):
             found, _, _, factor, error = tests.tests[number]
             at, last = tests.last_of(number)
             in_last = (f"{last.log_bayes_factor:.2f}", f"{last.error:.2f}")
-            own = (found.mutation, found.kind, f"{found.gain:.3f}", f"{factor:.2f}", f"{error:.2f}")
+            gain = f"{round(found.gain or 0.0, 3) + 0.0:.3f}"
+            own = (found.mutation, found.kind, gain, f"{factor:.2f}", f"{error:.2f}")
             rows.append((*own, str(at), *in_last))
         return Section("Mutations that may recur", words, cut(head, rows))
 

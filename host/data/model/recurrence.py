@@ -82,8 +82,11 @@ class Recurrence:
         return f"{self.mutation}: {self.kind}{without}"
 
     def compared(self, log_likelihood: float, without: float) -> Recurrence:
-        """Return this with the log-likelihood without the recurrence, and the gain by it."""
-        return replace(self, without=without, gain=log_likelihood - without)
+        """Return this with the log-likelihood without the recurrence, and the gain by it, in 10^-9 nat.
+
+        Differences of equal log-likelihoods are thus 0, without the rounding errors of sums.
+        """
+        return replace(self, without=without, gain=round(log_likelihood - without, 9) + 0.0)
 
     def to_dict(self) -> dict[str, str | int | float | None]:
         """Return this as plain values."""

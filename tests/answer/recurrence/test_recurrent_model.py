@@ -26,6 +26,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.recurrence import (
     LOSS,
     PARALLEL,
+    Recurrence,
     check_copies,
     genotypes_of,
     is_allowed,
@@ -86,6 +87,13 @@ def test_attachments_are_those_of_brute_force(case: Case) -> None:
         has = has_by_walking(parents, mutation)
         assert (genotypes_of(parents, mutation)[:-1] == has).all()
     assert kinds <= {PARALLEL, LOSS}
+
+
+def test_equal_log_likelihoods_have_no_gain() -> None:
+    """Sums in another order differ by rounding errors: the gain is 0, not negative."""
+    one = Recurrence("A", PARALLEL, 0, 1).compared(-10.1 - 7.1e-15, -10.1)
+    assert str(one.gain) == "0.0"
+    assert Recurrence("A", PARALLEL, 0, 1).compared(-3.25, -10.5).gain == 7.25
 
 
 @on_every_case
