@@ -23,7 +23,7 @@ from syclade.host.answer.figures.scene import (
     wrapped,
 )
 from syclade.host.answer.figures.source import ResultFiles
-from syclade.host.answer.figures.style import OKABE_ITO, Style, hex_of, mixed
+from syclade.host.answer.figures.style import OKABE_ITO, DrawnTree, Style, hex_of, mixed
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note
 from syclade.host.findings.samples.diagnostics import ESS, RHAT, SPREAD
 from syclade.host.findings.support.rounds import ERROR
@@ -103,6 +103,8 @@ def _sizes(names: Sequence[str], style: Style) -> tuple[float, float, dict[str, 
 def posterior_scene(files: ResultFiles, style: Style) -> Scene:
     """Return the relations of all pairs of mutations in the sampled trees as a square."""
     names, before, apart = relations_of(files)
+    left_out = np.isnan(before) & ~np.eye(len(names), dtype=np.bool_)
+    before, apart = _with_sure(files.published, before, apart)
     items: list[Item] = []
     n = max(len(names), 1)
     top = MARGIN
@@ -132,13 +134,40 @@ def posterior_scene(files: ResultFiles, style: Style) -> Scene:
     for colour, words in ((BEFORE, "row before column"), (APART, "apart: on different branches")):
         y = _scale(items, y, colour, words)
     notes = ["White: the column is before the row; paler colours are less probable, mixed ones undecided."]
-    if np.isnan(before[~np.eye(len(before), dtype=bool)]).any():
-        notes.append("Grey: pairs that relations.tsv leaves out; they are the surest of so many mutations.")
+    if left_out.any():
+        notes.append(
+            "Pairs that relations.tsv leaves out are the surest of so many mutations: they have the relation "
+            f"that the tree has{', or are grey in one clone' if np.isnan(before[left_out]).any() else ''}."
+        )
     if not named and style.names != 0:
         notes.append("Names of so many mutations are left out.")
     y = add_note(items, notes, y + 4, total - 2 * MARGIN)
     title = "Posterior of pairs of mutations: how probable each order is, in the order of the tree"
     return Scene("posterior", title, total, y + MARGIN / 2, items)
+
+
+_SURE = 0.9
+"""Largest probability in a table from which the pairs that it leaves out, the surest, are as in the tree."""
+
+
+def _with_sure(
+    tree: DrawnTree, before: NDArray[np.float64], apart: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return relations of mutations in which pairs that the table leaves out have those of the tree.
+
+    Pairs of one clone stay unknown, and all do if the table's surest pairs are not sure.
+
+    Args:
+        tree: the published tree.
+        before, apart: as `relations_of` returns them.
+    """
+    known = ~np.isnan(before)
+    if not known.any() or max(before[known].max(), apart[known].max()) < _SURE:
+        return before, apart
+    of = np.repeat(np.arange(len(tree.clones)), [len(clone.mutations) for clone in tree.clones])
+    above = tree.within[np.ix_(of, of)]
+    fill = ~known & (of[:, None] != of)
+    return np.where(fill, above, before), np.where(fill, ~above & ~above.T, apart)
 
 
 def _sides(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import syclade
 from syclade.host.answer.figures.canvas import fitted, room_of
 from syclade.host.answer.figures.clone_shares import Interval, Panel, clones_scene
+from syclade.host.answer.figures.diagrams import posterior_scene
 from syclade.host.answer.figures.heat_map import (
     COLOURS,
     MOST_COLUMNS,
@@ -500,6 +501,34 @@ def test_cells_of_a_second_node_are_of_its_clone(loss: bool, options: dict[str, 
         }
         assert rows["5"] == rows["5_copy"] == (files.matrix.values[4] % 2)[tree.order].tolist()
         assert any("5_copy is the second node of 5" in text.text for text in all_texts(scene))
+
+
+@pytest.mark.parametrize("sure", [1.0, 0.6])
+def test_pairs_that_the_table_leaves_out_are_as_in_the_tree(sure: float) -> None:
+    """A table of many mutations lacks its surest pairs. Those of one clone, and unsure ones, stay grey."""
+    parents = {1: 0, 2: 1, 3: 0}  # B below A, and C with D apart
+    names = ((), ("A",), ("B",), ("C", "D"))
+    clones = [
+        DrawnClone(at, parents.get(at, 0), 1 + (at == 2), own, 1.0, 0.25) for at, own in enumerate(names)
+    ]
+    nobody = np.zeros(0, dtype=np.int64)
+    tree = DrawnTree(tuple(clones), nobody, nobody, nobody, published=True)
+    row = f"A\tC\t0\t{1 - sure}\t{sure}\n"
+    texts = {"relations.tsv": f"first\tsecond\tbefore\tafter\tapart\n{row}"}
+    files = ResultFiles("x", texts.get, best=tree)
+    scene = posterior_scene(files, Style())
+    pixels = next(item for item in scene.items if isinstance(item, Picture)).pixels
+    grey, apart = pixels[2, 3], pixels[0, 2]
+    assert pixels[3, 2] == grey != apart
+    words = " ".join(text.text for text in all_texts(scene))
+    assert "the surest of so many mutations: they have the relation that the tree has, or are grey" in words
+    if sure < 0.9:
+        assert (pixels[:2] == grey).sum() == 5
+        return
+    before, below = pixels[0, 1], pixels[1, 0]
+    assert len({before, below, apart, grey}) == 4
+    assert pixels[0].tolist()[1:] == [before, apart, apart]
+    assert pixels[1].tolist()[2:] == pixels[2].tolist()[:2] == [apart, apart]
 
 
 def test_of_many_cells_evenly_spaced_ones_are_shown() -> None:
