@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from syclade.host.answer.figures.source import files_in_memory
 from syclade.host.answer.report.summary import quality_of
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.scores.score import all_attachments
+from syclade.host.chains.search import find_tree
 from syclade.host.commands.main import cli
 from syclade.host.data.input.evidence import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
@@ -345,7 +347,11 @@ def test_a_stop_ends_an_estimate_and_is_reported(after: int, monkeypatch: pytest
         return fits[-1]
 
     monkeypatch.setattr(weighed_matrix, "fit_reads", fit)
+    searches = Mock(wraps=find_tree.find)
+    monkeypatch.setattr(find_tree, "find", searches)
     found = syclade.infer(matrix, seed=1, support="none", stop=stop)
+    assert searches.call_count == max(1, after)  # the tree of the estimate is taken, if there is one
+    assert found.options["method"] == "search"
     assert len(fits) == after + 1
     assert found.interrupted
     (finding,) = (one for one in found.findings if isinstance(one, EvidenceFinding))
@@ -383,3 +389,25 @@ def test_parameters_of_many_mutations_are_estimated_by_those_with_most_reads(
     assert len(finding.reads.dropouts) == 30
     assert 0.003 < finding.reads.seq_error < 0.03
     assert not finding.stopped
+
+
+def test_a_stopped_estimate_of_many_mutations_has_a_tree_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutations that no search saw are where the cells have them: nearer to the truth than a star."""
+    sim = with_reads(depth=20.0)
+    total, alternate = sim.reads.total.copy(), sim.reads.alternate.copy()
+    total[::4, 60:] = alternate[::4, 60:] = 0
+    matrix, stop = replace(sim.made.matrix, evidence=Reads(alternate, total)), Stop()
+    monkeypatch.setattr(weighed_matrix, "_MOST_MUTATIONS", 12)
+    search = estimated_rates.ShortRuns.search
+
+    def searched(runs: estimated_rates.ShortRuns, rates: Levels) -> Any:
+        found = search(runs, rates)
+        stop.wanted = True
+        return found
+
+    monkeypatch.setattr(estimated_rates.ShortRuns, "search", searched)
+    found = syclade.infer(matrix, seed=1, support="none", stop=stop, true_tree=sim.made.parents)
+    assert found.interrupted
+    assert found.true_tree is not None
+    assert found.true_tree["ancestors"]["recall"] > 0.7
+    assert found.true_tree["ancestors"]["precision"] > 0.6

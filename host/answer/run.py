@@ -24,7 +24,7 @@ from syclade.host.chains.encodings import require_only
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.context import KIND as OF_CHAINS
 from syclade.host.chains.runs.context import TREE, Found, RunContext
-from syclade.host.chains.runs.pipeline import state_at
+from syclade.host.chains.runs.pipeline import Outcome, state_at
 from syclade.host.chains.state import no_tallies
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.levels import Levels
@@ -134,7 +134,7 @@ def finish(request: Request, draft: Draft, prepared: float, total_seconds: float
     weights = request.options.move_probabilities
     assert weights is not None
     options = {**request.plain_options, **request.estimated.as_requested}
-    if options["method"] == "search" and not found.searches:  # the searches were not enough
+    if options["method"] == "search" and not found.searches and not request.by_search:  # they were not enough
         options |= {"method": "anneal", "start": request.start, "chains": request.chains}
     outcome, matrix = found.outcome, best.observed
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
@@ -192,6 +192,10 @@ def _find_tree(request: Request, context: RunContext) -> Found:
     """Return what the searches or chains of a request find; arguments and errors as for `make_draft`."""
     from syclade.host.chains.search.find_tree import find
 
+    estimated = request.estimated
+    by_estimate = request.by_search and estimated.stopped and isinstance(request.rates, Levels)
+    if by_estimate and estimated.tree is not None:
+        return _of_estimate(request, estimated.tree)
     if request.by_search:
         found = find(
             request.plan, request.device, request.encoding,
@@ -204,6 +208,14 @@ def _find_tree(request: Request, context: RunContext) -> Found:
     if found.interrupted and request.estimated.tree is not None:
         return _with_tree(found, request, request.estimated.tree)
     return found
+
+
+def _of_estimate(request: Request, tree: NDArray[np.int32]) -> Found:
+    """Return the tree that parameters of reads fit as the best one of a run that was stopped meanwhile."""
+    plan, nothing = request.plan, np.zeros(0, dtype=np.int64)
+    best = state_at(plan, request.kind.from_mutation_tree(plan.problem, request.rates, tree), 0)
+    outcome = Outcome(best, nothing, no_tallies(len(plan.kinds)), 0, 0.0, converged=False)
+    return Found(outcome, 0, "", 0, (), (), interrupted=True)
 
 
 class _Sought(NamedTuple):

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.evidence import Likelihoods, Reads
 from syclade.host.data.input.matrix import DerivedMatrix, Matrix
-from syclade.host.data.model.levels import Levels, floored, levels_of, log_odds_of
+from syclade.host.data.model.assignment import nearest_nodes
+from syclade.host.data.model.levels import Levels, exact_weights, floored, levels_of, log_odds_of
 from syclade.host.data.model.reads import PARAMETERS, START, ReadLikelihood, fit_reads
+from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.estimated_rates import Estimated, Report, ShortRuns, announce_estimate, refuse_bulk
 from syclade.host.findings.unplaced import UNCERTAIN, Unplaced
 from syclade.host.ground.errors import MatrixError, OptionError
@@ -214,7 +216,31 @@ def _of_all_mutations(matrix: Matrix, part: Weighed, options: Options) -> Weighe
         shared = replace(model, dropouts=None)
         model = fit_reads(matrix.evidence, None, shared, ("allelic_dropout",), by_mutation=True)
     found = _with_reads(matrix, model, options, part.estimated)
-    return replace(found, work=part.work, stopped=part.stopped)
+    tree = None if part.tree is None or not part.stopped else _tree_of_all(found, part, part.tree)
+    return replace(found, work=part.work, stopped=part.stopped, tree=tree)
+
+
+def _tree_of_all(matrix: Matrix, part: Matrix, tree: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return a tree of all mutations, for a run that was stopped before any search for one.
+
+    Each other mutation is put above the mutation of the part whose cells have it most by its log odds; below
+    the root as a leaf if it is in none.
+
+    Args:
+        matrix, part: with log odds, of all and of some mutations in the same order.
+        tree: int32: a parent vector of the part.
+    """
+    count, number = matrix.n_mutations, {name: row for row, name in enumerate(matrix.mutations)}
+    rows = np.array([*(number[name] for name in part.mutations), count], dtype=np.int32)
+    node, _ = nearest_nodes(exact_weights(part), tree)
+    gains = log_odds_of(matrix) @ ancestor_matrix(tree)[:-1, node].T.astype(np.float64)
+    found = np.full(count + 1, count, dtype=np.int32)
+    found[rows] = rows[tree]
+    for row in np.setdiff1d(np.arange(count), rows).tolist():
+        if gains[row].max() > 0.0:
+            below = rows[gains[row].argmax()]
+            found[row], found[below] = found[below], row
+    return found
 
 
 def _with_reads(

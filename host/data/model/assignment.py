@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from syclade.host.data.model.doublets import Doublets
     from syclade.host.data.model.recurrence import Recurrence
 
-__all__ = ["Assignment", "attach", "attach_cells", "best_nodes", "log_likelihood_of_states", "place"]
+__all__ = [
+    "Assignment",
+    "attach",
+    "attach_cells",
+    "best_nodes",
+    "log_likelihood_of_states",
+    "nearest_nodes",
+    "place",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +79,9 @@ def attach_cells(
     """
     if isinstance(rates, Rates):
         return attach(problem, rates, parents)
-    node, ties = best_nodes(problem, parents) if rates.exact else _best_nodes(exact_weights(matrix), parents)
+    node, ties = (
+        best_nodes(problem, parents) if rates.exact else nearest_nodes(exact_weights(matrix), parents)
+    )
     has = ancestor_matrix(parents)[:-1, node].astype(np.bool_)
     return Assignment(node, ties, log_likelihood_of_states(matrix, has).sum(axis=0))
 
@@ -92,14 +102,19 @@ def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> tuple[NDArray[np
 
     Nodes are compared by the chain's integer scores, so ties are exact and the same on every device.
     """
-    node, ties = _best_nodes(problem.weight_rows(), parents)
+    node, ties = nearest_nodes(problem.weight_rows(), parents)
     return node[problem.column_of], ties[problem.column_of]
 
 
-def _best_nodes(
+def nearest_nodes(
     rows: NDArray[np.signedinteger[Any]], parents: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the best nodes and ties of columns by integer weights, of shape (n, columns)."""
+    """Return the first best node in preorder of each column, and the number of equally good ones.
+
+    Args:
+        rows: int, shape (n, columns): what each mutation adds to a column's score.
+        parents: a valid parent vector, int32, shape (n + 1,).
+    """
     mutations, columns = rows.shape
     score: NDArray[np.signedinteger[Any]] = np.zeros(columns, rows.dtype)
     best, ties = score.copy(), np.ones(columns, np.int32)
