@@ -194,6 +194,7 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
         (["--fp-rate", "0"], "'--fp-rate': 0 is not between 0 and 1"),
         (["--fn-rate", "1"], "'--fn-rate': 1 is not between 0 and 1"),
         (["--fp-rate", "0.6", "--fn-rate", "0.6"], "add up to 1 or more"),
+        (["--fp-rate", "0.4999999", "--fn-rate", "0.5"], "add up to nearly 1"),
         (["--chains", "0"], "'--chains'"),
         (["--steps", "many"], "'--steps'"),
         (["--slots", "0"], "'--slots'"),

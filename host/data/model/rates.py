@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
 
 __all__ = [
-    "HOMOZYGOUS", "MISSING", "Columns", "Entries", "ObservationModel", "Rates", "all_rates", "check_zygosity",
-    "distinct_columns", "entries_of", "entry_weights",
+    "HOMOZYGOUS", "LEAST_EVIDENCE", "MISSING", "Columns", "Entries", "ObservationModel", "Rates", "all_rates",
+    "check_zygosity", "distinct_columns", "entries_of", "entry_weights",
     "error_rates", "log_absent", "log_present", "log_table", "scored_values",
 ]  # fmt: skip
+
+LEAST_EVIDENCE = 1e-4
+"""Least log odds that an observation has to say, in nats. Less would be lost in the rounding of scores."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ class Rates:
 
     Raises:
         RatesError: a rate is not inside (0, 1); an observed mutation (1 or 2) would not be evidence for a
-            mutation; one of the rates for zygosity is given without the other, or with merge_homozygous.
+            mutation; no observation would say `LEAST_EVIDENCE`; one of the rates for zygosity is given
+            without the other, or with merge_homozygous.
     """
 
     fp_rate: float
@@ -65,13 +69,20 @@ class Rates:
         if self.fn_rate_hom is not None or self.hom_rate is not None:
             self._check_zygosity()
         missed = self.fn_rate + (self.fn_rate_hom or 0.0)
-        if 1.0 - missed <= self.fp_rate:
+        if 1.0 - missed <= self.fp_rate or self._most_evidence(missed) < LEAST_EVIDENCE:
             third = "" if self.fn_rate_hom is None else f" and {self.fn_rate_hom!r}"
+            given = f"{flag_of('fp_rate')} {self.fp_rate!r} and {flag_of('fn_rate')} {self.fn_rate!r}{third}"
+            hint = "check that the two rates are not exchanged, and that both are probabilities of errors"
+            if 1.0 - missed > self.fp_rate:
+                raise RatesError(f"{given} add up to nearly 1: observations would say nothing", hint=hint)
             raise RatesError(
-                f"{flag_of('fp_rate')} {self.fp_rate!r} and {flag_of('fn_rate')} {self.fn_rate!r}{third} add "
-                "up to 1 or more: an observed mutation would be evidence against the mutation",
-                hint="check that the two rates are not exchanged, and that both are probabilities of errors",
+                f"{given} add up to 1 or more: an observed mutation would be evidence against the mutation",
+                hint=hint,
             )
+
+    def _most_evidence(self, missed: float) -> float:
+        """Return the largest log odds of an observation of a mutation, and of none."""
+        return max(math.log((1.0 - missed) / self.fp_rate), math.log((1.0 - self.fp_rate) / missed))
 
     def _check_zygosity(self) -> None:
         """Check both rates for zygosity: a homozygous observation must be evidence for the mutation."""
