@@ -111,7 +111,7 @@ class RequestedRates:
         """Return the rates, with those of the first search for those to estimate; or the levels of evidence.
 
         Raises:
-            RatesError: a rate is invalid.
+            RatesError: a rate is invalid, or observations would say nothing.
         """
         if self.levels is not None:
             return self.levels
@@ -119,7 +119,9 @@ class RequestedRates:
         left = 1.0 - given[0] if len(given) == 1 and isinstance(given[0], float) else 1.0
         first = {name: min(START[name], left / 2.0) if 0.0 < left < 1.0 else START[name] for name in START}
         fp_rate, fn_rate = (first[name] if name in self.missing else getattr(self, name) for name in START)
-        return Rates(fp_rate, fn_rate, self.fn_rate_hom, self.hom_rate, self.merge_homozygous)
+        rates = Rates(fp_rate, fn_rate, self.fn_rate_hom, self.hom_rate, self.merge_homozygous)
+        rates.require_evidence()
+        return rates
 
     def check(self, *, device: str) -> None:
         """Check that the missing rates can be estimated.

@@ -16,7 +16,7 @@ import syclade
 from syclade.host.answer.output.result import Result
 from syclade.host.chains.backends import make_runner
 from syclade.host.chains.encodings import PlainEncoding
-from syclade.host.chains.runs.pipeline import state_at
+from syclade.host.chains.runs.pipeline import initial_states
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.device.device import NUMPY, Device, native_device
 from syclade.host.device.work import WorkDone
@@ -89,10 +89,10 @@ def test_another_posterior_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
         return make_runner(device, dataclasses.replace(plan, gamma=1.2), *given)
 
     def started(plan: Any, *given: Any) -> Any:
-        return state_at(dataclasses.replace(plan, gamma=1.2), *given)
+        return initial_states(dataclasses.replace(plan, gamma=1.2), *given)
 
     monkeypatch.setattr(posterior_samples, "make_runner", other)
-    monkeypatch.setattr(posterior_samples, "state_at", started)
+    monkeypatch.setattr(posterior_samples, "initial_states", started)
     found = posterior([3], device="native", samples=50_000)
     assert not found.holds
     assert found.to_dict()["holds"] is False

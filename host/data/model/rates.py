@@ -53,8 +53,7 @@ class Rates:
 
     Raises:
         RatesError: a rate is not inside (0, 1); an observed mutation (1 or 2) would not be evidence for a
-            mutation; no observation would say `LEAST_EVIDENCE`; one of the rates for zygosity is given
-            without the other, or with merge_homozygous.
+            mutation; one of the rates for zygosity is given without the other, or with merge_homozygous.
     """
 
     fp_rate: float
@@ -69,20 +68,28 @@ class Rates:
         if self.fn_rate_hom is not None or self.hom_rate is not None:
             self._check_zygosity()
         missed = self.fn_rate + (self.fn_rate_hom or 0.0)
-        if 1.0 - missed <= self.fp_rate or self._most_evidence(missed) < LEAST_EVIDENCE:
+        if 1.0 - missed <= self.fp_rate:
             third = "" if self.fn_rate_hom is None else f" and {self.fn_rate_hom!r}"
-            given = f"{flag_of('fp_rate')} {self.fp_rate!r} and {flag_of('fn_rate')} {self.fn_rate!r}{third}"
-            hint = "check that the two rates are not exchanged, and that both are probabilities of errors"
-            if 1.0 - missed > self.fp_rate:
-                raise RatesError(f"{given} add up to nearly 1: observations would say nothing", hint=hint)
             raise RatesError(
-                f"{given} add up to 1 or more: an observed mutation would be evidence against the mutation",
-                hint=hint,
+                f"{flag_of('fp_rate')} {self.fp_rate!r} and {flag_of('fn_rate')} {self.fn_rate!r}{third} add "
+                "up to 1 or more: an observed mutation would be evidence against the mutation",
+                hint="check that the two rates are not exchanged, and that both are probabilities of errors",
             )
 
-    def _most_evidence(self, missed: float) -> float:
-        """Return the largest log odds of an observation of a mutation, and of none."""
-        return max(math.log((1.0 - missed) / self.fp_rate), math.log((1.0 - self.fp_rate) / missed))
+    def require_evidence(self) -> None:
+        """Check that observations say something: a search would lose less in the rounding of its scores.
+
+        Raises:
+            RatesError: neither an observed mutation nor its absence would say `LEAST_EVIDENCE`.
+        """
+        missed = self.fn_rate + (self.fn_rate_hom or 0.0)
+        odds = ((1.0 - missed) / self.fp_rate, (1.0 - self.fp_rate) / missed)
+        if max(map(math.log, odds)) < LEAST_EVIDENCE:
+            raise RatesError(
+                f"{flag_of('fp_rate')} {self.fp_rate!r} and {flag_of('fn_rate')} {self.fn_rate!r} add up to "
+                "nearly 1: observations would say nothing",
+                hint="check that both are probabilities of errors, such as 0.01 and 0.2",
+            )
 
     def _check_zygosity(self) -> None:
         """Check both rates for zygosity: a homozygous observation must be evidence for the mutation."""

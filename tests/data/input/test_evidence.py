@@ -529,7 +529,7 @@ def test_likelihoods_of_sciphi_are_refused(tmp_path: Path) -> None:
 def test_filters_of_calls_keep_evidence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = vcf(tmp_path, "C GT:AD 0/0:9,1 0/1:2,1", "C GT:AD 0/1:9,9 ./.:0,0")
     with caplog.at_level(logging.INFO, "syclade.input"):
-        found = syclade.read_matrix(path, evidence="reads", min_depth=10, max_missing_cell=0.6)
+        found = syclade.read_matrix(path, evidence="reads", min_depth=10, max_missing_cell=0.4)
     assert found.values.tolist() == [[0], [1]]
     assert reads(found) == ([[1], [9]], [[10], [18]])
     assert "--min-depth: of calls alone; the evidence of all entries is used" in caplog.text
