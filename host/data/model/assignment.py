@@ -31,6 +31,7 @@ __all__ = [
     "log_likelihood_of_states",
     "nearest_nodes",
     "place",
+    "placing_weights",
 ]
 
 
@@ -79,9 +80,8 @@ def attach_cells(
     """
     if isinstance(rates, Rates):
         return attach(problem, rates, parents)
-    node, ties = (
-        best_nodes(problem, parents) if rates.exact else nearest_nodes(exact_weights(matrix), parents)
-    )
+    rows, column_of = placing_weights(matrix, rates, problem)
+    node, ties = (found[column_of] for found in nearest_nodes(rows, parents))
     has = ancestor_matrix(parents)[:-1, node].astype(np.bool_)
     return Assignment(node, ties, log_likelihood_of_states(matrix, has).sum(axis=0))
 
@@ -104,6 +104,25 @@ def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> tuple[NDArray[np
     """
     node, ties = nearest_nodes(problem.weight_rows(), parents)
     return node[problem.column_of], ties[problem.column_of]
+
+
+def placing_weights(
+    matrix: Matrix, rates: ObservationModel, problem: Problem
+) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]:
+    """Return the integers by which cells and mutations are placed in a tree that was found.
+
+    They are the chain's, but where its levels of evidence are not exact: then the log odds themselves.
+
+    Args:
+        matrix, rates: the input that the problem was made of.
+        problem: the problem.
+
+    Returns:
+        int, shape (n, columns): what each mutation adds to a column's score; and the column of each cell.
+    """
+    if isinstance(rates, Rates) or rates.exact:
+        return problem.weight_rows(), problem.column_of
+    return exact_weights(matrix), np.arange(matrix.n_cells)
 
 
 def nearest_nodes(
@@ -185,8 +204,8 @@ def place(
         calls, from counts of events.
     """
     order = preorder(parents)
-    by_levels = isinstance(rates, Rates) or rates.exact
-    sums = sums_below(parents, problem.cell_rows() if by_levels else exact_weights(matrix).T)[order]
+    rows, column_of = placing_weights(matrix, rates, problem)
+    sums = sums_below(parents, rows.astype(np.int64)[:, column_of].T)[order]
     node = order[sums.argmax(axis=0)]
     ties = (sums == sums.max(axis=0)).sum(axis=0)
     present = clades(parents)[node]

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.assignment import Assignment, log_likelihood_of_states
+from syclade.host.data.model.assignment import Assignment, log_likelihood_of_states, placing_weights
 from syclade.host.data.model.doublets import Doublets, Mixture
-from syclade.host.data.model.levels import Levels, exact_weights
+from syclade.host.data.model.levels import Levels
 from syclade.host.data.model.problem import Problem, SlotRates, make_problem
-from syclade.host.data.model.rates import ObservationModel, Rates, entries_of
+from syclade.host.data.model.rates import ObservationModel, entries_of
 from syclade.host.data.model.recurrence import genotypes_of
 from syclade.host.data.trees.tree import ancestor_matrix, preorder
 
@@ -100,9 +100,7 @@ def attach_with_copy(
     """
     order = preorder(parents)
     # Integers below 2^53, so that sums in float64 are exact.
-    by_levels = isinstance(rates, Rates) or rates.exact
-    rows = problem.weight_rows() if by_levels else exact_weights(matrix)
-    of = problem.column_of if by_levels else np.arange(matrix.n_cells)
+    rows, of = placing_weights(matrix, rates, problem)
     scores = _scores(rows.astype(np.float64), parents, mutation).of_nodes()[order]
     best = scores.argmax(axis=0)
     node, ties = order[best], (scores == scores.max(axis=0)).sum(axis=0).astype(np.int32)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,10 +20,11 @@ from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.model.simulate_reads import ReadModel, SimulatedReads, simulate_reads
+from syclade.host.device.device import THREADS_VARIABLE, cores_of_process
+from syclade.host.ground.limits import use_one_blas_thread
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
 from syclade.quality.race.peers import ask
-from syclade.quality.studies.one_core_each import on_one_core_each
 from syclade.quality.text_table import text_table
 from syclade.quality.work import Progress
 
@@ -167,13 +171,39 @@ def evidence_study(
         for dropout in DROPOUTS
         for at in range(count)
     ]
-    outcomes = on_one_core_each(partial(_of_input, floor=floor, python=scistree2), settings)
+    outcomes = _on_one_core_each(partial(_of_input, floor=floor, python=scistree2), settings)
     found = []
     for at, one in enumerate(settings):
         if progress is not None:
             progress(f"{one.mutations} x {one.cells}, depth {one.depth:g}", at, len(settings))
         found.append(next(outcomes))
     return EvidenceResult(tuple(found))
+
+
+def _on_one_core_each(function: Callable[[Setting], OfInput], inputs: Sequence[Setting]) -> Iterator[OfInput]:
+    """Yield the outcomes of all inputs, in their order; as many are worked on at once as there are cores.
+
+    Args:
+        function: function of a module, or a partial of one, of one input.
+        inputs: the inputs; they and the outcomes can be pickled.
+
+    Raises:
+        Exception: the first one that the function raises.
+    """
+    cores = min(cores_of_process(), len(inputs))
+    if cores <= 1:
+        yield from map(function, inputs)
+        return
+    use_one_blas_thread()
+    pool = ProcessPoolExecutor(cores, mp_context=get_context("spawn"), initializer=_take_one_core)
+    try:
+        yield from pool.map(function, inputs)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _take_one_core() -> None:
+    os.environ[THREADS_VARIABLE] = "1"
 
 
 def _of_input(setting: Setting, floor: float, python: Path | None) -> OfInput:

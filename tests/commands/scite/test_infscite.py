@@ -213,14 +213,14 @@ def test_files_and_lines(run: Any, tmp_path: Path, more: str, columns: int) -> N
     words = more.split()
     given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), *words, "-p", 25, "-o", tmp_path / "x", "-a"]
     # The package has no kernel of this processor that learns rates of homozygous mutations.
-    device, told = (
+    device, title = (
         ("numpy", "numpy fallback")
         if "-e" in words and words[-1] == "-z"
         else ("native", "this processor, by numba")
     )
     given += ["-max_treelist_size", 1, "-names", EXAMPLE / "matrix.geneNames", "--device", device]
     status, lines, summary = run(*given)
-    assert (status, summary.splitlines()[-1]) == (0, f"syclade: 2 chains of 200 steps on {device} ({told})")
+    assert (status, summary.splitlines()[-1]) == (0, f"syclade: 2 chains of 200 steps on {device} ({title})")
     kind = "map" if "-s" in words or "-d" in words else "ml"
     assert {file.name for file in tmp_path.iterdir()} == {"x.samples", f"x_{kind}0.gv", f"x_{kind}0.newick"}
     found = values_of(lines)
