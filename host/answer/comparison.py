@@ -15,7 +15,6 @@ from syclade.host.answer.output.result import Result
 from syclade.host.data.input.matrix import Names
 from syclade.host.data.input.names import default_names, read_names
 from syclade.host.data.input.textfile import read_text
-from syclade.host.data.trees.cell_splits import CellTree, cell_trees_in, read_cell_trees
 from syclade.host.data.trees.comparison import (
     CellComparison,
     Comparison,
@@ -24,10 +23,13 @@ from syclade.host.data.trees.comparison import (
 )
 from syclade.host.data.trees.named import (
     BAR,
+    CellTree,
     NamedTree,
     Reading,
+    cell_trees_in,
     named_trees_in,
     natural_order,
+    read_cell_trees,
     read_named_trees,
 )
 from syclade.host.findings.consensus.given import (

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from syclade.host.data.model.simulate import random_parents
-from syclade.host.data.trees.cell_splits import read_cell_trees
 from syclade.host.data.trees.comparison import compare_cell_trees, compare_trees
 from syclade.host.data.trees.graphviz import to_graphviz
-from syclade.host.data.trees.named import read_named_trees
+from syclade.host.data.trees.named import read_cell_trees, read_named_trees
 from syclade.host.data.trees.newick import to_newick
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.data.trees.treefile import read_tree

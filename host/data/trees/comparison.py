@@ -11,11 +11,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.trees.cell_splits import CellTree, shared_splits, shared_triplets
-from syclade.host.data.trees.distances import Agreement, Distances, Pairs, distances_between, number_or_none
+from syclade.host.data.trees.distances import (
+    Agreement,
+    Distances,
+    Pairs,
+    distances_between,
+    number_or_none,
+    shared_splits,
+    shared_triplets,
+)
 from syclade.host.data.trees.labelled import listed
 from syclade.host.data.trees.multi_label import MultiLabel, mp3_similarity, multi_label_distance
-from syclade.host.data.trees.named import BAR, NamedTree
+from syclade.host.data.trees.named import BAR, CellTree, NamedTree
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import JsonObject

@@ -1,8 +1,9 @@
-"""Distances between two trees of mutations, such as an inferred tree and the simulated one.
+"""Distances between two trees, such as an inferred tree and the simulated one.
 
-A node has any number of mutations, and the trees may have different ones: those that both have are compared.
-The root is not a mutation, so it counts only as a parent and, as in trees whose root has a label, as a common
-ancestor of all. Relations are computed as matrices of pairs, in O(n^3) by matrix products.
+Trees of mutations: a node has any number of mutations, and the trees may have different ones: those that
+both have are compared. The root is not a mutation, so it counts only as a parent and, as in trees whose root
+has a label, as a common ancestor of all. Relations are computed as matrices of pairs, in O(n^3) by matrix
+products.
 
 Sources: ancestor-descendant, different-lineage and same-clone measures as in B-SCITE (Malikic, Jahn, Kuipers,
 Sahinalp, Beerenwinkel, Nature Communications 10:2750, 2019); CASet and DISC: DiNardo, Tomlinson, Ritz,
@@ -10,6 +11,8 @@ Oesper, "Distance measures for tumor evolutionary trees", Bioinformatics 36(7), 
 different mutations that takes the shared ones (scphylo-tools 0.1.1 gives 1 - CASet and 1 - DISC); clades:
 Robinson, Foulds, "Comparison of phylogenetic trees", Mathematical Biosciences 53, 1981, for rooted trees with
 labels at all nodes. `multi_label` has MLTD and MP3.
+
+Trees whose leaves are cells: the clades, the splits of the unrooted trees, and the triplets that two share.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from syclade.host.ground.values import JsonObject
 
 __all__ = [
     "Agreement", "Distances", "Pairs", "caset", "compare", "disc", "distances_between", "number_or_none",
-    "tree_distances",
+    "shared_splits", "shared_triplets", "tree_distances",
 ]  # fmt: skip
 
 
@@ -245,3 +248,82 @@ def compare(parents: NDArray[np.int32], true: NDArray[np.int32]) -> JsonObject:
     node = np.arange(len(parents) - 1, dtype=np.int32)
     mltd = multi_label_distance(parents, node, true, node)
     return tree_distances(parents, true).to_dict() | mltd.to_dict()
+
+
+def shared_splits(one: NDArray[np.bool_], two: NDArray[np.bool_]) -> tuple[Agreement, Agreement]:
+    """Return the agreement of the clades of two trees, and that of the splits of the unrooted trees.
+
+    Args:
+        one, two: `CellTree.clades_of` the same cells.
+    """
+    return (
+        _of_sets(*(_sets(clades[clades.sum(axis=1) < clades.shape[1]]) for clades in (one, two))),
+        _of_sets(*(_sets(_splits(clades)) for clades in (one, two))),
+    )
+
+
+def _splits(clades: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the sides without the first cell of splits with two or more cells on either side."""
+    sides: NDArray[np.bool_] = clades ^ clades[:, :1]
+    sizes = sides.sum(axis=1)
+    return np.asarray(sides[(sizes > 1) & (sizes < clades.shape[1] - 1)])
+
+
+def _sets(rows: NDArray[np.bool_]) -> set[bytes]:
+    return {row.tobytes() for row in np.packbits(rows, axis=1)}
+
+
+def _of_sets(found: set[bytes], true: set[bytes]) -> Agreement:
+    return Agreement(len(found & true), len(found), len(true))
+
+
+def shared_triplets(one: NDArray[np.bool_], two: NDArray[np.bool_]) -> Agreement:
+    """Return the agreement on triples of cells of which two part last.
+
+    Two cells a and b part at u in one tree and at v in the other. Both trees claim ab|c of each c that is
+    neither below u nor below v; their number is m - |u| - |v| + |u and v|. The number of pairs that part at u
+    and at v follows from those below u and v by inclusion and exclusion of their children.
+
+    Args:
+        one, two: `CellTree.clades_of` the same cells.
+    """
+    cells = one.shape[1]
+    sizes = [clades.sum(axis=1, dtype=np.float64) for clades in (one, two)]
+    inner = one.astype(np.float32) @ two.astype(np.float32).T
+    outside = cells - sizes[0][:, None] - sizes[1] + inner
+    pairs = _parted(_parted(_choose(inner.astype(np.float64)), one), two, axis=1)
+    claims = [
+        round(float((_parted(_choose(size)[:, None], clades)[:, 0] * (cells - size)).sum()))
+        for clades, size in zip((one, two), sizes, strict=True)
+    ]
+    return Agreement(round(float((pairs * outside).sum())), *claims)
+
+
+def _choose(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    return counts * (counts - 1.0) / 2.0
+
+
+def _parted(below: NDArray[np.float64], clades: NDArray[np.bool_], axis: int = 0) -> NDArray[np.float64]:
+    """Return sums over the pairs that part at each node, from sums over the pairs below it.
+
+    Args:
+        below: float64, with the nodes along the axis.
+        clades: bool, shape (nodes, cells): the sets below the nodes, smaller ones first.
+        axis: the axis of the nodes.
+    """
+    upper = _upper(clades)
+    children = np.flatnonzero(upper >= 0)
+    found = np.moveaxis(below.copy(), axis, 0)
+    np.subtract.at(found, upper[children], np.moveaxis(below, axis, 0)[children])
+    return np.moveaxis(found, 0, axis)
+
+
+def _upper(clades: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the number of the smallest set that has each set, -1 for the last: int64, shape (sets,)."""
+    upper = np.full(len(clades), -1, dtype=np.int64)
+    latest = np.full(clades.shape[1], -1, dtype=np.int64)  # largest set so far with each cell
+    for number, row in enumerate(clades):
+        inside = latest[row]
+        upper[inside[inside >= 0]] = number
+        latest[row] = number
+    return upper

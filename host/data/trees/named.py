@@ -1,7 +1,9 @@
-"""Trees whose nodes have any number of mutations, by name: read from files of any program.
+"""Trees by name, read from files of any program: nodes have mutations, or leaves are cells.
 
 A mutation tree has one mutation at each node but the root, a clone tree several, and other programs' trees
-also nodes without any. Trees with different mutations can be compared (`distances`), since names are kept.
+also nodes without any. Trees of cells, unlike those of `cells`, may have any number of children, and labels
+of their internal nodes are ignored. Trees of different mutations or cells can be compared (`distances`): they
+keep names.
 """
 
 from __future__ import annotations
@@ -26,13 +28,16 @@ from syclade.host.ground.values import counted, short_repr
 
 __all__ = [
     "BAR",
+    "CellTree",
     "NamedTree",
     "Reading",
+    "cell_trees_in",
     "contracted",
     "named_tree",
     "named_tree_of",
     "named_trees_in",
     "natural_order",
+    "read_cell_trees",
     "read_named_trees",
     "tree_titles",
 ]
@@ -258,3 +263,84 @@ def _are_numbers(names: Collection[str], mutations: Sequence[str]) -> bool:
     """Return whether names are SCITE's numbers of these mutations, which have other names."""
     numbers = set(default_names(len(mutations)))
     return set(names) <= numbers and numbers != set(mutations)
+
+
+@dataclass(frozen=True, eq=False)
+class CellTree:
+    """A rooted tree whose leaves are cells.
+
+    Attributes:
+        title: name of the tree in tables and messages.
+        parents: int32, shape (nodes,): parent of each node; the root is the last, and its own parent.
+        cells: names of the leaves, sorted.
+        leaf: int32, shape (cells,): node of each leaf.
+    """
+
+    title: str
+    parents: NDArray[np.int32]
+    cells: tuple[str, ...]
+    leaf: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
+    def clades_of(self, cells: Sequence[str]) -> NDArray[np.bool_]:
+        """Return the different sets of two or more of some cells below the nodes: bool, shape (sets, cells).
+
+        They are sorted, so that smaller sets come first; the last is that of all cells, if there are two.
+        """
+        number = {name: at for at, name in enumerate(self.cells)}
+        below = np.zeros((len(self.parents), len(cells)), dtype=np.bool_)
+        below[self.leaf[[number[name] for name in cells]], np.arange(len(cells))] = True
+        for node in preorder(self.parents)[:0:-1].tolist():
+            below[self.parents[node]] |= below[node]
+        sizes = below.sum(axis=1)
+        bits = np.packbits(below, axis=1)
+        first = {bits[node].tobytes(): node for node in np.flatnonzero(sizes > 1).tolist()}
+        kept = np.array(sorted(first.values(), key=lambda node: int(sizes[node])), dtype=np.int64)
+        return below[kept]
+
+
+def read_cell_trees(path: str | os.PathLike[str], edges: Collection[str] | None = None) -> list[CellTree]:
+    """Read all trees of a file in Newick format, or of SCITE's samples; their leaves are cells.
+
+    Args:
+        path: the file.
+        edges: as for `cell_trees_in`.
+
+    Raises:
+        TreeError: the file is not a tree in Newick format, or a leaf occurs twice.
+    """
+    return cell_trees_in(tree_text(path, samples=True), path, edges)
+
+
+def cell_trees_in(
+    text: str, path: str | os.PathLike[str], edges: Collection[str] | None = None
+) -> list[CellTree]:
+    """Return all trees of a text in Newick format; see `read_cell_trees`.
+
+    Args:
+        text: the content of the file.
+        path: the file, for titles and messages.
+        edges: labels of the nodes below edges with mutations. The other inner edges are contracted: a binary
+            tree parts equal cells in an arbitrary order. None to keep all edges.
+    """
+    if is_graphviz(text):
+        raise TreeError("trees whose leaves are cells are read from Newick files alone", path=path)
+    if is_samples(text):  # the last of its columns
+        text = "\n".join(line.rpartition("\t")[2] for line in text.split("\n"))
+    pieces = newick_texts(text, path)
+    found = []
+    for title, (line, piece) in zip(tree_titles(path, len(pieces)), pieces, strict=True):
+        labels, parents = edges_to_parents(newick_edges(piece, path, joints=edges is None, line=line), path)
+        inner = set(parents.tolist())
+        leaves = sorted((label, at) for at, label in enumerate(labels) if at not in inner)
+        cells, nodes = zip(*leaves, strict=True)
+        leaf = np.array(nodes, dtype=np.int32)
+        if edges is not None:
+            kept = [at for at, label in enumerate(labels) if at in inner and label in edges]
+            parents, numbers = contracted(parents, np.array([*nodes, *kept], dtype=np.int32))
+            leaf = numbers[: len(nodes)]
+        found.append(CellTree(title, parents, cells, leaf))
+    return found

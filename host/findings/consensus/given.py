@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.trees.cell_splits import CellTree
 from syclade.host.data.trees.distances import Pairs
-from syclade.host.data.trees.named import NamedTree, natural_order
+from syclade.host.data.trees.named import CellTree, NamedTree, natural_order
 from syclade.host.findings.consensus.clone_records import clone_records_of, clones_table
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_at
 from syclade.host.findings.consensus.consensus import FILES
