@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from syclade.host.commands import options
-from syclade.host.commands.running import ending, run_here, running
-from syclade.host.ground.options import CODING, OPTIONS, Options, options_of
-from syclade.host.ground.values import at_home
+from syclade.host.commands.progress import running
+from syclade.host.ground.errors import OptionError
+from syclade.host.ground.options import CODING, OPTIONS, Options, flag_of, options_of
+from syclade.host.ground.values import at_home, counted
 
 if TYPE_CHECKING:
+    from syclade.host.answer.batch.folder import Batch
+    from syclade.host.answer.batch.results_table import Line
     from syclade.host.answer.batch.task import Task
 
 __all__ = ["batch", "bootstrap", "gather", "run"]
@@ -73,15 +79,15 @@ def batch(
     the command infers only what is missing. The exit status is 0 if all matrices have a result, 1 if some
     have none, 2 if nothing was run.
     """
-    from syclade.host.answer.batch.exclusions import check_exclusions, with_exclusions_if_present
     from syclade.host.answer.batch.folder import Batch
+    from syclade.host.answer.batch.many import check_exclusions, with_exclusions_if_present
     from syclade.host.commands.infer import require_libraries
 
     common = _absolute(options.options_from(with_exclusions_if_present(given)))
     require_libraries({"report": common.report, "netcdf": common.netcdf})
     tasks = _tasks(inputs, common)
     check_exclusions(tasks, common)
-    return run_here(
+    return _run(
         Batch(out, tuple(tasks), common.report, multiqc),
         scheduler=scheduler,
         jobs=jobs,
@@ -171,11 +177,79 @@ def bootstrap(
     observed = read_matrix(matrix, names, **coding)
     resampling = Resampling(resample, replicates, common.seed)
     tasks, made = tasks_of_bootstrap(observed, resampling, out, common)
-    return run_here(
+    return _run(
         Batch(out, tasks, common.report, resampling=resampling, made=made),
         scheduler=scheduler, jobs=jobs, prepare=prepare, force=force, as_json=as_json, quiet=quiet,
         verbose=verbose,
     )  # fmt: skip
+
+
+def _ending(lines: Sequence[Line], folder: Path, *, quiet: bool, as_json: bool) -> int:
+    """Print how many matrices have a result, or all lines as JSON; return the exit status.
+
+    Args:
+        lines: the lines of the matrices.
+        folder: the folder of the batch.
+        quiet: whether to print nothing.
+        as_json: whether to print the lines.
+    """
+    from syclade.host.answer.batch.task import MATRICES
+
+    states = Counter(line["state"] for line in lines)
+    if as_json:
+        click.echo(json.dumps(lines, indent=2))
+    elif not quiet:
+        words = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
+        number = counted(len(lines), *MATRICES)
+        warned = sum(bool(line.get("warnings")) for line in lines)
+        more = f" ({warned} with warnings, see results.tsv)" if warned else ""
+        click.echo(f"{number}: {words or 'nothing to do'}{more}; results are in {folder}")
+    return 0 if states["done"] == len(lines) else 1
+
+
+def _run(
+    batch: Batch,
+    *,
+    scheduler: str | None = None,
+    jobs: int | None,
+    prepare: bool,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Run a batch in this process or by workers, or only prepare it; return the exit status.
+
+    Args:
+        batch: the batch.
+        scheduler: as for `open_scheduler`; None for this process.
+        jobs: matrices at a time; None for one on each core.
+        prepare: whether to write its tasks only.
+        force, as_json, quiet, verbose: options of the command.
+
+    Raises:
+        OutputError: the folder cannot be written, has another batch, or another process runs this one.
+    """
+    from syclade.host.answer.batch.folder import check_earlier, run_batch, write_batch
+    from syclade.host.answer.batch.run_task import Place
+    from syclade.host.answer.batch.task import MATRICES
+
+    if scheduler and jobs:
+        raise OptionError(
+            f"--jobs does not go with {flag_of('scheduler')}",
+            hint="the scheduler has its own number of workers",
+        )
+    if prepare:
+        write_batch(batch, force)
+        if not quiet:
+            written = counted(len(batch.tasks), *MATRICES)
+            click.echo(f"wrote {written} to {batch.folder}: run parts, then gather")
+        return 0
+    check_earlier(batch, force)  # before workers are started
+    with running(len(batch.tasks), jobs, scheduler=scheduler, quiet=quiet, verbose=verbose) as run:
+        place = Place(batch.folder.absolute(), force, run.stop)
+        lines = run_batch(batch, run.pool, place, run.report, run.at_a_time)
+    return run.stop.status or _ending(lines, batch.folder, quiet=quiet, as_json=as_json)
 
 
 _PART = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
@@ -229,7 +303,7 @@ def run(
         lines = run_tasks(
             tasks, opened.pool, Place(folder, force, opened.stop), opened.report, opened.at_a_time
         )
-    return opened.stop.status or ending(lines, folder, quiet=quiet, as_json=as_json)
+    return opened.stop.status or _ending(lines, folder, quiet=quiet, as_json=as_json)
 
 
 @click.command("gather")
@@ -243,4 +317,4 @@ def gather(folder: Path, as_json: bool, quiet: bool) -> int:
     from syclade.host.answer.batch.folder import gather as gather_tables
     from syclade.host.answer.batch.folder import read_batch
 
-    return ending(gather_tables(read_batch(folder)), folder, quiet=quiet, as_json=as_json)
+    return _ending(gather_tables(read_batch(folder)), folder, quiet=quiet, as_json=as_json)

@@ -1,4 +1,7 @@
-"""Progress on standard error: log lines, and below them a bar with the remaining time."""
+"""Progress on standard error: log lines, and below them a bar with the remaining time.
+
+Of a batch, too: what runs its tasks (threads of this process, or workers), with their progress and signals.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,23 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from syclade.host.commands.process import SignalStop, stopped_by_signals
+from syclade.host.ground.values import counted
+
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from syclade.host.answer.batch.results_table import Line
     from syclade.host.answer.inference import InferenceProgress
 
-__all__ = ["Log", "Show", "at_intervals", "now_and_then", "progress_bar", "show_log", "time_left"]
+__all__ = [
+    "Log", "Running", "Show", "at_intervals", "now_and_then", "progress_bar", "running", "show_log",
+    "time_left",
+]  # fmt: skip
 
 LINE_SECONDS = 30.0
 """Seconds between two progress lines without a terminal."""
@@ -34,6 +46,10 @@ _INPUT = "syclade.input"
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """Errors of a full disk: where standard error is a file on it, the run goes on without the message."""
+
+_STOPPING = "stopping without the matrices in progress; once more stops at once"
+_LOGGED = ("syclade.workers", "syclade.batch")
+"""Loggers whose messages are shown without `--verbose`; those of single runs would be one for each matrix."""
 
 
 class Log(logging.Handler):
@@ -161,3 +177,101 @@ def time_left(state: InferenceProgress) -> str:
     hours, minutes = divmod(minutes, 60)
     clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
     return f"{clock} left" if state.steps_total is not None else f"at least {clock} left"
+
+
+class Running(NamedTuple):
+    """Means to run tasks.
+
+    Attributes:
+        pool: where they run.
+        at_a_time: most of them at a time, in progress or waiting for the pool.
+        report: to be called with the line of each as it ends.
+        stop: the stop request, set by the first signal.
+    """
+
+    pool: Executor
+    at_a_time: int
+    report: Callable[[Line], None]
+    stop: SignalStop
+
+
+@contextmanager
+def running(
+    count: int, jobs: int | None, *, scheduler: str | None = None, quiet: bool, verbose: bool
+) -> Iterator[Running]:
+    """Open what runs a number of tasks, and show their progress.
+
+    Until all of it is open, a signal ends the program, as nothing has run; then the first one is a stop
+    request.
+
+    Args:
+        count: number of tasks.
+        jobs: tasks at a time in threads of this process; None for one on each core.
+        scheduler: workers in place of threads, as for `open_scheduler`.
+        quiet, verbose: options of the command.
+    """
+    from syclade.host.answer.batch.many import AT_A_TIME, jobs_for, own_threads
+    from syclade.host.answer.batch.run_task import MATRIX
+
+    log = show_log(not verbose, verbose)
+    log.matrix_of = MATRIX.get
+    if not quiet:
+        for name in _LOGGED:
+            logging.getLogger(name).setLevel(logging.INFO)
+    at_once = jobs_for(count, jobs)
+    with (
+        stopped_by_signals(_STOPPING) as stop,
+        _progress(count, quiet, log) as report,
+        _workers_of(scheduler) if scheduler else own_threads(at_once) as pool,
+    ):
+        stop.begun = True
+        yield Running(pool, AT_A_TIME if scheduler else 2 * at_once, report, stop)
+
+
+@contextmanager
+def _workers_of(scheduler: str) -> Iterator[Executor]:
+    """Yield an executor on the workers of a scheduler, which repeats the calls of lost workers."""
+    from syclade.host.device.cluster.retrying_executor import RetryingExecutor
+    from syclade.host.device.cluster.scheduler import open_scheduler
+
+    with open_scheduler(scheduler) as workers, RetryingExecutor(workers) as retrying:
+        yield retrying
+
+
+@contextmanager
+def _progress(total: int, quiet: bool, log: Log) -> Iterator[Callable[[Line], None]]:
+    """Show how many matrices are done, and each that fails: a bar on a terminal, else a line at times.
+
+    Args:
+        total: number of matrices.
+        quiet: whether to show failures only.
+        log: the log, which the bar prints above itself.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+
+    from syclade.host.answer.batch.task import MATRICES
+
+    ended = 0
+    console = Console(stderr=True)
+    shows = not quiet and console.is_terminal
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    echo, due = log.tell, at_intervals(LINE_SECONDS)
+    with Progress(*columns, console=console, transient=True, disable=not shows) as bar:
+        if shows:
+            log.tell = lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)
+        at = bar.add_task("", total=total)
+
+        def report(line: Line) -> None:
+            nonlocal ended
+            ended += 1
+            if line["state"] == "failed":
+                log.tell(f"syclade: {line['name']}: {line['error']}")
+            bar.advance(at)
+            if not (quiet or shows) and due():
+                log.tell(f"syclade: {ended} of {counted(total, *MATRICES)}")
+
+        try:
+            yield report
+        finally:
+            log.tell = echo

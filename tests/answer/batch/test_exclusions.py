@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.answer.batch import exclusions
-from syclade.host.answer.batch.exclusions import check_exclusions, with_exclusions_if_present
+from syclade.host.answer.batch import many
+from syclade.host.answer.batch.many import check_exclusions, with_exclusions_if_present
 from syclade.host.answer.batch.task import Task
 from syclade.host.answer.output.result import Result
 from syclade.host.data.input.read_matrix import read_matrix
@@ -73,7 +73,7 @@ def test_matrices_are_read_until_each_name_is_found(cohort: Path, monkeypatch: p
         read.append(Path(path).stem)
         return read_matrix(path, *given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(exclusions, "read_matrix", counted)
+    monkeypatch.setattr(many, "read_matrix", counted)
     for names, expected in (("A,B", ["p1"]), ("A,D", ["p1", "p2"]), ("E", ["p1", "p2", "p3"])):
         read.clear()
         check_exclusions(tasks_of(cohort, common_of(names)), common_of(names))

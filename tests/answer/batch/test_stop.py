@@ -98,7 +98,7 @@ def words_of(command: str, paths: Sequence[Path], out: Path) -> list[str]:
     ("command", "place"),
     [
         ("batch", "syclade.host.commands.process:stopped_by_signals"),
-        ("batch", "syclade.host.commands.running:_progress"),
+        ("batch", "syclade.host.commands.progress:_progress"),
         ("batch", "syclade.host.answer.batch.many:own_threads"),
         ("batch", "syclade.host.device.cluster.scheduler:open_scheduler"),
         ("run", "syclade.host.answer.batch.many:own_threads"),
