@@ -13,8 +13,7 @@ from syclade.host.chains.runs.context import CO_OPTIMAL as CO_OPTIMAL_STAGE
 from syclade.host.chains.runs.context import SUPPORT as SUPPORT_STAGE
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.data.model.problem import problem_at
-from syclade.host.findings.clones_by_sample import summarised
-from syclade.host.findings.clones_by_sample_finding import CLONES_BY_SAMPLE, ClonesBySampleFinding
+from syclade.host.findings.clones_by_sample import CLONES_BY_SAMPLE, ClonesBySampleFinding, summarised
 from syclade.host.findings.consensus.finding import (
     CONSENSUS,
     LIKELY_CELLS,

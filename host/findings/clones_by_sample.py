@@ -1,14 +1,24 @@
-"""Clones by sample: the share of each clone in each specimen, and its changes between them, with tables."""
+"""Clones by sample: the share of each clone in each specimen, and its changes between them; as a finding."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.findings.finding import (
+    CELLS,
+    Column,
+    Finding,
+    Question,
+    Section,
+    cut,
+    made_by_stage,
+    sentence,
+)
 from syclade.host.findings.joint_shares import (
     DIGITS,
     INTERVAL,
@@ -20,19 +30,21 @@ from syclade.host.findings.joint_shares import (
     joint_shares,
     joint_warnings,
     number_text,
-    share_text,
+    rounded,
     unmeasured_cells,
 )
-from syclade.host.findings.specimen_changes import CHANGES, SURE, Change, changes_between
+from syclade.host.findings.specimen_changes import Change, changes_between, changes_table, strongest
 from syclade.host.ground.files import tsv_text
-from syclade.host.ground.values import JsonObject, counted, freeze_arrays, listed, part_of, short_repr
+from syclade.host.ground.options import is_given
+from syclade.host.ground.values import JsonObject, counted, freeze_arrays, listed, short_repr
 
 if TYPE_CHECKING:
     from syclade.host.data.input.metadata import CellLabels
     from syclade.host.findings.consensus.finding import PublishedTree
     from syclade.host.findings.specimen_shares import ShareDraws
+    from syclade.host.ground.atomic import Content
 
-__all__ = ["FILES", "Change", "ClonesBySample", "summarised"]
+__all__ = ["CLONES_BY_SAMPLE", "FILES", "ClonesBySample", "ClonesBySampleFinding", "summarised"]
 
 FILES = ("clones_by_sample.tsv", "clone_changes.tsv")
 """Names of the files."""
@@ -48,8 +60,8 @@ JOINT = ("joint", "joint_share", "joint_low", "joint_high")
 """Last columns if a specimen does not tell some clones from each other: all clones of such a group, such as
 3+5; mean, and ends of the central 90 %, of their share together."""
 
-MOST_SHOWN = 3
-"""Most changes that the terminal and the report show."""
+NOT_IDENTIFIABLE = "not identifiable"
+"""Text of the report in place of numbers that follow from the prior."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,29 +149,6 @@ class ClonesBySample:
         names = [name for name in SHARES if self.times or name != "time"]
         return tsv_text([*names, *(JOINT if any(self.joint) else ())], rows)
 
-    def to_changes(self) -> str:
-        """Return the table of changes: tab-separated, a line with `CHANGES` first."""
-        rows: list[tuple[object, ...]] = []
-        for one in self.changes:
-            own, together, told = one.own, one.together, one.identifiable.tolist()
-            rows += (
-                (
-                    one.first,
-                    one.second,
-                    clone,
-                    number_text(own.mean[clone]),
-                    *(self._end(of, clone) for of in (own.low, own.high)),
-                    number_text(own.grew[clone]),
-                    "yes" if told[clone] else "no",
-                )
-                for clone in range(len(self.mutations))
-            )
-            rows += (
-                (one.first, one.second, group_name(group), *(number_text(of[at]) for of in together), "yes")
-                for at, group in enumerate(one.groups)
-            )
-        return tsv_text(CHANGES, rows)
-
     def _end(self, ends: NDArray[np.float64], clone: int) -> str:
         """Return an end of a clone's interval as text; empty for a union of mutations."""
         return "" if clone in self.unions else number_text(ends[clone])
@@ -173,27 +162,17 @@ class ClonesBySample:
 
     def to_dict(self) -> JsonObject:
         """Return the main numbers as plain values for JSON."""
-        changes = [
-            {
-                "from": one.first,
-                "to": one.second,
-                "grew": _rounded(one.own.grew),
-                "change": _rounded(one.own.mean),
-                **({"groups": _groups_of(one)} if one.groups else {}),
-            }
-            for one in self.changes
-        ]
         joint = zip(self.samples, self.joint, strict=True)
         return {
             "samples": list(self.samples),
             "times": list(self.times),
             "cells_of": self.cells_of.tolist(),
             "without_sample": self.without,
-            "cells": _rounded(self.cells),
-            "share": _rounded(self.share),
+            "cells": rounded(self.cells),
+            "share": rounded(self.share),
             "low": self._ends(self.low + 0.0),
             "high": self._ends(self.high + 0.0),
-            "changes": changes,
+            "changes": [one.to_dict() for one in self.changes],
             **(
                 {"unmeasured": dict(zip(self.samples, self.unmeasured, strict=True))}
                 if any(self.unmeasured)
@@ -230,23 +209,8 @@ class ClonesBySample:
             f"clones by sample: {counted(len(sizes), 'sample', 'samples')}, {self.order} "
             f"({listed(sizes)} {'cell' if self.cells_of.tolist() == [1] else 'cells'}{without})"
         ]
-        shown = self.shown_changes
-        for one in shown:
-            strongest = one.sure[np.argsort(-np.abs(one.own.mean[one.sure]), kind="stable")].tolist()
-            first, second = self._mean_share(one.first), self._mean_share(one.second)
-            names = [
-                f"clone {clone} {share_text(first[clone])} to {share_text(second[clone])}"
-                for clone in strongest
-            ]
-            found = f": {listed(names, 3)}" if names else ""
-            both = "" if one.identifiable.all() else " that both tell"
-            changing = part_of(
-                len(names), int(one.identifiable.sum()), f"clone{both} changes", f"clones{both} change"
-            )
-            lines.append(
-                f"{one.first} to {one.second}: {changing} with a probability of at least {SURE}{found}"
-                f"{_group_words(one, first, second)}"
-            )
+        shown = strongest(self.changes)
+        lines += [one.words(*map(self._mean_share, (one.first, one.second))) for one in shown]
         if others := len(self.changes) - len(shown):
             changed = sum(one.moved > 0.0 for one in self.changes) - sum(one.moved > 0.0 for one in shown)
             lines.append(
@@ -256,52 +220,9 @@ class ClonesBySample:
             )
         return lines
 
-    @property
-    def shown_changes(self) -> list[Change]:
-        """Up to `MOST_SHOWN` changes, in their order: those in which the largest shares change for sure."""
-        moved = [one.moved for one in self.changes]
-        most = sorted(np.argsort(-np.array(moved), kind="stable")[:MOST_SHOWN].tolist())
-        return [self.changes[at] for at in most]
-
     def _mean_share(self, name: str) -> NDArray[np.float64]:
         """Return the mean shares of the clones in the specimens of a name, or of a time point."""
         return np.asarray(self.share[[one == name for one in self.times or self.samples]].mean(axis=0))
-
-
-def _groups_of(one: Change) -> list[JsonObject]:
-    """Return the changes of groups of clones as plain values for JSON."""
-    numbers = zip(one.groups, _rounded(one.together.grew), _rounded(one.together.mean), strict=True)
-    return [{"clones": list(group), "grew": grew, "change": change} for group, grew, change in numbers]
-
-
-def _group_words(one: Change, first: NDArray[np.float64], second: NDArray[np.float64]) -> str:
-    """Return the sure changes of groups of clones as the end of a sentence.
-
-    Args:
-        one: the change.
-        first, second: float64, shape (clones,): mean shares before and after it.
-    """
-    if not one.groups:
-        return ""
-    order = np.argsort(-np.abs(one.together.mean), kind="stable").tolist()
-    some = [one.groups[at] for at in order if one.together.sure[at]]
-    sums = [(first[list(group)].sum(), second[list(group)].sum()) for group in some]
-    names = [
-        f"clones {group_name(group)} {share_text(before)} to {share_text(after)}"
-        for group, (before, after) in zip(some, sums, strict=True)
-    ]
-    kinds = (
-        "group of clones that is known only together changes",
-        "groups of clones that are known only together change",
-    )
-    changing = part_of(len(names), len(one.groups), *kinds)
-    found = f": {listed(names, 3)}" if names else ""
-    return f"; {changing}{found}"
-
-
-def _rounded(numbers: NDArray[np.float64]) -> list[float]:
-    rounded: list[float] = (numbers.round(DIGITS) + 0.0).tolist()
-    return rounded
 
 
 def summarised(
@@ -349,3 +270,96 @@ def summarised(
 def _share_of(group: tuple[int, ...], draws: ShareDraws) -> tuple[JointShare, ...]:
     """Return the share of the clones of a group together in each specimen."""
     return tuple(joint_share(group, draws.shares[:, at]) for at in range(draws.shares.shape[1]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClonesBySampleFinding(Finding):
+    """Shares of clones in specimens."""
+
+    name = "clones_by_sample"
+    found: ClonesBySample
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Labels of all cells that the matrix does not have itself."""
+
+    def files(self) -> dict[str, Content]:
+        """Return the tables of shares, and of changes if there are any."""
+        found = self.found
+        texts = (found.to_table(), changes_table(found.changes, found.unions))
+        return dict(zip(FILES, texts if found.changes else texts[:1], strict=False))
+
+    def summary(self) -> JsonObject:
+        """Return specimens, shares and changes."""
+        return {"clones_by_sample": self.found.to_dict()}
+
+    @property
+    def lines(self) -> list[str]:
+        """Numbers of cells, and the clones that change."""
+        return self.found.words
+
+    @property
+    def warnings(self) -> list[str]:
+        """Mutations that a specimen did not measure."""
+        return self.found.warnings
+
+    def section(self) -> Section:
+        """Return the share of each clone in each specimen, and how probable it is that it grew."""
+        found, changes = self.found, strongest(self.found.changes)
+        rows = [
+            (
+                str(clone),
+                ", ".join(names),
+                *(self._shown(at, clone) for at in range(len(found.samples))),
+                *(
+                    number_text(float(one.own.grew[clone])) if one.identifiable[clone] else NOT_IDENTIFIABLE
+                    for one in changes
+                ),
+            )
+            for clone, names in enumerate(found.mutations)
+        ]
+        for group, shares in found.groups.items():
+            grew_of = [dict(zip(one.groups, one.together.grew.tolist(), strict=True)) for one in changes]
+            rows.append(
+                (
+                    group_name(group),
+                    "together",
+                    *(_per_cent(*one[1:]) for one in shares),
+                    *(number_text(of[group]) if group in of else "" for of in grew_of),
+                )
+            )
+        grew = (f"probability that it grew, {one.first} to {one.second}" for one in changes)
+        head = ("clone", "mutations", *found.samples, *grew)
+        words = (
+            *map(sentence, found.words),
+            "Numbers are shares of the tissue in per cent, with the central 90 % of what the cells and the "
+            "sampled trees leave open.",
+        )
+        warnings = tuple(map(sentence, found.warnings))
+        return Section("Clones by sample", words, cut(head, rows), warnings)
+
+    def columns(self) -> list[Column]:
+        """Return the labels of the cells."""
+        return [
+            Column(CELLS, name, [text or None for text in texts], sorted({*texts} - {""}))
+            for name, texts in self.labels.items()
+        ]
+
+    def _shown(self, sample: int, clone: int) -> str:
+        """Return a share with its interval, in per cent."""
+        found = self.found
+        share, low, high = (of[sample, clone] for of in (found.share, found.low, found.high))
+        if not found.identifiable[sample, clone]:
+            return f"{NOT_IDENTIFIABLE} ({100 * low:.1f} to {100 * high:.1f})"
+        return f"{100 * share:.1f}" if clone in found.unions else _per_cent(share, low, high)
+
+
+def _per_cent(share: float, low: float, high: float) -> str:
+    """Return a share with its interval as text, in per cent."""
+    return f"{100 * share:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def _names(question: Question) -> Iterable[str]:
+    options = ("metadata", "sample_column", "time_column")
+    return FILES if any(is_given(question.options, name) for name in options) else ()
+
+
+CLONES_BY_SAMPLE = made_by_stage(ClonesBySampleFinding, _names)

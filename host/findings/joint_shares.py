@@ -28,6 +28,7 @@ __all__ = [
     "joint_shares",
     "joint_warnings",
     "number_text",
+    "rounded",
     "share_text",
     "unmeasured_cells",
 ]
@@ -74,6 +75,12 @@ def unmeasured_cells(
 def number_text(value: float) -> str:
     """Return a number as text; 0 for what rounds to it."""
     return f"{value:.4g}" if abs(value) >= 0.5 * 10**-DIGITS else "0"
+
+
+def rounded(numbers: NDArray[np.float64]) -> list[float]:
+    """Return numbers with `DIGITS` digits after the point, as plain values for JSON; no -0."""
+    values: list[float] = (numbers.round(DIGITS) + 0.0).tolist()
+    return values
 
 
 def share_text(value: float) -> str:

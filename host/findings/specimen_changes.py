@@ -1,21 +1,33 @@
-"""Changes of the shares of clones between specimens, or time points: of single clones, and of groups of
-clones that a specimen does not tell from each other, whose sum is known."""
+"""Changes of the shares of clones between specimens, or time points, with their table and words.
+
+Of single clones, and of groups of clones that a specimen does not tell from each other, whose sum is known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.findings.joint_shares import INTERVAL, JointShare, joined_groups
+from syclade.host.findings.joint_shares import (
+    INTERVAL,
+    JointShare,
+    group_name,
+    joined_groups,
+    number_text,
+    rounded,
+    share_text,
+)
+from syclade.host.ground.files import tsv_text
+from syclade.host.ground.values import JsonObject, listed, part_of
 
 if TYPE_CHECKING:
     from syclade.host.data.input.metadata import CellLabels
 
-__all__ = ["CHANGES", "SURE", "Change", "Difference", "changes_between"]
+__all__ = ["CHANGES", "Change", "Difference", "changes_between", "changes_table", "strongest"]
 
 CHANGES = ("from", "to", "clone", "change", "low", "high", "grew", "identifiable")
 """Columns of clone_changes.tsv: names of two specimens, or of two time points, the earlier one first; number
@@ -28,6 +40,9 @@ MOST_PAIRED = 6
 
 SURE = 0.95
 """Probability from which the terminal names a change."""
+
+MOST_SHOWN = 3
+"""Most changes that the terminal and the report show."""
 
 
 class Difference(NamedTuple):
@@ -77,6 +92,39 @@ class Change(NamedTuple):
         """Numbers of the clones that both tell, and that change with a probability of at least `SURE`."""
         return np.flatnonzero(self.identifiable & self.own.sure)
 
+    def to_dict(self) -> JsonObject:
+        """Return the main numbers as plain values for JSON."""
+        numbers = zip(self.groups, rounded(self.together.grew), rounded(self.together.mean), strict=True)
+        groups: list[JsonObject] = [
+            {"clones": list(group), "grew": grew, "change": change} for group, grew, change in numbers
+        ]
+        return {
+            "from": self.first,
+            "to": self.second,
+            "grew": rounded(self.own.grew),
+            "change": rounded(self.own.mean),
+            **({"groups": groups} if groups else {}),
+        }
+
+    def words(self, first: NDArray[np.float64], second: NDArray[np.float64]) -> str:
+        """Return the sure changes as a line of text.
+
+        Args:
+            first, second: float64, shape (clones,): mean shares before and after the change.
+        """
+        order = self.sure[np.argsort(-np.abs(self.own.mean[self.sure]), kind="stable")].tolist()
+        names = [
+            f"clone {clone} {share_text(first[clone])} to {share_text(second[clone])}" for clone in order
+        ]
+        found = f": {listed(names, 3)}" if names else ""
+        both = "" if self.identifiable.all() else " that both tell"
+        kinds = f"clone{both} changes", f"clones{both} change"
+        changing = part_of(len(names), int(self.identifiable.sum()), *kinds)
+        return (
+            f"{self.first} to {self.second}: {changing} with a probability of at least {SURE}{found}"
+            f"{_group_words(self, first, second)}"
+        )
+
     @property
     def moved(self) -> float:
         """Sum of the sure changes."""
@@ -125,3 +173,63 @@ def _difference(change: NDArray[np.float64]) -> Difference:
     low, high = np.quantile(change, INTERVAL, axis=0)
     grew = (change > 0.0).mean(axis=0) + 0.5 * (change == 0.0).mean(axis=0)  # no node is nearest: 0 to 0
     return Difference(change.mean(axis=0), low, high, grew)
+
+
+def strongest(changes: Sequence[Change]) -> list[Change]:
+    """Return up to `MOST_SHOWN` changes, in their order: those with the largest sums of sure changes."""
+    order = np.argsort(-np.array([one.moved for one in changes]), kind="stable")
+    return [changes[at] for at in sorted(order[:MOST_SHOWN].tolist())]
+
+
+def changes_table(changes: Iterable[Change], unions: Collection[int]) -> str:
+    """Return the table of changes: tab-separated, a line with `CHANGES` first.
+
+    Args:
+        changes: the changes.
+        unions: clones between whose mutations a claim is kept back: they have no intervals.
+    """
+    rows: list[tuple[object, ...]] = []
+    for one in changes:
+        own, together, told = one.own, one.together, one.identifiable.tolist()
+        rows += (
+            (
+                one.first,
+                one.second,
+                clone,
+                number_text(own.mean[clone]),
+                *("" if clone in unions else number_text(of[clone]) for of in (own.low, own.high)),
+                number_text(own.grew[clone]),
+                "yes" if told[clone] else "no",
+            )
+            for clone in range(len(own.mean))
+        )
+        rows += (
+            (one.first, one.second, group_name(group), *(number_text(of[at]) for of in together), "yes")
+            for at, group in enumerate(one.groups)
+        )
+    return tsv_text(CHANGES, rows)
+
+
+def _group_words(one: Change, first: NDArray[np.float64], second: NDArray[np.float64]) -> str:
+    """Return the sure changes of groups of clones as the end of a sentence.
+
+    Args:
+        one: the change.
+        first, second: float64, shape (clones,): mean shares before and after it.
+    """
+    if not one.groups:
+        return ""
+    order = np.argsort(-np.abs(one.together.mean), kind="stable").tolist()
+    some = [one.groups[at] for at in order if one.together.sure[at]]
+    sums = [(first[list(group)].sum(), second[list(group)].sum()) for group in some]
+    names = [
+        f"clones {group_name(group)} {share_text(before)} to {share_text(after)}"
+        for group, (before, after) in zip(some, sums, strict=True)
+    ]
+    kinds = (
+        "group of clones that is known only together changes",
+        "groups of clones that are known only together change",
+    )
+    changing = part_of(len(names), len(one.groups), *kinds)
+    found = f": {listed(names, 3)}" if names else ""
+    return f"; {changing}{found}"

@@ -19,7 +19,6 @@ from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import format_matrix, matrix_from_array
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.clones_by_sample import Change
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
 from syclade.host.findings.consensus.finding import PublishedTree
 from syclade.host.findings.joint_shares import (
@@ -29,6 +28,7 @@ from syclade.host.findings.joint_shares import (
     joint_warnings,
     share_text,
 )
+from syclade.host.findings.specimen_changes import Change, changes_table, strongest
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
 from tests.support.dirichlet import log_by_concentrations
 
@@ -178,7 +178,7 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert change.groups == ((1, 2, 3),)
     assert change.identifiable.tolist() == [True, False, False, False]
     assert not change.sure.any(), "S2 tells nothing of clones 1 to 3"
-    lines = [row.split("\t") for row in found.to_changes().splitlines()[1:]]
+    lines = [row.split("\t") for row in changes_table(found.changes, found.unions).splitlines()[1:]]
     assert [row[-1] for row in lines] == ["yes", "no", "no", "no", "yes"]
     assert [row[2] for row in lines] == ["0", "1", "2", "3", "1+2+3"]
     assert float(lines[-1][3]) == pytest.approx(change.own.mean[1:].sum(), abs=1e-3)
@@ -292,14 +292,14 @@ def test_largest_changes_are_shown(result: syclade.Result) -> None:
     (one,) = found.changes
     moved = (0.0, 0.1, 0.0, 0.5, -0.3, 0.0)
     many = replace(found, changes=tuple(changed_by(one, mean) for mean in moved))
-    assert [it.own.mean[1] for it in many.shown_changes] == [0.1, 0.5, -0.3]
+    assert [it.own.mean[1] for it in strongest(many.changes)] == [0.1, 0.5, -0.3]
     assert many.words[-1] == (
         "clone_changes.tsv has 3 other pairs of time points, none of them with such a change"
     )
     more = replace(many, changes=(*many.changes, changed_by(one, 0.05)))
     assert more.words[-1].startswith("clone_changes.tsv has 4 other pairs of time points, 1 of them with")
     few = replace(many, changes=many.changes[:3])
-    assert [it.own.mean[1] for it in few.shown_changes] == [0.0, 0.1, 0.0]
+    assert [it.own.mean[1] for it in strongest(few.changes)] == [0.0, 0.1, 0.0]
     assert "other" not in few.words[-1]
 
 

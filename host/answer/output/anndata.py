@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.trees.tree import depths
-from syclade.host.findings.clones_by_sample_finding import ClonesBySampleFinding
+from syclade.host.findings.clones_by_sample import ClonesBySampleFinding
 from syclade.host.findings.finding import CELLS, MUTATIONS
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.packages import install_command

@@ -12,8 +12,7 @@ from syclade.host.chains.runs.context import TREE
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import to_networkx
-from syclade.host.findings.clones_by_sample import ClonesBySample
-from syclade.host.findings.clones_by_sample_finding import ClonesBySampleFinding
+from syclade.host.findings.clones_by_sample import ClonesBySample, ClonesBySampleFinding
 from syclade.host.findings.consensus.finding import ConsensusFinding
 from syclade.host.findings.cooptimal.finding import CoOptimalFinding
 from syclade.host.findings.finding import Finding
