@@ -84,7 +84,11 @@ class DoubletsFinding(Finding):
     def lines(self) -> list[str]:
         """Expected and likely doublets."""
         likely = counted(len(self.likely), "cell", "cells")
-        words = f"{self.calls.expected:.1f} doublets expected, {likely} more likely one than not"
+        low, high = _interval(self.calls.probability)
+        words = (
+            f"{self.calls.expected:.1f} doublets expected (90 %: {low:.0f} to {high:.0f}), {likely} more "
+            "likely one than not"
+        )
         return [words if self.on_clones is None else f"{words}, by all mutations; {self._words_on_clones}"]
 
     @property
@@ -139,10 +143,9 @@ class DoubletsFinding(Finding):
 
     @property
     def _expected(self) -> str:
-        """The expected number with its interval: cells are independent, given the tree and the rate."""
-        chances, cells = self.calls.probability, len(self.cells)
-        half = _QUANTILE * float(np.sqrt((chances * (1.0 - chances)).sum()))
-        low, high = max(0.0, self.calls.expected - half), min(float(cells), self.calls.expected + half)
+        """The expected number with its interval as text."""
+        cells = len(self.cells)
+        low, high = _interval(self.calls.probability)
         return (
             f"Given this rate and this tree, {self.calls.expected:.1f} of {cells} cells are expected to be "
             f"doublets ({self.calls.expected / cells:.1%}; 90 %: {low:.0f} to {high:.0f} cells);"
@@ -158,6 +161,12 @@ class DoubletsFinding(Finding):
                 for name, nodes in pairs
             ),
         ]
+
+
+def _interval(chances: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the central 90 % of the number of doublets, which are independent, given tree and rate."""
+    expected, half = float(chances.sum()), _QUANTILE * float(np.sqrt((chances * (1.0 - chances)).sum()))
+    return max(0.0, expected - half), min(float(len(chances)), expected + half)
 
 
 def genotypes_of(kind: TreeKind, tree: Tree) -> NDArray[np.bool_]:

@@ -120,10 +120,10 @@ class Change(NamedTuple):
         both = "" if self.identifiable.all() else " that both tell"
         kinds = f"clone{both} changes", f"clones{both} change"
         changing = part_of(len(names), int(self.identifiable.sum()), *kinds)
-        return (
-            f"{self.first} to {self.second}: {changing} with a probability of at least {SURE}{found}"
-            f"{_group_words(self, first, second)}"
-        )
+        own = f"{changing} with a probability of at least {SURE}{found}"
+        if not self.identifiable.any():
+            own = "no clone is told by both"
+        return f"{self.first} to {self.second}: {own}{_group_words(self, first, second)}"
 
     @property
     def moved(self) -> float:

@@ -185,6 +185,10 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert float(lines[-1][6]) == pytest.approx(1.0 - change.own.grew[0], abs=0.02), "the rest is clone 0"
     assert "of 1 clone that both tell" in found.words[1]
     assert found.words[1].endswith("; 0 of 1 group of clones that is known only together changes")
+    of_none = replace(found, changes=(change._replace(groups=((0, 1, 2, 3),)),))
+    assert of_none.words[1].startswith(
+        f"{change.first} to {change.second}: no clone is told by both; 0 of 1 "
+    )
     union = replace(found, unions=frozenset({1}))
     of_union = list(csv.DictReader(union.to_table().splitlines(), delimiter="\t"))[1:3]
     assert [row["low"] + row["high"] == "" for row in of_union] == [True, False], "no interval of a union"

@@ -48,11 +48,11 @@ def test_the_section_says_where_the_rate_is_from_and_how_sure_the_number_is() ->
 def test_numbers_on_the_clones_of_a_consensus_without_some_mutations_are_named() -> None:
     """Both tables have a column `doublet`: the line says which mutations each is by, if they differ."""
     plain = finding(0.05)
-    assert plain.lines == ["16.0 doublets expected, 0 cells more likely one than not"]
+    assert plain.lines == ["16.0 doublets expected (90 %: 10 to 22), 0 cells more likely one than not"]
     both = replace(plain, on_clones=np.array([0.9] * 2 + [0.1] * 20))
     assert both.lines == [
-        "16.0 doublets expected, 0 cells more likely one than not, by all mutations; 3.8 expected and 2 "
-        "cells by those of the consensus, which leaves some out (cells.tsv)"
+        "16.0 doublets expected (90 %: 10 to 22), 0 cells more likely one than not, by all mutations; 3.8 "
+        "expected and 2 cells by those of the consensus, which leaves some out (cells.tsv)"
     ]
     assert "3.8 expected and 2 cells by those of the consensus" in both.section().words[-1]
 

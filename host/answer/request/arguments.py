@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from syclade.host.data.input.checks import MISSING
 from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
@@ -252,7 +253,7 @@ def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matr
         weigh: (the matrix that was read) -> the same, with the log odds of its entries if it has evidence.
 
     Raises:
-        MatrixError: the matrix is malformed.
+        MatrixError: the matrix is malformed, or has no value.
         OptionError: there is no such recurrent mutation.
         TreeError: the true tree is malformed, or names of cells cannot be written with the tree.
         TableError: the labels of the cells are malformed.
@@ -263,6 +264,7 @@ def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matr
     as_read = read_matrix(matrix, options.names, cell_names=options.cell_names, **coding)
     labels = _labels(as_read, options)
     as_read = observed = weigh(as_read)
+    _check_values(as_read)
     names = _given_names(options.names, observed.mutations) or observed.names_from
     cell_names = _given_names(options.cell_names, observed.cells) or observed.cell_names_from
     unplaced = unplaced_in(as_read)
@@ -277,6 +279,16 @@ def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matr
     if options.true_tree is not None:
         true = tree_of(options.true_tree, observed.mutations, observed.cells or ())
     return Inputs(kind, observed, as_read, recurrent, true, names, cell_names, unplaced, labels)
+
+
+def _check_values(matrix: Matrix) -> None:
+    """Raise a MatrixError if no entry has a value: every tree would be equally likely."""
+    if matrix.evidence is None and (matrix.values == MISSING).all():
+        raise MatrixError(
+            "all entries are missing: the matrix says nothing of the tree",
+            path=None if matrix.source == "array" else matrix.source,
+            hint="check the file, and the codes of its values",
+        )
 
 
 def _labels(matrix: Matrix, options: Options) -> CellLabels | None:

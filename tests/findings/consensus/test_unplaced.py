@@ -76,6 +76,21 @@ def test_long_lists_of_names_are_shortened() -> None:
     )
 
 
+def test_a_matrix_without_a_value_is_refused() -> None:
+    """All trees would be equally likely; one value is enough, and reads count in place of calls."""
+    table = np.full((3, 4), 3, np.uint8)
+    options: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "device": "numpy", "support": "none"}
+    with pytest.raises(MatrixError, match="all entries are missing: the matrix says nothing of the tree"):
+        syclade.infer(table, **options)
+    table[1, 2] = 0
+    assert syclade.infer(table, **options).unplaced.mutations
+    reads = syclade.read_matrix(
+        np.eye(3, 4, dtype=np.int64), total_reads=np.ones((3, 4), np.int64), evidence="reads", min_depth=2
+    )
+    assert (reads.values == 3).all()
+    syclade.infer(reads, device="native", support="none", allelic_dropout=0.1, seq_error=0.01)
+
+
 @pytest.mark.parametrize("gone", [(), (0,), (2, 5), (1, 3, 4, 6, 7), tuple(range(8))])
 def test_trees_without_some_keep_the_relations_of_the_others(gone: tuple[int, ...]) -> None:
     unplaced, trees = Unplaced(dict.fromkeys(gone, "")), samples_of(8, 40, len(gone))
