@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from syclade.fallback.baq.gaps import compute_gaps
 from syclade.fallback.baq.states import compute_states
-from syclade.host.calls.banded import Banded, BandedEngines, by_band, filled
-from syclade.host.calls.kernels import Place
+from syclade.host.calls.kernels import Banded, BandedEngines, Place, by_band, filled
 from syclade.host.calls.record_parser import Reads
 from syclade.host.device.compile.kernel import Record
 from syclade.host.device.work import GAPS as GAPS_DONE

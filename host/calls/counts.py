@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.indel_counts import IndelCounts, consensus_indels
-from syclade.host.calls.kernels import HostKernel, grow_table
+from syclade.host.calls.indel_counts import IndelCounts, consensus_indels, grow_table
+from syclade.host.calls.kernels import HostKernel
 from syclade.host.calls.p_values import UNKNOWN, joint_errors, phred, phred_to_error
 from syclade.host.calls.record_parser import Reads
 from syclade.host.ground.options.calls import CallOptions

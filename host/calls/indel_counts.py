@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.alignment_quality import GapQuality
-from syclade.host.calls.kernels import HostKernel, grow_table
+from syclade.host.calls.kernels import HostKernel, load_host_kernel
 from syclade.host.calls.p_values import DINDEL, indel_qualities
 from syclade.host.calls.record_parser import Reads, ReadTags
+from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.options.calls import CallOptions
 from syclade.host.ground.values import Array
 from syclade.kernels.pileup.indel_arguments import (
@@ -24,7 +25,15 @@ from syclade.kernels.pileup.indel_arguments import (
     TO_COMPUTE,
 )
 
-__all__ = ["LEAST_INDEL_QUALITY", "Indel", "IndelCounter", "IndelCounts", "Qualities", "consensus_indels"]
+__all__ = [
+    "LEAST_INDEL_QUALITY",
+    "Indel",
+    "IndelCounter",
+    "IndelCounts",
+    "Qualities",
+    "consensus_indels",
+    "grow_table",
+]
 
 
 LEAST_INDEL_QUALITY = 10
@@ -302,3 +311,32 @@ def consensus_indels(counts: IndelCounts) -> NDArray[np.bool_]:
 def _sum_of(reads: Qualities, inserted: bool) -> int:
     quality = reads.insertion if inserted else reads.deletion
     return int((quality * reads.count).sum())
+
+
+_LAST_STRIDE = 1 << 17
+
+
+def grow_table(table: NDArray[np.uint32], begin: int) -> NDArray[np.uint32]:
+    """Return a table with the same keys and counts, and twice the space.
+
+    Args:
+        table: uint32, (columns, space for keys, 2): keys plus 1, and counts.
+        begin: position of the first column, from 0, for messages.
+
+    Raises:
+        ReadsError: a column has more different keys than a table may hold.
+    """
+    columns, stride, _ = table.shape
+    if 2 * stride > _LAST_STRIDE:
+        raise ReadsError(f"a column after position {begin} has more than {_LAST_STRIDE} different qualities")
+    larger = np.zeros((columns, 2 * stride, 2), dtype=np.uint32)
+    load_host_kernel("growth")(
+        {
+            "columns": np.array([columns]),
+            "old_stride": np.array([stride]),
+            "stride": np.array([2 * stride]),
+            "old": table,
+            "table": larger,
+        }
+    )
+    return larger

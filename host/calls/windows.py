@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.alignment_quality import BAQ_OF_READS, GAPS_OF_READS, AlignmentQuality, GapQuality
 from syclade.host.calls.alignments import Alignments, RawRecords
-from syclade.host.calls.banded import BANDS, banded_kernel
 from syclade.host.calls.counts import Counter, Counts
 from syclade.host.calls.indel_counts import IndelCounter
-from syclade.host.calls.kernels import HOST_KERNELS, HostKernel, Place, load_host_kernel
+from syclade.host.calls.kernels import BANDS, HOST_KERNELS, HostKernel, Place, banded_kernel, load_host_kernel
 from syclade.host.calls.lofreq_compat import DepthLimit, place_states
 from syclade.host.calls.read_filter import ReadFilter
 from syclade.host.calls.record_parser import RAW_BYTES, Reads, ReadTags, RecordParser, TagReader

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from syclade.host.calls.alignment_quality import AlignmentQuality, blocks_of, chances_of, tables
-from syclade.host.calls.banded import BANDS
+from syclade.host.calls.kernels import BANDS
 from syclade.host.calls.record_parser import Reads
 from syclade.kernels.baq.arguments import BAQ, MEMBERS, STRIDES, Baq
 from syclade.kernels.baq.kernel import make_baq

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.fallback.baq import blocks, forward
 from syclade.host.calls.alignment_quality import AlignmentQuality, GapQuality
-from syclade.host.calls.banded import BANDS
-from syclade.host.calls.kernels import Place, place_of
+from syclade.host.calls.kernels import BANDS, Place, place_of
 from syclade.host.calls.record_parser import Reads
 from syclade.host.calls.windows import alignment_kernels
 from syclade.host.device.choice import choose_device

@@ -19,7 +19,7 @@ from syclade.host.calls.alignment_quality import (
     sizes_of,
     tables,
 )
-from syclade.host.calls.banded import BANDS
+from syclade.host.calls.kernels import BANDS
 from syclade.host.calls.record_parser import Reads
 from syclade.kernels.baq.arguments import MEMBERS
 from syclade.kernels.baq.gap_arguments import GAP_STRIDES, GAPS, Gaps

@@ -13,7 +13,7 @@ import pytest
 
 from syclade.host.calls.alignment_quality import GAPS_OF_READS
 from syclade.host.calls.alignments import open_alignments
-from syclade.host.calls.banded import BANDS, banded_kernel
+from syclade.host.calls.kernels import BANDS, banded_kernel
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.windows import WindowCounter
 from syclade.host.device.compile.machine_code import _load_compiled, load_machine_code

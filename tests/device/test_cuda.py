@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.calls import banded
+from syclade.host.calls import kernels as call_kernels
 from syclade.host.calls.alignment_quality import BAQ_OF_READS
-from syclade.host.calls.banded import BandedEngines
-from syclade.host.calls.kernels import place_of
+from syclade.host.calls.kernels import BandedEngines, place_of
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.calls.windows import alignment_kernels
 from syclade.host.chains.encodings import Encoding
@@ -144,7 +143,9 @@ def test_threads_that_call_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     of_slot = 8 * numbers + scratch["window_cells"]
 
     def slots_with(free: int) -> int:
-        monkeypatch.setattr(banded, "open_gpu", lambda _device: SimpleNamespace(free_bytes=lambda: free))
+        monkeypatch.setattr(
+            call_kernels, "open_gpu", lambda _device: SimpleNamespace(free_bytes=lambda: free)
+        )
         return BandedEngines(BAQ_OF_READS, {}, place)._slots(scratch)
 
     assert slots_with(2**40) == place.slots
