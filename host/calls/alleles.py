@@ -1,18 +1,17 @@
-"""Alleles: kinds of variants, and alternative bases with their tests, before the number of tests is known."""
+"""Alleles of one sample: kinds of variants, alternatives with their tests, and the decisions about them:
+which are called, with which quality and filters."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from syclade.host.calls.counts import ColumnsToTest
-from syclade.host.calls.p_values import ExactTails, may_be_significant
-from syclade.host.calls.reference import BASES
-from syclade.host.calls.tails import Columns
+from syclade.host.calls import lofreq_compat as as_lofreq
+from syclade.host.calls.filters import LimitFilter, Measured, bias_filter, biased, failed, limit_filters
+from syclade.host.calls.p_values import fisher_log_p, is_one_sided
 from syclade.host.ground.options.calls import CallOptions
 
 __all__ = [
@@ -20,14 +19,28 @@ __all__ = [
     "KINDS",
     "SNV",
     "Allele",
+    "Call",
     "Kind",
+    "Limits",
     "Tested",
-    "WindowTests",
-    "allele_at",
+    "Thresholds",
     "kinds_of",
+    "limits_of",
+    "may_be_called",
     "number_of_tests",
-    "run_tests",
+    "pooled_bias",
+    "sample_calls",
+    "thresholds_of",
 ]
+
+_PHRED = -10.0 / math.log(10.0)
+_LEAST_LOG = -11355.137
+"""ln of the smallest positive number of LoFreq's type, long double: no quality exceeds 49314."""
+_UNDERFLOW = -708.3964185322641
+"""ln of the smallest normal float64: LoFreq's sum of a tail underflows where terms differ by more."""
+_EPSILON_LOG = math.log(2.0**-52)
+_NO_BIAS_VALUE = 2147483647
+"""LoFreq's strand bias where there is no value."""
 
 
 @dataclass(frozen=True)
@@ -127,90 +140,141 @@ class Allele:
 
 
 @dataclass(frozen=True)
-class WindowTests:
-    """Tests of a window.
+class Thresholds:
+    """Limits of a sample for one kind of variants.
 
     Attributes:
-        tested: number of columns that were tested.
-        log_p: ln of the p-value of alternatives that may be significant, by column and base.
-        order: int64, (columns,): columns tested up to and including each.
+        tests: number of tests that p-values are corrected for.
+        quality: least integer quality of a call.
     """
 
-    tested: int
-    log_p: dict[tuple[int, int], float]
-    order: NDArray[np.int64]
+    tests: int
+    quality: int
 
 
-def run_tests(
-    columns: ColumnsToTest, sig: float, tails: ExactTails, forced: NDArray[np.bool_] | None = None
-) -> WindowTests:
-    """Test the columns of a window.
+Limits = Mapping[Kind, Thresholds]
+"""Limits of a sample for each kind of variants that is called."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """An allele with the decisions about it.
+
+    Attributes:
+        allele: the allele.
+        quality: integer Phred quality of its test.
+        strand_bias: Phred-scaled p-value of Fisher's test.
+        filters: names of the filters that it does not pass.
+    """
+
+    allele: Allele
+    quality: int
+    strand_bias: int
+    filters: tuple[str, ...]
+
+
+def thresholds_of(kind: Kind, tested: int, options: CallOptions) -> Thresholds:
+    """Return the limits for a kind, given the number of columns or indels that were tested."""
+    tests = number_of_tests(kind, tested, options)
+    if options.compat:  # LoFreq divides in single precision
+        corrected = np.longdouble(np.float32(options.sig) / np.float32(tests))
+        return Thresholds(tests, max(0, int(-10 * np.log10(corrected))))
+    return Thresholds(tests, options.least_quality(tests, kind is INDEL))
+
+
+def limits_of(tested: Tested, options: CallOptions) -> Limits:
+    """Return the limits for all kinds that are called."""
+    return {kind: thresholds_of(kind, tested[kind], options) for kind in kinds_of(options)}
+
+
+def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> bool:
+    """Return whether an allele can be called, whatever follows.
+
+    The number of tests only grows, so an allele that is not significant among those so far never is. LoFreq
+    decides with the tests so far; otherwise, qualities are cut to integers, so the limit is one Phred unit
+    more generous.
 
     Args:
-        columns: the columns.
-        sig: alternatives whose p-value certainly exceeds this need no exact one.
-        tails: computes exact p-values.
-        forced: columns whose alternatives need one in any case.
-
-    Raises:
-        DeviceError: the kernel of tails cannot be compiled.
+        allele: the allele.
+        tested_before: columns, or indels, tested in the windows before its own.
+        options: level and number of tests.
     """
-    chosen = may_be_significant(columns, sig)
-    if forced is not None:
-        chosen |= forced & columns.tested
-    wanted = [
-        (int(column), base)
-        for column in np.flatnonzero(chosen)
-        for base in range(4)
-        if columns.alternatives[column, base] > 0
+    if allele.count == 0:
+        return False
+    tests = number_of_tests(allele.kind, tested_before + allele.order, options)
+    margin = 0.0 if options.compat else 0.1 * math.log(10.0)
+    log_p = _lofreq_log_p(allele) if options.compat else allele.log_p
+    return log_p + math.log(tests) < math.log(options.level_of(allele.kind is INDEL)) + margin
+
+
+def sample_calls(alleles: Sequence[Allele], limits: Limits, options: CallOptions) -> list[Call]:
+    """Return the decision about each allele of a sample.
+
+    Args:
+        alleles: the alleles, in the order of the genome.
+        limits: the limits of each kind.
+        options: which filters to apply.
+    """
+    by_limits = limit_filters(options)
+    calls = [_judged(allele, limits[allele.kind], by_limits, options) for allele in alleles]
+    considered = [
+        at
+        for at, call in enumerate(calls)
+        if (call.allele.kind.strand_filter or options.sb_incl_indels)
+        and (options.compat or call.quality >= limits[call.allele.kind].quality)
     ]
-    order = np.cumsum(columns.tested).astype(np.int64)
-    tested = int(columns.tested.sum())
-    if not wanted:
-        return WindowTests(tested, {}, order)
-    groups = [columns.groups(column) for column, _ in wanted]
-    made = Columns(
-        np.concatenate([p for p, _ in groups]),
-        np.concatenate([count for _, count in groups]),
-        np.concatenate([[0], np.cumsum([len(p) for p, _ in groups])]).astype(np.int64),
-        np.array([columns.alternatives[one] for one in wanted], dtype=np.int64),
-    )
-    log_p = tails.of(made)
-    for at, (column, base) in enumerate(wanted):
-        if columns.alternatives[column, base] == columns.trials[column]:
-            log_p[at] = _all_wrong(*groups[at])
-    return WindowTests(tested, dict(zip(wanted, log_p.tolist(), strict=True)), order)
+    name, one_sided = bias_filter(options), as_lofreq.is_one_sided if options.compat else is_one_sided
+    biases = [calls[at].strand_bias for at in considered]
+    strands = [calls[at].allele.dp4[2:] for at in considered]
+    for at, found in zip(considered, biased(biases, strands, options, one_sided), strict=True):
+        if found:
+            call = calls[at]
+            calls[at] = Call(call.allele, call.quality, call.strand_bias, (*call.filters, name))
+    return calls
 
 
-def _all_wrong(probability: NDArray[np.float64], count: NDArray[np.int64]) -> float:
-    """Return ln of the probability that all bases of a column are wrong.
+def _judged(
+    allele: Allele, thresholds: Thresholds, by_limits: Sequence[LimitFilter], options: CallOptions
+) -> Call:
+    quality = _quality(_lofreq_log_p(allele) if options.compat else allele.log_p)
+    filters: tuple[str, ...] = ()
+    if quality < thresholds.quality:
+        filters += (f"{allele.kind.quality_filter}_{thresholds.quality}",)
+    alternative = sum(allele.dp4[2:])
+    frequency = alternative / allele.counted if allele.counted else 0.0
+    filters += failed(Measured(allele.depth, frequency, alternative, allele.homopolymer), by_limits)
+    bias = _lofreq_bias(*allele.dp4) if options.compat else pooled_bias(*allele.dp4)
+    return Call(allele, quality, bias, filters)
 
-    It is often a whole Phred number, so its logarithms are added in LoFreq's order, which decides how it is
-    cut.
+
+def _quality(log_p: float) -> int:
+    """Return an integer Phred quality, cut; 0 for what LoFreq loses."""
+    return 0 if log_p >= 0 else as_lofreq.phred_of_log(log_p)
+
+
+def pooled_bias(*dp4: int) -> int:
+    """Return the Phred-scaled p-value of strand bias of four counts, cut to an integer."""
+    return int(_PHRED * fisher_log_p(*dp4))
+
+
+def _lofreq_bias(*dp4: int) -> int:
+    """Return LoFreq's value: none where its p-value is 0, and where only one strand and no reference base is
+    left."""
+    if dp4[0] + dp4[1] == 0 and 0 in dp4[2:]:
+        return _NO_BIAS_VALUE
+    p = as_lofreq.fisher_p(*dp4)
+    return int(-10 * np.log10(np.longdouble(p))) if p > 0 else _NO_BIAS_VALUE
+
+
+def _lofreq_log_p(allele: Allele) -> float:
+    """Return ln of the p-value that LoFreq computes.
+
+    It takes the tails of less frequent alternatives from the table of the most frequent one. Where ln p
+    differs by more than the exponent of float64 can hold, a flag of underflow makes LoFreq replace the
+    p-value: a small one by the smallest positive number, a larger one by the largest, so that the allele is
+    lost.
     """
-    logs = [math.log(p) for p in probability.tolist()]
-    return float(np.repeat(logs, count).cumsum()[-1])
-
-
-def allele_at(columns: ColumnsToTest, tests: WindowTests, column: int, base: int) -> Allele:
-    """Return the allele of a column and an alternative base."""
-    counts = columns.counts
-    tails = [tests.log_p.get((column, one), 0.0) for one in range(4)]
-    reference, strands = int(columns.reference[column]), counts.strands[column]
-    known = reference < len(BASES)
-    forward, reverse = strands[reference].tolist() if known else (0, 0)
-    return Allele(
-        SNV,
-        counts.begin + column,
-        BASES[reference] if known else "N",
-        BASES[base],
-        tails[base],
-        min(tails),
-        int(tests.order[column]),
-        int(counts.depth[column]),
-        (forward, reverse, *strands[base].tolist()),
-        int(strands[:4].sum()),
-        int(columns.alternatives[column, base]),
-        int(columns.unfiltered[column, base]),
-        int(columns.trials[column]),
-    )
+    log_p = allele.log_p
+    if allele.highest - log_p < _UNDERFLOW:
+        return _LEAST_LOG if log_p < _EPSILON_LOG else math.inf
+    return max(log_p, _LEAST_LOG)

@@ -9,8 +9,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from syclade.host.calls.alignments import open_alignments
-from syclade.host.calls.alleles import KINDS, Allele, Tested
-from syclade.host.calls.decisions import Call, Limits, limits_of, may_be_called, sample_calls
+from syclade.host.calls.alleles import (
+    KINDS,
+    Allele,
+    Call,
+    Limits,
+    Tested,
+    limits_of,
+    may_be_called,
+    sample_calls,
+)
 from syclade.host.calls.kernels import Place
 from syclade.host.calls.pieces import Pieces, SharedPieces, Threads
 from syclade.host.calls.read_filter import ReadCounts

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syclade.host.calls.alleles import INDEL, Allele
-from syclade.host.calls.decisions import Call
+from syclade.host.calls.alleles import INDEL, Allele, Call
 from syclade.host.calls.kernels import Place
 from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import Reference

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import syclade
-from syclade.host.calls.alleles import INDEL, Allele, kinds_of
-from syclade.host.calls.decisions import Call, pooled_bias
+from syclade.host.calls.alleles import INDEL, Allele, Call, kinds_of, pooled_bias
 from syclade.host.calls.filters import filter_lines
 from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.run import STATUSES, Called, Status, Variant

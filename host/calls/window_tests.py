@@ -13,19 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.alignments import Alignments
-from syclade.host.calls.alleles import (
-    INDEL,
-    SNV,
-    Allele,
-    Tested,
-    WindowTests,
-    allele_at,
-    number_of_tests,
-    run_tests,
-)
+from syclade.host.calls.allele_tests import WindowTests, allele_at, indel_alleles, run_indel_tests, run_tests
+from syclade.host.calls.alleles import INDEL, SNV, Allele, Tested, number_of_tests
 from syclade.host.calls.counts import ColumnsToTest, Counts, columns_to_test
 from syclade.host.calls.indel_counts import Indel
-from syclade.host.calls.indel_tests import indel_alleles, run_indel_tests
 from syclade.host.calls.kernels import Place
 from syclade.host.calls.p_values import ExactTails
 from syclade.host.calls.reference import BASES, codes_of

@@ -7,9 +7,21 @@ import math
 import numpy as np
 import pytest
 
-from syclade.host.calls.alleles import INDEL, SNV, Allele, Kind, kinds_of, number_of_tests, run_tests
+from syclade.host.calls.allele_tests import run_tests
+from syclade.host.calls.alleles import (
+    INDEL,
+    SNV,
+    Allele,
+    Call,
+    Kind,
+    kinds_of,
+    limits_of,
+    may_be_called,
+    number_of_tests,
+    sample_calls,
+    thresholds_of,
+)
 from syclade.host.calls.counts import Counts, columns_to_test
-from syclade.host.calls.decisions import Call, limits_of, may_be_called, sample_calls, thresholds_of
 from syclade.host.calls.p_values import ExactTails, joint_errors, may_be_significant
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options.calls import CallOptions

@@ -1,4 +1,4 @@
-"""Tests of indels: the error probabilities of the reads of a column, and the tail for each indel.
+"""Tests of the alleles of a window: of its bases, then of its indels.
 
 A read without an insertion would have one by error with probability PM + (1 − PM) PI, where PM is that of its
 mapping and PI that of an insertion after its base; likewise for deletions. A read with the tested indel has
@@ -8,6 +8,7 @@ LoFreq's behaviour.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -15,15 +16,24 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.alleles import INDEL, Allele
+from syclade.host.calls.alleles import INDEL, SNV, Allele
+from syclade.host.calls.counts import ColumnsToTest
 from syclade.host.calls.indel_counts import Indel, IndelCounts, Qualities
-from syclade.host.calls.p_values import ExactTails, homopolymer_length, joint_errors, poisson_screen
+from syclade.host.calls.p_values import (
+    ExactTails,
+    homopolymer_length,
+    joint_errors,
+    may_be_significant,
+    poisson_screen,
+)
 from syclade.host.calls.reference import BASES
-from syclade.host.calls.tails import columns_of
+from syclade.host.calls.tails import Columns, columns_of
 from syclade.host.ground.options.calls import CallOptions
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT
 
-__all__ = ["RARE", "IndelTests", "indel_alleles", "run_indel_tests"]
+__all__ = [
+    "RARE", "IndelTests", "WindowTests", "allele_at", "indel_alleles", "run_indel_tests", "run_tests",
+]  # fmt: skip
 
 RARE = np.float32(0.05)
 """Where a base A or T is inserted in some reads and deleted in others, both in a smaller part, neither is
@@ -33,6 +43,96 @@ _LETTERS = (*BASES, "N")
 
 Groups = tuple[NDArray[np.float64], NDArray[np.int64]]
 """Distinct error probabilities, ascending, and the number of reads with each."""
+
+
+@dataclass(frozen=True)
+class WindowTests:
+    """Tests of a window.
+
+    Attributes:
+        tested: number of columns that were tested.
+        log_p: ln of the p-value of alternatives that may be significant, by column and base.
+        order: int64, (columns,): columns tested up to and including each.
+    """
+
+    tested: int
+    log_p: dict[tuple[int, int], float]
+    order: NDArray[np.int64]
+
+
+def run_tests(
+    columns: ColumnsToTest, sig: float, tails: ExactTails, forced: NDArray[np.bool_] | None = None
+) -> WindowTests:
+    """Test the columns of a window.
+
+    Args:
+        columns: the columns.
+        sig: alternatives whose p-value certainly exceeds this need no exact one.
+        tails: computes exact p-values.
+        forced: columns whose alternatives need one in any case.
+
+    Raises:
+        DeviceError: the kernel of tails cannot be compiled.
+    """
+    chosen = may_be_significant(columns, sig)
+    if forced is not None:
+        chosen |= forced & columns.tested
+    wanted = [
+        (int(column), base)
+        for column in np.flatnonzero(chosen)
+        for base in range(4)
+        if columns.alternatives[column, base] > 0
+    ]
+    order = np.cumsum(columns.tested).astype(np.int64)
+    tested = int(columns.tested.sum())
+    if not wanted:
+        return WindowTests(tested, {}, order)
+    groups = [columns.groups(column) for column, _ in wanted]
+    made = Columns(
+        np.concatenate([p for p, _ in groups]),
+        np.concatenate([count for _, count in groups]),
+        np.concatenate([[0], np.cumsum([len(p) for p, _ in groups])]).astype(np.int64),
+        np.array([columns.alternatives[one] for one in wanted], dtype=np.int64),
+    )
+    log_p = tails.of(made)
+    for at, (column, base) in enumerate(wanted):
+        if columns.alternatives[column, base] == columns.trials[column]:
+            log_p[at] = _all_wrong(*groups[at])
+    return WindowTests(tested, dict(zip(wanted, log_p.tolist(), strict=True)), order)
+
+
+def _all_wrong(probability: NDArray[np.float64], count: NDArray[np.int64]) -> float:
+    """Return ln of the probability that all bases of a column are wrong.
+
+    It is often a whole Phred number, so its logarithms are added in LoFreq's order, which decides how it is
+    cut.
+    """
+    logs = [math.log(p) for p in probability.tolist()]
+    return float(np.repeat(logs, count).cumsum()[-1])
+
+
+def allele_at(columns: ColumnsToTest, tests: WindowTests, column: int, base: int) -> Allele:
+    """Return the allele of a column and an alternative base."""
+    counts = columns.counts
+    tails = [tests.log_p.get((column, one), 0.0) for one in range(4)]
+    reference, strands = int(columns.reference[column]), counts.strands[column]
+    known = reference < len(BASES)
+    forward, reverse = strands[reference].tolist() if known else (0, 0)
+    return Allele(
+        SNV,
+        counts.begin + column,
+        BASES[reference] if known else "N",
+        BASES[base],
+        tails[base],
+        min(tails),
+        int(tests.order[column]),
+        int(counts.depth[column]),
+        (forward, reverse, *strands[base].tolist()),
+        int(strands[:4].sum()),
+        int(columns.alternatives[column, base]),
+        int(columns.unfiltered[column, base]),
+        int(columns.trials[column]),
+    )
 
 
 @dataclass(frozen=True)
