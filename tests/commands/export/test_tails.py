@@ -18,7 +18,7 @@ import pytest
 import syclade
 from syclade.host.calls.tails import log_tails
 from syclade.host.calls.tails.columns import KERNELS
-from syclade.host.commands.export.tails import TAIL_FILES, export_tails, random_columns, tail_image_name
+from syclade.host.commands.export.api import TAIL_FILES, export, random_columns, tail_image_name
 from syclade.host.device.compile.image_files import read_image
 from syclade.host.ground.errors import DeviceError
 from syclade.host.ground.spirv import Op, entry_points, instructions
@@ -34,7 +34,7 @@ COLUMNS, SEED = 20, 5
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("tails")
-    export_tails(made, columns=COLUMNS, seed=SEED, images=["fpga-emu"])
+    export(made, tails=True, columns=COLUMNS, seed=SEED, images=["fpga-emu"])
     return made
 
 

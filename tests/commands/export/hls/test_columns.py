@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 import syclade
 from syclade.host.calls.tails import log_tails
+from syclade.host.commands.export.api import random_columns
 from syclade.host.commands.export.hls.column_unit import PROCESSES, STREAMS, column_functions
 from syclade.host.commands.export.hls.opencl_device import read_vectors
 from syclade.host.commands.export.hls.project import no_lines
-from syclade.host.commands.export.tails import random_columns
 from syclade.host.commands.main import cli
 from syclade.host.ground.errors import OptionError
 from syclade.kernels.tails import arithmetic, pairs
