@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from syclade.host.data.model.paths import column_counts
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import preorder
+from syclade.host.ground.errors import MatrixError
 
 __all__ = ["SearchProblem", "make_search_problem", "sample_size"]
 
@@ -33,6 +34,10 @@ _ENOUGH = 2
 
 _CANDIDATES = 4096
 """Number of units that are compared, from the finest one down to half as many per nat."""
+
+_MOST_ROUNDED = 0.15
+"""Most of the weights that rounding may take or add. It is at most a tenth up to some 5e8 entries, and then
+half or more: a weight of less than half a unit is 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +108,23 @@ def _by_fall(counts: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def make_search_problem(problem: Problem) -> SearchProblem:
-    """Return the input of a search for a problem."""
+    """Return the input of a search for a problem.
+
+    Raises:
+        MatrixError: there are so many entries that whole numbers of 32 bits do not stand for the weights.
+    """
     exact = np.array(problem.rates.weights, dtype=np.float64) * math.ldexp(1.0, -problem.scale_bits)
     cells = np.array(  # of each mutation by class; the sums of whole numbers are exact
         [np.bincount(row, problem.multiplicity, problem.classes) for row in problem.observed]
     )
-    integers, unit = _choose_unit(exact, cells.sum(axis=0))
+    counts = cells.sum(axis=0)
+    integers, unit = _choose_unit(exact, counts)
+    lost, all_weights = np.abs(integers - exact * unit) @ counts, np.abs(exact) @ counts
+    if unit == 0 or lost > _MOST_ROUNDED * unit * all_weights:
+        raise MatrixError(
+            f"a search has sums of 32 bits, which are too coarse for {int(counts.sum()):,} entries",
+            hint="search with a part of the cells",
+        )
     weights = integers.astype(np.int32)[problem.observed]
     weights *= problem.multiplicity.astype(np.int32)
     return SearchProblem(

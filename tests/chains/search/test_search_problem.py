@@ -14,6 +14,7 @@ from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import Rates
+from syclade.host.ground.errors import MatrixError
 from tests.support import tree_strategies
 from tests.support.searches import slow_score
 
@@ -63,6 +64,18 @@ def test_no_sum_reaches_the_limit_by_rounding_up() -> None:
         many = replace(problem, multiplicity=np.full(problem.columns, cells, dtype=np.int64))
         weights = make_search_problem(many).weights.astype(np.int64)
         assert max(np.maximum(weights, 0).sum(), np.maximum(-weights, 0).sum()) < (1 << SUM_BITS)
+
+
+@pytest.mark.parametrize(("entries", "fine"), [(4e8, True), (1.2e9, False), (4e10, False)])
+def test_too_many_entries_for_the_weights_are_refused(entries: float, fine: bool) -> None:
+    """From some 8e8 entries the weight of an entry without the mutation is rounded to 0."""
+    problem = make_problem(matrix_from_array(np.eye(10, dtype=np.uint8)), Rates(0.001, 0.2))
+    many = replace(problem, multiplicity=np.full(problem.columns, int(entries) // 100, dtype=np.int64))
+    if fine:
+        assert (make_search_problem(many).weights != 0).all()
+    else:
+        with pytest.raises(MatrixError, match=f"too coarse for {int(entries):,} entries"):
+            make_search_problem(many)
 
 
 @given(rates_of, st.integers(10**5, 10**6))
