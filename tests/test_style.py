@@ -1,8 +1,9 @@
-"""Rules of the sources' language that a linter does not know (CONTRIBUTING.md)."""
+"""Rules of the sources' and documents' language that a linter does not know (CONTRIBUTING.md)."""
 
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +62,14 @@ def flags_in(text: str) -> Iterator[int]:
             yield node.lineno
 
 
+def columns_without_heading(text: str) -> Iterator[int]:
+    """Yield the lines of Markdown on which a table begins, one of whose columns has no heading."""
+    lines = text.splitlines()
+    for number, (head, rule) in enumerate(itertools.pairwise(lines), 1):
+        if rule.startswith("|---") and not all(map(str.strip, head.strip("|").split("|"))):
+            yield number
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_docstrings_begin_with_a_verb_or_a_noun(folder: str) -> None:
     found = [(path, line) for path in sources(folder) for line in badly_begun(path.read_text("utf-8"))]
@@ -87,6 +96,13 @@ def test_messages_take_options_from_the_table() -> None:
     assert not found
 
 
+def test_columns_of_tables_have_headings() -> None:
+    """A screen reader reads the heading with each entry."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    found = [(page, line) for page in pages for line in columns_without_heading(page.read_text("utf-8"))]
+    assert not found, [f"{page.relative_to(ROOT)}:{line}" for page, line in found]
+
+
 def test_the_checks_find_what_they_look_for() -> None:
     """The negative control."""
     assert list(badly_begun('LIMIT = 3\n"""What is allowed."""\n')) == [2]
@@ -99,3 +115,4 @@ def test_the_checks_find_what_they_look_for() -> None:
         + "):\n    pass\n"
     )
     assert list(without_contract(good)) == []
+    assert list(columns_without_heading("| a | b |\n|---|---|\n\n| | b |\n|---|---|\n")) == [4]

@@ -33,7 +33,7 @@ _CALL = """## `syclade call`
 Letters, names and defaults are those of [LoFreq](variants.md#options), except of options marked †, which
 LoFreq lacks.
 
-| option | values | default | |
+| option | values | default | meaning |
 |---|---|---|---|"""
 
 _NEW = ("sites", "normal", "dbsnp", *OWN_OPTIONS, *(name for name in CALL_SHARED if name != "verbose"))
@@ -47,7 +47,7 @@ def page() -> str:
 
 def _options() -> Iterator[str]:
     for group, options in GROUPS.items():
-        yield f"## {group}\n\n| option | in Python | values | default | |\n|---|---|---|---|---|"
+        yield f"## {group}\n\n| option | in Python | values | default | meaning |\n|---|---|---|---|---|"
         yield from map(_row, options)
         yield ""
 
@@ -72,7 +72,7 @@ def _together() -> Iterator[str]:
     for rule in EXCLUSIONS:
         others = ", ".join(map(_values_of, rule.others))
         yield f"| `{title_of(rule.feature)}` | {others} | {rule.why} |"
-    yield "\n## What needs another option\n\n| option | needs | |\n|---|---|---|"
+    yield "\n## What needs another option\n\n| option | needs | what to do |\n|---|---|---|"
     for need in NEEDS:
         yield f"| `{title_of(need.feature)}` | `{title_of(need.needed)}` | {need.why} |"
     yield ""

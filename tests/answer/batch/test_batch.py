@@ -287,6 +287,8 @@ def test_pages_and_table_for_multiqc(tmp_path: Path) -> None:
     assert '<a href="a%20b/report.html">a b</a>' in page
     assert (out / "a b" / "report.html").exists()
     assert "bad/report.html" not in page
+    content = re.sub(r"<main>.*</main>", "", page.partition("<body>")[2], flags=re.DOTALL)
+    assert content.split() == ["</body>", "</html>"], "all is in the main landmark, for screen readers"
     assert "&lt;b&gt;.csv" in page
     data = json.loads((out / "syclade_mqc.json").read_text())["data"]
     assert list(data) == ["a b", "c"]
