@@ -7,10 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("fallback", "host", "quality", "src")
@@ -207,23 +204,3 @@ print(sum(name == "syclade.host.commands.infer" for name in sys.modules))
 def test_help_of_commands_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("1\n", "")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "name"),
-    [
-        ("syclade.host.tails", "syclade.host.calls.tails", "log_tails"),
-        (
-            "syclade.host.consensus.newick",
-            "syclade.host.findings.consensus.tables",
-            "clone_tree_from_newick",
-        ),
-        ("syclade.host.cooptimal.consensus", "syclade.host.findings.cooptimal.finding", "consensus_of"),
-    ],
-)
-def test_documented_modules_that_moved_have_their_old_names(old: str, new: str, name: str) -> None:
-    with pytest.warns(DeprecationWarning, match=f"{old} is now {new}"):
-        there = import_module(old)
-    assert getattr(there, name) is getattr(import_module(new), name)
-    with pytest.raises(ModuleNotFoundError):
-        import_module("syclade.host.inference")
