@@ -204,7 +204,11 @@ def files_in(folder: Path, matrix: Path | None = None, moved: str = MOVED) -> Re
             if is_file(folder)
             else "has no summary.json, so it is not the folder of a result"
         )
-        raise OptionError(f"{folder} {what}", hint=f"syclade infer makes one with {flag_of('out')}")
+        hint = f"syclade infer makes one with {flag_of('out')}"
+        if is_file(folder / "clades.tsv"):
+            what = "is a consensus of trees of cells, which has no clones"
+            hint = "other programs draw its consensus.newick (docs/tree-tools.md)"
+        raise OptionError(f"{folder} {what}", hint=hint)
 
     def read(name: str) -> str | None:
         path = folder / name

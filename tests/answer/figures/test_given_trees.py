@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.answer.figures.kinds import files_of_source
 from syclade.host.commands.main import cli
-from syclade.host.ground.errors import TreeError
+from syclade.host.ground.errors import OptionError, TreeError
 
 SCITE = """digraph G {
 node [color=deeppink4, style=filled, fontcolor=white];
@@ -64,3 +64,17 @@ def test_several_trees(tmp_path: Path) -> None:
     both.write_text("((B)A)r;\n(A,B)r;\n")
     with pytest.raises(TreeError, match=r"the file has 2 trees\n.*consensus"):
         syclade.plot_tree(both)
+
+
+def test_a_consensus_of_trees_of_cells_has_no_figure(tmp_path: Path) -> None:
+    """The refusal says so, and which file other programs draw."""
+    trees = [tmp_path / name for name in ("a.newick", "b.newick")]
+    for path in trees:
+        path.write_text("((s0,s1),(s2,s3));\n")
+    out = tmp_path / "out"
+    words = ["consensus", *map(str, trees), "--kind", "cells", "--out", str(out)]
+    assert CliRunner().invoke(cli, words).exit_code == 0
+    drawn = CliRunner().invoke(cli, ["plot", str(out), "--out", str(tmp_path / "x.svg")])
+    assert isinstance(drawn.exception, OptionError)
+    assert str(drawn.exception).startswith(f"{out} is a consensus of trees of cells, which has no clones\n")
+    assert "consensus.newick" in str(drawn.exception)
