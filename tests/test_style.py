@@ -23,6 +23,8 @@ OWN_ARGUMENTS = (
     "data/trees/comparison.py",
 )  # fmt: skip
 """Parts of the host that name options: the commands and what one alone has, the table, other programs."""
+MOST = 330
+"""Most characters of an entry of the changelog: what a user sees, once, in two lines."""
 COMMENT = re.compile(r"#.*\b(IN|OUT)\b")
 
 
@@ -70,6 +72,15 @@ def columns_without_heading(text: str) -> Iterator[int]:
             yield number
 
 
+def long_entries(changelog: str) -> Iterator[str]:
+    """Yield the entries of the next release that are longer than `MOST`, or are there twice."""
+    part = changelog.partition("## [Unreleased]\n")[2].partition("\n## [")[0]
+    entries = [
+        " ".join(one.split()) for one in re.findall(r"^- ((?:.+\n)+?)(?=- |\n|\Z)", part, re.MULTILINE)
+    ]
+    yield from (one for one in entries if len(one) > MOST or entries.count(one) > 1)
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_docstrings_begin_with_a_verb_or_a_noun(folder: str) -> None:
     found = [(path, line) for path in sources(folder) for line in badly_begun(path.read_text("utf-8"))]
@@ -103,6 +114,11 @@ def test_columns_of_tables_have_headings() -> None:
     assert not found, [f"{page.relative_to(ROOT)}:{line}" for page, line in found]
 
 
+def test_entries_of_the_changelog_are_short() -> None:
+    """A merge of both sides may also bring back entries that were rewritten."""
+    assert not [one[:80] for one in long_entries((ROOT / "CHANGELOG.md").read_text("utf-8"))]
+
+
 def test_the_checks_find_what_they_look_for() -> None:
     """The negative control."""
     assert list(badly_begun('LIMIT = 3\n"""What is allowed."""\n')) == [2]
@@ -116,3 +132,5 @@ def test_the_checks_find_what_they_look_for() -> None:
     )
     assert list(without_contract(good)) == []
     assert list(columns_without_heading("| a | b |\n|---|---|\n\n| | b |\n|---|---|\n")) == [4]
+    changelog = f"## [Unreleased]\n\n- a\n  b\n- {'c' * MOST}d\n- e\n\n- a b\n\n## [0.1.0]\n\n- {'f' * 999}\n"
+    assert list(long_entries(changelog)) == ["a b", "c" * MOST + "d", "a b"]
