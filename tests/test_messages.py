@@ -16,6 +16,7 @@ PARTS = (
     "; the chains agree on the probabilities of ancestors",
     "; … of … uncertain pairs have fewer than … effective samples",
     ": --support full samples longer",
+    "…, by … nats on the mean",
 )
 """Parts of other warnings."""
 

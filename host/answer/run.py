@@ -94,7 +94,7 @@ def best_tree_of(
     best, problem = found.outcome.best, plan.problem
     score = plan.score if plan.score.at is None else plan.score.at(best.best_rate_at)
     trees = [kind.canonical(best.best_parents)]
-    if isinstance(rates, Levels) and not rates.exact:  # the log odds may prefer the best tree of another
+    if isinstance(rates, Levels) and not rates.exact and not found.searches:  # chains are by levels
         same = [tree for tree in (*found.trees, *found.outcome.trees) if len(tree) == len(trees[0])]
         others = map(kind.canonical, same)
         trees = list({tree.tobytes(): tree for tree in (*trees, *others)}.values())
@@ -238,7 +238,8 @@ def _by_search_or_chains(request: Request, context: RunContext) -> Found:
     """Search for a cell tree; run chains from the trees of the searches only where these leave it open.
 
     Any cell tree has a mutation tree that is as likely, so a cell tree that is as likely as the best mutation
-    tree is the best of its kind. Chains go on where none is, or where the searches do not agree.
+    tree is the best of its kind. Chains go on where none is, or where the searches do not agree. By evidence,
+    searches have ended because more would hardly gain, or they have had their time, and chains find no more.
     """
     require_only("clade", request.encoding)  # searches have none, and chains may not follow
     checkpoints = context.checkpoints
@@ -246,7 +247,8 @@ def _by_search_or_chains(request: Request, context: RunContext) -> Found:
         return _by_chains(request, context)
     sought = _search(request, context, checkpoints, request.slots)
     outcome = sought.found.outcome
-    if sought.found.interrupted or (outcome.converged and _as_likely(sought, request)):
+    enough = outcome.converged or sought.plan.problem.log_odds is not None
+    if sought.found.interrupted or (enough and _as_likely(sought, request)):
         return _drawn(sought, request)
     checkpoints.begin_next_stage()
     return _by_chains(request, context, sought)

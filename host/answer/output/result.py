@@ -201,9 +201,11 @@ class Result(AssignedTree, WithWork):
 
     @property
     def agreeing(self) -> int:
-        """Number of searches, or chains, that found the best score."""
-        found = [one.log_likelihood for one in self.searches] or self.chain_log_likelihoods.tolist()
-        return found.count(max(found))
+        """Number of searches, or chains, that found the best score; searches of evidence, almost the best."""
+        found = [one.log_likelihood for one in self.searches]
+        if not found:
+            return int((self.chain_log_likelihoods == self.chain_log_likelihoods.max()).sum())
+        return sum(one >= max(found) - self.model.same for one in found)
 
     def summary(self) -> dict[str, Any]:
         """Return the content of summary.json as plain values: the same for equal runs on any device."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.runs.context import TREE
+from syclade.host.chains.search.policy import expected_gain
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import to_networkx
@@ -269,12 +270,13 @@ def doubt_of(result: Result) -> str | None:
     if result.converged or result.stopped_in == TREE:
         return None
     if result.searches:
-        best = max(search.log_likelihood for search in result.searches)
-        others = sorted({one.start for one in result.searches if one.log_likelihood < best})
-        return (
+        found, same = [one.log_likelihood for one in result.searches], result.model.same
+        others = sorted({one.start for one in result.searches if one.log_likelihood < max(found) - same})
+        words = (
             "the searches do not agree on the best tree (those that began "
             f"{', '.join(others)} ended below it): another {flag_of('seed')} may find a better one"
         )
+        return f"{words}, by {expected_gain(found):.2f} nats on the mean" if same else words
     if result.chains == 1:
         return f"one chain cannot show that its tree is the best: compare several ({flag_of('chains')})"
     if result.options["method"] == "anneal":

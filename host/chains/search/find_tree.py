@@ -82,7 +82,8 @@ def find(
     """
     begun = time.perf_counter()
     problem = make_search_problem(plan.problem)
-    policy = policy_for(problem.mutations, problem.columns)
+    same = plan.problem.rate_tables.model.rates.same
+    policy = policy_for(problem.mutations, problem.columns, same=same, unit=problem.unit)
     policy = replace(policy, rounds=policy.rounds[:most_rounds])
     current = resumed_searches(context.checkpoints, policy, problem, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())

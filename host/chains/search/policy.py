@@ -11,6 +11,7 @@ Some searches start from the best trees of short chains, which estimate where th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +32,7 @@ __all__ = [
     "SearchPolicy",
     "Works",
     "chain_steps",
+    "expected_gain",
     "policy_for",
     "run_phase",
     "works_of",
@@ -216,6 +218,9 @@ _A_PLACE, _AN_EDGE = 18, 6
 _MANY = ((1e4, 16), (6e4, 8), (4e5, 4))
 """(largest number of entries of the matrix, number of searches); two searches for larger matrices."""
 
+_MANY_OF_EVIDENCE = 8
+"""Most searches of evidence; on 36 inputs of 40 x 100 reads, eight more found no better tree."""
+
 _LARGE = 4e5
 """Entries above which no search starts from a short chain.
 
@@ -227,6 +232,16 @@ _CHEAP = 4e6
 
 _AGREEING = 4
 """Number of searches that must find the best score if there are seven or more; of fewer, half must."""
+
+_WORTH = 1.0
+"""Nats that the last phase, or as many searches again, must gain if searches of evidence are to go on.
+
+Weights of evidence are of any size, so there are many trees nearly as likely as the best one, and searches
+seldom agree: those at a depth of 3 then went on for 30 times as long, to gain 0.1 nats on the mean.
+"""
+
+_SOME = 20
+"""Sweeps of a round after which searches of evidence may end although they do not agree."""
 
 _TALL = 10
 """Columns per mutation from which a start by all columns takes longer than everything else."""
@@ -251,12 +266,16 @@ class SearchPolicy:
         stand: minimum sweeps of a round without a better tree before the search may stop, if the best score
             was not found by the first climbs. Without such a round, searches may agree on the second-best
             tree.
+        same: difference of scores that makes no difference, in the problem's units.
+        worth: gain below which searches end even if they do not agree (`_hardly_gain`); 0 for never.
     """
 
     starts: tuple[str, ...]
     rounds: tuple[Phase, ...]
     sure: bool = False
     stand: int = 0
+    same: int = 0
+    worth: float = 0.0
 
     @property
     def by_columns(self) -> bool:
@@ -273,8 +292,8 @@ class SearchPolicy:
 
         Every chain counts as a start of its own, since it begins with its own random tree.
         """
-        best = max(scores)
-        reached = [start for start, score in zip(self.starts, scores, strict=True) if score == best]
+        least = max(scores) - self.same
+        reached = [start for start, score in zip(self.starts, scores, strict=True) if score >= least]
         different = len(set(reached) - {BY_CHAIN}) + reached.count(BY_CHAIN)
         return len(reached) >= min(_AGREEING, (len(scores) + 1) // 2) and different >= 2
 
@@ -285,6 +304,8 @@ class SearchPolicy:
             scores: best score of each search.
             tops: best score of all searches after each phase.
         """
+        if self.worth:
+            return self._hardly_gain(scores, tops)
         if not self.agree(scores):
             return False
         if len(tops) == 1:
@@ -292,12 +313,51 @@ class SearchPolicy:
         stood = self.rounds[len(tops) - 2].sweeps
         return tops[-1] == tops[-2] and (tops[-1] == tops[0] or stood >= self.stand)
 
+    def _hardly_gain(self, scores: Sequence[int], tops: Sequence[int]) -> bool:
+        """Return whether searches of evidence gain hardly more, by their scores and by the last phase.
 
-def policy_for(mutations: int, columns: int) -> SearchPolicy:
-    """Return the policy for a problem with these numbers of mutations and distinct columns."""
+        If they agree, one climb may show it, else a round of some length; a long one does in any case.
+        """
+        gain, agree = expected_gain(scores), self.agree(scores)
+        if len(tops) == 1:
+            return gain < self.worth if self.sure else agree and gain <= self.same
+        if tops[-1] - tops[-2] >= self.worth:
+            return False
+        sweeps = self.rounds[len(tops) - 2].sweeps
+        return sweeps >= self.stand or (gain < self.worth and (agree or sweeps >= _SOME))
+
+
+def expected_gain(scores: Sequence[float]) -> float:
+    """Return what as many searches again are expected to gain: what these gain over half of them.
+
+    The best of n scores is above the best of h = (n + 1) // 2 drawn from them by this on the mean. As the
+    gains of doubling fall, it is rather too high. Infinite for one search.
+    """
+    falling = sorted(scores, reverse=True)
+    count = len(falling)
+    if count < 2:
+        return math.inf
+    half = (count + 1) // 2
+    missed, gain = 1.0, 0.0
+    for at in range(count - half):  # `missed`: probability that none of the first `at + 1` is drawn
+        missed *= (count - half - at) / (count - at)
+        gain += missed * (falling[at] - falling[at + 1])
+    return gain
+
+
+def policy_for(mutations: int, columns: int, *, same: float = 0.0, unit: float = 1.0) -> SearchPolicy:
+    """Return the policy for a problem.
+
+    Args:
+        mutations, columns: numbers of mutations and distinct columns.
+        same: difference of log-likelihoods that makes no difference, in nats: of evidence (`Levels.same`). 0
+            for calls, whose scores differ by whole errors; then searches end only if they agree.
+        unit: the problem's units per nat.
+    """
     entries, sampled = mutations * columns, sample_size(mutations, columns) < columns
     searches = next(
-        (many for most, many in _MANY if entries <= most), 4 if sampled and entries <= _CHEAP else 2
+        (many for most, many in _MANY if entries <= most and (many <= _MANY_OF_EVIDENCE or not same)),
+        4 if sampled and entries <= _CHEAP else 2,
     )
     slow = columns >= _TALL * mutations and not sampled
     kinds = ("by-mutations",) if slow else ("by-mutations", "by-columns")
@@ -309,6 +369,8 @@ def policy_for(mutations: int, columns: int) -> SearchPolicy:
         _rounds_for(sweeps),
         sure=_ROUNDS[0].sweeps > _MUCH * sweeps,
         stand=_LONG if _LONG_SHARE * sweeps >= _LONG else 0,
+        same=round(same * unit),
+        worth=_WORTH * unit if same else 0.0,
     )
 
 

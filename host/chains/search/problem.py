@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.model.levels import EXACT_BITS
 from syclade.host.data.model.paths import column_counts
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import preorder
@@ -108,11 +109,24 @@ def _by_fall(counts: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def make_search_problem(problem: Problem) -> SearchProblem:
-    """Return the input of a search for a problem.
+    """Return the input of a search for a problem; of evidence, by the log odds of its entries themselves.
 
     Raises:
         MatrixError: there are so many entries that whole numbers of 32 bits do not stand for the weights.
     """
+    weights, cells_with, unit = _of_classes(problem) if problem.log_odds is None else _of_entries(problem)
+    return SearchProblem(
+        mutations=problem.mutations,
+        weights=weights,
+        falling=_by_fall(cells_with),
+        fullest=_by_fall(column_counts(weights > 0)),
+        unit=unit,
+        base=problem.base,
+    )
+
+
+def _of_classes(problem: Problem) -> tuple[NDArray[np.int32], NDArray[np.int64], float]:
+    """Return (weights, number of cells that seem to have each mutation, units per nat)."""
     exact = np.array(problem.rates.weights, dtype=np.float64) * math.ldexp(1.0, -problem.scale_bits)
     cells = np.array(  # of each mutation by class; the sums of whole numbers are exact
         [np.bincount(row, problem.multiplicity, problem.classes) for row in problem.observed]
@@ -121,19 +135,31 @@ def make_search_problem(problem: Problem) -> SearchProblem:
     integers, unit = _choose_unit(exact, counts)
     lost, all_weights = np.abs(integers - exact * unit) @ counts, np.abs(exact) @ counts
     if unit == 0 or lost > _MOST_ROUNDED * unit * all_weights:
-        raise MatrixError(
-            f"a search has sums of 32 bits, which are too coarse for {int(counts.sum()):,} entries",
-            hint="search with a part of the cells",
-        )
+        raise _too_coarse(int(counts.sum()))
     weights = integers.astype(np.int32)[problem.observed]
     weights *= problem.multiplicity.astype(np.int32)
-    return SearchProblem(
-        mutations=problem.mutations,
-        weights=weights,
-        falling=_by_fall(cells[:, integers > 0].sum(axis=1).astype(np.int64)),
-        fullest=_by_fall(column_counts(weights > 0)),
-        unit=unit,
-        base=problem.base,
+    return weights, cells[:, integers > 0].sum(axis=1).astype(np.int64), unit
+
+
+def _of_entries(problem: Problem) -> tuple[NDArray[np.int32], NDArray[np.int64], float]:
+    """Return the same by the log odds of all entries."""
+    log_odds = problem.log_odds
+    assert log_odds is not None
+    signed = (np.maximum(sign * log_odds, 0).sum(axis=1).tolist() for sign in (1, -1))
+    more, less = (math.ldexp(math.fsum(sums), -EXACT_BITS) for sums in signed)
+    rounded = log_odds.size / 2.0  # what rounding can add to a sum, in units
+    unit = min(FINEST, (2.0**SUM_BITS - rounded) / (max(more, less) + 1.0))
+    if rounded / 2.0 > _MOST_ROUNDED * unit * (more + less):
+        raise _too_coarse(log_odds.size)
+    weights = np.rint(log_odds * math.ldexp(unit, -EXACT_BITS)).astype(np.int32)
+    return weights, (weights > 0) @ problem.multiplicity, unit
+
+
+def _too_coarse(entries: int) -> MatrixError:
+    """Return the error of a matrix with too many entries."""
+    return MatrixError(
+        f"a search has sums of 32 bits, which are too coarse for {entries:,} entries",
+        hint="search with a part of the cells",
     )
 
 

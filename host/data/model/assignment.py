@@ -100,9 +100,11 @@ def log_likelihood_of_states(matrix: Matrix, has: NDArray[np.bool_]) -> NDArray[
 def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the first best node in preorder of every cell, and the number of equally good ones.
 
-    Nodes are compared by the chain's integer scores, so ties are exact and the same on every device.
+    Nodes are compared by integers, so ties are exact and the same on every device: by the chain's scores, or
+    by the log odds of evidence, as searches do.
     """
-    node, ties = nearest_nodes(problem.weight_rows(), parents)
+    rows = problem.weight_rows() if problem.log_odds is None else problem.log_odds
+    node, ties = nearest_nodes(rows, parents)
     return node[problem.column_of], ties[problem.column_of]
 
 

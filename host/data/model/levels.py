@@ -21,8 +21,8 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.ground.values import freeze_arrays, short_repr
 
 __all__ = [
-    "MOST_LEVELS", "Levels", "absent_logs", "exact_weights", "floored", "levels_of", "log_odds_of",
-    "misfit_bounds",
+    "EXACT_BITS", "MOST_LEVELS", "Levels", "absent_logs", "exact_weights", "floored", "levels_of",
+    "log_odds_of", "misfit_bounds",
 ]  # fmt: skip
 
 MOST_LEVELS = 254
@@ -30,6 +30,10 @@ MOST_LEVELS = 254
 
 _NOTHING = 1e-9
 """Size of log odds below which nothing is known of an entry."""
+
+_SAME = 0.05
+"""Difference of log-likelihoods, in nats, that makes no difference where log odds are of any size: then many
+trees differ from the best one by as little."""
 
 _ROUNDS = 200
 """Most rounds of the quantiser. Each one is a few sums over the levels."""
@@ -83,6 +87,11 @@ class Levels:
         """Return whether every entry has exactly its level."""
         return self.largest_error < _NOTHING
 
+    @property
+    def same(self) -> float:
+        """Return the difference of log-likelihoods of trees that makes no difference, in nats."""
+        return 0.0 if self.exact else _SAME
+
     def codes(self, log_odds: NDArray[np.float64]) -> NDArray[np.uint8]:
         """Return the level of each entry: uint8, like log_odds; k where nothing is known."""
         codes = np.searchsorted(self.edges, log_odds, side="right").astype(np.uint8)
@@ -134,20 +143,20 @@ def log_odds_of(matrix: Matrix) -> NDArray[np.float64]:
     return matrix.evidence.log_odds
 
 
-_EXACT_BITS = 30
+EXACT_BITS = 30
 """Unit of `exact_weights`: 2^-30 nat. Sums of 10^6 log odds of a floor of 1e-300 are below 2^53 units."""
 
 
 def exact_weights(matrix: Matrix) -> NDArray[np.int64]:
     """Return the log odds of all entries in units of 2^-30 nat: int64, shape (n_mutations, n_cells).
 
-    Searches compare places by levels. The final place of a cell or mutation is compared by these, whose sums
-    are exact in any order, so that ties are the same on every processor.
+    Chains compare places by levels. Searches, and the final place of a cell or mutation, compare by these,
+    whose sums are exact in any order, so that ties are the same on every processor.
 
     Args:
         matrix: as for `log_odds_of`.
     """
-    return np.asarray(np.rint(log_odds_of(matrix) * 2**_EXACT_BITS).astype(np.int64))
+    return np.asarray(np.rint(log_odds_of(matrix) * 2**EXACT_BITS).astype(np.int64))
 
 
 def floored(log_odds: NDArray[np.float64], floor: float) -> NDArray[np.float64]:

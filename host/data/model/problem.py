@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.levels import Levels
+from syclade.host.data.model.levels import Levels, exact_weights
 from syclade.host.data.model.paths import value_counts
 from syclade.host.data.model.rate_grid import RateTables, greatest_weights, make_rate_tables
 from syclade.host.data.model.rate_model import Places, RateModel
@@ -78,6 +78,8 @@ class Problem:
         rate_tables: weights of the classes at every grid point of the rates; fixed rates have one point.
             Scores include the logarithm of the priors of learned rates.
         octaves: whether scores are logarithms to base 2, for scores that add up powers.
+        log_odds: int64, shape (n, distinct columns): sums of the log odds of a column's cells, which differ
+            from those of their classes, in units of `exact_weights`; None if classes are exact.
     """
 
     of_cells: ClassVar[bool] = False
@@ -92,6 +94,7 @@ class Problem:
     base: float
     rate_tables: RateTables
     octaves: bool = False
+    log_odds: NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -249,7 +252,19 @@ def make_problem(
         base=math.fsum((counts * absent).tolist()),  # BLAS would add in another order on other processors
         rate_tables=make_rate_tables(model, values, counts, math.ldexp(nat, -scale_bits)),
         octaves=octaves,
+        log_odds=_log_odds_of_columns(matrix, rates, column_of, multiplicity),
     )
+
+
+def _log_odds_of_columns(
+    matrix: Matrix, rates: ObservationModel, column_of: NDArray[np.int32], multiplicity: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return `Problem.log_odds`."""
+    if not isinstance(rates, Levels) or rates.exact:
+        return None
+    by_column = exact_weights(matrix)[:, np.argsort(column_of, kind="stable")]
+    firsts = np.cumsum(multiplicity) - multiplicity
+    return np.asarray(np.add.reduceat(by_column, firsts, axis=1), dtype=np.int64)
 
 
 def problem_at(problem: AProblem, matrix: Matrix, rates: ObservationModel) -> AProblem:

@@ -120,6 +120,11 @@ class Rates:
         table = self.log_table()
         return np.asarray(table[:, 1] - table[:, 0])
 
+    @property
+    def same(self) -> float:
+        """Return the difference of log-likelihoods that makes no difference, in nats; see `Levels.same`."""
+        return 0.0
+
     def flip_effect(self) -> float:
         """Return the largest change of the log-likelihood when one true value is flipped, in nats.
 

@@ -19,7 +19,7 @@ def test_a_run_may_be_stopped_before_it_begins(
     starts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It returns the first trees there are: those of the short chains, or of the first launch without any."""
-    monkeypatch.setattr(portfolio, "policy_for", lambda *_: SearchPolicy(starts, ROUNDS))
+    monkeypatch.setattr(portfolio, "policy_for", lambda *_, **__: SearchPolicy(starts, ROUNDS))
     stop = Stop()
     stop.wanted = True
     found = portfolio.find(PLAN, "native", "auto", slots=2, seed=1, context=RunContext(stop=stop))

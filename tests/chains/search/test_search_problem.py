@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from syclade.host.chains.search import problem as search_problem_module
 from syclade.host.chains.search.problem import FINEST, SUM_BITS, make_search_problem
 from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.levels import levels_of, log_odds_of
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.ground.errors import MatrixError
 from tests.support import tree_strategies
+from tests.support.evidence import FLOOR, random_evidence
 from tests.support.searches import slow_score
 
 rates_of = st.builds(lambda fp, fn: (10.0**fp, 10.0**fn), st.floats(-7, -0.35), st.floats(-4, -0.35)).filter(
@@ -123,3 +126,32 @@ def test_orders_begin_with_what_is_seen_most() -> None:
     ones = (made.weights > 0).sum(axis=0)
     assert (np.diff(ones[made.fullest]) <= 0).all()
     assert sorted(made.fullest.tolist()) == list(range(made.columns))
+
+
+@given(st.integers(2, 8), st.integers(2, 30), st.integers(0, 99))
+@settings(deadline=None, max_examples=50)
+def test_weights_of_evidence_are_log_odds_and_not_levels(mutations: int, cells: int, seed: int) -> None:
+    """The sum of those of equal columns by levels is that of their cells."""
+    matrix, _ = random_evidence(mutations, cells, seed)
+    levels = levels_of(log_odds_of(matrix), FLOOR, 3)
+    problem = make_problem(matrix, levels)
+    made = make_search_problem(problem)
+    if problem.log_odds is None:
+        assert levels.exact
+        return
+    sums = np.zeros((mutations, problem.columns))
+    np.add.at(sums.T, problem.column_of, log_odds_of(matrix).T)
+    np.testing.assert_allclose(made.weights / made.unit, sums, atol=0.51 / made.unit)
+    large = replace(problem, log_odds=problem.log_odds * np.int64(10**7))  # some units per nat
+    weights = make_search_problem(large).weights.astype(np.int64)
+    assert all(0 <= np.maximum(sign * weights, 0).sum() < 1 << SUM_BITS for sign in (1, -1))
+    assert np.abs(weights).max() > 1000
+
+
+def test_too_many_entries_of_evidence_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with calls; sums of eight bits stand for matrices of 10^9 entries."""
+    problem = make_problem(*random_evidence(8, 30, 1))
+    make_search_problem(problem)
+    monkeypatch.setattr(search_problem_module, "SUM_BITS", 8)
+    with pytest.raises(MatrixError, match="too coarse for 240 entries"):
+        make_search_problem(problem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from syclade.host.chains.search.policy import (
     Phase,
     SearchPolicy,
     Works,
+    expected_gain,
     policy_for,
     works_of,
 )
@@ -143,6 +145,34 @@ def test_what_no_first_climb_found_has_to_stand_for_a_long_round() -> None:
     assert policy.enough([5, 5, 5], tops=[4, 5, 5, 5])
     assert policy_for(200, 200).stand == 80
     assert policy_for(500, 500).stand == 0, "there it would take most of the budget"
+
+
+def test_searches_of_evidence_end_where_more_would_hardly_gain() -> None:
+    """After a round in vain, if as many again are not expected to gain a nat; or after a long one."""
+    policy = policy_for(100, 200, same=0.05, unit=100.0)
+    count = len(policy.starts)
+    close, apart = [1000, 990, *[900] * (count - 2)], [1000, *[700] * (count - 1)]
+    equal = [1000, 997, 996, 995, *[900] * (count - 4)]
+    assert expected_gain(close) < 100.0 < expected_gain(apart)
+    assert [phase.sweeps for phase in policy.rounds[:3]] == [10, 20, 80]
+    assert policy.agree(equal)
+    assert policy.enough(equal, tops=[1000]), "four are the same, but for 0.05 nats"
+    assert not policy.enough(close, tops=[1000])
+    assert not policy.enough(close, tops=[1000, 1000]), "ten sweeps are few"
+    assert policy.enough(close, tops=[900, 960, 1000]), "0.4 nats are not worth a longer round"
+    assert not policy.enough(close, tops=[900, 900, 1000]), "the last round found a nat"
+    assert not policy.enough(apart, tops=[1000, 1000, 1000]), "one search is far above the others"
+    assert policy.enough(apart, tops=[1000] * 4), "nor did a long round help"
+    assert not policy_for(100, 200).enough(close, tops=[1000, 1000, 1000]), "searches of calls have to agree"
+    assert policy_for(500, 2000, same=0.05, unit=100.0).enough([1000, 810], tops=[1000]), "rounds take long"
+    assert len(policy_for(40, 100, same=0.05).starts) == 8 < len(policy_for(40, 100).starts)
+
+
+@given(st.lists(st.integers(0, 9), min_size=2, max_size=8))
+def test_the_expected_gain_is_that_over_half_of_the_searches(scores: list[int]) -> None:
+    halves = list(combinations(scores, (len(scores) + 1) // 2))
+    expected = max(scores) - sum(map(max, halves)) / len(halves)
+    assert expected_gain(scores) == pytest.approx(expected, abs=1e-9)
 
 
 def test_every_other_search_goes_softer_through_long_rounds() -> None:
