@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.figures.source import ResultFiles, files_in
-from syclade.host.findings.consensus.tables import separator_of
+from syclade.host.findings.consensus.tables import MOST_PAIRS, PairRelation, separator_of
 from syclade.host.findings.unplaced import UNPLACED_MARK
+from syclade.host.ground.errors import TableError
 from syclade.host.ground.values import ParsedJson
 
 __all__ = ["LoadedResult", "load_result"]
@@ -22,12 +23,23 @@ __all__ = ["LoadedResult", "load_result"]
 Entry: TypeAlias = str | int | float | tuple[str, ...] | None
 """Entry of a table: a number where the column has numbers, None where it has none, else a text."""
 
-_WHOLE = ("clone", "parent", "runner_up", "first", "second")
+_WHOLE = (
+    "clone", "parent", "runner_up", "first", "second", "both", "first_only", "second_only", "column", "row",
+    "node_number", "ties",
+)  # fmt: skip
 _NUMBERS = (
     "support", "descent", "cells", "prevalence", "low", "high", "below", "probability", "tail",
     "runner_up_probability", "doublet", "joint_prevalence", "joint_low", "joint_high", "joint_probability",
+    "before", "after", "apart", "p_parent", "p_clade", "transfer", "p_place", "share", "joint_share",
+    "change", "grew", "fn_rate", "log_likelihood",
 )  # fmt: skip
 _NAMES = ("mutations", "open")
+_TEXTS = {
+    "relations.tsv": ("first", "second"),
+    "support.tsv": ("parent",),
+    "attachments.tsv": ("first", "second"),
+}
+"""Columns of some tables that have names of mutations, where others have numbers of clones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,13 +122,32 @@ class LoadedResult:
         Raises:
             TableError: the file cannot be read.
         """
-        bar = separator_of(self.mutations)
+        bar, texts = separator_of(self.mutations), _TEXTS.get(name, ())
         rows = self._files.table(name) or []
-        return [{column: _entry(column, text, bar) for column, text in row.items()} for row in rows]
+        return [
+            {column: text if column in texts else _entry(column, text, bar) for column, text in row.items()}
+            for row in rows
+        ]
+
+    def relation(self, first: str, second: str) -> PairRelation:
+        """Return the relation of two mutations, by their names: which of them came first.
+
+        Raises:
+            TableError: relations.tsv has no line of them.
+        """
+        columns = ("before", "after", "apart", "consensus", "both", "first_only", "second_only")
+        for row in self.table("relations.tsv"):
+            if {row["first"], row["second"]} == {first, second}:
+                found = PairRelation(*(row[column] for column in columns))  # type: ignore[arg-type]
+                return found if row["first"] == first else found.turned()
+        raise TableError(
+            f"relations.tsv has no line of {first!r} and {second!r}",
+            hint=f"it has placed mutations, and of more than {MOST_PAIRS} pairs the least sure ones",
+        )
 
 
 def _entry(column: str, text: str, bar: str) -> Entry:
-    """Return an entry of a column; texts that are no numbers stay texts."""
+    """Return an entry of a column."""
     if column in _NAMES:
         return tuple(text.split(bar)) if text else ()
     if column not in _WHOLE and column not in _NUMBERS:
@@ -126,7 +157,7 @@ def _entry(column: str, text: str, bar: str) -> Entry:
     try:
         return int(text) if column in _WHOLE else float(text)
     except ValueError:
-        return text  # such as the parent of a mutation in support.tsv
+        return text  # such as a pair of clones
 
 
 def load_result(folder: str | os.PathLike[str]) -> LoadedResult:

@@ -152,6 +152,17 @@ class PairRelation(NamedTuple):
     first_only: int | None
     second_only: int | None
 
+    def turned(self) -> PairRelation:
+        """Return the same with the second mutation as the first."""
+        word = {"before": "after", "after": "before"}.get(self.consensus, self.consensus)
+        return self._replace(
+            before=self.after,
+            after=self.before,
+            consensus=word,
+            first_only=self.second_only,
+            second_only=self.first_only,
+        )
+
 
 def relation_of(
     tree: CloneTree,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 import syclade
 from syclade.host.data.model.simulate import simulate
-from syclade.host.ground.errors import OptionError
+from syclade.host.ground.errors import OptionError, TableError
 from tests.conftest import ROOT
 
 
@@ -51,6 +52,24 @@ def test_a_folder_says_what_the_result_says(result: syclade.Result, tmp_path: Pa
     assert str(tmp_path) in repr(loaded)
     with pytest.raises(OptionError, match=r"has no summary\.json"):
         syclade.load_result(tmp_path.parent)
+
+
+def test_relations_are_those_of_the_consensus(result: syclade.Result, tmp_path: Path) -> None:
+    """In either order, with numbers as numbers and names, which are numbers here, as texts."""
+    result.write(tmp_path)
+    loaded, consensus = syclade.load_result(tmp_path), result.consensus
+    assert consensus is not None
+    for pair in itertools.permutations(consensus.mutations, 2):
+        found, expected = loaded.relation(*pair), consensus.relation(*pair)
+        assert found.consensus == expected.consensus
+        assert found[:3] == pytest.approx(expected[:3], abs=1e-3)
+        assert found[4:] == expected[4:]
+    line = loaded.table("relations.tsv")[0]
+    assert isinstance(line["first"], str)
+    assert {type(line["before"]), type(line["both"])} == {float, int}
+    assert all(isinstance(row["p_clade"], float | None) for row in loaded.table("support.tsv"))
+    with pytest.raises(TableError, match=r"relations\.tsv has no line of '1' and '4'"):
+        loaded.relation("1", "4")
 
 
 def test_edges_have_support(result: syclade.Result) -> None:
