@@ -195,9 +195,13 @@ def _compilers(_cache: None) -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _short_support(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let support be of few samples in the folders of `SHORT_SUPPORT`, but not in their processes."""
+    """Let support be of few samples in the folders of `SHORT_SUPPORT`, but not in their processes.
+
+    Other programs (`peers`) read results of the pages, which have all samples.
+    """
+    short = request.path.relative_to(ROOT / "tests").as_posix().startswith(SHORT_SUPPORT)
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.relative_to(ROOT / "tests").as_posix().startswith(SHORT_SUPPORT):
+        if short and request.node.get_closest_marker("peers") is None:
             from tests.support.searches import shorten_support
 
             shorten_support(patch)

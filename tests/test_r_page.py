@@ -1,4 +1,4 @@
-"""The page on R prints what its first commands give now; no R is needed, as results are text files."""
+"""Pages on R and other programs print what their commands give now; no program is needed for text files."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ COMMANDS, *PRINTED = (
     if not language
 )
 """The commands, and what each block of R prints."""
+
+TOOLS = [
+    text
+    for language, text in re.findall(
+        r"^```(\w*)\n(.*?)^```$",
+        (ROOT / "docs" / "tree-tools.md").read_text("utf-8"),
+        re.DOTALL | re.MULTILINE,
+    )
+    if not language
+]
+"""The commands of the page on other programs, and what each block prints."""
 
 Token = str | float
 
@@ -91,6 +102,22 @@ def test_trees(made: Path) -> None:
     head, *rows = tokens(PRINTED[2])
     assert head == ["name", "support", "cells"]
     assert sorted(rows) == sorted(values)
+
+
+def test_what_other_programs_print(made: Path) -> None:
+    """ETE, DendroPy and Biopython, in this order; `make peers` runs them."""
+    commands, *printed = TOOLS
+    assert set(commands.splitlines()) < set(COMMANDS.splitlines())
+    leaves, inner = preorder_labels((made / "trees" / "tree.nwk").read_text())
+    supports = sorted(float(share) for share in inner if share)
+    nhx = re.findall(r"([^(),;]+):[\d.]+\[&&NHX:support=([\d.]+)", (made / "trees" / "tree.nhx").read_text())
+    names, greatest = printed[0].splitlines()
+    assert set(names.split()) == {name for name, support in nhx if float(support) > 0.97}
+    assert float(greatest) == supports[-1]
+    nexus = re.findall(r'&name="([^"]*)",support=([\d.]+)', (made / "trees" / "tree.nexus").read_text())
+    unsure = [f"{name} {support}" for name, support in nexus if float(support) < 0.5]
+    assert printed[1].splitlines() == unsure
+    assert printed[2].splitlines() == [str(leaves[:3]), str(supports[:2])]
 
 
 def test_shares_of_clones_with_those_below(made: Path) -> None:
