@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import (
-    base_of,
-    path_scores,
+    log_likelihood_at_fitted_shares,
     scores_of_counts,
     shares_of,
     tree_of_matrix,
@@ -186,17 +185,10 @@ def _gain(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates, name:
     """Return how much more likely fitted rates are, in nats, than the given one of a name beside another."""
     others = tuple(one for one in PRIORS if one != name)
     beside = fit_rates(matrix, parents, given, others)
-    return _log_likelihood(matrix, fitted, parents) - _log_likelihood(matrix, beside, parents)
-
-
-def _log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
-    """Return the log-likelihood of a tree at shares near those that fit it, in nats."""
-    tree = tree_of_matrix(matrix, parents)
-    _, shares = _at_fitted_shares(matrix, rates, parents)
-    cells = np.full(matrix.n_cells, -np.inf)
-    for log_share, score in zip(np.log(shares).tolist(), path_scores(matrix, rates, tree), strict=True):
-        cells = np.logaddexp(cells, log_share + score)
-    return base_of(matrix, rates) + math.fsum(cells.tolist())
+    of_fitted, of_beside = (
+        log_likelihood_at_fitted_shares(matrix, rates, parents) for rates in (fitted, beside)
+    )
+    return of_fitted - of_beside
 
 
 def advised_rates(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> Rates | None:

@@ -202,7 +202,7 @@ def test_sums_are_those_by_the_definition_where_products_leave_the_range(
         return [*posterior.intervals["fp_rate"], *posterior.intervals["fn_rate"], posterior.effective]
 
     fast = found()
-    monkeypatch.setattr("syclade.host.data.model.rate_posterior._SMALL", 1.0)  # none is in the range
+    monkeypatch.setattr("syclade.host.data.model.paths._SMALL", 1.0)  # none is in the range
     direct = found()
     assert fast != direct
     assert fast == pytest.approx(direct, rel=1e-9)
