@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,9 +22,6 @@ from syclade.host.commands.simulated_files import (
 )
 from syclade.host.ground.errors import OptionError
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["command"]
 
 _SIZE = click.IntRange(1, 2**31 - 2)
@@ -32,6 +29,15 @@ _SIZE = click.IntRange(1, 2**31 - 2)
 
 _COPIES = click.IntRange(0, 2**31 - 2)
 """The same for copies of mutations."""
+
+_SIMULATED = ("missing", "doublets", "recurrent", "losses", "per_branch", "unplaced")
+"""Options that `simulate` takes as they are."""
+
+_OF_READS = (
+    "depth", "depth_shape", "allelic_dropout", "allelic_dropout_range", "seq_error", "overdispersion",
+    "error_overdispersion",
+)  # fmt: skip
+"""Options of the model of reads."""
 
 
 @click.command("simulate")
@@ -164,23 +170,10 @@ _COPIES = click.IntRange(0, 2**31 - 2)
 def command(
     cells: int | None,
     mutations: int,
-    missing: float,
-    doublets: float | None,
-    recurrent: int,
-    losses: int,
-    shares: str,
     sizes: str | None,
-    per_branch: int,
-    unplaced: int,
+    shares: str,
     fn_range: tuple[float, float] | None,
     reads: bool,
-    depth: float | None,
-    depth_shape: float | None,
-    allelic_dropout: float | None,
-    allelic_dropout_range: tuple[float, float] | None,
-    seq_error: float | None,
-    overdispersion: float | None,
-    error_overdispersion: float | None,
     seed: int,
     out: Path,
     force: bool,
@@ -204,17 +197,9 @@ def command(
     from syclade.host.data.model.simulate import simulate
     from syclade.host.ground.files import check_output, write_files
 
-    of_reads = {
-        "depth": depth,
-        "depth_shape": depth_shape,
-        "allelic_dropout": allelic_dropout,
-        "allelic_dropout_range": allelic_dropout_range,
-        "seq_error": seq_error,
-        "overdispersion": overdispersion,
-        "error_overdispersion": error_overdispersion,
-    }
-    model = read_model(reads, of_reads, fn_range, given)
-    copies = {"recurrent": recurrent, "losses": losses}
+    simulated = {name: given.pop(name) for name in _SIMULATED}
+    of_reads = {name: given.pop(name) for name in _OF_READS}
+    model = read_model(reads, of_reads, fn_range, given)  # only rates of calls are left in `given`
     of_clones = shares_of(shares)
     samples = None if sizes is None else _sizes_of(sizes)
     cells = _cells_of(cells, samples)
@@ -223,35 +208,23 @@ def command(
             raise OptionError("--fn-range and --fn-rate are both given", hint="leave one of them out")
         given["fn_rate"] = sum(fn_range) / 2.0
     made = simulate(
-        cells,
-        mutations,
-        missing=missing,
-        seed=seed,
-        doublets=doublets,
-        shares=of_clones,
-        per_branch=per_branch,
-        unplaced=unplaced,
-        fn_range=fn_range,
-        samples=samples,
-        **copies,
-        **(_ANY_RATES if model is not None else given),
-    )
+        cells, mutations, seed=seed, shares=of_clones, fn_range=fn_range, samples=samples,
+        **simulated, **(_ANY_RATES if model is not None else given),
+    )  # fmt: skip
     report = {
         "cells": cells,
         "mutations": mutations,
         **(asdict(model) if model is not None else options.rates_of(given).to_dict()),
-        "missing": missing,
-        **({} if doublets is None else {"doublets": doublets}),
-        **{name: number for name, number in copies.items() if number},
+        "missing": simulated["missing"],
+        **{name: simulated[name] for name in ("doublets", "recurrent", "losses") if simulated[name]},
         **({"shares": of_clones} if shares != "equal" else {}),
         **({} if samples is None else {"samples": samples}),
-        **({"per_branch": per_branch} if per_branch > 1 else {}),
+        **({"per_branch": simulated["per_branch"]} if simulated["per_branch"] > 1 else {}),
         **({} if fn_range is None else {"fn_range": fn_range}),
         "seed": seed,
     }
-    check_output(
-        out, FILES if samples is None else FILES + FILES_OF_SAMPLES, force
-    )  # after all options are known to be right
+    # The folder is looked at after all options are known to be right.
+    check_output(out, FILES if samples is None else FILES + FILES_OF_SAMPLES, force)
     if model is not None:
         files = files_of_reads(made, model, seed, report)
     else:

@@ -86,22 +86,8 @@ def find(
     policy = policy_for(problem.mutations, problem.columns, same=same, unit=problem.unit)
     policy = replace(policy, rounds=policy.rounds[:most_rounds])
     current = resumed_searches(context.checkpoints, policy, problem, len(plan.kinds))
-    count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
     stages = stages_left(policy, None if current is None else current.searches)
-    where = split_devices(place_of_searches(wanted, problem.mutations * problem.columns))
-    opened: _Opened | None = None
-    if is_gpu(where.filter if isinstance(where, Device) else str(where)):
-        opened = _open_gpu(where, problem, policy, seed, stages, explicit=wanted != "auto")
-        if opened is None:
-            where = split_devices(place_of_few(wanted))
-        else:
-            count = len(policy.starts)
-    if opened is None and isinstance(where, Several):
-        opened = _open_shared(where, problem, policy, seed, stages)
-    if opened is None:
-        assert not isinstance(where, Several)
-        opened = _open_one(where, problem, policy, count, seed, stages)
-    device, explicit, runner = opened
+    (device, explicit, runner), count = _open(wanted, problem, policy, slots, seed, stages)
     reporter = _Reporter(plan, problem, policy.starts.count(BY_CHAIN), context)
     try:
         trees: list[NDArray[np.int32]] = []
@@ -150,6 +136,27 @@ def find(
         search.stopped,
         search.trees,
     )
+
+
+def _open(
+    wanted: str | Several,
+    problem: SearchProblem,
+    policy: SearchPolicy,
+    slots: int | None,
+    seed: int,
+    stages: Sequence[str],
+) -> tuple[_Opened, int]:
+    """Return a runner of searches with its device, and how many run at once; arguments as for `find`."""
+    count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
+    where = split_devices(place_of_searches(wanted, problem.mutations * problem.columns))
+    if is_gpu(where.filter if isinstance(where, Device) else str(where)):
+        opened = _open_gpu(where, problem, policy, seed, stages, explicit=wanted != "auto")
+        if opened is not None:
+            return opened, len(policy.starts)
+        where = split_devices(place_of_few(wanted))
+    if isinstance(where, Several):
+        return _open_shared(where, problem, policy, seed, stages), count
+    return _open_one(where, problem, policy, count, seed, stages), count
 
 
 def _open_gpu(
