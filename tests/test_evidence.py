@@ -21,7 +21,7 @@ from syclade.host.chains.scores.score import all_attachments
 from syclade.host.chains.search import find_tree
 from syclade.host.chains.search.policy import expected_gain
 from syclade.host.commands.main import cli
-from syclade.host.data.input.evidence import Likelihoods, Reads
+from syclade.host.data.input.annotations import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.levels import Levels, absent_logs, levels_of, log_odds_of
 from syclade.host.data.model.likelihood import log_likelihood, summed_log_likelihood

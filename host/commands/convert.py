@@ -143,7 +143,7 @@ def _described(matrix: Matrix) -> JsonObject:
 
 def matrix_files(matrix: Matrix, to: str) -> dict[str, Content]:
     """Return the contents of the files of a matrix in a format, scite, sc or scistree2, by file name."""
-    from syclade.host.data.input.about import about_table
+    from syclade.host.data.input.annotations import about_table
     from syclade.host.data.input.conversion import evidence_tables, scistree_text
     from syclade.host.data.input.matrix import format_matrix
     from syclade.host.data.trees.cells import default_cell_names

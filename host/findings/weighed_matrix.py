@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Likelihoods, Reads
+from syclade.host.data.input.annotations import Likelihoods, Reads
 from syclade.host.data.input.matrix import DerivedMatrix, Matrix
 from syclade.host.data.model.assignment import nearest_nodes
 from syclade.host.data.model.levels import Levels, exact_weights, floored, levels_of, log_odds_of

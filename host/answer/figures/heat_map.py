@@ -23,7 +23,7 @@ from syclade.host.answer.figures.scene import (
 )
 from syclade.host.answer.figures.style import DrawnTree, Style, hex_of, ink_on, mixed
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note, joint_notes, lay_out, notes_of
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.reads import observed_states
 

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.checks import MISSING
-from syclade.host.data.input.evidence import Likelihoods
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.rate_model import (

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Reads
+from syclade.host.data.input.annotations import Reads
 from syclade.host.data.input.matrix import LeftOut, Marks, Matrix
 from syclade.host.data.input.names import chosen_mutations, near_names
 from syclade.host.data.model.reads import observed_states, states_before_run

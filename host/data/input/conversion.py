@@ -16,9 +16,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.about import joined_about
+from syclade.host.data.input.annotations import Evidence, Likelihoods, Reads, joined_about
 from syclade.host.data.input.checks import MISSING
-from syclade.host.data.input.evidence import Evidence, Likelihoods, Reads
 from syclade.host.data.input.formats.folders import ALTERNATE, LOG_ODDS, TOTAL
 from syclade.host.data.input.label_table import SAMPLE
 from syclade.host.data.input.matrix import Matrix

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.about import About, frequent_in
-from syclade.host.data.input.evidence import Evidence
+from syclade.host.data.input.annotations import About, Evidence, frequent_in
 from syclade.host.data.input.names import check_names, default_names, match_names, read_names
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.limits import MOST_BYTES

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.data.input.about import read_about
+from syclade.host.data.input.annotations import read_about
 from syclade.host.data.input.checks import Limits, left_out_words, limited, warned
 from syclade.host.data.input.detect import HDF5, detect_folder, detect_format
 from syclade.host.data.input.formats import FORMATS, Format, Grid, ReadOptions, format_for

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import CODINGS, check_x, expression_hint, refuse_together
 from syclade.host.data.input.formats.hdf import PLACE

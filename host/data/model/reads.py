@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Likelihoods, Reads
+from syclade.host.data.input.annotations import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.doublet_fit import climb, logit, rate_at
 from syclade.host.data.model.dropout import EVIDENT, beta_at_most_probable, log_bayes_factor

@@ -146,18 +146,7 @@ def simulate(
         "simulate a smaller matrix",
     )
     rng = np.random.Generator(np.random.PCG64(seed))
-    copies: tuple[Copy, ...] = ()
-    per_branch = whole("per_branch", per_branch, 1, MOST)
-    if (recurrent or losses) and per_branch > 1:
-        raise OptionError("copies of mutations do not go with per_branch", hint="leave one of them out")
-    clones = None
-    if per_branch > 1:
-        parents, clones = random_parents_with_branches(mutations, per_branch, rng)
-    elif recurrent or losses:
-        parents, copies = random_parents_with_copies(mutations, recurrent, losses, rng)
-    else:
-        parents = random_parents(mutations, rng)
-    nodes = np.arange(parents.size) if clones is None else clones
+    parents, nodes, copies = _draw_tree(mutations, per_branch, recurrent, losses, rng)
     sizes = [cells] if samples is None else [whole("samples", size, 1, MOST) for size in samples]
     if sum(sizes) != cells:
         raise OptionError(f"samples have {sum(sizes)} cells, and cells is {cells}", hint="give their sum")
@@ -168,10 +157,7 @@ def simulate(
     truth = states[:, attachments]
     specimen_of = np.repeat(np.arange(len(sizes)), sizes)
     if doublets is not None:
-        if isinstance(doublets, str):
-            raise OptionError(f"{flag_of('doublets', doublets)} is not a rate", hint="give a probability")
-        doublets = checked("doublets", doublets)
-        both = np.flatnonzero(rng.random(cells) < doublets)
+        both = np.flatnonzero(rng.random(cells) < _rate_of(doublets))
         of = np.bincount(specimen_of[both], minlength=len(sizes)).tolist()
         partners[both] = np.concatenate([one.cells(size, rng) for one, size in zip(drawn, of, strict=True)])
         truth[:, both] |= states[:, partners[both]]
@@ -188,6 +174,30 @@ def simulate(
     return replace(
         made, specimen_of=specimen_of, shares=np.array([one.of_all(parents.size) for one in drawn])
     )
+
+
+def _draw_tree(
+    mutations: int, per_branch: int, recurrent: int, losses: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int32], NDArray[np.int64], tuple[Copy, ...]]:
+    """Return a tree, the nodes that have cells, and the copies of mutations; arguments as for `simulate`."""
+    per_branch = whole("per_branch", per_branch, 1, MOST)
+    if (recurrent or losses) and per_branch > 1:
+        raise OptionError("copies of mutations do not go with per_branch", hint="leave one of them out")
+    copies: tuple[Copy, ...] = ()
+    if per_branch > 1:
+        return (*random_parents_with_branches(mutations, per_branch, rng), copies)
+    if recurrent or losses:
+        parents, copies = random_parents_with_copies(mutations, recurrent, losses, rng)
+    else:
+        parents = random_parents(mutations, rng)
+    return parents, np.arange(parents.size), copies
+
+
+def _rate_of(doublets: float) -> float:
+    """Return a rate of doublets, checked; a word that `infer` takes is none."""
+    if isinstance(doublets, str):
+        raise OptionError(f"{flag_of('doublets', doublets)} is not a rate", hint="give a probability")
+    return float(checked("doublets", doublets))
 
 
 def _rates_between(ends: tuple[float, float], rates: Rates, mutations: int, seed: int) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Reads
+from syclade.host.data.input.annotations import Reads
 from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.reads import called
 from syclade.host.data.model.rates import MISSING

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 import syclade
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.model.simulate_reads import ReadModel, SimulatedReads, simulate_reads

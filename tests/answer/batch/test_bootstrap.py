@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.answer.batch.bootstrap import Resampling, draws_of, replicate_of, resampled, support_of
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.matrix import format_matrix
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.model.simulate import random_parents

@@ -47,7 +47,7 @@ from syclade.host.answer.figures.style import CLONE_COLOURS, DrawnClone, DrawnTr
 from syclade.host.answer.figures.trees import lay_out, tree_scene, with_title
 from syclade.host.commands import plot as plot_command
 from syclade.host.commands.main import cli
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.input.names import listed_names
 from syclade.host.data.model.simulate import simulate

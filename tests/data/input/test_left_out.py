@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.commands.main import cli
+from syclade.host.data.input.annotations import Reads
 from syclade.host.data.input.checks import Limits, left_out_table, limited
-from syclade.host.data.input.evidence import Reads
 from syclade.host.data.input.formats.grid import ReadOptions
 from syclade.host.data.input.formats.h5ad import read_h5ad
 from syclade.host.data.input.formats.tapestri import read_tapestri

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.data.input import read_matrix as door
-from syclade.host.data.input.evidence import Likelihoods, Reads
+from syclade.host.data.input.annotations import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix
 
 pytestmark = pytest.mark.shared

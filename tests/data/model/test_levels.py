@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.assignment import attach_cells, place
 from syclade.host.data.model.doublets import doublet_log_likelihood

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import betabinom
 
-from syclade.host.data.input.evidence import Reads
+from syclade.host.data.input.annotations import Reads
 from syclade.host.data.model.reads import PARAMETERS, START, ReadLikelihood, fit_reads
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.model.simulate_reads import ReadModel, simulate_reads

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.commands.main import cli
 from syclade.host.data.input import read_matrix as door
-from syclade.host.data.input.evidence import Likelihoods, Reads
+from syclade.host.data.input.annotations import Likelihoods, Reads
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.model.simulate_reads import ReadModel, SimulatedReads, genotype_phred, simulate_reads

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.levels import levels_of
 from syclade.host.data.model.rates import Rates

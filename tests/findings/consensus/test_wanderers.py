@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Evidence, Likelihoods
+from syclade.host.data.input.annotations import Evidence, Likelihoods
 from syclade.host.data.input.formats.counts import numbers_of
 from syclade.host.data.input.formats.grid import (
     Grid,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.data.input.about import About
-from syclade.host.data.input.evidence import Evidence
+from syclade.host.data.input.annotations import About, Evidence
 from syclade.host.data.input.matrix import Marks
 from syclade.host.data.input.names import check_names, distinct_names
 from syclade.host.data.input.textfile import excerpt

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, refuse_rows, with_two
 from syclade.host.data.input.formats.hdf import (
     blocks,

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Likelihoods
+from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions, named_grid, unused_evidence
 from syclade.host.data.input.formats.tabular import Table
 from syclade.host.data.input.textfile import excerpt

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Evidence, Reads
+from syclade.host.data.input.annotations import Evidence, Reads
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, unused_evidence
 from syclade.host.data.input.formats.likelihoods import FIELDS, GenotypeLikelihoods
 from syclade.host.ground.errors import MatrixError

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Evidence, Likelihoods
+from syclade.host.data.input.annotations import Evidence, Likelihoods
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, unused_evidence
 from syclade.host.data.input.formats.likelihoods import FIELDS, NOISE, CallerLikelihoods
 from syclade.host.data.input.formats.reads import Numbers, check_reads, reads_of

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.about import FREQ
+from syclade.host.data.input.annotations import FREQ
 from syclade.host.data.input.formats.counts import of_pair, second_table
 from syclade.host.data.input.formats.grid import (
     MISSING,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.evidence import Reads
+from syclade.host.data.input.annotations import Reads
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, refuse_two, unused_evidence
 from syclade.host.data.input.formats.hdf import blocks, coded, counted, flags, opened, places, shape_of, texts
 from syclade.host.data.input.formats.reads import SHARES, check_reads, filtered, percent, reads_of
