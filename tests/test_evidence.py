@@ -380,8 +380,9 @@ def test_a_stop_ends_an_estimate_and_is_reported(after: int, monkeypatch: pytest
     assert json.loads(json.dumps(finding.summary()))["evidence"]["estimate_stopped"] is True
 
 
+@pytest.mark.parametrize("limit", ["_MOST_MUTATIONS", "_MOST_ENTRIES"])
 def test_parameters_of_many_mutations_are_estimated_by_those_with_most_reads(
-    monkeypatch: pytest.MonkeyPatch,
+    limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Searches see the best covered mutations alone; the estimate is near, and each has its own dropout."""
     made = simulate(80, 30, 1e-9, 1e-9, 0.0, 4)
@@ -389,7 +390,9 @@ def test_parameters_of_many_mutations_are_estimated_by_those_with_most_reads(
     total, alternate = sim.reads.total.copy(), sim.reads.alternate.copy()
     total[::3, 10:] = alternate[::3, 10:] = 0
     matrix = replace(sim.made.matrix, evidence=Reads(alternate, total))
-    monkeypatch.setattr(weighed_matrix, "_MOST_MUTATIONS", 20)
+    entries = int((total[np.arange(30) % 3 > 0] > 0).sum())
+    monkeypatch.setattr(weighed_matrix, limit, 20 if limit == "_MOST_MUTATIONS" else entries)
+    monkeypatch.setattr(weighed_matrix, "_LEAST_MUTATIONS", 2)
     sizes: list[int] = []
     search = estimated_rates.ShortRuns.search
 

@@ -43,9 +43,10 @@ _LEAST = 1e-4
 _SAME = 0.05
 """Relative change of all parameters below which they are final."""
 
-_MOST_MUTATIONS = 400
-"""Most mutations by which parameters are estimated. The time of a search grows with their square, and some
-thousands of entries with reads are enough for four numbers."""
+_MOST_MUTATIONS, _LEAST_MUTATIONS, _MOST_ENTRIES = 400, 200, 200_000
+"""Most mutations by which parameters are estimated: fewer, but not below the second number, if these have as
+many entries with reads. The time of a search grows with their square, and some thousands of entries are
+enough for four numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +152,7 @@ def weighed_by_estimate(
 
     Searches find the best tree under the parameters so far; then those that were not given are fitted to
     that tree together with the shares of its nodes. Both are repeated until they change by less than 5 %.
-    Of more than `_MOST_MUTATIONS`, this is by those with reads in most cells.
+    In large matrices, this is by the mutations with reads in most cells.
 
     Args:
         matrix: the matrix.
@@ -203,7 +204,9 @@ def _covered_best(matrix: Matrix) -> Matrix:
     """Return the matrix of the mutations with reads in most cells, in their order; all if there are few."""
     assert isinstance(matrix.evidence, Reads)
     covered = (matrix.evidence.total > 0).sum(axis=1)
-    others = np.argsort(-covered, kind="stable")[_MOST_MUTATIONS:]
+    falling = np.argsort(-covered, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(covered[falling]), _MOST_ENTRIES)) + 1
+    others = falling[min(max(enough, _LEAST_MUTATIONS), _MOST_MUTATIONS) :]
     return Unplaced(dict.fromkeys(sorted(others.tolist()), UNCERTAIN)).of_matrix(matrix)
 
 

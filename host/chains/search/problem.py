@@ -142,16 +142,21 @@ def _of_classes(problem: Problem) -> tuple[NDArray[np.int32], NDArray[np.int64],
 
 
 def _of_entries(problem: Problem) -> tuple[NDArray[np.int32], NDArray[np.int64], float]:
-    """Return the same by the log odds of all entries."""
+    """Return the same by the log odds of all entries.
+
+    Each mutation's weights are differences of its rounded sums over the columns so far. If each were rounded
+    alone, the many entries with equal log odds would err in the same direction: at 500 x 2000, a tree's score
+    by 12 nats.
+    """
     log_odds = problem.log_odds
     assert log_odds is not None
     signed = (np.maximum(sign * log_odds, 0).sum(axis=1).tolist() for sign in (1, -1))
     more, less = (math.ldexp(math.fsum(sums), -EXACT_BITS) for sums in signed)
-    rounded = log_odds.size / 2.0  # what rounding can add to a sum, in units
-    unit = min(FINEST, (2.0**SUM_BITS - rounded) / (max(more, less) + 1.0))
-    if rounded / 2.0 > _MOST_ROUNDED * unit * (more + less):
+    unit = min(FINEST, (2.0**SUM_BITS - log_odds.size) / (max(more, less) + 1.0))  # rounding adds 1 an entry
+    if log_odds.size / 4.0 > _MOST_ROUNDED * unit * (more + less):
         raise _too_coarse(log_odds.size)
-    weights = np.rint(log_odds * math.ldexp(unit, -EXACT_BITS)).astype(np.int32)
+    sums = np.rint(np.cumsum(log_odds, axis=1) * math.ldexp(unit, -EXACT_BITS))
+    weights = np.diff(sums, axis=1, prepend=0.0).astype(np.int32)
     return weights, (weights > 0) @ problem.multiplicity, unit
 
 
