@@ -1,4 +1,7 @@
-"""Commands in the documentation print what it says: every `$ ` command of a fenced block, and its output."""
+"""Commands in the documentation print what it says: every `$ ` command of a fenced block, and its output.
+
+All others have commands and options that exist.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -127,3 +131,39 @@ def test_blocks_are_found_and_reasons_are_in_use() -> None:
     assert all(any(command.startswith(begin) for command in first) for begin in NOT_RUN)
     assert comparable("7 of 20 edges (0.55 s)") == comparable("7 of 20 edges (1.20 s)")
     assert comparable("7 of 20 edges (0.55 s)") != comparable("5 of 20 edges (0.55 s)")
+
+
+FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def mentioned_in(page: str) -> list[str]:
+    """Return the commands of ours on a page, in lines of code and in fenced blocks."""
+    blocks = "".join(FENCED.findall(page)).replace("\\\n", " ")
+    return [
+        *re.findall(r"`(syclade [a-z][^`]*)`", FENCED.sub("", page)),
+        *re.findall(r"^(?:\$ )?(syclade [a-z].*)$", blocks, re.MULTILINE),
+    ]
+
+
+def unknown_options(mentioned: str) -> list[str]:
+    """Return the options of a command that it does not have; of other programs' arguments, none."""
+    words = re.split(r"\s+", re.split(r" [|>;&]", mentioned)[0])[1:]
+    command: click.Command | None = cli
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        command = command.get_command(click.Context(command), words.pop(0).strip(","))
+    if command is None:
+        return [mentioned]
+    if command.name in ("scite", "infscite"):
+        return []
+    known = {"-h", "--help", *(name for one in command.params for name in (*one.opts, *one.secondary_opts))}
+    given = (match[0] for word in words if (match := re.match(r"--?[a-z][a-z-]*", word)))
+    return [name for name in given if name not in known]
+
+
+def test_mentioned_options_exist() -> None:
+    pages = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
+    texts = [(page, text) for page in pages for text in mentioned_in(page.read_text("utf-8"))]
+    assert len(texts) > 250
+    assert not [(page.name, text, wrong) for page, text in texts if (wrong := unknown_options(text))]
+    assert unknown_options("syclade infer x --evidence reads --nonsense 3 | tail -n 2") == ["--nonsense"]
+    assert unknown_options("syclade inver x")
