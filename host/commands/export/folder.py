@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
 import subprocess
@@ -14,22 +12,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from syclade.host.chains.backends import Runner, default_slots, make_runner
-from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.bits import AncestorEncoding
-from syclade.host.chains.plan import Plan, chain_allocation, chain_kernel, make_plan
-from syclade.host.chains.runs.pipeline import initial_states, run_chains
+from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.state import bytes_of_states, every
 from syclade.host.commands.export import loader
 from syclade.host.commands.export.manifest import (
     STAGES,
     ExportedKernel,
+    Vector,
+    describe_vector,
     exported_kernels,
     make_manifest,
     symbol_values,
+    vector_file,
 )
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem, make_problem
@@ -38,8 +34,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.image_files import IMAGE_KINDS, make_image, make_stages_image
 from syclade.host.device.compile.program import spirv_of
-from syclade.host.device.device import NUMPY, Device, open_queue
-from syclade.host.device.engines.local import NumpyEngine
+from syclade.host.device.device import Device, open_queue
 from syclade.host.device.workarounds.compiler import with_listed_variables, without_stray_variables
 from syclade.host.ground.errors import DeviceError, OptionError
 from syclade.host.ground.files import write_files
@@ -47,9 +42,6 @@ from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.packages import install_command
 from syclade.host.ground.spirv import header, instructions, module_of, rename_entry_point
-from syclade.host.ground.values import JsonObject
-from syclade.kernels.arguments import SCRATCH
-from syclade.kernels.rates.arguments import RATES
 from syclade.kernels.target.sycl_traits import TRAITS
 
 if TYPE_CHECKING:
@@ -60,15 +52,12 @@ __all__ = [
     "SCORES",
     "SPIRV_VERSIONS",
     "Chains",
-    "Vector",
     "check_image_kinds",
     "compiling_device",
-    "describe_vector",
     "export_folder",
     "exported_module",
     "image_name",
     "stages_image_name",
-    "vector_file",
 ]
 
 
@@ -299,79 +288,3 @@ def _older(module: bytes, version: str) -> bytes:
     magic, _, *others = header(older)
     number = int(version.partition(".")[2]) << 8 | 1 << 16
     return module_of((magic, number, *others), instructions(older))
-
-
-@dataclass(frozen=True, eq=False)
-class Vector:
-    """The inference of a test vector.
-
-    Attributes:
-        plan: the plan of the chains.
-        cells: number of cells of the matrix.
-        chains: number of chains, one per slot.
-        steps: steps of each chain.
-        seed: seed of the random numbers.
-    """
-
-    plan: Plan
-    cells: int
-    chains: int
-    steps: int
-    seed: int
-
-
-def vector_file(vector: Vector, encoding: AncestorEncoding) -> bytes:
-    """Return an npz file of all arguments of chain_steps that need values before the first launch, by name.
-
-    Args:
-        vector: the inference.
-        encoding: has the capacities of the kernels, to which the arrays are padded.
-    """
-    plan = vector.plan
-    arguments = chain_kernel(plan, encoding).arguments
-    engine = NumpyEngine(NUMPY, chain_allocation(plan, encoding, vector.chains, vector.seed, arguments))
-    runner = Runner(plan, encoding, vector.seed, engine)
-    runner.put_all(initial_states(plan, vector.seed, range(vector.chains)))
-    arrays = {one.name: engine.read(one.name) for one in arguments if one.role != SCRATCH}
-    arrays["last_step"][:] = vector.steps
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)
-    return content.getvalue()
-
-
-_NUMPY_STEPS = 10_000
-"""Up to this many steps, the numpy fallback is fast enough."""
-
-
-def describe_vector(vector: Vector, content: bytes, device: Device) -> JsonObject:
-    """Return the manifest's part on the test vector, with the expected results.
-
-    The expected results come from an ordinary run that shares nothing with the exported kernels. It uses the
-    numpy fallback or, if there are many steps, `device`, with the default encoding there.
-    """
-    plan, problem = vector.plan, vector.plan.problem
-    device = NUMPY if vector.steps <= _NUMPY_STEPS else device
-    encoding = choose_encoding("auto", device, problem)
-    slots = default_slots(device, plan, encoding, vector.chains)
-    runner = make_runner(device, plan, encoding, slots, vector.seed)
-    try:
-        outcome = run_chains(runner, chains=vector.chains, steps=vector.steps)
-    finally:
-        runner.close()
-    return {
-        "file": "problem.npz",
-        "sha256": hashlib.sha256(content).hexdigest(),
-        "mutations": problem.mutations,
-        "cells": vector.cells,
-        "distinct_columns": problem.columns,
-        "slots": vector.chains,
-        "steps": vector.steps,
-        "seed": vector.seed,
-        "unit": problem.unit,
-        "base": problem.base,
-        "expected": {
-            "best_scores": outcome.best_scores.tolist(),
-            "parents": outcome.best.best_parents.tolist(),
-            **({"rates_at": list(outcome.best.best_rate_at[:RATES])} if problem.learns else {}),
-        },
-    }

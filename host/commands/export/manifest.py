@@ -1,31 +1,44 @@
-"""manifest.json: everything that a program or a person needs to use an export."""
+"""manifest.json: everything that a program or a person needs to use an export; and its test vector."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 import syclade
+from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.backends.stages.described import DescribedKernel, stage_kernels
+from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.encodings.bits import AncestorEncoding
-from syclade.host.chains.plan import Plan, chain_kernel, chain_sizes
+from syclade.host.chains.plan import Plan, chain_allocation, chain_kernel, chain_sizes
+from syclade.host.chains.runs.pipeline import initial_states, run_chains
 from syclade.host.device.compile.image import parts_of
 from syclade.host.device.compile.translate import compiler_versions
+from syclade.host.device.device import NUMPY, Device
+from syclade.host.device.engines.local import NumpyEngine
 from syclade.host.ground.spirv import header
 from syclade.host.ground.values import JsonObject
 from syclade.kernels.ancestor import stage_arguments
 from syclade.kernels.ancestor.stage_arguments import StageArgument
+from syclade.kernels.arguments import SCRATCH
 from syclade.kernels.chain.arguments import PARAMETERS
+from syclade.kernels.rates.arguments import RATES
 
 __all__ = [
     "STAGES",
     "ExportedKernel",
+    "Vector",
     "common_parts",
+    "describe_vector",
     "exported_kernels",
     "make_manifest",
     "sha256",
     "symbol_values",
+    "vector_file",
 ]
 
 
@@ -195,3 +208,79 @@ def symbol_values(plan: Plan, encoding: AncestorEncoding, mutations: int) -> dic
     sizes = chain_sizes(plan, encoding, slots=1) | {"log_sizes": mutations + 2}
     del sizes["slots"]
     return sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Vector:
+    """The inference of a test vector.
+
+    Attributes:
+        plan: the plan of the chains.
+        cells: number of cells of the matrix.
+        chains: number of chains, one per slot.
+        steps: steps of each chain.
+        seed: seed of the random numbers.
+    """
+
+    plan: Plan
+    cells: int
+    chains: int
+    steps: int
+    seed: int
+
+
+def vector_file(vector: Vector, encoding: AncestorEncoding) -> bytes:
+    """Return an npz file of all arguments of chain_steps that need values before the first launch, by name.
+
+    Args:
+        vector: the inference.
+        encoding: has the capacities of the kernels, to which the arrays are padded.
+    """
+    plan = vector.plan
+    arguments = chain_kernel(plan, encoding).arguments
+    engine = NumpyEngine(NUMPY, chain_allocation(plan, encoding, vector.chains, vector.seed, arguments))
+    runner = Runner(plan, encoding, vector.seed, engine)
+    runner.put_all(initial_states(plan, vector.seed, range(vector.chains)))
+    arrays = {one.name: engine.read(one.name) for one in arguments if one.role != SCRATCH}
+    arrays["last_step"][:] = vector.steps
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)
+    return content.getvalue()
+
+
+_NUMPY_STEPS = 10_000
+"""Up to this many steps, the numpy fallback is fast enough."""
+
+
+def describe_vector(vector: Vector, content: bytes, device: Device) -> JsonObject:
+    """Return the manifest's part on the test vector, with the expected results.
+
+    The expected results come from an ordinary run that shares nothing with the exported kernels. It uses the
+    numpy fallback or, if there are many steps, `device`, with the default encoding there.
+    """
+    plan, problem = vector.plan, vector.plan.problem
+    device = NUMPY if vector.steps <= _NUMPY_STEPS else device
+    encoding = choose_encoding("auto", device, problem)
+    slots = default_slots(device, plan, encoding, vector.chains)
+    runner = make_runner(device, plan, encoding, slots, vector.seed)
+    try:
+        outcome = run_chains(runner, chains=vector.chains, steps=vector.steps)
+    finally:
+        runner.close()
+    return {
+        "file": "problem.npz",
+        "sha256": sha256(content),
+        "mutations": problem.mutations,
+        "cells": vector.cells,
+        "distinct_columns": problem.columns,
+        "slots": vector.chains,
+        "steps": vector.steps,
+        "seed": vector.seed,
+        "unit": problem.unit,
+        "base": problem.base,
+        "expected": {
+            "best_scores": outcome.best_scores.tolist(),
+            "parents": outcome.best.best_parents.tolist(),
+            **({"rates_at": list(outcome.best.best_rate_at[:RATES])} if problem.learns else {}),
+        },
+    }

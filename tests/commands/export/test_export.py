@@ -18,9 +18,9 @@ import pytest
 import syclade
 from syclade.host.chains.backends.stages.described import stage_kernels
 from syclade.host.chains.encodings.bits import AncestorEncoding
-from syclade.host.commands.export import folder as export
-from syclade.host.commands.export.folder import FILES, Vector, export_folder
-from syclade.host.commands.export.manifest import STAGES
+from syclade.host.commands.export import manifest as manifests
+from syclade.host.commands.export.folder import FILES, export_folder
+from syclade.host.commands.export.manifest import STAGES, Vector
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.device.choice import choose_device
@@ -209,10 +209,10 @@ def test_the_loader_runs_the_inference(
 def test_many_steps_are_expected_from_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that a device computes the same expected steps as numpy."""
     made = Vector(Case(60, 64).plan(), 64, CHAINS, 30, SEED)
-    few = export.describe_vector(made, b"", choose_device("cpu"))
-    monkeypatch.setattr(export, "_NUMPY_STEPS", 29)
-    monkeypatch.setattr(export, "choose_encoding", lambda *given: AncestorEncoding(given[2], TRAITS))
-    assert export.describe_vector(made, b"", choose_device("cpu")) == few
+    few = manifests.describe_vector(made, b"", choose_device("cpu"))
+    monkeypatch.setattr(manifests, "_NUMPY_STEPS", 29)
+    monkeypatch.setattr(manifests, "choose_encoding", lambda *given: AncestorEncoding(given[2], TRAITS))
+    assert manifests.describe_vector(made, b"", choose_device("cpu")) == few
 
 
 @pytest.mark.sycl

@@ -12,8 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.chains.encodings.bits import AncestorEncoding
-from syclade.host.commands.export.folder import Vector, vector_file
-from syclade.host.commands.export.manifest import STAGES, ExportedKernel, exported_kernels, symbol_values
+from syclade.host.commands.export.manifest import (
+    STAGES,
+    ExportedKernel,
+    Vector,
+    exported_kernels,
+    symbol_values,
+    vector_file,
+)
 from syclade.host.device.compile.program import load_kernel
 from syclade.host.device.workarounds import prepare
 from syclade.kernels.ancestor.stage_arguments import IN, INOUT, OUT
