@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -133,7 +134,6 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
     rows = lay_out(
         tree, style, 0.3 * style.room, top + STRIP + 2, lambda _clone, _label: next(waiting), labelled=False
     )
-    place = {one: at for at, one in enumerate(matrix.mutations)}
     blocks = [
         (list(clone.mutations), y - height / 2)
         for clone, y, height in zip(tree.clones, rows.middles, heights, strict=True)
@@ -151,6 +151,34 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
     if tree.unplaced:
         items.append(Line(((left, rows.bottom + 1), (left + width, rows.bottom + 1)), "#999999", 0.8, True))
         items.append(Text(MARGIN, rows.bottom + 4 + unplaced / 2, "unplaced", SMALL, colour=MUTED))
+    picture, columns = _picture(tree, matrix, lines, high, round(blocks[0][1]), round(bottom))
+    words = "Observed values; where they contradict the tree they are orange or light blue"
+    items.append(Picture(left, round(blocks[0][1]), width, len(picture), picture, PALETTE, words))
+    items += _strip(tree, style, left, width, top, bottom)
+    total = max(left + width + MARGIN, 320.0)
+    y = _legend(items, matrix, bottom + 18, total)
+    notes = _notes(tree, style, columns, matrix.n_cells, named=named)
+    y = add_note(items, notes, y, total - 2 * MARGIN)
+    title = "Tree, a row for each clone; beside it its mutations' rows of the matrix, a column for each cell"
+    return Scene(name, title, total, y + MARGIN / 2, [*rows.items, *texts, *items])
+
+
+def _picture(
+    tree: DrawnTree,
+    matrix: Matrix,
+    lines: Mapping[str, float],
+    high: Mapping[str, int],
+    start: int,
+    stop: int,
+) -> tuple[NDArray[np.uint8], int]:
+    """Return the matrix as a picture of numbers in `PALETTE`, and the number of cells in it.
+
+    Args:
+        tree, matrix: as for `matrix_scene`.
+        lines, high: middle and height of the row of each mutation, px.
+        start, stop: upper and lower end of the picture, px.
+    """
+    place = {one: at for at, one in enumerate(matrix.mutations)}
     genotypes = tree.genotypes(matrix.mutations)
     for one in tree.unplaced:
         genotypes[place[one]] = matrix.values[place[one]] % 3 != 0
@@ -158,27 +186,24 @@ def matrix_scene(tree: DrawnTree, matrix: Matrix, style: Style, name: str = "mat
     if tree.recurrent is not None:  # the second node has no observations of its own
         pixels[place[tree.recurrent[1]]] = pixels[place[tree.recurrent[0]]]
     columns = np.linspace(0, matrix.n_cells - 1, min(MOST_COLUMNS, matrix.n_cells)).round().astype(np.int64)
-    start = round(blocks[0][1])
-    picture = np.full((max(1, round(bottom) - start), len(columns)), BLANK, np.uint8)
+    picture = np.full((max(1, stop - start), len(columns)), BLANK, np.uint8)
     for one, y in lines.items():
         first = round(y - high[one] / 2) - start
         picture[first : first + high[one]] = pixels[place[one]][columns]
-    words = "Observed values; where they contradict the tree they are orange or light blue"
-    items.append(Picture(left, start, width, len(picture), picture, PALETTE, words))
-    items += _strip(tree, style, left, width, top, bottom)
-    total = max(left + width + MARGIN, 320.0)
-    y = _legend(items, matrix, bottom + 18, total)
+    return picture, len(columns)
+
+
+def _notes(tree: DrawnTree, style: Style, shown: int, cells: int, *, named: bool) -> list[str]:
+    """Return the sentences below the figure, of which the matrix shows some of the cells."""
     notes = [*notes_of(tree, style)[:1], *joint_notes(tree)]
     if tree.recurrent is not None:
         own, copy = tree.recurrent
         notes.append(f"{copy} is the second node of {own}: its row has the values of {own} again.")
-    if len(columns) < matrix.n_cells:
-        notes.append(f"{len(columns)} of the {matrix.n_cells} cells are shown, evenly spaced.")
+    if shown < cells:
+        notes.append(f"{shown} of the {cells} cells are shown, evenly spaced.")
     if not named and style.names != 0:
         notes.append(f"Names of more than {NAMED} mutations are left out.")
-    y = add_note(items, notes, y, total - 2 * MARGIN)
-    title = "Tree, a row for each clone; beside it its mutations' rows of the matrix, a column for each cell"
-    return Scene(name, title, total, y + MARGIN / 2, [*rows.items, *texts, *items])
+    return notes
 
 
 def _lines(name: str, style: Style) -> list[str]:
