@@ -116,13 +116,17 @@ $(LOCKED):
 	@touch $@
 
 # The first pip comes from outside: Debian's Python cannot put one into an environment by itself. Bytecode of all modules
-# would take half as long as the rest; Python compiles those that it imports.
+# would take half as long as the rest; Python compiles those that it imports. A lock that has uv is installed by it, in a third
+# of pip's processor time; uv does not read the configuration of pip, so pip takes over where uv finds no packages.
 # setuptools warns at every editable install; nothing here can be mended by that.
 define install
 	@echo 'Installing the versions of $(1) into $(VENV), some minutes when they are not there yet'
 	@if [ -x $(BIN)/pip ]; then pip=($(BIN)/python -m pip); else pip=($(PYTHON) -m pip --python $(VENV)); fi; \
-	"$${pip[@]}" --quiet --disable-pip-version-check \
-		install --no-compile --only-binary :all: --require-hashes --requirement $(1)
+	pip+=(--quiet --disable-pip-version-check install --no-compile --only-binary :all: --require-hashes); \
+	uv=$$(sed -n '/^uv==/,/[^\\]$$/p' $(1)); \
+	if ! { [ -n "$$uv" ] && "$${pip[@]}" --no-deps --requirement /dev/stdin <<<"$$uv" && \
+		$(BIN)/uv pip install --quiet --python $(VENV) --only-binary :all: --require-hashes --requirement $(1); }; \
+	then "$${pip[@]}" --requirement $(1); fi
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip --quiet --disable-pip-version-check \
 		install --no-build-isolation --no-deps --editable .
 	@$(BIN)/python .ci/editable-first
