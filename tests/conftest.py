@@ -85,9 +85,13 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what exists now, and stays, out of searches for garbage, which took a twentieth of the time."""
+    """Leave what exists now, and stays, out of searches for garbage, which took a twentieth of the time.
+
+    Those of what tests leave are rarer than by default, where they take 3 to 6 % of the time.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
