@@ -160,6 +160,14 @@ def _log_normaliser(nodes: int, cells: int) -> NDArray[np.float64]:
     return np.asarray(gammaln(together) - gammaln(together + cells) - gammaln(_root_grid()))
 
 
+@lru_cache(maxsize=1024)
+def _log_density_of_root(nodes: int, cells: int, at_root: int) -> NDArray[np.float64]:
+    """Return `_log_normaliser` and the part of the number of cells at the root: float64, the same shape."""
+    from scipy.special import gammaln
+
+    return np.asarray(_log_normaliser(nodes, cells) + gammaln(at_root + _root_grid()))
+
+
 def _log_rising(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the log of Gamma(k + a) / Gamma(a): float64, (concentrations a, numbers k)."""
     from scipy.special import gammaln
@@ -176,16 +184,14 @@ def _log_rising_to(end: int) -> NDArray[np.float64]:
 
 def draw_concentration(counts: NDArray[np.int64], uniform: float) -> Concentrations:
     """Return concentrations, drawn given the numbers of cells at the nodes, the root last."""
-    from scipy.special import gammaln
-
     times = np.bincount(counts[:-1])
-    occupied = np.flatnonzero(times)
+    (occupied,) = times.nonzero()
     end = 1 << int(occupied[-1]).bit_length()  # few tables, for many chains
     rising = _log_rising_to(end)[:, occupied] if end <= _LONGEST_TABLE else _log_rising(occupied)
-    logs = _log_normaliser(len(counts), int(counts.sum())) + gammaln(counts[-1] + _root_grid())
-    logs += (rising @ times[occupied])[:, None]
-    ends = np.cumsum(np.exp(logs - logs.max()))
-    at = int(np.searchsorted(ends, uniform * ends[-1], side="right"))
+    logs = _log_density_of_root(len(counts), int(counts.sum()), int(counts[-1]))
+    logs = logs + (rising @ times[occupied])[:, None]
+    ends = np.exp(logs - logs.max()).cumsum()
+    at = int(ends.searchsorted(uniform * ends[-1], side="right"))
     node, root = divmod(at, len(ROOT_CONCENTRATIONS))
     return Concentrations(CONCENTRATIONS[node], ROOT_CONCENTRATIONS[root])
 
