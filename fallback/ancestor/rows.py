@@ -52,8 +52,11 @@ def parents_from(
     The parent is the ancestor with one ancestor fewer.
     """
     depth = popcount(matrix).sum(axis=1)[:, :nodes].astype(np.int64)
-    above = np.stack([has_above(matrix, np.full(len(matrix), x))[:, :nodes] for x in range(nodes)], axis=2)
-    parents = np.argmax(above & (depth[:, None, :] == depth[:, :, None] - 1), axis=2)
+    node = np.arange(nodes)
+    above = (
+        matrix[:, node // 64, :nodes] & bit_of(node)[:, None]
+    ) != 0  # of row y, the bits x: (slots, x, y)
+    parents = np.argmax(above & (depth[:, :, None] == depth[:, None, :] - 1), axis=1)
     parents[:, nodes - 1] = nodes - 1
     return parents
 

@@ -12,6 +12,7 @@ from syclade.host.data.model.doublets import Doublets, apart_share
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.doublets import DoubletsFinding
+from tests.support.searches import shorten_support
 
 
 def finding(relevant_rate: float, probability: float = 0.16) -> DoubletsFinding:
@@ -60,6 +61,7 @@ def test_numbers_on_the_clones_of_a_consensus_without_some_mutations_are_named()
 @pytest.mark.parametrize("least", [0.0, 0.95])
 def test_results_say_so_where_a_mutation_wanders(least: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """A consensus sets mutations aside whose best place has too small a probability."""
+    shorten_support(monkeypatch)
     monkeypatch.setattr("syclade.host.findings.consensus.find_consensus.PLACE", least)
     matrix = simulate(60, 6, 0.01, 0.15, 0.05, seed=1, doublets=0.1).matrix
     result = syclade.infer(matrix, doublets=0.1, fp_rate=0.01, fn_rate=0.15, device="native", seed=1)
