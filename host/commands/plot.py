@@ -87,8 +87,8 @@ KINDS = ("tree", "matrix", "clones", "fish", "posterior", "convergence")
     type=click.FloatRange(20, 2000),
     metavar="MM",
     default=None,
-    help="Width of the figure in millimetres, such as 89 or 183 for a journal; labels are wrapped to fit. By "
-    "default as wide as it needs to be.",
+    help="Greatest width of the figure in millimetres, such as 89 or 183 for a journal; labels are wrapped "
+    "to fit. By default as wide as it needs to be.",
 )
 @click.option(
     "--font-size",

@@ -114,12 +114,18 @@ class Recurrences:
 
     @property
     def words(self) -> str:
-        """The greatest gain, and the mutations with evidence, as a line of text."""
+        """The mutations with evidence, or else the greatest gain, as a line of text."""
         names = [test.recurrence.mutation for test in self.tests]
-        factor = f"log Bayes factor {self.best.log_bayes_factor:.2f}"
-        parts = [f"the greatest gain by a recurrence: {self.best.recurrence.words} ({factor})"]
-        evident = ", ".join(names[mutation] for mutation in self.accepted)
-        parts.append(f"evidence for {evident}" if evident else "no evidence for any mutation")
+        evident = ", ".join(
+            f"{names[mutation]} ({test.recurrence.kind}, log Bayes factor {test.log_bayes_factor:.2f})"
+            for mutation in self.accepted
+            for _, test in (self.last_of(mutation),)
+        )
+        if evident:
+            parts = [f"evidence for a recurrence: {evident}"]
+        else:
+            gain = f"{self.best.recurrence.words} (log Bayes factor {self.best.log_bayes_factor:.2f})"
+            parts = ["no evidence for a recurrence of any mutation", f"the greatest gain: {gain}"]
         alone = self.explained
         if alone:
             parts.append(f"no longer for {', '.join(names[mutation] for mutation in alone)}")

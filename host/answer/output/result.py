@@ -264,7 +264,7 @@ class Result(AssignedTree, WithWork):
             names: most names of mutations that a clone shows besides, or auto, all or none.
             tree: published, the consensus where there is one; or likely, the most likely tree.
             colours: colours of the clones: okabe-ito, tol or grey.
-            width: width in millimetres; by default as wide as the figure needs to be.
+            width: greatest width in millimetres; by default as wide as the figure needs to be.
             font_size: size of the letters, points.
             font: font of the letters; by default Arial, or the installed one that is most like it.
             force: whether to replace an existing file.

@@ -275,7 +275,7 @@ def test_a_test_of_all_writes_its_table(matrix: Path, tmp_path: Path) -> None:
     words = ("--recurrent", "all", "--steps", 300, "--chains", 2, "--device", "native", "--out", out)
     code, output = run("infer", matrix, "--fp-rate", FP, "--fn-rate", FN, *words)
     assert code == 0, output
-    assert "the greatest gain by a recurrence:" in output
+    assert "evidence for a recurrence" in output
     written = json.loads((out / "summary.json").read_text())
     assert written["mutations"] == list("123456")
     rows = list(csv.DictReader(io.StringIO((out / "recurrences.tsv").read_text()), delimiter="\t"))
@@ -387,9 +387,16 @@ def test_rounds_clear_an_innocent_mutation() -> None:
     assert found.last_of(7)[1].is_evident
     assert found.explained == (8,)
     assert found.words.endswith("; no longer for M9")
-    factor = f"(log Bayes factor {found.best.log_bayes_factor:.2f}); "
-    assert f"{factor}evidence for M2, M8; " in found.words
-    assert replace(found, tests=found.tests[:1], accepted=()).words.endswith("; no evidence for any mutation")
+    named = [
+        f"{name} ({test.recurrence.kind}, log Bayes factor {test.log_bayes_factor:.2f})"
+        for name, test in (("M2", found.tests[1]), ("M8", found.last_of(7)[1]))
+    ]
+    assert found.words.startswith(f"evidence for a recurrence: {', '.join(named)}; ")
+    assert "greatest gain" not in found.words
+    none = replace(found, tests=found.tests[:1], accepted=()).words
+    factor = f"(log Bayes factor {found.tests[0].log_bayes_factor:.2f})"
+    assert none.startswith("no evidence for a recurrence of any mutation; the greatest gain: M1: ")
+    assert none.endswith(factor)
     rows = list(csv.DictReader(io.StringIO(found.table()), delimiter="\t"))
     assert [row["accepted"] for row in rows if row["accepted"]] == [
         str(found.accepted.index(row) + 1) for row in sorted(found.accepted)
