@@ -339,7 +339,7 @@ class ClonesBySampleFinding(Finding):
     def columns(self) -> list[Column]:
         """Return the labels of the cells."""
         return [
-            Column(CELLS, name, [text or None for text in texts], sorted({*texts} - {""}))
+            Column(CELLS, name, [text or None for text in texts], sorted({*texts} - {""}), given=True)
             for name, texts in self.labels.items()
         ]
 

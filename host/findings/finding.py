@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CELLS",
+    "ENTRIES",
     "MUTATIONS",
     "RESULT",
     "SURE",
@@ -160,7 +161,7 @@ class Draft:
 MOST_ROWS = 200
 """Maximum number of rows of a table of the report; the files beside it have all rows."""
 
-CELLS, MUTATIONS, RESULT = "cells", "mutations", "result"
+CELLS, MUTATIONS, ENTRIES, RESULT = "cells", "mutations", "entries", "result"
 """Items that a column can belong to."""
 
 
@@ -200,16 +201,19 @@ class Column(NamedTuple):
     """A column that a finding adds to tables: those of an AnnData, or that of MultiQC with a row a result.
 
     Attributes:
-        of: CELLS, MUTATIONS or RESULT.
+        of: CELLS, MUTATIONS, ENTRIES or RESULT.
         name: name of the column.
-        values: a value for each cell or mutation, in the order of the matrix; or one of the result.
+        values: a value, or an array of some, for each cell or mutation, in the order of the matrix; an array
+            of the shape of the matrix; or one value of the result.
         categories: the names that values may be; None for numbers.
+        given: whether it is a label of cells that the user gave.
     """
 
     of: str
     name: str
     values: Sequence[Json] | Array
     categories: Sequence[str] | None = None
+    given: bool = False
 
 
 class CloneShares(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.model.reads import observed_states
-from syclade.host.findings.finding import Finding, Question, Section, made_by_stage, sentence
+from syclade.host.findings.finding import ENTRIES, Column, Finding, Question, Section, made_by_stage, sentence
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import JsonObject, counted, freeze_arrays, short_repr
 
@@ -340,6 +340,10 @@ class GenotypesFinding(Finding):
     def section(self) -> Section:
         """Return how the genotypes differ from the matrix."""
         return Section("Genotypes", (sentence(self.genotypes.words),))
+
+    def columns(self) -> list[Column]:
+        """Return the genotypes; 3 is unknown."""
+        return [Column(ENTRIES, "genotype", self.genotypes.called)]
 
 
 def _names(question: Question) -> Iterable[str]:

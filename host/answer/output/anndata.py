@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from syclade.host.data.input.formats.hdf import hdf5_format
 from syclade.host.data.trees.tree import depths
-from syclade.host.findings.clones_by_sample import ClonesBySampleFinding
-from syclade.host.findings.finding import CELLS, MUTATIONS
+from syclade.host.findings.finding import CELLS, ENTRIES, MUTATIONS, Column
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.packages import install_command
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from syclade.host.answer.output.result import Result
     from syclade.host.data.input.matrix import LeftOut
-    from syclade.host.findings.consensus.consensus import CloneConsensus
     from syclade.host.ground.values import Array
 
 __all__ = ["anndata_of", "require_anndata"]
@@ -84,8 +82,8 @@ def anndata_of(result: Result) -> anndata.AnnData:
     _add_columns(of_cells, CELLS, result)
     _add_columns(of_mutations, MUTATIONS, result)
     layers: dict[str, Array] = {"tree": result.kind.genotypes(tree)}
-    if (genotypes := result.genotypes) is not None and len(genotypes.called) == len(result.mutations):
-        layers["genotype"] = genotypes.called
+    layers |= {one.name: np.asarray(one.values) for one in _columns(result, ENTRIES, 2)}
+    shape = result.observed.values.shape  # the copy of a mutation may have no entries
     provenance = {
         "newick": result.to_newick(attach=False),
         "parents": result.parents.copy(),
@@ -95,8 +93,12 @@ def anndata_of(result: Result) -> anndata.AnnData:
         np.ascontiguousarray(result.observed.values.T).astype(np.int8),
         obs=of_cells.set_axis(list(result.cells)),
         var=of_mutations.set_axis(list(result.mutations)),
-        obsm={} if result.consensus is None else {"clone_posterior": _clone_posterior(result.consensus)},
-        layers={name: np.ascontiguousarray(one.T).astype(np.int8) for name, one in layers.items()},
+        obsm={one.name: np.asarray(one.values) for one in _columns(result, CELLS, 2)},
+        layers={
+            name: np.ascontiguousarray(one.T).astype(np.int8)
+            for name, one in layers.items()
+            if one.shape == shape
+        },
         uns={"syclade": provenance},
     )
     source, labels_written = _source_of(result), _label_names(result)
@@ -151,19 +153,13 @@ def _record(made: anndata.AnnData, theirs: Mapping[str, set[str]], labels: set[s
 
 def _label_names(result: Result) -> set[str]:
     """Return the names of the columns of obs that are labels of a table."""
-    return {
-        name
-        for finding in result.findings
-        if isinstance(finding, ClonesBySampleFinding)
-        for name in finding.labels
-    }
+    return {one.name for one in _columns(result, CELLS) if one.given}
 
 
-def _clone_posterior(consensus: CloneConsensus) -> Array:
-    """Return the probability of each clone for each cell, NaN for unplaced cells: (cells, clones)."""
-    found = np.full((consensus.matrix.n_cells, consensus.tree.clones), np.nan)
-    found[consensus.placed_cells] = consensus.cells.probability.T
-    return found
+def _columns(result: Result, of: str, dimensions: int = 1) -> list[Column]:
+    """Return what findings add to cells, mutations or entries: columns, or tables (of two dimensions)."""
+    columns = (one for finding in result.findings for one in finding.columns() if one.of == of)
+    return [one for one in columns if getattr(one.values, "ndim", 1) == dimensions]
 
 
 def _source_of(result: Result) -> anndata.AnnData | None:
@@ -290,6 +286,6 @@ def _add_columns(table: pandas.DataFrame, of: str, result: Result) -> None:
     """Add what the findings have of cells or of mutations."""
     import pandas
 
-    for column in (one for finding in result.findings for one in finding.columns() if one.of == of):
+    for column in _columns(result, of):
         values, names = column.values, column.categories
         table[column.name] = values if names is None else pandas.Categorical(values, categories=names)

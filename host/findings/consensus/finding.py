@@ -183,10 +183,15 @@ class ConsensusFinding(Finding):
         return Section("Clones of the consensus", tuple(words), cut(head, rows), warnings)
 
     def columns(self) -> list[Column]:
-        """Return the number of clones; and of each cell its clone, the runner-up, and whether it fits."""
-        found = self.consensus
-        columns = _columns_of_cells(found.cells, found.placed_cells, found.matrix.n_cells)
-        return [Column(RESULT, "clones", [found.tree.clones - 1]), *columns]
+        """Return the number of clones; of each cell its clone, and the probability of each clone."""
+        found, count = self.consensus, self.consensus.matrix.n_cells
+        posterior = np.full((count, found.tree.clones), np.nan)  # of unplaced cells
+        posterior[found.placed_cells] = found.cells.probability.T
+        return [
+            Column(RESULT, "clones", [found.tree.clones - 1]),
+            *_columns_of_cells(found.cells, found.placed_cells, count),
+            Column(CELLS, "clone_posterior", posterior),
+        ]
 
 
 def _columns_of_cells(cells: CloneCells, placed: NDArray[np.int64], count: int) -> list[Column]:
