@@ -127,14 +127,8 @@ def make_request(
 
     inputs = read_inputs(matrix, options, weigh)
     options = with_homozygous_merged(inputs.as_read, options)
-    rates, share, chained = _rates_of(inputs, options), options.doublets, options.method == "chain"
-    share = None if chained and isinstance(share, str) and not rates.missing else share
-    estimated = rates.estimate(inputs.as_read, where, options.seed, stop, report, doublets=share)
-    if isinstance(inputs.as_read, Weighed):
-        estimated = inputs.as_read.added_to(estimated)
-    if chained:  # chains learn the rate of doublets themselves
-        estimated = estimated._replace(names=rates.missing)
-    else:
+    estimated = _estimated(inputs, options, where, stop, report)
+    if options.method != "chain":  # chains learn the rate of doublets themselves
         options = options.replace(doublets=estimated.doublets)
     doublets, learned = Learning.of_options(options).with_rate(options.doublets)
     sampling = _sampling(options)
@@ -169,6 +163,18 @@ def make_request(
         unplaced=inputs.unplaced,
         labels=inputs.labels,
     )
+
+
+def _estimated(
+    inputs: Inputs, options: Options, where: str | Several, stop: Stop, report: Report
+) -> Estimated:
+    """Return the rates, of which some are estimated; arguments as for `make_request`."""
+    rates, share, chained = _rates_of(inputs, options), options.doublets, options.method == "chain"
+    share = None if chained and isinstance(share, str) and not rates.missing else share
+    estimated = rates.estimate(inputs.as_read, where, options.seed, stop, report, doublets=share)
+    if isinstance(inputs.as_read, Weighed):
+        estimated = inputs.as_read.added_to(estimated)
+    return estimated._replace(names=rates.missing) if chained else estimated
 
 
 def _plan(
