@@ -247,7 +247,7 @@ def _by_search_or_chains(request: Request, context: RunContext) -> Found:
         return _by_chains(request, context)
     sought = _search(request, context, checkpoints, request.slots)
     outcome = sought.found.outcome
-    enough = outcome.converged or sought.plan.problem.log_odds is not None
+    enough = outcome.converged or request.rates.same > 0.0
     if sought.found.interrupted or (enough and _as_likely(sought, request)):
         return _drawn(sought, request)
     checkpoints.begin_next_stage()

@@ -35,6 +35,7 @@ __all__ = [
     "expected_gain",
     "policy_for",
     "run_phase",
+    "sweeps_apart",
     "works_of",
 ]
 
@@ -110,6 +111,23 @@ def _climb_cheaply(score: int) -> Works:
     return score
 
 
+def sweeps_apart(works: Works) -> Works:
+    """Yield the same work, one sweep a launch, until one gains nothing; return the score at its end.
+
+    A stop has to wait for the end of a launch, and one of many sweeps can take minutes.
+    """
+    score, work = NO_SCORE, next(works)
+    while True:
+        for _ in range(work.sweeps):
+            before, score = score, (yield work._replace(sweeps=1))
+            if score <= before:
+                break
+        try:
+            work = works.send(score)
+        except StopIteration as end:
+            return int(end.value)
+
+
 class PhaseStopped(Stopped):
     """Raised when a phase is stopped between two launches.
 
@@ -141,6 +159,7 @@ def run_phase(
     """
     ended = list(states)
     waiting = iter(range(len(states)))
+    apart = _cost_of_sweep(runner.problem.mutations, runner.problem.columns) > _LONG_SWEEP
     under_way: dict[int, _UnderWay] = {}
 
     def fill(slot: int) -> None:
@@ -150,6 +169,8 @@ def run_phase(
             state, phase = states[number], phases[number]
             runner.put(slot, state_from(state, state.best_parents) if phase.from_best else state)
             works = works_of(phase)
+            if apart:
+                works = sweeps_apart(works)
             under_way[slot] = _UnderWay(number, works, next(works))
 
     for slot in range(runner.slots):
@@ -202,6 +223,9 @@ _BUDGET = 1.8e10
 
 _MUCH = 0.04
 """Share of the budget above which the first round is skipped if all searches agree before it."""
+
+_LONG_SWEEP = 4e8
+"""Vectors of a sweep of subtrees and regrafts from which a launch has one sweep: about a second of a core."""
 
 _LONG = 80
 """Sweeps of a long round. It finds trees that short rounds miss, even if all searches agree."""

@@ -31,9 +31,9 @@ MOST_LEVELS = 254
 _NOTHING = 1e-9
 """Size of log odds below which nothing is known of an entry."""
 
-_SAME = 0.05
-"""Difference of log-likelihoods, in nats, that makes no difference where log odds are of any size: then many
-trees differ from the best one by as little."""
+_SAME, _OF_CALLS = 0.05, 3
+"""Difference of log-likelihoods, in nats, that makes no difference where levels are more than those of calls;
+and the most levels of calls. Of log odds of any size, many trees differ from the best one by as little."""
 
 _ROUNDS = 200
 """Most rounds of the quantiser. Each one is a few sums over the levels."""
@@ -90,7 +90,7 @@ class Levels:
     @property
     def same(self) -> float:
         """Return the difference of log-likelihoods of trees that makes no difference, in nats."""
-        return 0.0 if self.exact else _SAME
+        return 0.0 if len(self.odds) <= _OF_CALLS else _SAME
 
     def codes(self, log_odds: NDArray[np.float64]) -> NDArray[np.uint8]:
         """Return the level of each entry: uint8, like log_odds; k where nothing is known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from syclade.host.chains.search import policy as policy_module
 from syclade.host.chains.search import problem as search_problem_module
 from syclade.host.chains.search.kernel import STAGES, Work, fresh_state
 from syclade.host.chains.search.policy import (
@@ -20,10 +23,11 @@ from syclade.host.chains.search.policy import (
     Works,
     expected_gain,
     policy_for,
+    sweeps_apart,
     works_of,
 )
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem, sample_size
-from syclade.host.chains.search.runner import make_search_runner
+from syclade.host.chains.search.runner import SearchRunner, make_search_runner
 from syclade.host.chains.search.search import SearchOutcome, run_search
 from syclade.host.data.model.likelihood import log_likelihood
 from syclade.host.data.model.problem import make_problem
@@ -74,6 +78,35 @@ def test_a_climb_ends_where_nothing_gains() -> None:
     assert stages[:3] == ["estimated", "subtrees", "regraft"]
     assert stages[-1] == "exact"
     assert {work.gamma for work in done} == {None}
+
+
+def test_work_apart_goes_on_while_a_sweep_gains() -> None:
+    """A launch has one sweep; the work after it sees the score at the end of all."""
+    works = sweeps_apart(works_of(CLIMB))
+    done, scores = [next(works)], iter([3, 5, 5, 8, 8, 8, 8, 8, 8, 8])
+    while (work := _next_of(works, next(scores))) is not None:
+        done.append(work)
+    stages = ["estimated"] * 3 + ["subtrees"] * 2 + ["regraft", "exact"]
+    assert done == [Work(stage, 1) for stage in stages]
+
+
+@pytest.mark.parametrize("device", ["native", "numpy"])
+def test_long_sweeps_are_launched_apart(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop then waits for one sweep at most; the answer is the same on every device."""
+    asked: list[int] = []
+    run = SearchRunner.run
+
+    def running(runner: SearchRunner, works: Sequence[Work | None]) -> NDArray[np.int64]:
+        asked.extend(work.sweeps for work in works if work is not None)
+        return run(runner, works)
+
+    problem = search_problem(40, 30)
+    together = searched(problem, "native", 2)
+    monkeypatch.setattr(SearchRunner, "run", running)
+    monkeypatch.setattr(policy_module, "_LONG_SWEEP", 0)
+    apart = searched(problem, device, 3)
+    assert set(asked) == {1}
+    assert apart.best.best_score == together.best.best_score
 
 
 def test_a_round_warms_up_before_it_climbs() -> None:

@@ -173,3 +173,11 @@ def test_the_bound_on_misfits_holds_and_finds_exchanged_cells() -> None:
 def test_evidence_must_have_the_shape_of_the_matrix() -> None:
     with pytest.raises(ValueError, match="evidence"):
         replace(matrix_from_array([[0, 1]]), evidence=Likelihoods(np.zeros((2, 2))))
+
+
+def test_small_differences_count_only_with_the_levels_of_calls() -> None:
+    """Reads of low depth have few log odds, all exact, and yet as many nearly best trees as others."""
+    assert levels_of(np.array([-1.0, 2.0, 3.0]), 1e-4).same == 0.0
+    few = levels_of(np.linspace(-2.0, 2.0, 30), 1e-4)
+    assert few.exact
+    assert few.same == 0.05
