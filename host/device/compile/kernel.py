@@ -218,13 +218,22 @@ def _says_nothing(node: Any) -> bool:
     )
 
 
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Fields of statements, and of their parts, that have statements: only there are imports."""
+
+
 def _imports(tree: ast.Module) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for node in ast.walk(tree):
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.Import):
             for one in node.names:
                 yield one.name, ()
         elif isinstance(node, ast.ImportFrom):
             yield "." * node.level + (node.module or ""), tuple(one.name for one in node.names)
+        elif isinstance(node, (ast.mod, ast.stmt, ast.ExceptHandler, ast.match_case)):
+            for name in _BLOCKS:
+                pending += getattr(node, name, ())
 
 
 Parts = str | tuple[str, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import hashlib
 import os
@@ -283,3 +284,39 @@ def test_threads_parse_at_the_same_time() -> None:
         gc.callbacks.remove(let_others_go_on)
         gc.set_threshold(*before)
     assert len(found) == 1
+
+
+def test_imports_are_found_in_every_block() -> None:
+    source = """
+import a, a2 as other
+async def one():
+    async with x:
+        from .b import b1, b2
+class C:
+    def two(self):
+        async for i in x: import c
+        else: import d
+while x: import e
+try: import f
+except E: import g
+else: import h
+finally: from .. import i
+try: pass
+except* E: import j
+match x:
+    case 1 if y: import k
+if x: pass
+elif y: import l
+else:
+    with x: import m
+"""
+    found = {name for name, _ in module._imports(ast.parse(source))}
+    assert found == {*"acdefghjklm", "a2", ".b", ".."}
+    assert sorted(module._imports(ast.parse(source))) == sorted(
+        (name, names) for node in ast.walk(ast.parse(source)) for name, names in module._imports(_alone(node))
+    )
+
+
+def _alone(node: ast.AST) -> ast.Module:
+    """Return a module of one statement if it is an import, else an empty one."""
+    return ast.Module([node] if isinstance(node, (ast.Import, ast.ImportFrom)) else [], [])
