@@ -24,14 +24,9 @@ if TYPE_CHECKING:
     from syclade.host.ground.atomic import Content
 
 __all__ = [
-    "FILES",
-    "GENOTYPES",
-    "Genotypes",
-    "GenotypesFinding",
-    "OfSpecimens",
-    "consensus_genotypes",
+    "FILES", "GENOTYPES", "Genotypes", "GenotypesFinding", "OfSpecimens", "consensus_genotypes",
     "make_genotypes",
-]
+]  # fmt: skip
 
 FILES = ("genotypes.tsv", "genotypes.CFMatrix", "clone_genotypes.tsv", "genotype_probabilities.tsv")
 """Names of the files."""
