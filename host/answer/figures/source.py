@@ -255,44 +255,7 @@ def files_in_memory(result: Result, contents: Mapping[str, Content] | None = Non
 
 def _consensus(files: ResultFiles) -> DrawnTree:
     """Return the consensus, from clones.tsv and cells.tsv."""
-    name = "clones.tsv"
-    bar, rows = separator_of(files.mutations), files.table(name) or []
-    names = [text.split(bar) if text else [] for text in files.column(name, "mutations")]
-    numbers, parents = files.column(name, "clone"), files.column(name, "parent")
-    shares = {
-        column: files.numbers(name, column) for column in ("cells", "prevalence", "low", "high", "support")
-    }
-    index = {number: at for at, number in enumerate(numbers) if number != UNPLACED_MARK}
-    together = _joint_shares(files, name)
-    clones: list[DrawnClone] = []
-    for number, at in index.items():
-        if at and parents[at] not in index:
-            raise TableError(f"there is no clone {parents[at]!r}", path=f"{files.place}/{name}", line=at + 2)
-        parent = index[parents[at]] if at else 0
-        if at and parent >= at:
-            raise TableError(
-                f"clone {parents[at]} is not above clone {number}", path=f"{files.place}/{name}", line=at + 2
-            )
-        cells, share, low, high, support = (shares[column][at] for column in shares)
-        ends: tuple[float | None, float | None] = (None, None) if math.isnan(low) else (low, high)
-        depth = clones[parent].depth + 1 if at else 0
-        joint = together[at] if together else None
-        clones.append(
-            DrawnClone(
-                int(number),
-                parent,
-                depth,
-                tuple(names[at]),
-                cells,
-                share,
-                *ends,
-                support if at else None,
-                joint,
-            )
-        )
-    unplaced = [
-        one for row, own in zip(rows, names, strict=True) if row["clone"] == UNPLACED_MARK for one in own
-    ]
+    clones, index, unplaced = _clones_of_table(files, "clones.tsv")
     best = [index.get(number, -1) for number in files.column("cells.tsv", "clone")]
     second = [-1] * len(best)
     if "doublet" in (files.table("cells.tsv") or [{}])[0]:
@@ -304,8 +267,42 @@ def _consensus(files: ResultFiles) -> DrawnTree:
         raise TableError(f"it has {len(best)} of {len(files.cells)} cells", path=f"{files.place}/cells.tsv")
     order = np.argsort([at if at >= 0 else len(clones) for at in best], kind="stable")
     return DrawnTree(
-        tuple(clones), np.array(best), np.array(second), order, tuple(unplaced), published=True, of=SAMPLED
+        tuple(clones), np.array(best), np.array(second), order, unplaced, published=True, of=SAMPLED
     )
+
+
+def _clones_of_table(
+    files: ResultFiles, name: str
+) -> tuple[list[DrawnClone], dict[str, int], tuple[str, ...]]:
+    """Return the clones of clones.tsv, their places by number, and the unplaced mutations.
+
+    Raises:
+        TableError: the file is damaged.
+    """
+    bar, path = separator_of(files.mutations), f"{files.place}/{name}"
+    names = [tuple(text.split(bar)) if text else () for text in files.column(name, "mutations")]
+    numbers, parents = files.column(name, "clone"), files.column(name, "parent")
+    columns = [files.numbers(name, one) for one in ("cells", "prevalence", "low", "high", "support")]
+    index = {number: at for at, number in enumerate(numbers) if number != UNPLACED_MARK}
+    together = _joint_shares(files, name)
+    clones: list[DrawnClone] = []
+    for number, at in index.items():
+        if at and parents[at] not in index:
+            raise TableError(f"there is no clone {parents[at]!r}", path=path, line=at + 2)
+        parent = index[parents[at]] if at else 0
+        if at and parent >= at:
+            raise TableError(f"clone {parents[at]} is not above clone {number}", path=path, line=at + 2)
+        cells, share, low, high, support = (column[at] for column in columns)
+        ends: tuple[float | None, float | None] = (None, None) if math.isnan(low) else (low, high)
+        depth = clones[parent].depth + 1 if at else 0
+        joint = together[at] if together else None
+        clones.append(
+            DrawnClone(
+                int(number), parent, depth, names[at], cells, share, *ends, support if at else None, joint
+            )
+        )
+    left = zip(numbers, names, strict=True)
+    return clones, index, tuple(one for number, own in left if number == UNPLACED_MARK for one in own)
 
 
 def _joint_shares(files: ResultFiles, name: str) -> list[JointShare | None]:
