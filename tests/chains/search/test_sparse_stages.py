@@ -146,3 +146,7 @@ def test_large_problems_have_sparse_stages() -> None:
     assert not is_sparse("subtrees", small)
     assert is_sparse("subtrees", replace(large, weights=np.zeros((10, 2000), dtype=np.int32)))
     assert not is_sparse("regraft", large)
+    known = np.ones((500, 1000), dtype=np.int32)
+    assert is_sparse("exact", replace(large, weights=known))
+    known[:, 240:] = 0
+    assert not is_sparse("exact", replace(large, weights=known)), "its bounds seldom hold there"
