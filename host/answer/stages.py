@@ -223,8 +223,8 @@ def _add_clones_by_sample(request: Request, draft: Draft, labels: CellLabels) ->
         return None
     drawn_on = published if draft.get(ConsensusFinding) is not None else of_clones(published)
     draws = draw_shares_of_specimens(drawn_on, specimen_of, len(labels.specimens), request.seed)
-    own = labels.columns if labels.given else {}
-    draft.add(ClonesBySampleFinding(summarised(draws, published, labels, specimen_of), own))
+    found = summarised(draws, published, labels, specimen_of)
+    draft.add(ClonesBySampleFinding(found, labels.columns, labels.given))
     return OfSpecimens(draws, specimen_of)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -279,7 +279,9 @@ class ClonesBySampleFinding(Finding):
     name = "clones_by_sample"
     found: ClonesBySample
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Labels of all cells that the matrix does not have itself."""
+    """Labels of all cells."""
+    given: bool = True
+    """Origin of the labels: a table, or else the matrix."""
 
     def files(self) -> dict[str, Content]:
         """Return the tables of shares, and of changes if there are any."""
@@ -338,8 +340,9 @@ class ClonesBySampleFinding(Finding):
 
     def columns(self) -> list[Column]:
         """Return the labels of the cells."""
+        origin: Literal["table", "matrix"] = "table" if self.given else "matrix"
         return [
-            Column(CELLS, name, [text or None for text in texts], sorted({*texts} - {""}), given=True)
+            Column(CELLS, name, [text or None for text in texts], sorted({*texts} - {""}), origin)
             for name, texts in self.labels.items()
         ]
 

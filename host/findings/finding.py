@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,14 +206,14 @@ class Column(NamedTuple):
         values: a value, or an array of some, for each cell or mutation, in the order of the matrix; an array
             of the shape of the matrix; or one value of the result.
         categories: the names that values may be; None for numbers.
-        given: whether it is a label of cells that the user gave.
+        label: where a label of cells is from: a user's table, or the matrix. Empty for what is inferred.
     """
 
     of: str
     name: str
     values: Sequence[Json] | Array
     categories: Sequence[str] | None = None
-    given: bool = False
+    label: Literal["", "table", "matrix"] = ""
 
 
 class CloneShares(NamedTuple):

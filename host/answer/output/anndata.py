@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -101,10 +101,13 @@ def anndata_of(result: Result) -> anndata.AnnData:
         },
         uns={"syclade": provenance},
     )
-    source, labels_written = _source_of(result), _label_names(result)
+    source, labels_written = _source_of(result), _label_names(result, "table")
+    of_matrix = _label_names(result, "matrix")
     if source is None:
+        labels_written |= of_matrix
         theirs: dict[str, set[str]] = {part: set() for part in _PARTS}
     else:
+        made.obs = made.obs.drop(columns=list(of_matrix))  # the source has them
         source = _rest(source, result.observed.left_out)
         theirs = _kept(source, made)
         made = _with_source(made, source, theirs)
@@ -151,9 +154,9 @@ def _record(made: anndata.AnnData, theirs: Mapping[str, set[str]], labels: set[s
     made.uns["syclade"]["written"] = {part: np.array(names) for part, names in written.items() if names}
 
 
-def _label_names(result: Result) -> set[str]:
-    """Return the names of the columns of obs that are labels of a table."""
-    return {one.name for one in _columns(result, CELLS) if one.given}
+def _label_names(result: Result, origin: Literal["table", "matrix"]) -> set[str]:
+    """Return the names of the columns of obs that are labels from a table, or from the matrix."""
+    return {one.name for one in _columns(result, CELLS) if one.label == origin}
 
 
 def _columns(result: Result, of: str, dimensions: int = 1) -> list[Column]:

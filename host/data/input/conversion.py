@@ -213,9 +213,12 @@ def join(matrices: Sequence[Matrix], samples: Sequence[str]) -> Matrix:
         samples: the name of each, all distinct.
 
     Raises:
-        MatrixError: there are fewer than two matrices, as many names are not given, names are equal, no
-            mutation is in two of them, or their evidence differs in kind.
+        MatrixError: there are fewer than two matrices, or something else, as many names are not given, names
+            are equal, no mutation is in two of them, or their evidence differs in kind.
     """
+    given: Sequence[object] = matrices
+    if other := [type(one).__name__ for one in given if not isinstance(one, Matrix)]:
+        raise MatrixError(f"{other[0]} is no Matrix", hint="read each file or table by syclade.read_matrix")
     if len(matrices) < 2 or len(matrices) != len(samples):
         raise MatrixError(
             f"{len(matrices)} matrices and {len(samples)} names of samples were given",

@@ -13,7 +13,7 @@ import syclade
 from syclade.host.answer.figures import canvas
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.ground.errors import OptionError, OutputError
+from syclade.host.ground.errors import MatrixError, OptionError, OutputError
 from tests.support.formats import CELLS, MUTATIONS, VALUES
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
@@ -249,3 +249,20 @@ def test_anndata_has_clones_labels_and_genotypes(tmp_path: Path) -> None:
     assert result.genotypes is not None
     np.testing.assert_array_equal(data.layers["syclade_genotype"], result.genotypes.called.T)
     assert not data.layers["genotype"].any()
+
+
+def test_anndata_has_the_specimens_of_joined_matrices() -> None:
+    """Their labels are in no AnnData, from which they would come otherwise."""
+    pytest.importorskip("anndata")
+    values = simulate(40, 5, 0.01, 0.1, 0.0, seed=3).matrix.values
+    parts = [syclade.read_matrix(part) for part in (values[:, :18], values[:, 18:])]
+    joined = syclade.join(parts, ["P1", "P2"])
+    result = syclade.infer(joined, fp_rate=0.01, fn_rate=0.1, device="native")
+    data = result.to_anndata()
+    assert data.obs["sample"].tolist() == ["P1"] * 18 + ["P2"] * 22
+    again = syclade.infer(data, fp_rate=0.01, fn_rate=0.1, device="native").to_anndata()
+    assert [name for name in again.obs if "sample" in name] == ["sample"]
+    with pytest.raises(
+        MatrixError, match=r"ndarray is no Matrix\nhint: read each file .* by syclade\.read_matrix"
+    ):
+        syclade.join([values, values], ["P1", "P2"])  # type: ignore[list-item]
