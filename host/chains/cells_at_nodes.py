@@ -1,4 +1,4 @@
-"""Cells at the nodes of a tree: their likelihoods, draws of their nodes, and the score of a tree with shares.
+"""Cells at the nodes of a tree: their likelihoods, draws of nodes and of places of mutations, and scores.
 
 It is by kernels of this processor (`kernels/shares/`), and by numpy where these are not compiled
 (`fallback/shares/`), with the same bits.
@@ -7,13 +7,14 @@ It is by kernels of this processor (`kernels/shares/`), and by numpy where these
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.shares.gibbs import likelihoods_of, nodes_of, power_tables
+from syclade.fallback.shares.relocation import SLIDES, relocated
 from syclade.host.chains.scores.score import BLOCK, node_scores, totals_of
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.problem import Problem, SlotRates
@@ -22,11 +23,13 @@ from syclade.host.device.compile.machine_code import is_compiled
 from syclade.host.device.device import native_device
 from syclade.host.device.engines import Allocation
 from syclade.host.device.engines.local import NativeEngine
+from syclade.kernels.shares import relocation_arguments
 from syclade.kernels.shares.arguments import ARGUMENTS, LANES, SIZES
 from syclade.kernels.target.native.traits import TRAITS
 
 __all__ = [
     "CellsAtNodes",
+    "NUMBERS_OF_PLACES",
     "NativeCells",
     "NumpyCells",
     "cells_by_column",
@@ -40,6 +43,9 @@ _CELLS = 2**10
 
 _MOST_BYTES = 2**27
 """Most memory of the numbers of all chains at once, unless one chain has more."""
+
+NUMBERS_OF_PLACES = SLIDES + 1
+"""Uniform numbers per mutation with which its place, and that of its subtree, are drawn."""
 
 _FEW_SCORES = 2**17
 """Scores, of all chains, below which threads take longer than they save."""
@@ -59,6 +65,18 @@ class CellsAtNodes(Protocol):
 
     def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """Draw the node of each cell, (chains, cells), by uniform numbers of this shape."""
+        ...
+
+    def relocate(self, nodes: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Draw the places of all mutations given the nodes of the cells, (chains, cells), and take the trees.
+
+        Args:
+            nodes: int64, (chains, cells).
+            numbers: uniform numbers, (chains, `NUMBERS_OF_PLACES` * n).
+
+        Returns:
+            int32, (chains, nodes): the trees.
+        """
         ...
 
     def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
@@ -92,6 +110,8 @@ class NumpyCells:
         self._blocks = _blocks_of_cells(problem)
         self._scores = np.zeros((0, 0, 0), dtype=np.int32)
         self._likelihoods: Sequence[NDArray[np.float64]] = ()
+        self._trees: Sequence[NDArray[np.int32]] = ()
+        self._rates: Sequence[SlotRates] = ()
 
     @property
     def most(self) -> int:
@@ -100,7 +120,10 @@ class NumpyCells:
 
     def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
         """See `CellsAtNodes.place`."""
-        problem, trees = self._problem, [state.parents for state in states]
+        self._put([state.parents for state in states], rates)
+
+    def _put(self, trees: Sequence[NDArray[np.int32]], rates: Sequence[SlotRates]) -> None:
+        problem, self._trees, self._rates = self._problem, trees, rates
         scores = [node_scores(problem, *one) for one in zip(trees, rates, strict=True)]
         self._scores = np.stack(scores, axis=1)
         self._likelihoods = likelihoods_of(self._scores, problem.scale_bits, self._blocks)
@@ -108,6 +131,16 @@ class NumpyCells:
     def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """See `CellsAtNodes.draw`."""
         return nodes_of(self._likelihoods, shares_from_logs(self._problem, log_shares), numbers)
+
+    def relocate(self, nodes: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+        """See `CellsAtNodes.relocate`."""
+        problem, column_of = self._problem, cells_by_column(self._problem)
+        trees = [
+            relocated(tree, own, problem.weight_rows(rates)[:, column_of], problem.scale_bits, uniform)
+            for tree, rates, own, uniform in zip(self._trees, self._rates, nodes, numbers, strict=True)
+        ]
+        self._put(trees, self._rates)
+        return np.stack(trees)
 
     def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
         """See `CellsAtNodes.totals`."""
@@ -125,7 +158,7 @@ def share_kernels() -> dict[str, Kernel]:
     """Return the kernels of Gibbs steps, of this processor, by name."""
     reals = {"reals": "syclade.kernels.target.native.reals:REALS"}
     record = Record("Shares", ARGUMENTS)
-    return {
+    kernels = {
         name: Kernel(
             f"shares_{name}",
             f"syclade.kernels.shares.gibbs:make_{name}",
@@ -137,6 +170,18 @@ def share_kernels() -> dict[str, Kernel]:
             size="shares of cells",
         )
         for name in ("place", "draw", "total")
+    }
+    return kernels | {
+        "relocate": Kernel(
+            "shares_relocate",
+            "syclade.kernels.shares.relocation:make_relocate",
+            {},
+            {},
+            (Record("Places", relocation_arguments.ARGUMENTS),),
+            "work-group",
+            TRAITS.lanes,
+            size="places of mutations",
+        )
     }
 
 
@@ -170,13 +215,23 @@ class NativeCells:
             "upper": upper,
             "lower": lower,
         }
-        self._problem = problem
-        self._engine = NativeEngine(
-            native_device(), Allocation(ARGUMENTS, sizes | {"slots": self.most}, contents)
-        )
-        self._kernels = {name: self._engine.load(kernel) for name, kernel in share_kernels().items()}
+        self._problem, self._sizes, self._contents = problem, sizes | {"slots": self.most}, contents
+        self._engine = NativeEngine(native_device(), Allocation(ARGUMENTS, self._sizes, contents))
+        kernels = share_kernels()
+        self._kernels = {name: self._engine.load(kernels[name]) for name in ("place", "draw", "total")}
         self._few = self.most * problem.nodes * problem.columns < _FEW_SCORES
         self._chains = 0
+
+    @cached_property
+    def _places(self) -> tuple[NativeEngine, int]:
+        """Engine of the draws of places, whose tables grow with the square of the tree, and their kernel."""
+        sizes = self._sizes | {"moves": NUMBERS_OF_PLACES * self._problem.mutations}
+        own = [self._sizes[name] for name in relocation_arguments.SIZES[:3]] + [self._problem.scale_bits]
+        contents = self._contents | {"sizes": np.array(own)}
+        engine = NativeEngine(
+            native_device(), Allocation(relocation_arguments.ARGUMENTS, sizes, contents)
+        )
+        return engine, engine.load(share_kernels()["relocate"])
 
     def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
         """See `CellsAtNodes.place`."""
@@ -193,6 +248,18 @@ class NativeCells:
         arrays["numbers"][: self._chains] = numbers
         self._launch("draw")
         return np.asarray(arrays["drawn"][: self._chains], dtype=np.int64)
+
+    def relocate(self, nodes: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+        """See `CellsAtNodes.relocate`."""
+        engine, kernel = self._places
+        arrays, own, some = engine.named, self._engine.named, slice(0, self._chains)
+        for name in ("parents", "weights"):
+            arrays[name][some] = own[name][some]
+        arrays["drawn"][some], arrays["numbers"][some] = nodes, numbers
+        engine.launch([kernel if slot < self._chains else None for slot in range(self.most)])
+        own["parents"][some] = arrays["parents"][some]
+        self._launch("place")
+        return np.array(arrays["parents"][some])
 
     def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
         """See `CellsAtNodes.totals`."""

@@ -27,7 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.sums.numbers import MANTISSA_BITS
-from syclade.host.chains.cells_at_nodes import CellsAtNodes, NumpyCells, cells_by_column, make_cells
+from syclade.host.chains.cells_at_nodes import (
+    NUMBERS_OF_PLACES,
+    CellsAtNodes,
+    NumpyCells,
+    cells_by_column,
+    make_cells,
+)
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
 from syclade.host.chains.scores.score import blocks_of_columns, node_scores
@@ -59,6 +65,9 @@ _MOST_SCORES = 2**18
 _FEWEST_SWEEPS, _MOST_SWEEPS = 3, 8
 """Draws of nodes and shares in a Gibbs step. Many cells at few nodes hold the shares fast, so that one draw
 changes them little, while the tree seldom changes."""
+
+MOST_RELOCATED = 1024
+"""Most mutations whose places are drawn in Gibbs steps: their tables grow with the square."""
 
 _LEAST_RENEWAL, _MOST_RENEWAL = 512, 16384
 """Limits of `renewal_steps`."""
@@ -141,6 +150,8 @@ class GibbsSteps:
             counts = np.array([np.bincount(one, minlength=problem.nodes) for one in nodes])
             if not sweep:
                 shapes = shapes_of(problem, list(map(draw_concentration, counts, single.tolist())))
+                if problem.mutations <= MOST_RELOCATED:
+                    states = _relocated(states, cells, nodes, generators)
             log_shares = log_shares_by(problem, counts + shapes, numbers[:, sweep, count:])
         if self._draw is not None:
             nodes = cells.draw(log_shares, _numbers(problem, generators))
@@ -153,6 +164,18 @@ class GibbsSteps:
                 states, cells.totals(log_shares), rates, log_shares.tolist(), strict=True
             )
         ]
+
+
+def _relocated(
+    states: Sequence[ChainState],
+    cells: CellsAtNodes,
+    nodes: NDArray[np.int64],
+    generators: Sequence[np.random.Philox],
+) -> list[ChainState]:
+    """Return states with places of mutations that are drawn given the nodes of the cells."""
+    count = NUMBERS_OF_PLACES * (len(states[0].parents) - 1)
+    trees = cells.relocate(nodes, np.stack([uniform_numbers(one, count) for one in generators]))
+    return [replace(state, parents=tree) for state, tree in zip(states, trees, strict=True)]
 
 
 def _numbers(problem: Problem, generators: Sequence[np.random.Philox]) -> NDArray[np.float64]:
