@@ -66,8 +66,9 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 3, 8
 """Draws of nodes and shares in a Gibbs step. Many cells at few nodes hold the shares fast, so that one draw
 changes them little, while the tree seldom changes."""
 
-MOST_RELOCATED = 1024
-"""Most mutations whose places are drawn in Gibbs steps: their tables grow with the square."""
+_MOST_RELOCATED, _MANY_COLUMNS = 1024, 8
+"""Most mutations whose places are drawn in Gibbs steps, since tables grow with their square; and distinct
+columns per mutation from which they are not: so many cells hold a mutation where it is."""
 
 _LEAST_RENEWAL, _MOST_RENEWAL = 512, 16384
 """Limits of `renewal_steps`."""
@@ -150,7 +151,7 @@ class GibbsSteps:
             counts = np.array([np.bincount(one, minlength=problem.nodes) for one in nodes])
             if not sweep:
                 shapes = shapes_of(problem, list(map(draw_concentration, counts, single.tolist())))
-                if problem.mutations <= MOST_RELOCATED:
+                if _relocates(problem):
                     states = _relocated(states, cells, nodes, generators)
             log_shares = log_shares_by(problem, counts + shapes, numbers[:, sweep, count:])
         if self._draw is not None:
@@ -164,6 +165,11 @@ class GibbsSteps:
                 states, cells.totals(log_shares), rates, log_shares.tolist(), strict=True
             )
         ]
+
+
+def _relocates(problem: Problem) -> bool:
+    """Return whether Gibbs steps draw the places of mutations, too."""
+    return problem.mutations <= _MOST_RELOCATED and problem.columns < _MANY_COLUMNS * problem.mutations
 
 
 def _relocated(

@@ -75,9 +75,13 @@ _DOUBLETS_EXTRA = 5.0
 
 _FULL_SECONDS = 3600.0
 
-_RENEWALS, _LEAST_RENEWAL = 768, 256
+_RENEWALS, _FEWEST_RENEWALS, _LEAST_RENEWAL, _STEPS_OF_MUTATION = 768, 256, 256, 4
 """Gibbs steps of the shares in all rounds of quick support, at least, and the fewest steps of a chain between
 two of them. The effective sample size of the log-likelihood is at most that of the shares."""
+
+_FEW_MUTATIONS = 128
+"""Most mutations of trees that cost little: of more, 4096 samples of all chains have as much to say as 16,384,
+and chains end when their samples are enough."""
 
 _MANY_COLUMNS, _SPACING_OF_MANY, _MOST_ENTRIES = 8, 512, 600_000
 """Distinct columns per mutation from which shares and trees hold each other fast, and the most steps between
@@ -98,17 +102,19 @@ class Budget(NamedTuple):
         first: steps of the first round, a multiple of `samples`.
         doublings: number of the other rounds, at least 1.
         spacing: most steps between two Gibbs steps of the shares.
+        spread: spread between the chains above which these go on, while the budget lasts.
     """
 
     samples: int
     first: int
     doublings: int
     spacing: int = _LEAST_RENEWAL
+    spread: float = SPREAD
 
     @property
     def renewal(self) -> int:
-        """Steps between two Gibbs steps of the shares: a divisor of `samples`."""
-        return _greatest_divisor(self.samples, self.spacing)
+        """Steps between two Gibbs steps of the shares: a divisor of `first`."""
+        return _greatest_divisor(self.first, self.spacing)
 
     @property
     def most(self) -> int:
@@ -133,7 +139,7 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
         mutations, columns: numbers of mutations and of distinct columns.
         doublets: whether the score is that with doublets.
     """
-    samples = 4096 if mutations <= 128 else 2048
+    samples = 4096 if mutations <= _FEW_MUTATIONS else 1024
     entries = mutations * columns
     alone, of_entry = _DOUBLETS_SECONDS if doublets else _SUM_SECONDS
     step = alone + of_entry * entries
@@ -151,13 +157,15 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     most = max(int(min(wanted, seconds / (CHAINS * step))), 2 * samples)
     doublings = min((most // samples).bit_length() - 1, doublings)
     first = samples * max(1, round(most / (samples << doublings)))
+    spread = SPREAD if level == "full" or mutations <= _FEW_MUTATIONS else math.inf
     if doublets:
-        return Budget(samples, first, doublings, _DOUBLETS_APART)
-    renewals = max(1, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
-    spacing = max((first << _QUICK_DOUBLINGS) // renewals, _LEAST_RENEWAL)
+        return Budget(samples, first, doublings, _DOUBLETS_APART, spread)
+    renewals = max(_FEWEST_RENEWALS, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
+    steps = first << _QUICK_DOUBLINGS
+    spacing = max(steps // renewals, min(_STEPS_OF_MUTATION * mutations, steps // _FEWEST_RENEWALS), _LEAST_RENEWAL)
     if columns >= _MANY_COLUMNS * mutations and entries <= _MOST_ENTRIES:
         spacing = min(spacing, _SPACING_OF_MANY // (1 if entries < _CHEAP_ENTRIES else 2))
-    return Budget(samples, first, doublings, spacing)
+    return Budget(samples, first, doublings, spacing, spread)
 
 
 def _quick_seconds(entries: int) -> float:
@@ -361,7 +369,7 @@ class SupportRounds:
         store = self._ended[0]
         scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
         judged = self.judged if _numbers_enough(scores) else None
-        if judged is not None and may_end(judged.sampled, enough=judged.enough):
+        if judged is not None and may_end(judged.sampled, self._budget, enough=judged.enough):
             return True
         return steps == self._budget.first << _CHECKED < self._budget.most and not self._rates_fit(store)
 
@@ -383,14 +391,15 @@ def enough(sampled: SampledMutationTrees) -> bool:
     return _numbers_enough(sampled.log_likelihoods) and not error_of(sampled) > ERROR
 
 
-def may_end(sampled: SampledMutationTrees, *, enough: bool) -> bool:
+def may_end(sampled: SampledMutationTrees, budget: Budget, *, enough: bool) -> bool:
     """Return whether chains need not go on while the budget lasts: also the spread is within its limit.
 
     Args:
         sampled: their samples.
+        budget: their budget.
         enough: whether these are enough.
     """
-    return enough and not sampled.spread > SPREAD
+    return enough and not sampled.spread > budget.spread
 
 
 def error_of(sampled: SampledMutationTrees) -> float:

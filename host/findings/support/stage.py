@@ -99,7 +99,7 @@ def _corrected(planned: SupportPlan, draft: Draft, support: Support, run: Run) -
         planned, support, before = other, again, posterior
         if support.interrupted:
             return planned, support
-    ended = may_end(support.sampled, enough=support.enough)
+    ended = may_end(support.sampled, planned.budget, enough=support.enough)
     if not ended and support.steps < planned.budget.most and not support.interrupted:
         again = _again(planned, draft, support, run, final=True)
         return planned, replace(support, interrupted=True) if again is None else again
