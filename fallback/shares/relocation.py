@@ -96,9 +96,7 @@ class _Places:
         found *= lower.take(fine & (2**_HALF - 1))
         return np.where(fine >> _WHOLE < _LOWEST, found, 0.0)
 
-    def _likely(
-        self, worth: NDArray[np.int64], best: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _likely(self, worth: NDArray[np.int64], best: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places that have a weight, and their cumulative weights."""
         places = np.flatnonzero(worth > best - (_LOWEST << (_WHOLE - self._up)))
         return places, self._weights(best - worth[places]).cumsum()

@@ -28,8 +28,8 @@ from syclade.kernels.shares.arguments import ARGUMENTS, LANES, SIZES
 from syclade.kernels.target.native.traits import TRAITS
 
 __all__ = [
-    "CellsAtNodes",
     "NUMBERS_OF_PLACES",
+    "CellsAtNodes",
     "NativeCells",
     "NumpyCells",
     "cells_by_column",
@@ -228,9 +228,7 @@ class NativeCells:
         sizes = self._sizes | {"moves": NUMBERS_OF_PLACES * self._problem.mutations}
         own = [self._sizes[name] for name in relocation_arguments.SIZES[:3]] + [self._problem.scale_bits]
         contents = self._contents | {"sizes": np.array(own)}
-        engine = NativeEngine(
-            native_device(), Allocation(relocation_arguments.ARGUMENTS, sizes, contents)
-        )
+        engine = NativeEngine(native_device(), Allocation(relocation_arguments.ARGUMENTS, sizes, contents))
         return engine, engine.load(share_kernels()["relocate"])
 
     def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:

@@ -62,9 +62,10 @@ __all__ = [
 _MOST_SCORES = 2**18
 """Scores, of cells at nodes, in all draws of a Gibbs step, unless the fewest draws have more."""
 
-_FEWEST_SWEEPS, _MOST_SWEEPS = 3, 8
+_FEWEST_SWEEPS, _MOST_SWEEPS, _LARGE = 3, 8, 128
 """Draws of nodes and shares in a Gibbs step. Many cells at few nodes hold the shares fast, so that one draw
-changes them little, while the tree seldom changes."""
+changes them little, while the tree seldom changes. With more mutations than `_LARGE`, the tree is slower than
+the shares, and one draw is enough."""
 
 _MOST_RELOCATED, _MANY_COLUMNS = 1024, 8
 """Most mutations whose places are drawn in Gibbs steps, since tables grow with their square; and distinct
@@ -204,7 +205,8 @@ def _sweeps(problem: Problem) -> int:
     """Return the number of draws in a Gibbs step: about the number of cells of a node."""
     cells = len(problem.column_of)
     most = min(_MOST_SWEEPS, _MOST_SCORES // (problem.nodes * cells))
-    return max(_FEWEST_SWEEPS, min(cells // problem.nodes, most))
+    fewest = 1 if problem.mutations > _LARGE else _FEWEST_SWEEPS
+    return max(fewest, min(cells // problem.nodes, most))
 
 
 def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:

@@ -65,17 +65,17 @@ def add_cells(
         for lane in range(control(LANES)):
             here = address(block) * _WIDTH + address(lane)
             for cell in range(given.cell[here], given.cell[here + address(1)]):
-                node = start + address(given.drawn[first + address(cell)])
-                given.inhabitants[node] = given.inhabitants[node] + _ONE
+                there = start + address(given.drawn[first + address(cell)])
+                given.inhabitants[there] = given.inhabitants[there] + _ONE
                 for mutation in range(nodes - _1):
                     seen = given.observed[entries + address(mutation) * _WIDTH + address(lane)]
-                    at = node * mutations + address(mutation)
-                    given.gains[at] = given.gains[at] + given.weights[slot * _CLASSES + address(seen)]
+                    at = there * mutations + address(mutation)
+                    given.gains[at] = given.gains[at] + given.weights[slot * _CLASSES + np.uint64(seen)]
     order_nodes(given, slot)
     for place in range(nodes - _1):
-        node = control(given.order[start + address(nodes - _1 - place)])
-        above = control(given.parents[start + address(node)])
-        add_row(given, slot, above, node, np.int64(1))
+        lower = control(given.order[start + address(nodes - _1 - place)])
+        above = control(given.parents[start + address(lower)])
+        add_row(given, slot, above, lower, np.int64(1))
         given.children[start + address(above)] = given.children[start + address(above)] + _ONE
 
 

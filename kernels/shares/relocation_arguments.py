@@ -27,7 +27,9 @@ ARGUMENTS = (
     Argument("drawn", SETTING, "int32", ("slots", "cells"), "node of each cell"),
     Argument("numbers", SETTING, "float64", ("slots", "moves"), "uniform numbers, one per draw"),
     Argument("parents", INFO, "int32", ("slots", "nodes"), "IN OUT the tree"),
-    Argument("gains", SCRATCH, "int64", ("slots", "nodes", "mutations"), "of mutations for cells below nodes"),
+    Argument(
+        "gains", SCRATCH, "int64", ("slots", "nodes", "mutations"), "of mutations for cells below nodes"
+    ),
     Argument("worth", SCRATCH, "int64", ("slots", "nodes"), "score of each place"),
     Argument("likely", SCRATCH, "int32", ("slots", "nodes"), "places that have a weight"),
     Argument("ends", SCRATCH, "float64", ("slots", "nodes"), "their cumulative weights"),

@@ -31,9 +31,15 @@ from tests.support.dirichlet import log_by_concentrations, log_probabilities
 SEED = 5
 
 
-def test_trees_that_are_in_the_slot_are_not_put_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chain goes on alike from its own trees, which stay in the slot, and from copies of them."""
-    plan, ends = plan_of(*SIZES["small"]), []
+@pytest.mark.parametrize(("size", "encoded"), [("panels", 0), ("small", 1)])
+def test_trees_that_are_in_the_slot_are_not_put_again(
+    size: str, encoded: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chain goes on alike from its own trees, which stay in the slot, and from copies of them.
+
+    Gibbs steps of small matrices change the tree, but not the best one.
+    """
+    plan, ends = plan_of(*SIZES[size]), []
     for copied in (True, False):
         with NUMPY.runner(plan, 1, SEED) as runner:
             runner.put(0, replace(start_of(plan, SEED, 0), best_score=2**50))  # the best tree stays the same
@@ -44,7 +50,7 @@ def test_trees_that_are_in_the_slot_are_not_put_again(monkeypatch: pytest.Monkey
             encode = Mock(wraps=runner.encoding.encode)
             monkeypatch.setattr(runner.encoding, "encode", encode)
             runner.put(0, state, runner.info(0))
-            assert encode.call_count == (2 if copied else 0)
+            assert encode.call_count == (2 if copied else encoded)
             runner.advance(np.full(1, 900))
             ends.append(seen(runner, 0))
     assert_equal_chains(*ends)

@@ -281,13 +281,17 @@ class Runner:
         self._scored = key
 
     def _trees(self, state: ChainState, there: ChainState | None) -> dict[str, ArrayLike]:
-        """Return the arrays of the current tree and of the best one, unless both are in the slot."""
-        if there is not None and state.parents is there.parents and state.best_parents is there.best_parents:
-            return {"tables_made": 0}
-        tree = self.encoding.encode(state.parents)
-        same = state.best_parents is state.parents
-        best = tree if same else self.encoding.encode(state.best_parents)
-        return tree | {f"best_{name}": part for name, part in best.items()}
+        """Return the arrays of the current tree and of the best one, but for trees that are in the slot."""
+        values: dict[str, ArrayLike] = {"tables_made": 0}
+        tree: dict[str, ArrayLike] = {}
+        if there is None or state.parents is not there.parents:
+            tree = self.encoding.encode(state.parents)
+            values.update(tree)
+        if there is None or state.best_parents is not there.best_parents:
+            best = tree if state.best_parents is state.parents else {}
+            best = best or self.encoding.encode(state.best_parents)
+            values.update({f"best_{name}": part for name, part in best.items()})
+        return values
 
     def _logarithms(self, gamma: float) -> dict[str, NDArray[np.int64]]:
         """Return the tables of the accept test, by argument name."""

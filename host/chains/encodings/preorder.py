@@ -124,9 +124,10 @@ class PreorderEncoding(Encoding):
         parent[:count] = parents
         order[:count] = preorder(parents)
         position[order] = own
-        size = (own < count).astype(np.int32)
+        above, sizes = parent.tolist(), [1] * count + [0] * (capacity - count)
         for node in order[1:count][::-1].tolist():
-            size[parent[node]] += size[node]
+            sizes[above[node]] += sizes[node]
+        size = np.array(sizes, dtype=np.int32)
         return {"parent": parent, "order": order, "position": position, "size": size, "tables_made": 0}
 
     def decode(self, arrays: Mapping[str, Array]) -> NDArray[np.int32]:

@@ -75,13 +75,14 @@ _DOUBLETS_EXTRA = 5.0
 
 _FULL_SECONDS = 3600.0
 
-_RENEWALS, _FEWEST_RENEWALS, _LEAST_RENEWAL, _STEPS_OF_MUTATION = 768, 256, 256, 4
-"""Gibbs steps of the shares in all rounds of quick support, at least, and the fewest steps of a chain between
-two of them. The effective sample size of the log-likelihood is at most that of the shares."""
+_RENEWALS, _FEWEST_RENEWALS, _LEAST_RENEWAL, _STEPS_OF_MUTATION = 768, 256, 256, 5
+"""Gibbs steps of the shares in all rounds of quick support, of small matrices and at least, and the fewest
+steps of a chain between two of them, in all and per mutation: Gibbs steps also draw the places of all
+mutations. The effective sample size of the log-likelihood is at most that of the shares."""
 
 _FEW_MUTATIONS = 128
-"""Most mutations of trees that cost little: of more, 4096 samples of all chains have as much to say as 16,384,
-and chains end when their samples are enough."""
+"""Most mutations of trees that cost little. Of more, 4096 samples of all chains say as much as 16,384, and
+chains for quick support end when their samples are enough."""
 
 _MANY_COLUMNS, _SPACING_OF_MANY, _MOST_ENTRIES = 8, 512, 600_000
 """Distinct columns per mutation from which shares and trees hold each other fast, and the most steps between
@@ -162,7 +163,9 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
         return Budget(samples, first, doublings, _DOUBLETS_APART, spread)
     renewals = max(_FEWEST_RENEWALS, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
     steps = first << _QUICK_DOUBLINGS
-    spacing = max(steps // renewals, min(_STEPS_OF_MUTATION * mutations, steps // _FEWEST_RENEWALS), _LEAST_RENEWAL)
+    spacing = max(
+        steps // renewals, min(_STEPS_OF_MUTATION * mutations, steps // _FEWEST_RENEWALS), _LEAST_RENEWAL
+    )
     if columns >= _MANY_COLUMNS * mutations and entries <= _MOST_ENTRIES:
         spacing = min(spacing, _SPACING_OF_MANY // (1 if entries < _CHEAP_ENTRIES else 2))
     return Budget(samples, first, doublings, spacing, spread)
