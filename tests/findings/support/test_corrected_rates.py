@@ -56,7 +56,7 @@ def test_full_support_samples_again_under_the_posterior_means(monkeypatch: pytes
     """The next test with the program's own samples, and narrower bounds."""
     result, found = sampled(LOW)
     assert found.fits
-    assert result.rates.fn_rate < 0.3 < found.sampled_under.fn_rate
+    assert result.rates.fn_rate < 0.25 < 0.28 < found.sampled_under.fn_rate
     monkeypatch.setattr(stage, "_MOST_CORRECTIONS", 0)
     _, once = sampled(LOW)
     assert not once.fits
@@ -84,7 +84,7 @@ def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.M
     assert once.effective < 0.8 * found.effective
 
 
-def test_one_mutation_of_many_cells_is_sampled_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_mutation_of_many_cells_is_sampled_under_two_rates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few trees count, as the cells hold the shares fast; more corrections would not change that."""
     once, runs = stage._sampled, []
 
@@ -97,7 +97,7 @@ def test_one_mutation_of_many_cells_is_sampled_twice(monkeypatch: pytest.MonkeyP
     assert result.support is not None
     found = result.support.rates
     assert found is not None
-    assert len(runs) == 2
+    assert len(set(runs)) == 2
     assert not found.fits
     assert found.settled
     assert "still moved" not in "".join(result.support.warnings)
