@@ -254,7 +254,7 @@ class NativeCells:
         for name in ("parents", "weights"):
             arrays[name][some] = own[name][some]
         arrays["drawn"][some], arrays["numbers"][some] = nodes, numbers
-        engine.launch([kernel if slot < self._chains else None for slot in range(self.most)])
+        self._run(engine, kernel, alone=self._few)
         own["parents"][some] = arrays["parents"][some]
         self._launch("place")
         return np.array(arrays["parents"][some])
@@ -267,12 +267,15 @@ class NativeCells:
         return [int(total) for total in arrays["total"][: self._chains]]
 
     def _launch(self, name: str) -> None:
-        kernel = self._kernels[name]
-        if self._few or name != "place":
+        self._run(self._engine, self._kernels[name], alone=self._few or name != "place")
+
+    def _run(self, engine: NativeEngine, kernel: int, *, alone: bool) -> None:
+        """Run a kernel for all chains, in this thread alone or in several."""
+        if alone:
             for slot in range(self._chains):
-                self._engine.start(kernel, slot)
+                engine.start(kernel, slot)
         else:
-            self._engine.launch([kernel if slot < self._chains else None for slot in range(self.most)])
+            engine.launch([kernel if slot < self._chains else None for slot in range(self.most)])
 
 
 def _observed_by_block(problem: Problem, blocks: int) -> NDArray[np.uint8]:
