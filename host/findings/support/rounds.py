@@ -146,7 +146,7 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     step = alone + of_entry * entries
     wanted, seconds, doublings = (
         _STEPS_OF_SQUARE * mutations**2 + _LEAST_STEPS,
-        _quick_seconds(entries),
+        _quick_seconds(mutations, entries),
         _QUICK_DOUBLINGS,
     )
     if doublets:
@@ -171,13 +171,17 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     return Budget(samples, first, doublings, spacing, spread)
 
 
-def _quick_seconds(entries: int) -> float:
+def _quick_seconds(mutations: int, entries: int) -> float:
     """Return the time of quick support on two cores: less than a second where a search takes less, too.
 
+    Large trees have less, since Gibbs steps take a part of it and make samples worth more.
+
     Args:
-        entries: number of mutations, times that of distinct columns.
+        mutations: number of mutations.
+        entries: the same, times that of distinct columns.
     """
-    return min(0.4 + 1.5e-7 * entries**2, 4.0) + 2e-5 * entries
+    most, of_entry = (4.0, 2e-5) if mutations <= _FEW_MUTATIONS else (3.2, 1.6e-5)
+    return min(0.4 + 1.5e-7 * entries**2, most) + of_entry * entries
 
 
 @cache
