@@ -27,6 +27,7 @@ from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.ground.options import command_of
 from tests.conftest import ROOT
+from tests.support.searches import whole_support
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 EXAMPLE = ROOT / "host" / "data" / "example"
@@ -268,8 +269,11 @@ def test_the_summary_says_how_many_clones_how_sure_and_what_not_to_conclude() ->
     assert "so these shares are rough" in summary_of(short)[1]
 
 
-def test_the_summary_names_what_cells_contradict_and_what_is_less_sure() -> None:
+def test_the_summary_names_what_cells_contradict_and_what_is_less_sure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Many cells have mutations of different branches, as doublets do: the error rate goes to its limit."""
+    whole_support(monkeypatch)
     patterns = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1), (0, 0, 1), (0, 1, 1)]
     columns = np.repeat(patterns, (370, 90, 20, 60, 170, 50, 30, 10), axis=0)
     result = syclade.infer(columns.T.astype(np.uint8), names=["A", "B", "K"], device="native")

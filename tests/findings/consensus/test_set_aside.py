@@ -15,6 +15,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.consensus import CloneConsensus, SetAside
 from syclade.host.findings.consensus.find_consensus import find_consensus
 from syclade.host.findings.unplaced import CONTRADICTED
+from tests.support.searches import whole_support
 
 NAMES = ("trunk", "left", "right", "leaf", "both")
 TREE = np.array([5, 0, 0, 2, 1, 5], dtype=np.int32)
@@ -103,8 +104,11 @@ def test_a_union_that_contradicts_nothing_stays() -> None:
 
 
 @pytest.mark.shared
-def test_no_claim_of_a_real_consensus_is_against_a_sure_relation(tmp_path: Path, shared_dir: Path) -> None:
+def test_no_claim_of_a_real_consensus_is_against_a_sure_relation(
+    tmp_path: Path, shared_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """FLT3 p.D835H is in cells of two branches: files, summary and report say so; the rest has its clones."""
+    whole_support(monkeypatch)
     result = syclade.infer(
         shared_dir / "reality/panel/AML-38-001_variants.csv.gz", device="native", seed=1, support="quick"
     )
