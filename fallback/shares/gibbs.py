@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["counts_at_nodes", "likelihoods_of", "nodes_of", "power_tables"]
+__all__ = ["counts_at_nodes", "likelihoods_of", "nodes_of", "power_tables", "powers_of"]
 
 Blocks = Sequence[NDArray[np.float64]]
 """Likelihoods of cells at nodes relative to the best ones, (nodes, trees, cells), in blocks of cells."""
@@ -50,6 +50,16 @@ def _products(factors: Sequence[float]) -> NDArray[np.float64]:
     return table
 
 
+def powers_of(gaps: NDArray[np.int64], fraction: int) -> NDArray[np.float64]:
+    """Return 2^-gap for gaps in units of 2^-fraction octave, int64, at least 0; float64 of the same shape."""
+    octaves, upper, lower = power_tables()
+    fine = gaps << (_WHOLE - fraction)
+    powers = octaves.take(fine >> _WHOLE, mode="clip")
+    powers *= upper.take((fine >> _HALF) & (2**_HALF - 1))
+    powers *= lower.take(fine & (2**_HALF - 1))
+    return powers
+
+
 def likelihoods_of(scores: NDArray[np.int32], fraction: int, cells: Sequence[NDArray[np.int32]]) -> Blocks:
     """Return likelihoods relative to those at the best nodes.
 
@@ -58,11 +68,7 @@ def likelihoods_of(scores: NDArray[np.int32], fraction: int, cells: Sequence[NDA
         fraction: bits of a fraction.
         cells: the column of each cell, in blocks.
     """
-    octaves, upper, lower = power_tables()
-    gaps = (scores.max(axis=0) - scores).astype(np.int64) << (_WHOLE - fraction)
-    of_columns = octaves.take(gaps >> _WHOLE, mode="clip")
-    of_columns *= upper.take((gaps >> _HALF) & (2**_HALF - 1))
-    of_columns *= lower.take(gaps & (2**_HALF - 1))
+    of_columns = powers_of((scores.max(axis=0) - scores).astype(np.int64), fraction)
     return tuple(of_columns.take(block, axis=2) for block in cells)  # rows are contiguous
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.shares.gibbs import power_tables
+from syclade.fallback.shares.gibbs import powers_of
 
 __all__ = ["SLIDES", "relocated"]
 
 SLIDES = 4
 """Draws of the place of each mutation alone, for one draw of the place of each subtree."""
 
-_HALF, _WHOLE, _LOWEST = 8, 16, 40
-"""Bits of half a fraction, and of a whole one; octaves below the best place without any weight."""
+_LOWEST = 40
+"""Octaves below the best place from which a place has no weight."""
 
 _NEVER = -(2**62)
 """Score of a place that a mutation cannot have."""
@@ -65,7 +65,7 @@ class _Places:
         weights: NDArray[np.int32],
         fraction: int,
     ) -> None:
-        self.parents, self._up = parents.copy(), _WHOLE - fraction
+        self.parents, self._fraction = parents.copy(), fraction
         self._root = len(parents) - 1
         self._cells = np.bincount(nodes, minlength=len(parents))
         self._gains = np.zeros((len(parents), self._root), dtype=np.int64)
@@ -89,16 +89,11 @@ class _Places:
 
     def _weights(self, gaps: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the powers 2^-gap, or 0 for very small ones."""
-        octaves, upper, lower = power_tables()
-        fine = gaps << self._up
-        found = octaves.take(fine >> _WHOLE, mode="clip")
-        found *= upper.take((fine >> _HALF) & (2**_HALF - 1))
-        found *= lower.take(fine & (2**_HALF - 1))
-        return np.where(fine >> _WHOLE < _LOWEST, found, 0.0)
+        return np.where(gaps >> self._fraction < _LOWEST, powers_of(gaps, self._fraction), 0.0)
 
     def _likely(self, worth: NDArray[np.int64], best: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places that have a weight, and their cumulative weights."""
-        places = np.flatnonzero(worth > best - (_LOWEST << (_WHOLE - self._up)))
+        places = np.flatnonzero(worth > best - (_LOWEST << self._fraction))
         return places, self._weights(best - worth[places]).cumsum()
 
     def slide(self, node: int, number: float) -> None:
