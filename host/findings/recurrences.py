@@ -116,10 +116,10 @@ class Recurrences:
     def words(self) -> str:
         """The mutations with evidence, or else the greatest gain, as a line of text."""
         names = [test.recurrence.mutation for test in self.tests]
+        tests = [(names[mutation], self.last_of(mutation)[1]) for mutation in self.accepted]
         evident = ", ".join(
-            f"{names[mutation]} ({test.recurrence.kind}, log Bayes factor {test.log_bayes_factor:.2f})"
-            for mutation in self.accepted
-            for _, test in (self.last_of(mutation),)
+            f"{name} ({test.recurrence.kind}, log Bayes factor {test.log_bayes_factor:.2f})"
+            for name, test in tests
         )
         if evident:
             parts = [f"evidence for a recurrence: {evident}"]

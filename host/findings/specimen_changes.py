@@ -122,7 +122,7 @@ class Change(NamedTuple):
         changing = part_of(len(names), int(self.identifiable.sum()), *kinds)
         own = f"{changing} with a probability of at least {SURE}{found}"
         if not self.identifiable.any():
-            own = "no clone is told by both"
+            own = "there is no clone that both tell"
         return f"{self.first} to {self.second}: {own}{_group_words(self, first, second)}"
 
     @property
@@ -190,7 +190,7 @@ def changes_table(changes: Iterable[Change], unions: Collection[int]) -> str:
     """
     rows: list[tuple[object, ...]] = []
     for one in changes:
-        own, together, told = one.own, one.together, one.identifiable.tolist()
+        own, together, identifiable = one.own, one.together, one.identifiable.tolist()
         rows += (
             (
                 one.first,
@@ -199,7 +199,7 @@ def changes_table(changes: Iterable[Change], unions: Collection[int]) -> str:
                 number_text(own.mean[clone]),
                 *("" if clone in unions else number_text(of[clone]) for of in (own.low, own.high)),
                 number_text(own.grew[clone]),
-                "yes" if told[clone] else "no",
+                "yes" if identifiable[clone] else "no",
             )
             for clone in range(len(own.mean))
         )

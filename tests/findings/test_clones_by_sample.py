@@ -187,7 +187,7 @@ def test_mutations_that_a_specimen_did_not_measure(half_measured: syclade.Result
     assert found.words[1].endswith("; 0 of 1 group of clones that is known only together changes")
     of_none = replace(found, changes=(change._replace(groups=((0, 1, 2, 3),)),))
     assert of_none.words[1].startswith(
-        f"{change.first} to {change.second}: no clone is told by both; 0 of 1 "
+        f"{change.first} to {change.second}: there is no clone that both tell; 0 of 1 "
     )
     union = replace(found, unions=frozenset({1}))
     of_union = list(csv.DictReader(union.to_table().splitlines(), delimiter="\t"))[1:3]
