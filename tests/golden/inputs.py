@@ -46,6 +46,8 @@ INPUTS = {
     "n150": Input(USUAL, "--mutations 150 --cells 70 --missing 0.1 --seed 13"),
     "twos": Input(ZYGOSITY, "--mutations 11 --cells 24 --missing 0.1 --seed 14"),
     "many-twos": Input(ZYGOSITY, "--mutations 30 --cells 40 --missing 0.05 --seed 15"),
+    "reads": Input("", "--reads --depth 6 --mutations 10 --cells 24 --seed 21"),
+    "specimens": Input(USUAL, "--samples 15,25 --shares 0.5 --mutations 8 --seed 22"),
     "example": Input("--fp-rate 0.001 --fn-rate 0.2", path=ROOT / "host" / "data" / "example" / "matrix.csv"),
     "navin": Input("--fp-rate 1.24e-6 --fn-rate 0.0973", path=SHARED / "data" / "dataNavin.csv"),
     "pat": Input("--fp-rate 3.45e-3 --fn-rate 0.146", path=SHARED / "data" / "pat_2.csv"),

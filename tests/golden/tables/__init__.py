@@ -6,6 +6,7 @@ from tests.golden.run import Run
 from tests.golden.tables import (
     cell_trees,
     chains,
+    evidence,
     infscite,
     others,
     rates_and_scores,
@@ -20,6 +21,7 @@ __all__ = ["RUNS"]
 _TABLES = (
     searches.SEARCHES,
     support.SUPPORT,
+    evidence.EVIDENCE,
     chains.CHAINS,
     chains.SAMPLES,
     rates_and_scores.LEARNED,
