@@ -6,6 +6,7 @@ The package `cuda-bindings` calls the driver; no CUDA toolkit is needed. A GPU i
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections.abc import Sequence
@@ -33,6 +34,9 @@ __all__ = ["Event", "Gpu", "cuda_devices", "listed_gpus", "open_gpu", "seems_pre
 _PACKAGE = "cuda-bindings"
 _DRIVER_FILE = Path("/proc/driver/nvidia/version")
 _LOG_BYTES = 4096
+
+_CONNECTIONS = ("CUDA_DEVICE_MAX_CONNECTIONS", "32")
+"""A variable that the driver reads when it starts: how many streams run at once. It takes 8 without."""
 
 _FETCHED_BYTES = 128
 """Size of what the second cache fetches from memory at once, at its largest: kernels read whole rows."""
@@ -107,6 +111,7 @@ def _driver() -> ModuleType:
         else:
             words = f"{_PACKAGE} does not import: {error}"
         raise DeviceError(words) from error
+    os.environ.setdefault(*_CONNECTIONS)
     try:
         status = driver.cuInit(0)
     except Exception as error:  # the package loads the driver's library here
@@ -164,6 +169,7 @@ class Gpu:
         self._process = os.getpid()
         self._functions: dict[tuple[str, int], Future[CUfunction]] = {}
         self._loading = threading.Lock()
+        self._shared_bytes: dict[int, int] = {}
         handle = _checked(self._driver.cuDeviceGet(number))
         self._context: CUcontext = _checked(self._driver.cuDevicePrimaryCtxRetain(handle))
         fetched = self._driver.CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY
@@ -194,6 +200,19 @@ class Gpu:
     def free(self, address: int) -> None:
         """Free memory that `allocate` returned."""
         _checked(self._entered().cuMemFree(address))
+
+    def allocate_here(self, size: int) -> Array:
+        """Return zeros of this many bytes in memory of this machine; the GPU uses the same address."""
+        driver = self._entered()
+        address = int(_checked(driver.cuMemHostAlloc(max(size, 1), driver.CU_MEMHOSTALLOC_DEVICEMAP)))
+        bytes_there = (ctypes.c_uint8 * max(size, 1)).from_address(address)
+        values: Array = np.frombuffer(memoryview(bytes_there), dtype=np.uint8)
+        values[:] = 0
+        return values
+
+    def free_here(self, address: int) -> None:
+        """Free memory that `allocate_here` returned."""
+        _checked(self._entered().cuMemFreeHost(address))
 
     def copy_to(self, address: int, values: Array) -> None:
         """Copy a contiguous array to the GPU."""
@@ -284,6 +303,17 @@ class Gpu:
         """Wait for an event."""
         _checked(self._entered().cuEventSynchronize(event.handle))
 
+    def reached(self, events: Sequence[Event]) -> list[int]:
+        """Return the indices of the events that have been reached."""
+        driver, found = self._entered(), []
+        not_yet = driver.CUresult.CUDA_ERROR_NOT_READY
+        for at, one in enumerate(events):
+            status = driver.cuEventQuery(one.handle)
+            if status[0] != not_yet:
+                _checked(status)
+                found.append(at)
+        return found
+
     def nanoseconds(self, first: Event, second: Event) -> int:
         """Return the time between two events, in ns."""
         milliseconds = float(_checked(self._entered().cuEventElapsedTime(first.handle, second.handle)))
@@ -332,8 +362,10 @@ class Gpu:
         """
         _, pointers = held = _by_address(arguments)
         driver = self._entered()
-        most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        _checked(driver.cuFuncSetAttribute(function, most, shared_bytes))
+        if self._shared_bytes.get(int(function), 0) < shared_bytes:
+            most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            _checked(driver.cuFuncSetAttribute(function, most, shared_bytes))
+            self._shared_bytes[int(function)] = shared_bytes
         _checked(
             driver.cuLaunchCooperativeKernel(
                 function, *grid, 1, GRID_THREADS, 1, 1, shared_bytes, stream, pointers.ctypes.data

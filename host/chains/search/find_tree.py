@@ -152,7 +152,7 @@ def _open(
     if is_gpu(where.filter if isinstance(where, Device) else str(where)):
         opened = _open_gpu(where, problem, policy, seed, stages, explicit=wanted != "auto")
         if opened is not None:
-            return opened, len(policy.starts)
+            return opened
         where = split_devices(place_of_few(wanted))
     if isinstance(where, Several):
         return _open_shared(where, problem, policy, seed, stages), count
@@ -167,8 +167,8 @@ def _open_gpu(
     stages: Sequence[str],
     *,
     explicit: bool,
-) -> _Opened | None:
-    """Return the GPU, whether it was requested, and a runner of all searches on it; None if they do not fit.
+) -> tuple[_Opened, int] | None:
+    """Return a runner of searches on a GPU as `_open` does; None if none of them fits.
 
     Raises:
         DeviceError: a requested GPU fails in another way.
@@ -185,7 +185,7 @@ def _open_gpu(
             raise
         logger.info("searches do not run on %s (%s): %s", gpu.filter, gpu.name, error)
         return None
-    return gpu, explicit, runner
+    return (gpu, explicit, runner), runner.slots
 
 
 def _open_one(

@@ -152,7 +152,7 @@ def run_phase(
         runner: runner of the searches; its slots are overwritten.
         states: state of each search.
         phases: phase of each search.
-        launched: called after every launch with the scores of the searches in slots.
+        launched: called when launches have ended, with the scores of their searches.
 
     Raises:
         PhaseStopped: `launched` raised `Stopped`.
@@ -171,35 +171,35 @@ def run_phase(
             works = works_of(phase)
             if apart:
                 works = sweeps_apart(works)
-            under_way[slot] = _UnderWay(number, works, next(works))
+            runner.begin(slot, next(works))
+            under_way[slot] = _UnderWay(number, works)
 
     for slot in range(runner.slots):
         fill(slot)
     while under_way:
-        todo = [under_way[slot].work if slot in under_way else None for slot in range(runner.slots)]
-        scores = runner.run(todo)
+        scores = runner.ended()
         try:
-            launched([int(scores[slot]) for slot in under_way])
+            launched(list(scores.values()))
         except Stopped:
+            runner.finish()
             for slot, one in under_way.items():
                 ended[one.number] = runner.get(slot)
             raise PhaseStopped(ended) from None
-        for slot, one in list(under_way.items()):
+        for slot, score in scores.items():
+            one = under_way[slot]
             try:
-                one.work = one.works.send(int(scores[slot]))
+                runner.begin(slot, one.works.send(score))
             except StopIteration:
                 ended[one.number] = runner.get(slot)
                 fill(slot)
     return ended
 
 
-class _UnderWay:
-    """Search that is in a slot."""
+class _UnderWay(NamedTuple):
+    """Search that is in a slot, and its work after what it does now."""
 
-    def __init__(self, number: int, works: Works, work: Work) -> None:
-        self.number = number
-        self.works = works
-        self.work = work
+    number: int
+    works: Works
 
 
 _ROUNDS = (

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,14 @@ from syclade.host.chains.search.kernel import (
     search_kernel,
     search_log_table,
     search_sizes,
+    slots_for,
     state_from,
     teams_for,
 )
 from syclade.host.chains.search.policy import Phase, run_phase
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.device.compile import machine_code
+from syclade.host.device.cuda import open_gpu
 from syclade.host.device.device import NUMPY, Device, native_device
 from syclade.host.device.engines import Allocation, Engine, open_engine, traits_of
 from syclade.host.device.engines.local import NumpyEngine
@@ -66,6 +69,16 @@ _CODES = {name: code for code, name in enumerate(STAGES, 1)}
 
 _STARTS = ("by-mutations", "by-columns")
 """Stages that make a tree from nothing."""
+
+_LONG_STAGES = 1e5
+"""Entries from which a search begins its next stage at once, whatever others do.
+
+That takes 60 microseconds of the processor for each stage, which pays where stages take milliseconds. Below,
+the searches in all slots end a stage before any begins the next.
+"""
+
+_SCORING = Work("estimated", 0)
+"""Work that scores a tree and leaves it as it is."""
 
 _NUMBERS = ("search", "sweep", "score", "best_score")
 _TREES = ("parent", "best_parent")
@@ -103,7 +116,12 @@ class SearchRunner:
         self._engine = engine
         self._load = cache(load)
         self._starts = starts
+        self._overlaps = engine.overlaps and problem.weights.size >= _LONG_STAGES
         self._log = WorkLog(engine.device, kernel, SWEEPS, engine.slots)
+        self._waiting: dict[int, Work] = {}
+        self._tokens: dict[int, Any] = {}
+        self._sweeps = np.zeros(engine.slots, dtype=np.int64)
+        self._since = 0.0
 
     @property
     def work(self) -> tuple[WorkDone, ...]:
@@ -116,6 +134,7 @@ class SearchRunner:
         trees = {"parent": self._padded(state.parents), "best_parent": self._padded(state.best_parents)}
         self._engine.put(slot, {**{name: getattr(state, name) for name in _NUMBERS}, **trees})
         self._log.put(slot, state.sweep)
+        self._sweeps[slot] = state.sweep
 
     def get(self, slot: int) -> SearchState:
         """Return the search in a slot."""
@@ -124,6 +143,70 @@ class SearchRunner:
         search, sweep, score, best_score = (int(fields[name]) for name in _NUMBERS)
         parents, best_parents = (fields[name][:nodes] for name in _TREES)
         return SearchState(search, sweep, parents, score, best_parents, best_score)
+
+    def begin(self, slot: int, work: Work) -> None:
+        """Begin a stage in a slot in which none runs; `ended` returns its score.
+
+        Raises:
+            ValueError: as for `run`.
+        """
+        if not self._overlaps:
+            self._waiting[slot] = work
+        elif self._starts is not None and work.stage in _STARTS:
+            self._starts.put(slot, self.get(slot))
+            self._starts._begin(slot, work)
+        else:
+            self._begin(slot, work)
+
+    def _begin(self, slot: int, work: Work) -> None:
+        """Begin a stage here, beside those in other slots."""
+        self._check_room([work])
+        write = self._engine.write
+        write("stage", _CODES[work.stage], slot)
+        write("repeats", work.sweeps, slot)
+        write("noise", noise_of(work, self.problem.unit), slot)
+        if not self._tokens:
+            self._since = time.perf_counter()
+        self._tokens[slot] = self._engine.begin(self._load(work.stage), slot)
+
+    def ended(self) -> dict[int, int]:
+        """Wait until stages have ended, in at least one slot; return the scores of all that have, by slot.
+
+        Where they do not overlap, all that have begun are one launch.
+        """
+        if self._waiting:
+            works = [self._waiting.get(slot) for slot in range(self.slots)]
+            self._waiting.clear()
+            scores = self.run(works)
+            return {slot: int(scores[slot]) for slot, work in enumerate(works) if work is not None}
+        found: dict[int, int] = {}
+        while not found:
+            under_way = [(self, slot, token) for slot, token in self._tokens.items()]
+            if self._starts is not None:
+                under_way += [(self._starts, slot, token) for slot, token in self._starts._tokens.items()]
+            for at in self._engine.ended([token for _, _, token in under_way]):
+                runner, slot, _ = under_way[at]
+                score = runner._end(slot)
+                if runner is self:
+                    found[slot] = score
+                else:
+                    self._take_start(runner, slot)
+                    self._begin(slot, _SCORING)
+        return found
+
+    def finish(self) -> None:
+        """Wait for the end of all stages that have begun."""
+        while self._tokens or (self._starts is not None and self._starts._tokens):
+            self.ended()
+
+    def _end(self, slot: int) -> int:
+        """Note the end of a stage in a slot; return the score."""
+        del self._tokens[slot]
+        self._sweeps[slot] = int(self._engine.read("sweep", slot))
+        now = time.perf_counter()
+        self._log.launched(self._sweeps, now - self._since)
+        self._since = now
+        return int(self._engine.read("score", slot))
 
     def run(self, works: Sequence[Work | None]) -> NDArray[np.int64]:
         """Run one stage in each slot, or nothing, and wait.
@@ -140,9 +223,7 @@ class SearchRunner:
         if self._starts is not None:
             works = self._start_on_sample(self._starts, works)
         started = time.perf_counter()
-        room = self._engine.sizes["joints"] >= 2 * self.problem.columns
-        if not room and any(work is not None and work.stage == "by-columns" for work in works):
-            raise ValueError("a start by columns, and the runner was not made for one")
+        self._check_room(works)
         write = self._engine.write
         write("stage", [0 if work is None else _CODES[work.stage] for work in works])
         write("repeats", [0 if work is None else work.sweeps for work in works])
@@ -150,7 +231,13 @@ class SearchRunner:
         self._engine.launch([None if work is None else self._load(work.stage) for work in works])
         scores, sweeps = self._engine.read("score"), self._engine.read("sweep")
         self._log.launched(sweeps, time.perf_counter() - started)
+        self._sweeps[:] = sweeps
         return scores
+
+    def _check_room(self, works: Sequence[Work | None]) -> None:
+        room = self._engine.sizes["joints"] >= 2 * self.problem.columns
+        if not room and any(work is not None and work.stage == "by-columns" for work in works):
+            raise ValueError("a start by columns, and the runner was not made for one")
 
     def load(self, stages: Sequence[str]) -> None:
         """Load the kernels of stages.
@@ -173,9 +260,13 @@ class SearchRunner:
         if slots:
             starts.run(starting)
         for slot in slots:
-            before, made = self.get(slot), starts.get(slot)
-            self.put(slot, state_from(replace(before, sweep=made.sweep), made.parents))
-        return [works[at] if work is None else Work("estimated", 0) for at, work in enumerate(starting)]
+            self._take_start(starts, slot)
+        return [works[at] if work is None else _SCORING for at, work in enumerate(starting)]
+
+    def _take_start(self, starts: SearchRunner, slot: int) -> None:
+        """Put the tree of a start into the same slot here."""
+        before, made = self.get(slot), starts.get(slot)
+        self.put(slot, state_from(replace(before, sweep=made.sweep), made.parents))
 
     def run_phase(
         self,
@@ -214,7 +305,8 @@ def make_search_runner(
     Args:
         device: a usable device.
         problem: input of the searches.
-        slots: number of searches that run at once.
+        slots: number of searches that run at once; a GPU has fewer slots if that is faster, or if they would
+            not fit.
         seed: seed of the random numbers, 0 ... 2^64-1.
         by_columns: whether the start by columns will be used, which needs more memory.
         stages: stages that will run, in the order of their first use.
@@ -224,6 +316,8 @@ def make_search_runner(
         DeviceError: searches do not run on the device, or it does not open, cannot build a kernel, or has too
             little memory.
     """
+    if device.kind == "cuda" and sparse is None:
+        slots = _slots_on_gpu(device, problem, slots, by_columns)
     sample, starts = problem.sample(), None
     if sample is not problem:
         starting = [stage for stage in stages if stage in _STARTS]
@@ -238,9 +332,8 @@ def make_search_runner(
         raise DeviceError(
             "searches do not run on the device python", hint=f"use {flag_of('method', 'chain')}"
         )
-    teams = teams_for(device.units, sizes) if device.kind == "cuda" else 0
-    if teams and sparse is None:
-        sizes = batched_sizes(sizes, teams)
+    if device.kind == "cuda" and sparse is None:
+        sizes = batched_sizes(sizes, teams_for(device.units, sizes))
         blocks = open_engine(
             device, Allocation(BATCHED_ARGUMENTS, sizes, search_arrays(problem, sizes, seed))
         )
@@ -258,6 +351,24 @@ def make_search_runner(
         return on_device.load(search_kernel(stage, traits, sparse=stage in sparse))
 
     return SearchRunner(problem, on_device, load_stage, GENERAL, starts)
+
+
+def _slots_on_gpu(device: Device, problem: SearchProblem, searches: int, by_columns: bool) -> int:
+    """Return the number of slots on a GPU: at least one, and no more than its free memory has room for."""
+    slots = slots_for(device.units, searches)
+    free = open_gpu(device).free_bytes()
+    while slots > 1 and _bytes_on_gpu(device, problem, slots, by_columns) > free:
+        slots -= 1
+    return slots
+
+
+def _bytes_on_gpu(device: Device, problem: SearchProblem, slots: int, by_columns: bool) -> int:
+    """Return the memory of searches and of their starts, in bytes."""
+    sample = problem.sample()
+    total = 0 if sample is problem else _bytes_on_gpu(device, sample, slots, by_columns)
+    sizes = search_sizes(problem, slots, by_columns and sample is problem, traits_of(device).lanes)
+    sizes = batched_sizes(sizes, teams_for(device.units, sizes))
+    return total + sum(one.nbytes(sizes) for one in BATCHED_ARGUMENTS)
 
 
 def device_for_search(device: Device, stages: Sequence[str]) -> Device:

@@ -66,7 +66,7 @@ def open_searches(value: SearchesToOpen, device: str) -> OpenSearches:
         chosen = device_for_search(chosen, value.stages)
 
     def opener(one: Device) -> SearchRunner:
-        slots = min(value.searches, 2 * one.units)
+        slots = value.searches if one.kind == "cuda" else min(value.searches, 2 * one.units)
         return make_search_runner(
             one, value.problem, slots, value.seed, by_columns=value.by_columns, stages=value.stages
         )
@@ -147,11 +147,13 @@ class SharedSearches:
     Args:
         problem: as the attribute.
         job_pool: the job pool.
+        equal: whether all places are equally fast, so that each takes its part at once.
     """
 
-    def __init__(self, problem: SearchProblem, job_pool: _JobPool) -> None:
+    def __init__(self, problem: SearchProblem, job_pool: _JobPool, *, equal: bool = False) -> None:
         self.problem = problem
         self._job_pool = job_pool
+        self._equal = equal
         self._work: tuple[WorkDone, ...] = ()
         self._seconds = 0.0
 
@@ -191,10 +193,13 @@ class SharedSearches:
     def _give(self, phase: _SharedPhase) -> None:
         """Give searches to idle places, the fastest first."""
         idle = sorted(self._job_pool.idle(), key=lambda place: -(place.rate or 0.0))
-        for place in idle:
-            # Groups become smaller towards the end, but have a search for each core of the place.
-            share = -(-len(phase.waiting) // (2 * len(self._job_pool.places)))
-            numbers = phase.waiting[: max(place.units, share)]
+        for at, place in enumerate(idle):
+            if self._equal:
+                share = -(-len(phase.waiting) // (len(idle) - at))
+            else:
+                # Groups become smaller towards the end, but have a search for each core of the place.
+                share = max(place.units, -(-len(phase.waiting) // (2 * len(self._job_pool.places))))
+            numbers = phase.waiting[:share]
             del phase.waiting[: len(numbers)]
             numbers = numbers or self._late(phase, place)
             if numbers:
@@ -258,4 +263,5 @@ def make_shared_searches(
     names = where.names if isinstance(where, Devices) else ()
     devices = [choose_device(name) for name in names]
     value = SearchesToOpen(problem, seed, by_columns, tuple(stages), searches, names_host=not devices)
-    return SharedSearches(problem, _JobPool(where, partial(open_searches, value)))
+    equal = len({(one.kind, one.name) for one in devices}) == 1 and devices[0].kind == "cuda"
+    return SharedSearches(problem, _JobPool(where, partial(open_searches, value)), equal=equal)

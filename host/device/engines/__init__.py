@@ -62,6 +62,7 @@ class Engine(ABC):
     Attributes:
         device: the device that executes launches, as its driver describes it.
         clock: clock of `times`: "device" or "host".
+        overlaps: whether it has `begin` and `ended`: launches on single slots that run beside each other.
         arguments: the declarations of the arrays, by name.
         sizes: values of the symbols in their shapes.
         slots: number of slots.
@@ -76,6 +77,7 @@ class Engine(ABC):
     """
 
     clock: str
+    overlaps = False
 
     def __init__(self, device: Device, allocation: Allocation) -> None:
         self.device = device
@@ -167,6 +169,18 @@ class Engine(ABC):
             slot: its slot.
             after: tokens of the launches that must end first.
         """
+
+    def begin(self, kernel: int, slot: int) -> Any:
+        """Begin a kernel on a slot, beside launches on other slots; return a token for `ended`."""
+        raise NotImplementedError
+
+    def ended(self, tokens: Sequence[Any]) -> list[int]:
+        """Wait until at least one launch by `begin` has ended; return the indices of all that have.
+
+        Args:
+            tokens: tokens of launches, also of another engine of the same kind; at least one.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def wait(self, token: Any) -> None:

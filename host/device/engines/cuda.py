@@ -13,6 +13,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -30,7 +31,7 @@ from syclade.host.ground.cache import cache_problem, read_checked, write_checked
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import Array
-from syclade.kernels.arguments import Argument
+from syclade.kernels.arguments import PROBLEM, SCRATCH, Argument
 from syclade.kernels.target.cuda.traits import GRID_NEAR_BYTES, NEAR_BYTES, REGISTERS, THREADS, TRAITS
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ _NEAR_OF_UNIT = 168_000
 """Shared memory of these slots in bytes: the rest is the multiprocessor's cache."""
 
 _REGISTERS_OF_UNIT = 65_536
+
+_POLL_SECONDS = 2e-5
+"""Time between two looks at launches of which any may end next, for each of them."""
 
 
 def slots_of_unit(near_bytes: int) -> int:
@@ -107,11 +111,13 @@ class CudaEngine(Engine):
     """Engine of one GPU. Launches on all slots use one stream, launches on single slots a stream each."""
 
     clock = "device"
+    overlaps = True
 
     def __init__(self, device: Device, allocation: Allocation) -> None:
         super().__init__(device, allocation)
         self._gpu = open_gpu(device)
         self._addresses: dict[str, int] = {}
+        self._here: dict[str, Array] = {}
         self._loaded: list[Loaded] = []
         self._stream = self._gpu.stream()
         self._streams: dict[int, CUstream] = {}
@@ -128,10 +134,23 @@ class CudaEngine(Engine):
         """Allocate all arrays, filled with their contents or with zeros."""
         self._require_memory()
         for argument, contents in self._contents(allocation.problem):
+            if "teams" in self.sizes and argument.role not in (PROBLEM, SCRATCH):
+                self._allocate_here(argument)
+                continue
             address = self._gpu.allocate(argument.nbytes(self.sizes))
             self._addresses[argument.name] = address
             if contents is not None:
                 self._gpu.copy_to(address, np.ascontiguousarray(contents, argument.dtype))
+
+    def _allocate_here(self, argument: Argument) -> None:
+        """Allocate an array of settings or states in memory of this machine.
+
+        Kernels of grids use these once or twice in a launch. A copy to the GPU would wait for the launch of
+        another slot, for as long as that takes: they share a queue of the hardware.
+        """
+        values = self._gpu.allocate_here(argument.nbytes(self.sizes))
+        self._addresses[argument.name] = values.ctypes.data
+        self._here[argument.name] = values.view(argument.dtype).reshape(self._shapes[argument.name])
 
     def _require_memory(self) -> None:
         """Check that the GPU has the memory of all arrays.
@@ -161,6 +180,8 @@ class CudaEngine(Engine):
 
     def read(self, name: str, slot: int | None = None) -> Array:
         """See `Engine.read`."""
+        if name in self._here:
+            return np.array(self._here[name] if slot is None else self._here[name][slot])
         address, shape = self._place(name, slot)
         values: Array = np.empty(shape, dtype=self.arguments[name].dtype)
         self._gpu.copy_from(address, values)
@@ -168,6 +189,9 @@ class CudaEngine(Engine):
 
     def write(self, name: str, values: ArrayLike, slot: int | None = None) -> None:
         """See `Engine.write`."""
+        if name in self._here:
+            self._here[name][... if slot is None else slot] = self.part_of(name, values, slot)
+            return
         address, _ = self._place(name, slot)
         self._gpu.copy_to(address, self.part_of(name, values, slot))
 
@@ -284,6 +308,21 @@ class CudaEngine(Engine):
         self._submit(loaded, 1, addresses, stream)
         return Launch(begun, self._gpu.event(stream))
 
+    def begin(self, kernel: int, slot: int) -> Launch:
+        """See `Engine.begin`."""
+        launch: Launch = self.start(kernel, slot)
+        return launch
+
+    def ended(self, tokens: Sequence[Launch]) -> list[int]:
+        """See `Engine.ended`."""
+        if len(tokens) == 1:
+            self.wait(tokens[0])
+            return [0]
+        events = [one.ended for one in tokens]
+        while not (found := self._gpu.reached(events)):
+            time.sleep(_POLL_SECONDS * len(events))
+        return found
+
     def wait(self, token: Any) -> None:
         """See `Engine.wait`."""
         self._gpu.wait(token.ended)
@@ -306,10 +345,14 @@ class CudaEngine(Engine):
         with suppress(DeviceError):  # a GPU that has failed frees nothing
             for stream in (*self._streams.values(), self._stream):
                 self._gpu.close_stream(stream)
-            for address in self._addresses.values():
-                self._gpu.free(address)
+            for name, address in self._addresses.items():
+                if name in self._here:
+                    self._gpu.free_here(address)
+                else:
+                    self._gpu.free(address)
         self._streams.clear()
         self._addresses.clear()
+        self._here.clear()
 
 
 def _aligned(size: int) -> int:

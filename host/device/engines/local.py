@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -141,6 +141,8 @@ def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array
 class NativeEngine(LocalEngine):
     """Engine that makes one call of a kernel per slot; each thread takes the next slot when it is free."""
 
+    overlaps = True
+
     def __init__(self, device: Device, allocation: Allocation) -> None:
         super().__init__(device, allocation)
         self._threads = min(usable_cores(), self.slots)
@@ -171,9 +173,20 @@ class NativeEngine(LocalEngine):
             if kernel is not None:
                 self._functions[kernel](slot)  # releases the GIL
 
+    def begin(self, kernel: int, slot: int) -> Future[None]:
+        """See `Engine.begin`."""
+        return self._pool.submit(self._functions[kernel], slot)
+
+    def ended(self, tokens: Sequence[Future[None]]) -> list[int]:
+        """See `Engine.ended`."""
+        done, _ = wait(tokens, return_when=FIRST_COMPLETED)
+        for one in done:
+            one.result()  # raises what it raised
+        return [at for at, one in enumerate(tokens) if one in done]
+
     def close(self) -> None:
         """See `Engine.close`."""
-        self._pool.shutdown()
+        self._pool.shutdown(cancel_futures=True)
         super().close()
 
 

@@ -21,9 +21,10 @@ from syclade.host.chains.search.kernel import (
     fresh_state,
     search_arrays,
     search_sizes,
+    slots_for,
     teams_for,
 )
-from syclade.host.chains.search.policy import policy_for
+from syclade.host.chains.search.policy import Phase, SearchPolicy, policy_for
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import SearchRunner, make_search_runner
 from syclade.host.chains.search.search import run_search
@@ -158,8 +159,29 @@ def test_whole_searches_on_a_gpu(cells: int, mutations: int) -> None:
     assert [one.tolist() for one in found[0].trees] == [one.tolist() for one in found[1].trees]
 
 
+@pytest.mark.cuda
+def test_more_searches_than_slots_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches whose stages end at different times, and take turns in a few slots."""
+    given = simulated(90, 60)
+    policy = SearchPolicy(("by-mutations", "by-columns") * 6, (Phase(sweeps=4, from_best=True),))
+    monkeypatch.setattr("syclade.host.chains.search.kernel._AT_ONCE", 5)
+    monkeypatch.setattr("syclade.host.chains.search.runner._LONG_STAGES", 0)
+    found = []
+    for device, slots in (("cuda", 4), ("native", 12)):
+        runner = make_search_runner(choose_device(device), given, 12, 5, by_columns=True)
+        assert runner.slots == slots
+        found.append(run_search(runner, policy))
+        runner.close()
+    assert found[0].scores == found[1].scores
+    assert [one.tolist() for one in found[0].trees] == [one.tolist() for one in found[1].trees]
+
+
 def test_teams_for_multiprocessors() -> None:
     sizes = {"slots": 2, "cells": 1024, "genes": 512}
     assert teams_for(132, sizes) == 32, "as many as there are blocks of columns"
     assert teams_for(40, sizes) == 20, "all searches run at once"
-    assert teams_for(1, sizes) == 0, "there are too many searches"
+
+
+def test_slots_for_multiprocessors() -> None:
+    assert [slots_for(132, searches) for searches in (1, 2, 32, 33, 1056)] == [1, 2, 32, 17, 32]
+    assert slots_for(6, 8) == 4, "two turns"

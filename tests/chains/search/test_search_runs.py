@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from syclade.host.chains.search import policy as policy_module
 from syclade.host.chains.search import problem as search_problem_module
+from syclade.host.chains.search import runner as search_runner_module
 from syclade.host.chains.search.kernel import STAGES, Work, fresh_state
 from syclade.host.chains.search.policy import (
     BY_CHAIN,
     CLIMB,
     Phase,
+    PhaseStopped,
     SearchPolicy,
     Works,
     expected_gain,
@@ -36,6 +37,7 @@ from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import validate_parents
 from syclade.host.device.choice import choose_device
 from syclade.host.ground.errors import DeviceError
+from syclade.host.ground.signals import Stopped
 from tests.support.did_all import assert_did_all
 
 RATES = Rates(0.01, 0.2)
@@ -94,15 +96,15 @@ def test_work_apart_goes_on_while_a_sweep_gains() -> None:
 def test_long_sweeps_are_launched_apart(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stop then waits for one sweep at most; the answer is the same on every device."""
     asked: list[int] = []
-    run = SearchRunner.run
+    begin = SearchRunner.begin
 
-    def running(runner: SearchRunner, works: Sequence[Work | None]) -> NDArray[np.int64]:
-        asked.extend(work.sweeps for work in works if work is not None)
-        return run(runner, works)
+    def beginning(runner: SearchRunner, slot: int, work: Work) -> None:
+        asked.append(work.sweeps)
+        begin(runner, slot, work)
 
     problem = search_problem(40, 30)
     together = searched(problem, "native", 2)
-    monkeypatch.setattr(SearchRunner, "run", running)
+    monkeypatch.setattr(SearchRunner, "begin", beginning)
     monkeypatch.setattr(policy_module, "_LONG_SWEEP", 0)
     apart = searched(problem, device, 3)
     assert set(asked) == {1}
@@ -224,13 +226,45 @@ def test_agreement_is_half_of_the_searches_from_two_starts() -> None:
     assert not SearchPolicy(("by-mutations",), ()).agree([5]), "one search agrees with nobody"
 
 
-def test_any_slots_give_the_same_answer() -> None:
-    problem = search_problem(30, 20)
-    first, *others = (searched(problem, "native", slots) for slots in (1, 2, 3, 5))
+@pytest.mark.parametrize("sampled", [False, True])
+def test_any_slots_give_the_same_answer(sampled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if stages do not wait for each other, and starts are made of a sample."""
+    if sampled:
+        monkeypatch.setattr(search_problem_module, "_LARGE", 0)
+    problem = search_problem(100, 15)
+    assert (problem.sample() is not problem) == sampled
+    found = [searched(problem, "native", slots) for slots in (1, 2)]
+    monkeypatch.setattr(search_runner_module, "_LONG_STAGES", 0)
+    found += [searched(problem, "native", slots) for slots in (1, 3, 5)]
+    first, *others = found
     for other in others:
         assert other.scores == first.scores
         assert other.phases == first.phases
         np.testing.assert_array_equal(other.best.best_parents, first.best.best_parents)
+
+
+@pytest.mark.parametrize("launches", [1, 4, 9])
+def test_a_stop_waits_for_stages_that_have_begun(launches: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each search keeps a tree with its score, as after any launch."""
+    monkeypatch.setattr(search_runner_module, "_LONG_STAGES", 0)
+    problem = search_problem(40, 30)
+    runner = make_search_runner(choose_device("native"), problem, 3, 1, by_columns=True)
+    seen = 0
+
+    def launched(scores: Sequence[int]) -> None:
+        nonlocal seen
+        seen += len(scores)
+        if seen >= launches:
+            raise Stopped
+
+    states = [fresh_state(number, 30) for number in range(4)]
+    with pytest.raises(PhaseStopped) as stopped:
+        runner.run_phase(states, [Phase(start="by-mutations")] * 4, launched)
+    runner.close()
+    begun = [state for state in stopped.value.states if state.sweep]
+    assert len(begun) >= 3
+    assert [state.score for state in begun] == [problem.score_of(state.parents) for state in begun]
+    assert all(state.best_score == problem.score_of(state.best_parents) for state in begun)
 
 
 @pytest.mark.sycl
