@@ -36,6 +36,9 @@ FILES = ("peers.json", "peers.md")
     "PYTHON runs, and which has rates of its own.",
 )
 @click.option("--estimate", is_flag=True, help="Also infer without given rates, and check their intervals.")
+@click.option(
+    "--reads", is_flag=True, help="Also infer from numbers of reads, which the simulator has to make."
+)
 @click.option("--control", is_flag=True, help="Also sample with equally probable nodes for the cells.")
 @click.option(
     "--support",

@@ -15,7 +15,7 @@ from syclade.quality.peers.answers import BOOTSTRAP, NO_PROGRAMS, Answers, Progr
 from syclade.quality.peers.bootstrap import shares_of_trees
 from syclade.quality.peers.claims import claims_of_cells, claims_of_shares
 from syclade.quality.peers.judged import StudyInput
-from syclade.quality.peers.ours import equal_nodes, rates_given, rates_not_given
+from syclade.quality.peers.ours import equal_nodes, of_reads, rates_given, rates_not_given
 from syclade.quality.peers.result import Found, PeersStudy
 from syclade.quality.peers.simulators import MODEL, READS, SCSIM, Simulator, from_model, from_reads, scsim
 from syclade.quality.peers.stored import stored_or_new
@@ -39,6 +39,7 @@ def peers(
     simulator: str = MODEL,
     estimate: bool = False,
     control: bool = False,
+    reads: bool = False,
     support: str = "quick",
     folder: Path | None = None,
     programs: Programs = NO_PROGRAMS,
@@ -60,6 +61,7 @@ def peers(
             by the interpreter of `programs`, and has rates of its own.
         estimate: whether to run `infer` without given rates, too.
         control: whether to sample with equally probable nodes, too.
+        reads: whether to infer from numbers of reads, too, which the simulator has to make.
         support: level of support, quick or full.
         folder: folder of stored answers of other programs, which new ones are added to; None for none.
         programs: programs to run where there is no stored answer.
@@ -78,9 +80,14 @@ def peers(
     chosen = choose_device(device).filter
     answers = Answers(folder, programs)
     simulate = _simulator_named(simulator, rates, programs)
+    if reads and simulator == MODEL:
+        raise OptionError(
+            f"the simulator {MODEL} makes no reads", hint=f"give --simulator {READS}, or {SCSIM}"
+        )
     ours = {"": rates_given}
     ours |= {"-estimated": rates_not_given} if estimate else {}
     ours |= {"-equal-nodes": equal_nodes} if control else {}
+    ours |= {"-reads": of_reads} if reads else {}
     all_found: list[Found] = []
     for number in range(inputs):
         one = simulate(RaceInput(cells, mutations, *(rates or RATES), seed + number, shares))

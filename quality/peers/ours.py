@@ -1,16 +1,18 @@
-"""Our methods, with the true error rates given, and without; and a control with equally probable nodes."""
+"""Our methods, with the true error rates given, without, and of reads; and a control with equal nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.inference import infer
+from syclade.host.data.input.annotations import Reads
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
 from syclade.host.findings.consensus.find_consensus import find_consensus
@@ -19,7 +21,7 @@ from syclade.host.ground.errors import RatesError
 from syclade.quality.calibration.sampling import with_equal_nodes
 from syclade.quality.peers.claims import Claims, claims_of_shares, claims_of_tree, without_ties
 from syclade.quality.peers.judged import StudyInput
-from syclade.quality.peers.result import EQUAL_NODES, ESTIMATED, OURS, Found
+from syclade.quality.peers.result import EQUAL_NODES, ESTIMATED, OF_READS, OURS, Found
 from syclade.quality.race.answers import processor_seconds
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
     from syclade.host.findings.support.value import Support
 
-__all__ = ["consensus_of_all", "equal_nodes", "rates_given", "rates_not_given"]
+__all__ = ["consensus_of_all", "equal_nodes", "of_reads", "rates_given", "rates_not_given"]
 
 
 def rates_given(one: StudyInput, support: str, device: str) -> Iterator[Found]:
@@ -73,6 +75,25 @@ def rates_not_given(one: StudyInput, support: str, device: str) -> Iterator[Foun
     yield _of_consensus(one, ESTIMATED, result, processor_seconds() - began)
 
 
+def of_reads(one: StudyInput, support: str, device: str) -> Iterator[Found]:
+    """Yield what a run of the numbers of reads finds, whose parameters are estimated.
+
+    Args:
+        one: the input, which has reads.
+        support, device: as for `rates_given`.
+    """
+    assert one.reads is not None
+    began = processor_seconds()
+    numbers = one.reads.astype(np.int32)
+    reads = Reads(numbers[:, :, 1], numbers.sum(axis=2, dtype=np.int32))
+    matrix = replace(one.simulation.matrix, evidence=reads)
+    result = infer(matrix, support=support, device=device, seed=one.given.seed)
+    seconds = processor_seconds() - began
+    likely, consensus = OF_READS
+    yield one.found(likely, claims_of_tree(clone_tree_of(result.parents)), seconds)
+    yield _of_consensus(one, consensus, result, seconds)
+
+
 def equal_nodes(one: StudyInput, support: str, device: str) -> Iterator[Found]:
     """Yield the consensus of chains that take all nodes to be equally probable for a cell: a control.
 
@@ -110,7 +131,7 @@ def _of_consensus(one: StudyInput, method: str, result: Result, seconds: float) 
 
 
 def _consensus_claims(one: StudyInput, result: Result, sampled: SampledMutationTrees) -> Claims:
-    tree = consensus_of_all(sampled, result.parents, one.simulation.matrix, result.rates)
+    tree = consensus_of_all(sampled, result.parents, result.observed, result.model)
     return claims_of_tree(tree)
 
 
@@ -118,7 +139,7 @@ def consensus_of_all(
     samples: SampledMutationTrees,
     best: NDArray[np.int32],
     matrix: Matrix,
-    rates: Rates,
+    rates: ObservationModel,
     thresholds: Thresholds = THRESHOLDS,
 ) -> CloneTree:
     """Return the consensus as `infer` makes it, but of all mutations, also of unplaced ones.
@@ -126,7 +147,7 @@ def consensus_of_all(
     Args:
         samples: the samples.
         best: int32, shape (n + 1,): the most likely tree.
-        matrix, rates: the observed values, and the error rates.
+        matrix, rates: the observed values, and the error rates, or levels of evidence.
         thresholds: the least probabilities of claims that pay.
     """
     made = find_consensus(

@@ -15,13 +15,16 @@ from syclade.quality.peers.ahead import Ahead, ahead_by
 from syclade.quality.peers.claims import RELATIONS, SHARES
 from syclade.quality.text_table import text_table
 
-__all__ = ["EQUAL_NODES", "ESTIMATED", "OURS", "Found", "PeersStudy", "f1_of", "found_of"]
+__all__ = ["EQUAL_NODES", "ESTIMATED", "OF_READS", "OURS", "Found", "PeersStudy", "f1_of", "found_of"]
 
 OURS = ("most likely tree", "the same, ties open", "consensus", f"pairs ≥ {SHARES}")
 """Names of our methods."""
 
 ESTIMATED = "consensus, rates not given"
 """Name of our method that estimates the rates."""
+
+OF_READS = ("most likely tree of reads", "consensus of reads")
+"""Names of our methods that infer from numbers of reads in place of calls."""
 
 EQUAL_NODES = "consensus, equal nodes"
 """Name of the control, which takes all nodes to be equally probable for a cell."""
@@ -115,7 +118,12 @@ class PeersStudy:
     @property
     def rivals(self) -> list[str]:
         """Names of the other programs' methods, and of the control where clones are of unequal sizes."""
-        ours = (*OURS, ESTIMATED, *((EQUAL_NODES,) if self.settings.get("shares", EQUAL) == EQUAL else ()))
+        ours = (
+            *OURS,
+            ESTIMATED,
+            *OF_READS,
+            *((EQUAL_NODES,) if self.settings.get("shares", EQUAL) == EQUAL else ()),
+        )
         return [method for method in self.methods if method not in ours]
 
     def of(self, method: str) -> dict[int, Found]:

@@ -28,7 +28,7 @@ from syclade.quality.peers.claims import (
     claims_of_tree,
     without_ties,
 )
-from syclade.quality.peers.result import EQUAL_NODES, ESTIMATED, OURS, Found, PeersStudy, f1_of
+from syclade.quality.peers.result import EQUAL_NODES, ESTIMATED, OF_READS, OURS, Found, PeersStudy, f1_of
 from syclade.quality.peers.simulators import Simulator, from_model, from_reads, scsim
 from syclade.quality.peers.stored import stored_or_new
 from syclade.quality.race import peers
@@ -466,3 +466,19 @@ def test_scsim_simulates_inputs(tmp_path: Path) -> None:
     assert report["settings"]["simulator"] == "scsim"
     assert report["settings"]["rates"] is None
     assert report["means"]["consensus"]["seen_lineages"]["f1"] > 0.5
+
+
+def test_reads_are_used_where_the_simulator_makes_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shorten_support(monkeypatch)
+    words = ["--cells=40", "--mutations=6", "--inputs=1", "--device=native", "--reads", f"--out={tmp_path}"]
+    with pytest.raises(SystemExit) as ended:
+        main(["quality", "peers", *words])
+    assert ended.value.code == 2
+    assert "the simulator model makes no reads" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["quality", "peers", *words, "--simulator=reads"])
+    means = json.loads((tmp_path / "peers.json").read_text())["means"]
+    assert list(means) == [*OURS, *OF_READS]
+    assert means[OF_READS[1]]["ancestors"]["precision"] > 0.8
