@@ -47,6 +47,9 @@ _MOST_BYTES = 2**27
 NUMBERS_OF_PLACES = SLIDES + 1
 """Uniform numbers per mutation with which its place, and that of its subtree, are drawn."""
 
+_OF_SHARES = ("place", "compare", "draw", "total")
+"""Kernels of draws of shares."""
+
 _FEW_SCORES = 2**17
 """Scores, of all chains, below which threads take longer than they save."""
 
@@ -169,7 +172,7 @@ def share_kernels() -> dict[str, Kernel]:
             TRAITS.lanes,
             size="shares of cells",
         )
-        for name in ("place", "draw", "total")
+        for name in _OF_SHARES
     }
     return kernels | {
         "relocate": Kernel(
@@ -218,16 +221,19 @@ class NativeCells:
         self._problem, self._sizes, self._contents = problem, sizes | {"slots": self.most}, contents
         self._engine = NativeEngine(native_device(), Allocation(ARGUMENTS, self._sizes, contents))
         kernels = share_kernels()
-        self._kernels = {name: self._engine.load(kernels[name]) for name in ("place", "draw", "total")}
+        self._kernels = {name: self._engine.load(kernels[name]) for name in _OF_SHARES}
         self._few = self.most * problem.nodes * problem.columns < _FEW_SCORES
-        self._chains = 0
+        self._chains, self._compared = 0, False
 
     @cached_property
     def _places(self) -> tuple[NativeEngine, int]:
         """Engine of the draws of places, whose tables grow with the square of the tree, and their kernel."""
-        sizes = self._sizes | {"moves": NUMBERS_OF_PLACES * self._problem.mutations}
-        own = [self._sizes[name] for name in relocation_arguments.SIZES[:3]] + [self._problem.scale_bits]
-        contents = self._contents | {"sizes": np.array(own)}
+        problem = self._problem
+        moves = NUMBERS_OF_PLACES * problem.mutations
+        sizes = self._sizes | {"columns": problem.columns, "moves": moves}
+        own = [sizes[name] for name in relocation_arguments.SIZES[:3]] + [problem.scale_bits]
+        observed = np.ascontiguousarray(problem.observed.T)
+        contents = self._contents | {"sizes": np.array(own), "observed": observed}
         engine = NativeEngine(native_device(), Allocation(relocation_arguments.ARGUMENTS, sizes, contents))
         return engine, engine.load(share_kernels()["relocate"])
 
@@ -237,13 +243,16 @@ class NativeCells:
         for slot, (state, own) in enumerate(zip(states, rates, strict=True)):
             arrays["parents"][slot] = state.parents
             arrays["weights"][slot, : len(own.weights)] = own.weights
-        self._launch("place")
+        self._score()
 
     def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """See `CellsAtNodes.draw`."""
         arrays = self._engine.named
         arrays["share"][: self._chains] = shares_from_logs(self._problem, log_shares)
         arrays["numbers"][: self._chains] = numbers
+        if not self._compared:
+            self._launch("compare")
+            self._compared = True
         self._launch("draw")
         return np.asarray(arrays["drawn"][: self._chains], dtype=np.int64)
 
@@ -256,7 +265,7 @@ class NativeCells:
         arrays["drawn"][some], arrays["numbers"][some] = nodes, numbers
         self._run(engine, kernel, alone=self._few)
         own["parents"][some] = arrays["parents"][some]
-        self._launch("place")
+        self._score()
         return np.array(arrays["parents"][some])
 
     def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
@@ -266,8 +275,14 @@ class NativeCells:
         self._launch("total")
         return [int(total) for total in arrays["total"][: self._chains]]
 
+    def _score(self) -> None:
+        """Score the cells at all nodes; likelihoods are made before nodes are drawn."""
+        self._launch("place")
+        self._compared = False
+
     def _launch(self, name: str) -> None:
-        self._run(self._engine, self._kernels[name], alone=self._few or name != "place")
+        alone = self._few or name not in ("place", "compare")
+        self._run(self._engine, self._kernels[name], alone=alone)
 
     def _run(self, engine: NativeEngine, kernel: int, *, alone: bool) -> None:
         """Run a kernel for all chains, in this thread alone or in several."""

@@ -41,7 +41,7 @@ ARGUMENTS = (
     Argument("sibling", SCRATCH, "int32", ("slots", "nodes"), "child of the same parent before it, or -1"),
     Argument("scores", SCRATCH, "int32", ("slots", "blocks", "nodes", LANES), "of the columns at the nodes"),
     Argument("likelihoods", SCRATCH, "float64", ("slots", "blocks", "nodes", LANES), "relative to the best"),
-    Argument("best", SCRATCH, "int32", ("slots", LANES), "score of the best node of a block's columns"),
+    Argument("best", SCRATCH, "int32", ("slots", "blocks", LANES), "scores of the columns' best nodes"),
     Argument(
         "ends", SCRATCH, "float64", ("slots", "nodes", LANES), "cumulative weights of a block's columns"
     ),

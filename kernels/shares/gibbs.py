@@ -34,6 +34,16 @@ def start_of(
 
 
 @device_function
+def best_of(
+    given,  # IN the arrays of `ARGUMENTS`
+    slot,  # IN address
+    block,  # IN control
+):
+    """Return where the numbers of a slot's block start, in `best` (address)."""
+    return (slot * address(given.sizes[_BLOCKS]) + address(block)) * _WIDTH
+
+
+@device_function
 def order_nodes(
     given,  # IN OUT the arrays of `ARGUMENTS`
     slot,  # IN address
@@ -80,11 +90,11 @@ def score_block(
         score = np.int32(above + given.weights[of_class])
         given.scores[lane + (start + node * _WIDTH)] = score
         best = maximum(best, score)
-    given.best[lane + slot * _WIDTH] = best
+    given.best[lane + best_of(given, slot, block)] = best
 
 
 def make_place(**_others: int) -> Any:
-    """Return the kernel that writes scores and likelihoods of all columns at all nodes."""
+    """Return the kernel that writes scores of all columns at all nodes."""
 
     @device_function
     def place(
@@ -92,17 +102,32 @@ def make_place(**_others: int) -> Any:
         lane,  # IN address
         given,  # IN OUT the arrays of `ARGUMENTS`
     ):
-        """Score all blocks; a likelihood is 2^(score - that of the column's best node)."""
+        """Score all blocks."""
         order_nodes(given, slot)
-        up = _WHOLE - given.sizes[_FRACTION]
         for block in range(given.sizes[_BLOCKS]):
             score_block(given, slot, lane, block)
-            start = start_of(given, slot, block)
+
+    return place
+
+
+def make_compare(**_others: int) -> Any:
+    """Return the kernel that writes likelihoods of all columns at all nodes."""
+
+    @device_function
+    def compare(
+        slot,  # IN address
+        lane,  # IN address
+        given,  # IN OUT the arrays of `ARGUMENTS`
+    ):
+        """Compare scores of a column: a likelihood is 2^(score - that of the column's best node)."""
+        up = _WHOLE - given.sizes[_FRACTION]
+        for block in range(given.sizes[_BLOCKS]):
+            start, first = start_of(given, slot, block), best_of(given, slot, block)
             for node in range(given.sizes[_NODES]):
                 row = start + address(node) * _WIDTH
                 for column in range(LANES):
                     at = row + address(column)
-                    best = given.best[slot * _WIDTH + address(column)]
+                    best = given.best[first + address(column)]
                     gap = (np.int64(best) - np.int64(given.scores[at])) << up
                     given.likelihoods[at] = (
                         given.octaves[address(min(gap >> _WHOLE, _LAST))]
@@ -110,7 +135,7 @@ def make_place(**_others: int) -> Any:
                         * given.lower[address(gap & _PART)]
                     )
 
-    return place
+    return compare
 
 
 def make_draw(reals: Reals, **_others: int) -> Any:

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.scores.powers import FRACTION_BITS
-from syclade.kernels.shares.arguments import LANES, TABLE_BITS
+from syclade.kernels.shares.arguments import TABLE_BITS
 from syclade.kernels.shares.gibbs import order_nodes
 from syclade.kernels.shares.relocation_arguments import LOWEST, SIZES, SLIDES
 from syclade.kernels.target import address, control, device_function
 
-_BLOCKS, _NODES, _CELLS, _FRACTION = (address(at) for at in range(len(SIZES)))
+_COLUMNS, _NODES, _CELLS, _FRACTION = (address(at) for at in range(len(SIZES)))
 _0, _1, _2 = control(0), control(1), control(2)
-_WIDTH, _CLASSES = address(LANES), address(256)
+_CLASSES = address(256)
 _NOTHING, _NEVER = np.int64(0), np.int64(-(2**62))
 _HALF, _WHOLE = np.int64(TABLE_BITS), np.int64(FRACTION_BITS)
 _PART = np.int64(2**TABLE_BITS - 1)
@@ -60,17 +60,16 @@ def add_cells(
         row = (start + address(node)) * mutations
         for mutation in range(nodes - _1):
             given.gains[row + address(mutation)] = _NOTHING
-    for block in range(given.sizes[_BLOCKS]):
-        entries = address(block) * mutations * _WIDTH
-        for lane in range(control(LANES)):
-            here = address(block) * _WIDTH + address(lane)
-            for cell in range(given.cell[here], given.cell[here + address(1)]):
-                there = start + address(given.drawn[first + address(cell)])
-                given.inhabitants[there] = given.inhabitants[there] + _ONE
-                for mutation in range(nodes - _1):
-                    seen = given.observed[entries + address(mutation) * _WIDTH + address(lane)]
-                    at = there * mutations + address(mutation)
-                    given.gains[at] = given.gains[at] + given.weights[slot * _CLASSES + np.uint64(seen)]
+    for column in range(given.sizes[_COLUMNS]):
+        entries = address(column) * mutations
+        for cell in range(given.cell[address(column)], given.cell[address(column + _1)]):
+            there = start + address(given.drawn[first + address(cell)])
+            given.inhabitants[there] = given.inhabitants[there] + _ONE
+            row = there * mutations
+            for mutation in range(nodes - _1):
+                seen = np.uint64(given.observed[entries + address(mutation)])
+                at = row + address(mutation)
+                given.gains[at] = given.gains[at] + given.weights[slot * _CLASSES + seen]
     order_nodes(given, slot)
     for place in range(nodes - _1):
         lower = control(given.order[start + address(nodes - _1 - place)])

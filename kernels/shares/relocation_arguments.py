@@ -1,7 +1,7 @@
 """Arguments of the kernel that draws new places of mutations given the nodes of the cells."""
 
 from syclade.kernels.arguments import INFO, PROBLEM, SCRATCH, SETTING, Argument
-from syclade.kernels.shares.arguments import LANES, OCTAVES, TABLE_BITS
+from syclade.kernels.shares.arguments import OCTAVES, TABLE_BITS
 
 SLIDES = 4
 """Draws of the place of each mutation alone, for one draw of the place of each subtree."""
@@ -10,7 +10,7 @@ LOWEST = 40
 """Octaves below the best place from which a place has no weight."""
 
 SIZES = (
-    "blocks",  # of LANES columns
+    "columns",
     "nodes",
     "cells",
     "fraction",  # f: scores are in units of 2^-f octave
@@ -18,7 +18,7 @@ SIZES = (
 
 ARGUMENTS = (
     Argument("sizes", PROBLEM, "int64", (len(SIZES),), ", ".join(SIZES)),
-    Argument("observed", PROBLEM, "uint8", ("blocks", "mutations", LANES), "class of every entry"),
+    Argument("observed", PROBLEM, "uint8", ("columns", "mutations"), "class of every entry"),
     Argument("cell", PROBLEM, "int64", ("starts",), "first cell of each column, and the number of cells"),
     Argument("octaves", PROBLEM, "float64", (OCTAVES,), "2^-k"),
     Argument("upper", PROBLEM, "float64", (2**TABLE_BITS,), "2^-(k / 2^8)"),
