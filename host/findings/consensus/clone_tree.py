@@ -43,6 +43,11 @@ class CloneTree:
         """Return the fields in a line, arrays by their shapes."""
         return short_repr(self)
 
+    def is_equal(self, other: CloneTree) -> bool:
+        """Return whether the other tree has the same clones with the same parents."""
+        same = np.array_equal(self.clone_of, other.clone_of)
+        return same and np.array_equal(self.parents, other.parents)
+
     @property
     def clones(self) -> int:
         """Number of clones, with the root."""

@@ -320,14 +320,21 @@ def best_places(
     compared = compared[np.argsort(tree.clone_of[compared], kind="stable")]
     clones, first = np.unique(tree.clone_of[compared], return_index=True)
     sizes = np.bincount(tree.clone_of[compared], minlength=tree.clones)
-    open_order = (tree.clone_of[:, None] == np.arange(tree.clones)) | (sizes == 0)
-    open_order[:, 0] = False
-    depths = tree.within.sum(axis=0) - 1  # the root is above all
+    # Clones from the deepest to the root, so that the place of a mutation is the first one that may be it.
+    deepest = np.argsort(1 - tree.within.sum(axis=0), kind="stable")
+    allowed = (tree.clone_of != deepest[:, np.newaxis]) & (sizes[deepest] > 0)[:, np.newaxis]
+    allowed |= (deepest == 0)[:, np.newaxis]
+    half = sizes[deepest][:, np.newaxis] / 2
+    many = np.flatnonzero(sizes[clones] > 1)
+    rows = compared[np.repeat(sizes[clones] > 1, sizes[clones])]
+    starts = np.append(0, np.cumsum(sizes[clones[many]])[:-1])
     places = np.empty((len(below), len(reference)), dtype=np.int64)
     members = np.zeros((tree.clones, len(reference)), dtype=np.float32)
+    rank = np.argsort(deepest)
     for number, one in enumerate(below):
-        if len(compared):
-            members[clones] = np.add.reduceat(one[compared], first, axis=0)
-        above = (sizes <= 2 * members.T) & ~open_order
-        places[number] = np.where(above, depths, -1).argmax(axis=1)
+        members[rank[clones]] = one[compared[first]]
+        if many.size:
+            members[rank[clones[many]]] = np.add.reduceat(one[rows], starts, axis=0)
+        above = (members >= half) & allowed
+        places[number] = deepest[above.T.argmax(axis=1)]
     return np.array([np.bincount(of_mutation).max() for of_mutation in places.T]) / len(below)

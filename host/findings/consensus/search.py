@@ -151,14 +151,21 @@ def best_clone_tree(trees: Sequence[CloneTree], gains: Gains) -> CloneTree:
     """
     starts = sorted(trees, key=lambda tree: -gain_of(tree, gains))
     coarsest = make_clone_tree([1] * len(gains.before), [0, 0])
-    found = [improved(tree, gains) for tree in (*starts[:STARTS], coarsest)]
+    found: list[CloneTree] = []
+    for tree in (*starts[:STARTS], coarsest):
+        found.append(improved(tree, gains, found))
     return max(found, key=lambda tree: gain_of(tree, gains))
 
 
-def improved(tree: CloneTree, gains: Gains) -> CloneTree:
+def improved(tree: CloneTree, gains: Gains, known: Sequence[CloneTree] = ()) -> CloneTree:
     """Return a clone tree that no move of `parts_at` improves, from a given one.
 
     Each move raises the gain, a whole number with an upper bound, so the search ends.
+
+    Args:
+        tree: the tree to begin with.
+        gains: gains of claims.
+        known: trees that no move improves. The search ends at one of these without trying all moves again.
     """
     mutations = len(tree.clone_of)
     settled, mutation = 0, 0
@@ -169,6 +176,8 @@ def improved(tree: CloneTree, gains: Gains) -> CloneTree:
             place = best_place(tree, gains, part)
             if place.gain > 0:
                 tree = moved(tree, part, place)
+                if any(tree.is_equal(other) for other in known):
+                    return tree
                 settled, waiting = 0, parts_at(tree, gains, mutation)
         mutation = (mutation + 1) % mutations
     return tree
@@ -252,29 +261,31 @@ class _Sums:
     total: float
 
 
-def _sums(tree: CloneTree, gains: Gains, some: tuple[int, ...], outside: NDArray[np.int64]) -> _Sums:
+def _sums(tree: CloneTree, gains: Gains, some: tuple[int, ...], places: NDArray[np.int64]) -> _Sums:
     """Return the sums for some mutations.
 
     Args:
         tree: the clone tree.
         gains: gains of claims.
         some: the mutations.
-        outside: int64, shape (n,): clone of each mutation that stays; number of clones for the others.
+        places: int64, shape (3 n,): clone of each mutation that stays, the number of clones for the others;
+            the same plus the number of clones and one, and plus twice that.
     """
     count = tree.clones
-    rows = [some[0]] if len(some) == 1 else list(some)
-
-    def by_clone(table: NDArray[np.float64]) -> NDArray[np.float64]:
-        values = table[rows[0]] if len(rows) == 1 else table[rows].sum(axis=0)
-        sums = np.bincount(outside, weights=values, minlength=count + 1)[:count]
-        return sums.astype(np.float64, copy=False)
-
-    apart = by_clone(gains.apart)
-    own, last = by_clone(gains.before) - apart, by_clone(gains.after) - apart
-    running = np.concatenate(([0.0], np.cumsum(own)))
+    tables = (gains.apart, gains.before, gains.after)
+    if len(some) == 1:
+        values = np.concatenate([table[some[0]] for table in tables])
+    else:
+        rows = list(some)
+        values = np.concatenate([table[rows].sum(axis=0) for table in tables])
+    by_clone = np.bincount(places, weights=values, minlength=3 * (count + 1)).reshape(3, -1)[:, :count]
+    apart, own, last = by_clone[0], by_clone[1] - by_clone[0], by_clone[2] - by_clone[0]
+    running = np.empty(count + 1)
+    running[0] = 0.0
+    own.cumsum(out=running[1:])
     ended = np.bincount(tree.ends, weights=last, minlength=count + 1)[:count]
     down = running[tree.ends] - running[:-1]
-    return _Sums(apart, down, own, np.cumsum(last - ended), last, float(apart.sum()))
+    return _Sums(apart, down, own, (last - ended).cumsum(), last, float(apart.sum()))
 
 
 def best_place(tree: CloneTree, gains: Gains, part: Part) -> Place:
@@ -287,13 +298,14 @@ def best_place(tree: CloneTree, gains: Gains, part: Part) -> Place:
     """
     outside = tree.clone_of.astype(np.int64)
     outside[list((*part.top, *part.rest))] = tree.clones
+    places = (outside + (np.arange(3) * (tree.clones + 1))[:, np.newaxis]).ravel()
     clone, above = part.clone, int(tree.parents[part.clone])
     whole = len(part.top) == len(tree.members[clone])
-    top = _sums(tree, gains, part.top, outside)
+    top = _sums(tree, gains, part.top, places)
     joined = top.up - top.last - top.apart + top.down - top.own + top.total
     below = top.up + top.total
     if part.rest:
-        rest = _sums(tree, gains, part.rest, outside)
+        rest = _sums(tree, gains, part.rest, places)
         joined += rest.up + rest.total
         below += rest.up + rest.total
     adopting = np.maximum(top.down, 0.0)
