@@ -200,15 +200,24 @@ class SampleStore:
             np.concatenate([records["parents"] for records in self.of_chain(chain)]) for chain in self.chains
         ]
 
-    def copy_to(self, other: SampleStore, chains: Sequence[int] | None = None) -> None:
-        """Append all samples to another store, or those of some chains.
+    def copy_to(self, other: SampleStore, chains: Sequence[int] | None = None, every: int = 1) -> None:
+        """Append all samples to another store, or some of them.
+
+        Args:
+            other: the other store.
+            chains: chains whose samples are copied; None for all.
+            every: the last one of so many samples of a chain is copied.
 
         Raises:
             OutputError: the other file cannot be written, nor a temporary one.
         """
         for chain in self.chains if chains is None else chains:
+            before = 0
             for records in self.of_chain(chain):
-                other._append(chain, len(records), records.tobytes())
+                some = records[every - 1 - before % every :: every]
+                before += len(records)
+                if len(some):
+                    other._append(chain, len(some), some.tobytes())
 
     def sync(self) -> None:
         """Wait until all events are on the disk."""

@@ -28,7 +28,7 @@ from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import ObservationModel, error_rates
 from syclade.host.data.trees.tree import depths_of_trees
 from syclade.host.findings.kinds.mutation_trees import MUTATION
-from syclade.host.findings.support.rounds import Budget, budget_for
+from syclade.host.findings.support.rounds import FEW_MUTATIONS, Budget, budget_for
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import SHARED_DROPOUT
 from syclade.host.ground.values import short_repr
@@ -36,6 +36,7 @@ from syclade.host.ground.values import short_repr
 __all__ = [
     "GUIDED_PROBABILITIES",
     "MOST_GUIDED",
+    "PROBABILITIES_OF_MANY",
     "Silent",
     "SupportPlan",
     "WholeTrees",
@@ -245,10 +246,12 @@ def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, gui
         budget: steps of the rounds.
         guided: whether the chains have guided moves.
     """
+    few = problem.mutations <= FEW_MUTATIONS
+    of_guided = GUIDED_PROBABILITIES if few else PROBABILITIES_OF_MANY
     return make_plan(
         problem,
         moves=GUIDED_MOVES if guided else MOVES,
-        move_probabilities=GUIDED_PROBABILITIES if guided else MUTATION.move_probabilities,
+        move_probabilities=of_guided if guided else MUTATION.move_probabilities,
         score=score_named(score.name, problem, score.doublets),
         recorders=(budget.sampling_of_first.recorder,),
         events=EVENTS,
@@ -258,6 +261,10 @@ def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, gui
 
 GUIDED_PROBABILITIES = (0.08, 0.04, 0.03, 0.5, 0.35)
 """Probabilities of `GUIDED_MOVES`: most effective samples per second in measurements (docs/samples.md)."""
+
+PROBABILITIES_OF_MANY = (0.03, 0.01, 0.01, 0.57, 0.38)
+"""The same for more than `FEW_MUTATIONS`: the more places there are, the fewer proposals without the guide
+are accepted (docs/performance.md)."""
 
 MOST_GUIDED = 1024
 """Most mutations of chains with a guide: its table grows with their square, and learning it takes samples."""

@@ -1,8 +1,10 @@
 """Rounds of chains that sample trees until they are enough: each round doubles the steps done.
 
 The samples that are judged are those of the last round, so burn-in is the first half of all steps, and as
-many samples are judged after a long run as after a short one. The samples of a round also make the guide by
-which the chains propose trees in the next one; within a round the guide does not change.
+many samples are judged after a long run as after a short one. Of large trees, whose steps cost most, those of
+the round before are judged, too, so burn-in is the first quarter (not with doublets). The samples of a round
+also make the guide by which the chains propose trees in the next one; within a round the guide does not
+change.
 
 The budget says how many steps the chains may do. It follows from the sizes of the matrix, never from the
 clock, so one seed gives the same support on every machine.
@@ -38,6 +40,7 @@ from syclade.host.findings.unplaced import Unplaced
 __all__ = [
     "CHAINS",
     "ERROR",
+    "FEW_MUTATIONS",
     "PAIRS",
     "Budget",
     "Judged",
@@ -80,9 +83,14 @@ _RENEWALS, _FEWEST_RENEWALS, _LEAST_RENEWAL, _STEPS_OF_MUTATION = 768, 256, 256,
 steps of a chain between two of them, in all and per mutation: Gibbs steps also draw the places of all
 mutations. The effective sample size of the log-likelihood is at most that of the shares."""
 
-_FEW_MUTATIONS = 128
-"""Most mutations of trees that cost little. Of more, 4096 samples of all chains say as much as 16,384, and
+FEW_MUTATIONS = 128
+"""Most mutations of trees that cost little. Of more, 4032 samples of all chains say as much as 16,384, and
 chains for quick support end when their samples are enough."""
+
+_SAMPLES_OF_MANY, _SAMPLES_WITH_DOUBLETS = 672, 1024
+"""Samples of a chain in a round of larger trees: with half as many of the round before, 1008. With doublets,
+whose chains are too short to be near the posterior after a quarter of their steps, the last round alone is
+judged."""
 
 _MANY_COLUMNS, _SPACING_OF_MANY, _MOST_ENTRIES = 8, 512, 600_000
 """Distinct columns per mutation from which shares and trees hold each other fast, and the most steps between
@@ -104,6 +112,8 @@ class Budget(NamedTuple):
         doublings: number of the other rounds, at least 1.
         spacing: most steps between two Gibbs steps of the shares.
         spread: spread between the chains above which these go on, while the budget lasts.
+        rounds: number of rounds, 1 or 2, whose samples are judged together, as far apart in both. Those of
+            the first round never are.
     """
 
     samples: int
@@ -111,6 +121,7 @@ class Budget(NamedTuple):
     doublings: int
     spacing: int = _LEAST_RENEWAL
     spread: float = SPREAD
+    rounds: int = 1
 
     @property
     def renewal(self) -> int:
@@ -131,6 +142,11 @@ class Budget(NamedTuple):
         """Return the sampling of the round that begins after so many steps, and has as many steps."""
         return Sampling(steps // self.samples, steps)
 
+    def judged_at(self, steps: int) -> Sampling:
+        """Return the sampling of what is judged at the end of a round, after so many steps."""
+        begun = max(steps >> self.rounds, self.first)
+        return Sampling(steps // 2 // self.samples, begun)
+
 
 def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> Budget:
     """Return the budget for a matrix.
@@ -140,7 +156,8 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
         mutations, columns: numbers of mutations and of distinct columns.
         doublets: whether the score is that with doublets.
     """
-    samples = 4096 if mutations <= _FEW_MUTATIONS else 1024
+    few = mutations <= FEW_MUTATIONS
+    samples = 4096 if few else _SAMPLES_WITH_DOUBLETS if doublets else _SAMPLES_OF_MANY
     entries = mutations * columns
     alone, of_entry = _DOUBLETS_SECONDS if doublets else _SUM_SECONDS
     step = alone + of_entry * entries
@@ -158,7 +175,7 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     most = max(int(min(wanted, seconds / (CHAINS * step))), 2 * samples)
     doublings = min((most // samples).bit_length() - 1, doublings)
     first = samples * max(1, round(most / (samples << doublings)))
-    spread = SPREAD if level == "full" or mutations <= _FEW_MUTATIONS else math.inf
+    spread = SPREAD if level == "full" or few else math.inf
     if doublets:
         return Budget(samples, first, doublings, _DOUBLETS_APART, spread)
     renewals = max(_FEWEST_RENEWALS, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
@@ -168,7 +185,7 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     )
     if columns >= _MANY_COLUMNS * mutations and entries <= _MOST_ENTRIES:
         spacing = min(spacing, _SPACING_OF_MANY // (1 if entries < _CHEAP_ENTRIES else 2))
-    return Budget(samples, first, doublings, spacing, spread)
+    return Budget(samples, first, doublings, spacing, spread, rounds=1 if few else 2)
 
 
 def _quick_seconds(mutations: int, entries: int) -> float:
@@ -180,7 +197,7 @@ def _quick_seconds(mutations: int, entries: int) -> float:
         mutations: number of mutations.
         entries: the same, times that of distinct columns.
     """
-    most, of_entry = (4.0, 2e-5) if mutations <= _FEW_MUTATIONS else (3.2, 1.6e-5)
+    most, of_entry = (4.0, 2e-5) if mutations <= FEW_MUTATIONS else (3.2, 1.6e-5)
     return min(0.4 + 1.5e-7 * entries**2, most) + of_entry * entries
 
 
@@ -228,6 +245,18 @@ class Judged(NamedTuple):
     kept: Kept
 
 
+class _Round(NamedTuple):
+    """Samples of a round.
+
+    Attributes:
+        store: the samples.
+        shared: states after the Gibbs steps.
+    """
+
+    store: SampleStore
+    shared: list[ChainState]
+
+
 class SupportRounds:
     """Rule of the rounds, and the sink that takes their samples; see `convergence.Rule`.
 
@@ -265,6 +294,7 @@ class SupportRounds:
         self._ended: tuple[SampleStore, int] | None = None
         self._judged: Judged | None = None
         self._shared: list[ChainState] = []
+        self._before: _Round | None = None
         self._shared_of_ended: Sequence[ChainState] = ()
 
     @property
@@ -275,7 +305,7 @@ class SupportRounds:
         """
         if self._judged is None and self._ended is not None:
             (store, kept), steps = self._of_likely_chains(self._ended[0]), self._ended[1]
-            sampled = self._judge(store, self._budget.sampling_after(steps // 2))
+            sampled = self._judge(store, self._budget.judged_at(steps))
             shares = self._unplaced.ancestors_of_placed(sampled.posterior.ancestors)
             pairs = pair_sizes(store.trees_by_chain(), shares, PAIRS)
             alone = kept.left_out > 0 and len(kept.chains) < 2
@@ -340,8 +370,8 @@ class SupportRounds:
         """Return the change to the next round: as many samples, further apart, and a guide of its own."""
         settings = self._budget.sampling_after(steps).recorder.defaults
         tables = {} if self._guide is None else self._guide(self._store)
-        if self._ended is None:
-            self._store.close()
+        if self._budget.rounds > 1 and steps > self._budget.first:
+            self._before = _Round(self._store, self._shared)
         self._store, self._shared = SampleStore(self._nodes), []
 
         def change(states: Sequence[ChainState]) -> list[ChainState]:
@@ -369,16 +399,23 @@ class SupportRounds:
         if steps <= self._budget.first or not self._ends_round(steps):
             return False
         if self._ended is None or self._ended[1] != steps:
-            if self._ended is not None:
-                self._ended[0].close()
-            self._ended, self._judged = (self._store, steps), None
-            self._shared_of_ended = self._shared
+            store, self._shared_of_ended = self._to_judge()
+            self._ended, self._judged = (store, steps), None
         store = self._ended[0]
         scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
         judged = self.judged if _numbers_enough(scores) else None
         if judged is not None and may_end(judged.sampled, self._budget, enough=judged.enough):
             return True
         return steps == self._budget.first << _CHECKED < self._budget.most and not self._rates_fit(store)
+
+    def _to_judge(self) -> _Round:
+        """Return the samples of the round that has ended, and of the one before if they count."""
+        if self._before is None:
+            return _Round(self._store, self._shared)
+        both = SampleStore(self._nodes)
+        self._before.store.copy_to(both, every=2)  # they are half as far apart
+        self._store.copy_to(both)
+        return _Round(both, self._before.shared + self._shared)
 
     def _rates_fit(self, store: SampleStore) -> bool:
         """Return whether the rates fit the states of the round that has ended, or are final."""

@@ -72,8 +72,11 @@ def test_samples_are_read_as_they_were_taken(launches: list[list[Event]], waitin
         copy = SampleStore(NODES)
         store.copy_to(copy)
         assert read(copy) == expected
-        store.close()
-        copy.close()
+        some = SampleStore(NODES)
+        store.copy_to(some, every=3)
+        assert read(some) == {chain: taken[2::3] for chain, taken in expected.items() if taken[2:]}
+        for one in (store, copy, some):
+            one.close()
 
 
 @pytest.mark.parametrize("content", ["mine", None], ids=["a file", "nothing"])

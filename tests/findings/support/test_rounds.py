@@ -36,10 +36,10 @@ def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
 
 
 def rounds_with(
-    *given: tuple[NDArray[np.int64], NDArray[np.int32]], every_pair: bool = False
+    *given: tuple[NDArray[np.int64], NDArray[np.int32]], every_pair: bool = False, budget: Budget = BUDGET
 ) -> SupportRounds:
     """Return rounds after the first with samples: scores and trees of every chain in each."""
-    rounds, steps = SupportRounds(BUDGET, 4, judge, every_pair=every_pair), BUDGET.first
+    rounds, steps = SupportRounds(budget, 4, judge, every_pair=every_pair), BUDGET.first
     for scores, trees in given:
         sampling = BUDGET.sampling_after(steps)
         at = steps + sampling.every * np.arange(1, SAMPLES + 1)
@@ -114,6 +114,27 @@ def test_only_the_last_round_counts() -> None:
     bad, good = drawn(1, one_chain=500), drawn(2)
     assert rounds_with(bad, good).satisfied(4 * BUDGET.first, NONE, 0)
     assert not rounds_with(good, bad).satisfied(4 * BUDGET.first, NONE, 0)
+
+
+def test_two_rounds_are_judged_together() -> None:
+    """Samples of the round before are half as far apart, so every other one counts; the first never does."""
+    budget, given = BUDGET._replace(rounds=2), [drawn(seed) for seed in (1, 2, 3)]
+    for count, burn_in in ((1, BUDGET.first), (2, BUDGET.first), (3, 2 * BUDGET.first)):
+        rounds, steps = rounds_with(*given[:count], budget=budget), BUDGET.first << count
+        judged = rounds.judged
+        assert judged is not None
+        assert (judged.steps, judged.sampled.burn_in) == (steps, burn_in)
+        assert judged.sampled.every == steps // 2 // SAMPLES
+        for chain in range(CHAINS):
+            records = np.concatenate(list(judged.sampled.store.of_chain(chain)))
+            assert (np.diff(records["step"], prepend=burn_in) == judged.sampled.every).all()
+            earlier = [scores[chain, 1::2] for scores, _ in given[: count - 1][-1:]]
+            assert (
+                records["score"].tolist() == np.concatenate([*earlier, given[count - 1][0][chain]]).tolist()
+            )
+    bad, good = drawn(1, one_chain=500), drawn(2)
+    assert not rounds_with(bad, good, budget=budget).satisfied(4 * BUDGET.first, NONE, 0)
+    assert rounds_with(bad, good, drawn(3), budget=budget).satisfied(8 * BUDGET.first, NONE, 0)
 
 
 def test_rounds_for_every_pair_go_on_while_one_is_slow() -> None:
