@@ -6,6 +6,7 @@ Stages follow the most likely tree: samples, support, consensus, specimens, geno
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -99,7 +100,8 @@ def add_findings(request: Request, draft: Draft, context: RunContext) -> None:
         with draft.timed("consensus"):
             _add_consensus(draft, samples, rates, request)
     if request.support is not None:
-        _add_support(request.support, request, draft, context)
+        with context.stop.heeded() if request.support.ends_slowly else nullcontext():
+            _add_support(request.support, request, draft, context)
     specimens = None
     if request.labels is not None and request.labels.specimens:
         with draft.timed("clones by sample"):

@@ -8,9 +8,10 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from types import FrameType
 
-__all__ = ["Stop", "Stopped", "closed_at_exit", "uninterrupted"]
+__all__ = ["Stop", "Stopped", "closed_at_exit", "give_way", "stop_wanted", "uninterrupted"]
 
 Handler = int | Callable[[int, FrameType | None], object] | None
 
@@ -30,6 +31,33 @@ class Stop:
     def __init__(self) -> None:
         self.wanted = False
         self.begun = False
+
+    @contextmanager
+    def heeded(self) -> Iterator[None]:
+        """Let `stop_wanted` answer for this request in the context, which is of one thread."""
+        token = _heeded.set(self)
+        try:
+            yield
+        finally:
+            _heeded.reset(token)
+
+
+_heeded: ContextVar[Stop | None] = ContextVar("heeded", default=None)
+
+
+def stop_wanted() -> bool:
+    """Return whether a stop was requested in a context that heeds it: what takes seconds then ends sooner.
+
+    Computations far below a run ask this, which have no other use for its stop request.
+    """
+    stop = _heeded.get()
+    return stop is not None and stop.wanted
+
+
+def give_way() -> None:
+    """Raise `Stopped` if a stop was requested in a context that heeds it."""
+    if stop_wanted():
+        raise Stopped
 
 
 @contextmanager

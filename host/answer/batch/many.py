@@ -17,7 +17,7 @@ from syclade.host.answer.batch.task import COLUMNS, FILES, Task
 from syclade.host.answer.inference import infer_by, log_warnings
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.names import IF_PRESENT, chosen_mutations, names_of_list, near_names
-from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.input.read_matrix import read_matrix, without_messages
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
 from syclade.host.device.device import cores_of_process, take_share
 from syclade.host.findings.kinds import kind_named, weights_of
@@ -318,10 +318,8 @@ def _whole_matrix(task: Task) -> Matrix | None:
     options = task.options
     reading = [name for name in CODING if name not in LEAVES_OUT and is_given(options, name)]
     coding = {name: getattr(options, name) for name in reading}
-    before, logger.disabled = logger.disabled, True
     try:
-        return read_matrix(task.matrix, options.names, cell_names=options.cell_names, **coding)
+        with without_messages():
+            return read_matrix(task.matrix, options.names, cell_names=options.cell_names, **coding)
     except (SycladeError, OSError):
         return None
-    finally:
-        logger.disabled = before

@@ -23,7 +23,7 @@ from syclade.host.answer.figures.style import (
     support_of,
 )
 from syclade.host.data.input.matrix import Matrix, with_cell_names, with_names
-from syclade.host.data.input.read_matrix import read_matrix
+from syclade.host.data.input.read_matrix import read_matrix, without_messages
 from syclade.host.data.input.textfile import excerpt, read_text
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
@@ -387,7 +387,8 @@ def _read_again(files: ResultFiles) -> Matrix:
     names = {name: given.get(name) for name in ("names", "cell_names")}
     names = {name: value for name, value in names.items() if value is None or Path(str(value)).exists()}
     try:
-        read = read_matrix(path, names.get("names"), cell_names=names.get("cell_names"), **coding)
+        with without_messages():  # the run has told them
+            read = read_matrix(path, names.get("names"), cell_names=names.get("cell_names"), **coding)
         if (recurrent := _recurrent(files)) is not None:
             read = with_copy(read, recurrent_mutation(recurrent, read.mutations))
         found = _restricted(read, files)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +34,7 @@ from syclade.host.ground.values import shown
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["read_matrix"]
+__all__ = ["read_matrix", "without_messages"]
 
 logger = logging.getLogger("syclade.input")
 
@@ -180,6 +182,16 @@ def read_matrix(
     if out := matrix.left_out[len(whole.left_out) :]:
         logger.warning("left out: %s", left_out_words(out))
     return matrix if isinstance(source, Matrix) else warned(matrix, names_axes=names_axes)
+
+
+@contextmanager
+def without_messages() -> Iterator[None]:
+    """Log nothing on inputs that are read in this context, such as those that were read before."""
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def _of_matrix(matrix: Matrix, format: str, options: ReadOptions) -> Matrix:

@@ -22,6 +22,7 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.paths import summed_over_nodes
 from syclade.host.data.model.rate_fit import PRIORS, expected_errors, largest_sum, log_odds_of_rate
 from syclade.host.data.model.rates import Columns, Rates, distinct_columns
+from syclade.host.ground.signals import stop_wanted
 from syclade.host.ground.values import JsonObject
 
 __all__ = ["RateInterval", "RatePosterior", "rate_posterior"]
@@ -183,7 +184,8 @@ def rate_posterior(
     Args:
         matrix: the observed values.
         rates: the error rates that the trees were sampled under, without rates for zygosity.
-        trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
+        trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced, and few
+            of them after a stop request.
         shares: float64, shape (trees, n + 1): part of the cells at each node, sampled with the trees; equal
             by default.
         names: the estimated rates: fp_rate, fn_rate or both. The others are taken as exact.
@@ -211,7 +213,7 @@ def rate_posterior(
             break
         ends = wider
     weights = np.exp(gains - gains.max()) @ _density(names, axes).ravel()
-    return RatePosterior(intervals, used, float(weights.sum() ** 2 / (weights**2).sum()), rates)
+    return RatePosterior(intervals, len(gains), float(weights.sum() ** 2 / (weights**2).sum()), rates)
 
 
 def _ends(errors: tuple[float, float], highest: float) -> tuple[float, float]:
@@ -234,7 +236,10 @@ def _gains(
     names: Sequence[str],
     axes: Sequence[NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Return log L(T, r) - log L(T, r₀): float64, shape (trees, points of the grid, flat)."""
+    """Return log L(T, r) - log L(T, r₀): float64, shape (trees, points of the grid, flat).
+
+    After a stop request, of the first few trees.
+    """
     own = {name: np.array(getattr(rates, name)) for name in _NAMES}
     grid = np.meshgrid(*(_rate(axis) for axis in axes), indexing="ij")
     points = own | {name: part.ravel() for name, part in zip(names, grid, strict=True)}
@@ -243,13 +248,13 @@ def _gains(
     weights = np.stack([np.log(fn) - np.log1p(-fp), np.log1p(-fn) - np.log(fp)], axis=1)
     zeros, ones = (float((columns.values == value).sum(axis=0) @ columns.multiplicity) for value in (0, 1))
     base = zeros * np.log1p(-fp) + ones * np.log(fp)
-    found = np.array(
-        [
-            base + summed_over_nodes(columns.values, columns.multiplicity, tree, own, weights)
-            for tree, own in zip(trees, log_shares, strict=True)
-        ]
-    )
-    return np.asarray(found[:, :-1] - found[:, -1:])
+    found: list[NDArray[np.float64]] = []
+    for tree, of_nodes in zip(trees, log_shares, strict=True):
+        found.append(base + summed_over_nodes(columns.values, columns.multiplicity, tree, of_nodes, weights))
+        if len(found) >= _FEWEST_TREES and stop_wanted():
+            break
+    sums = np.array(found)
+    return np.asarray(sums[:, :-1] - sums[:, -1:])
 
 
 def _read(

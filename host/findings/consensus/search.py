@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from syclade.host.findings.consensus.clone_tree import CloneTree, make_clone_tree
 from syclade.host.findings.consensus.relations import Relations
+from syclade.host.ground.signals import stop_wanted
 
 __all__ = [
     "THRESHOLDS",
@@ -144,6 +145,8 @@ SPLITS = 16
 def best_clone_tree(trees: Sequence[CloneTree], gains: Gains) -> CloneTree:
     """Return the best clone tree found: the same for equal arguments, everywhere.
 
+    After a stop request, it is that from the first start.
+
     Args:
         trees: clone trees; the search starts from those of the highest gain, of equal ones from the first,
             and from a single clone.
@@ -154,6 +157,8 @@ def best_clone_tree(trees: Sequence[CloneTree], gains: Gains) -> CloneTree:
     found: list[CloneTree] = []
     for tree in (*starts[:STARTS], coarsest):
         found.append(improved(tree, gains, found))
+        if stop_wanted():
+            break
     return max(found, key=lambda tree: gain_of(tree, gains))
 
 

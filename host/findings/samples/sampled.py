@@ -257,13 +257,15 @@ class SampleFeatures(ABC, Generic[OfChain]):
 
     Args:
         store: the samples.
+        check: called before each block of samples; may raise.
     """
 
-    def __init__(self, store: SampleStore) -> None:
+    def __init__(self, store: SampleStore, check: Callable[[], None] = lambda: None) -> None:
         self.chains: list[OfChain] = []
         for number in store.chains:
             self.chains.append(self.new_chain())
             for records in store.of_chain(number):
+                check()
                 self.add(self.chains[-1], records)
 
     @abstractmethod

@@ -55,15 +55,34 @@ _TREES_BYTES = 2**24
 
 
 def support_by(
-    planned: SupportPlan, draft: Draft, judged: Judged, seed: int, *, interrupted: bool, seconds: float
+    planned: SupportPlan,
+    draft: Draft,
+    judged: Judged,
+    seed: int,
+    *,
+    interrupted: bool,
+    seconds: float,
+    check: Callable[[], None] = lambda: None,
 ) -> Support:
-    """Return the support of the best tree by the samples of a round."""
+    """Return the support of the best tree by the samples of a round.
+
+    Args:
+        planned: the chains.
+        draft: the answer so far.
+        judged: the samples.
+        seed: seed of the run.
+        interrupted: whether a stop has ended the sampling.
+        seconds: wall time of the chains.
+        check: called between the parts of the support; may raise.
+    """
     problem, sampled, rates, found = planned.problem, judged.sampled, None, draft.best
     shared = _shared(judged.shared, planned) if planned.shares else None
     if shared is not None:
         few = count_unseparated(*shared, len(problem.column_of), sampled.relations.above)
         sampled = replace(sampled, unseparated=few, shared=shared)
+    check()
     unplaced, clones = with_wanderers(sampled.store.trees, found.parents, sampled.relations, draft.unplaced)
+    check()
     sampled = replace(sampled, clones=clones)
     trees = _thinned(sampled.store.trees_by_chain())
     count = len(found.mutations)
@@ -88,6 +107,7 @@ def support_by(
     calls = found.assignment.doublets
     if _estimates_rates(planned, draft):
         rates = _rates_of(planned, draft, *(shared or (trees,)))
+    check()
     if calls is not None and shared is not None:
         fitted = fitted_shares(found.observed, planned.rates, found.parents, calls.rate)
         calls = call_doublets(found.observed, planned.rates, found.parents, calls.rate, fitted)

@@ -28,7 +28,7 @@ from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import ObservationModel, error_rates
 from syclade.host.data.trees.tree import depths_of_trees
 from syclade.host.findings.kinds.mutation_trees import MUTATION
-from syclade.host.findings.support.rounds import FEW_MUTATIONS, Budget, budget_for
+from syclade.host.findings.support.rounds import CHAINS, FEW_MUTATIONS, Budget, budget_for
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import SHARED_DROPOUT
 from syclade.host.ground.values import short_repr
@@ -142,6 +142,10 @@ EVENTS = 256
 """Length of a slot's ring of events."""
 
 
+_SOON = 10**8
+"""Most samples times pairs of mutations whose support is made in a second or two."""
+
+
 class SupportPlan(NamedTuple):
     """Chains that sample trees for support.
 
@@ -172,6 +176,11 @@ class SupportPlan(NamedTuple):
     def shares(self) -> bool:
         """Return whether nodes have shares of the cells, which the chains sample, too."""
         return self.plan.score.shares
+
+    @property
+    def ends_slowly(self) -> bool:
+        """Return whether support of the samples takes seconds, so that a stop request should shorten it."""
+        return CHAINS * self.budget.samples * self.problem.nodes**2 > _SOON
 
     def under(self, found: dict[str, float], matrix: Matrix) -> SupportPlan:
         """Return the same for other rates, by their names.

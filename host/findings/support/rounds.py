@@ -36,6 +36,7 @@ from syclade.host.findings.samples.diagnostics import ESS, RHAT, SPREAD
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.unplaced import Unplaced
+from syclade.host.ground.signals import give_way
 
 __all__ = [
     "CHAINS",
@@ -214,7 +215,10 @@ enough. That of two runs with other seeds is as large as their difference says (
 PAIRS = 200
 """Most uncertain pairs whose effective sample size is measured."""
 
-Judge = Callable[[SampleStore, Sampling], SampledMutationTrees]
+_BRIEF_ENTRIES, _BRIEF_SAMPLES = 10**7, 32
+"""After a stop request: most samples times pairs of mutations, and fewest samples."""
+
+Judge = Callable[[SampleStore, Sampling, Callable[[], None]], SampledMutationTrees]
 
 Renew = Callable[[Sequence[ChainState]], Sequence[ChainState]]
 
@@ -263,7 +267,8 @@ class SupportRounds:
     Args:
         budget: steps of the rounds.
         nodes: number of nodes of a tree.
-        judge: (samples, their sampling) -> the samples with their diagnostics.
+        judge: (samples, their sampling, check) -> the samples with their diagnostics; the check is called
+            meanwhile, and may raise.
         guide: (samples of a round) -> tables of the guided moves for the next round; None if there are none.
         unit: log-likelihood of 1 in the integer scores.
         every_pair: whether the rounds go on while a measured pair is rough.
@@ -296,6 +301,8 @@ class SupportRounds:
         self._shared: list[ChainState] = []
         self._before: _Round | None = None
         self._shared_of_ended: Sequence[ChainState] = ()
+        self._thinned = 1
+        self._satisfied: tuple[int, bool] | None = None
 
     @property
     def judged(self) -> Judged | None:
@@ -303,9 +310,15 @@ class SupportRounds:
 
         Chains far below the best one are left out, and of a single chain, samples are not enough.
         """
+        return self.judged_with(lambda: None)
+
+    def judged_with(self, check: Callable[[], None]) -> Judged | None:
+        """Return `judged`, and call a function meanwhile that may raise."""
         if self._judged is None and self._ended is not None:
             (store, kept), steps = self._of_likely_chains(self._ended[0]), self._ended[1]
-            sampled = self._judge(store, self._budget.judged_at(steps))
+            sampling = self._budget.judged_at(steps)
+            sampled = self._judge(store, replace(sampling, every=sampling.every * self._thinned), check)
+            check()
             shares = self._unplaced.ancestors_of_placed(sampled.posterior.ancestors)
             pairs = pair_sizes(store.trees_by_chain(), shares, PAIRS)
             alone = kept.left_out > 0 and len(kept.chains) < 2
@@ -313,6 +326,23 @@ class SupportRounds:
             shared = [state for state in self._shared_of_ended if state.chain in kept.chains]
             self._judged = Judged(sampled, steps, pairs, fine, shared, kept)
         return self._judged
+
+    def thin(self) -> None:
+        """Keep so few of the samples that they are judged soon, for the end after a stop request."""
+        if self._ended is None:
+            return
+        store, steps = self._ended
+        most = max(_BRIEF_SAMPLES, _BRIEF_ENTRIES // self._nodes**2)
+        samples = sum(map(store.count, store.chains))
+        self._thinned = -(-samples // most)
+        if self._thinned > 1:
+            some = SampleStore(self._nodes)
+            store.copy_to(some, every=self._thinned)
+            self._ended, self._judged = (some, steps), None
+        stride = max(1, -(-len(self._shared_of_ended) // most))
+        self._shared_of_ended = [  # of each step, those of all chains
+            state for at, state in enumerate(self._shared_of_ended) if at // CHAINS % stride == 0
+        ]
 
     def _of_likely_chains(self, store: SampleStore) -> tuple[SampleStore, Kept]:
         """Return the samples of the chains that are not far below the best one, and which these are."""
@@ -395,15 +425,25 @@ class SupportRounds:
         return min(self._budget.first * max(2, doubled), self._budget.most)
 
     def satisfied(self, steps: int, best_scores: NDArray[np.int64], best_since: int) -> bool:
-        """See `Rule.satisfied`: the samples of the round that ends here are enough."""
+        """See `Rule.satisfied`: the samples of the round that ends here are enough.
+
+        Raises:
+            Stopped: a stop was requested meanwhile.
+        """
         if steps <= self._budget.first or not self._ends_round(steps):
             return False
+        if self._satisfied is None or self._satisfied[0] != steps:
+            self._satisfied = steps, self._may_end_at(steps)
+        return self._satisfied[1]
+
+    def _may_end_at(self, steps: int) -> bool:
+        """Return whether the samples of the round that ends here are enough, or their rates do not fit."""
         if self._ended is None or self._ended[1] != steps:
             store, self._shared_of_ended = self._to_judge()
             self._ended, self._judged = (store, steps), None
         store = self._ended[0]
         scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
-        judged = self.judged if _numbers_enough(scores) else None
+        judged = self.judged_with(give_way) if _numbers_enough(scores) else None
         if judged is not None and may_end(judged.sampled, self._budget, enough=judged.enough):
             return True
         return steps == self._budget.first << _CHECKED < self._budget.most and not self._rates_fit(store)

@@ -33,6 +33,7 @@ from syclade.host.findings.support.rounds import CHAINS, Renew, SupportRounds, m
 from syclade.host.findings.support.value import Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
+from syclade.host.ground.signals import Stopped, give_way
 
 if TYPE_CHECKING:
     from syclade.host.device.choice import Several
@@ -152,10 +153,35 @@ def _sampled(planned: SupportPlan, draft: Draft, run: Run, *, final: bool = Fals
     draft.work += found.work
     if found.interrupted:
         draft.stop(SUPPORT)
-    if rounds.judged is None:
+    try:
+        return _support_by_rounds(planned, draft, rounds, run, found, give_way)
+    except Stopped:
+        draft.stop(SUPPORT)
+        rounds.thin()
+        return _support_by_rounds(planned, draft, rounds, run, found, lambda: None)
+
+
+def _support_by_rounds(
+    planned: SupportPlan,
+    draft: Draft,
+    rounds: SupportRounds,
+    run: Run,
+    found: Found,
+    check: Callable[[], None],
+) -> Support | None:
+    """Return the support by the samples of the last round; None if none has ended.
+
+    Args:
+        planned, draft, run: as for `add_support`.
+        rounds, found: what the chains have left.
+        check: called meanwhile; may raise.
+    """
+    check()
+    judged = rounds.judged_with(check)
+    if judged is None:
         return None
-    seconds = found.outcome.seconds
-    return support_by(planned, draft, rounds.judged, run.seed, interrupted=found.interrupted, seconds=seconds)
+    interrupted, seconds = draft.stopped_in == SUPPORT, found.outcome.seconds
+    return support_by(planned, draft, judged, run.seed, interrupted=interrupted, seconds=seconds, check=check)
 
 
 class Run(NamedTuple):
@@ -194,8 +220,8 @@ def sample(
     """
     plan = planned.plan
 
-    def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
-        return judge_mutation_trees(store, sampling, planned.problem, names, unplaced)
+    def judge(store: SampleStore, sampling: Sampling, check: Callable[[], None]) -> SampledMutationTrees:
+        return judge_mutation_trees(store, sampling, planned.problem, names, unplaced, check)
 
     guide = partial(learned_guide, plan, planned.silent) if planned.guided else None
     every_pair = planned.level == "full"

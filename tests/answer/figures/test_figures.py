@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import struct
 import zlib
@@ -227,6 +228,19 @@ def test_what_the_folder_lacks_is_named(tmp_path: Path) -> None:
     assert "attachments.tsv:2: 'three' in the column node_number" in str(
         run(tmp_path / "out", "--out", tmp_path / "b.svg").exception
     )
+
+
+def test_warnings_of_the_run_are_not_repeated(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    values = simulate(4, 30, 0.01, 0.15, 0.9, 4).matrix.values
+    np.savetxt(tmp_path / "matrix.csv", values, fmt="%d")
+    with caplog.at_level(logging.INFO, "syclade.input"):
+        syclade.infer(tmp_path / "matrix.csv", **RATES, chains=1, steps=20).write(tmp_path / "out")
+        assert "of the entries are missing" in caplog.text
+        caplog.clear()
+        drawn = run(tmp_path / "out", "--kind", "matrix", "--out", tmp_path / "m.svg")
+    assert drawn.exception is None
+    assert not caplog.records
+    assert "warning" not in drawn.stderr
 
 
 def drawn(clones: int, mutations: int, cells: int, name: str = "GENE{}", chain: bool = False) -> DrawnTree:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,8 +21,10 @@ from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.samples.diagnostics import SPREAD
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
+from syclade.host.findings.support import rounds as rounds_module
 from syclade.host.findings.support.plan import make_support_plan
 from syclade.host.findings.support.rounds import ERROR, Budget, SupportRounds, error_of
+from syclade.host.ground.signals import Stop, Stopped
 
 CHAINS, SAMPLES = 4, 1000
 BUDGET = Budget(SAMPLES, 2 * SAMPLES, 3)
@@ -31,7 +34,9 @@ CHAIN, STAR, OTHER = ([1, 2, 3, 3], [3, 3, 3, 3], [3, 0, 1, 3])
 NONE = np.zeros(CHAINS, dtype=np.int64)
 
 
-def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
+def judge(
+    store: SampleStore, sampling: Sampling, check: Callable[[], None] = lambda: None
+) -> SampledMutationTrees:
     return judge_mutation_trees(store, sampling, PLAN.problem, MADE.mutations)
 
 
@@ -156,6 +161,23 @@ def test_a_round_that_has_not_ended_does_not_count() -> None:
     assert rounds.judged is not None
     assert rounds.judged.sampled.log_likelihoods.size == CHAINS * SAMPLES
     assert SupportRounds(BUDGET, 4, judge).judged is None
+
+
+def test_after_a_stop_few_samples_are_judged_where_they_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop, (scores, trees) = Stop(), drawn(1)
+    stop.wanted = True
+    with stop.heeded(), pytest.raises(Stopped):
+        rounds_with((scores, trees))
+    whole = rounds_with((scores, trees)).judged
+    monkeypatch.setattr(rounds_module, "_BRIEF_ENTRIES", 16 * 100)
+    rounds = rounds_with((scores, trees))
+    rounds.thin()
+    judged = rounds.judged
+    assert whole is not None
+    assert judged is not None
+    assert (judged.steps, whole.steps) == (2 * BUDGET.first, 2 * BUDGET.first)
+    assert judged.sampled.every == 40 * whole.sampled.every
+    np.testing.assert_array_equal(judged.sampled.log_likelihoods, whole.sampled.log_likelihoods[:, 39::40])
 
 
 def test_rounds_double_the_steps() -> None:

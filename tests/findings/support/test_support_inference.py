@@ -26,7 +26,7 @@ from syclade.host.data.trees.newick import from_newick
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.work import STEPS
 from syclade.host.findings.consensus.clone_tree import clade_support
-from syclade.host.findings.support import plan, stage
+from syclade.host.findings.support import plan, rounds, stage
 from syclade.host.findings.support.of_samples import without_kept_back
 from syclade.host.findings.support.rounds import CHAINS, Budget, error_of
 from syclade.host.findings.support.value import COLUMNS, Support
@@ -250,6 +250,28 @@ def test_a_stop_leaves_the_support_of_the_rounds_that_ended(
     assert "its support is that of the samples until then" in str(late.stop_words)
     assert late.summary()["support"]["interrupted"]
     assert found.enough or "sampling was stopped" in found.warnings[-1]
+
+
+def test_a_stop_shortens_support_that_takes_long(
+    result: syclade.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a large tree; here small ones count as large."""
+    stop, whole = Stop(), run_plan
+
+    def stopped_late(*given: Any, **named: Any) -> Any:
+        found = whole(*given, **named)
+        stop.wanted = True
+        return found
+
+    monkeypatch.setattr(stage, "run_plan", stopped_late)
+    monkeypatch.setattr(plan, "_SOON", 0)
+    monkeypatch.setattr(rounds, "_BRIEF_ENTRIES", 0)
+    late, all_samples = support_of(infer(stop=stop)), support_of(result)
+    assert (late.interrupted, late.steps) == (True, all_samples.steps)
+    assert len(late.trees) == 32 < len(all_samples.trees)
+    assert late.sampled.every * 32 == all_samples.sampled.every * sum(
+        map(all_samples.sampled.store.count, all_samples.sampled.store.chains)
+    )
 
 
 def test_a_stop_after_the_last_round_changes_nothing(
