@@ -224,13 +224,13 @@ class _Sought(NamedTuple):
     Attributes:
         plan: their plan.
         found: what they found.
-        trees: their trees, drawn as trees of the request's kind.
-        best: the best of these.
+        draw: (mutation tree) -> a tree of the request's kind that is as likely.
+        best: the best tree, drawn so.
     """
 
     plan: Plan
     found: Found
-    trees: tuple[NDArray[np.int32], ...]
+    draw: Callable[[NDArray[np.int32]], NDArray[np.int32]]
     best: NDArray[np.int32]
 
 
@@ -270,7 +270,7 @@ def _by_chains(request: Request, context: RunContext, sought: _Sought | None = N
         slots=request.slots,
         seed=request.seed,
         context=context,
-        starts=None if sought is None else _starts_at(sought.trees, request.plan),
+        starts=None if sought is None else _starts_at(sought, request.plan),
         sampled=request.sampling is not None,
         separate=request.separate,
     )
@@ -301,16 +301,17 @@ def _search(
     own = RunContext(report, checkpoints, context.stop)
     encoding = "auto" if request.plan.space.encoding else request.encoding  # searches have others
     found = find(plan, request.device, encoding, slots=slots, seed=request.seed, context=own)
-    return _Sought(plan, found, tuple(map(drawn, found.trees)), drawn(found.outcome.best.best_parents))
+    return _Sought(plan, found, drawn, drawn(found.outcome.best.best_parents))
 
 
-def _starts_at(trees: Sequence[NDArray[np.int32]], plan: Plan) -> Callable[[int], ChainState]:
+def _starts_at(sought: _Sought, plan: Plan) -> Callable[[int], ChainState]:
     """Return a function from a chain's number to its first state: chains take the trees in turns."""
+    trees = [sought.draw(tree) for tree in sought.found.trees]
     return lambda chain: state_at(plan, trees[chain % len(trees)], chain)
 
 
 def _drawn(sought: _Sought, request: Request) -> Found:
-    """Return the findings of searches with trees of the request's kind in place of their mutation trees."""
+    """Return the findings of searches with the best tree of the request's kind in place of mutation trees."""
     problem, outcome = request.plan.problem, sought.found.outcome
     scores = [problem.from_nats(sought.plan.problem.to_nats(int(one))) for one in outcome.best_scores]
     outcome = replace(
@@ -319,7 +320,7 @@ def _drawn(sought: _Sought, request: Request) -> Found:
         best_scores=np.array(scores, dtype=np.int64),
         tallies=no_tallies(len(request.plan.kinds)),  # moves of mutation trees
     )
-    return replace(sought.found, outcome=outcome, trees=sought.trees)
+    return replace(sought.found, outcome=outcome, trees=())
 
 
 def _as_likely(sought: _Sought, request: Request) -> bool:

@@ -13,6 +13,7 @@ import os
 import re
 import threading
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,7 @@ def cores_of_process() -> int:
     allowed = _allowed()
     given = os.environ.get(THREADS_VARIABLE, "").strip()
     if not given:
-        return min(allowed, _quota() or allowed)
+        return min(allowed, _own_quota() or allowed)
     if not given.isdecimal() or not 1 <= int(given) < 2**31:
         raise OptionError(f"{THREADS_VARIABLE} is {given!r}", hint="give a number of threads, at least 1")
     return min(allowed, int(given))
@@ -109,6 +110,12 @@ def _allowed() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@cache
+def _own_quota() -> int | None:
+    """Return the quota of this process, read once: an inference asks ten times."""
+    return _quota()
 
 
 def _quota(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:

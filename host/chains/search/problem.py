@@ -33,8 +33,9 @@ _LARGE = 4e5
 _ENOUGH = 2
 """Columns per mutation in such a sample. Climbs end at the same scores as from trees of all columns."""
 
-_CANDIDATES = 4096
-"""Number of units that are compared, from the finest one down to half as many per nat."""
+_CANDIDATES, _CANDIDATES_OF_LEVELS, _MOST_VALUES = 4096, 16, 8
+"""Numbers of units that are compared, from the finest one down to half as many per nat: of calls, whose few
+weights have ratios to keep, and of evidence, which has more weights than that."""
 
 _MOST_ROUNDED = 0.15
 """Most of the weights that rounding may take or add. It is at most a tenth up to some 5e8 entries, and then
@@ -179,7 +180,8 @@ def _choose_unit(exact: NDArray[np.float64], counts: NDArray[np.float64]) -> tup
     finest = min(FINEST, 2.0**SUM_BITS / (largest + 1.0))
     top = float(np.abs(exact).max()) * finest
     # Each candidate makes the largest weight a whole number; the finest one comes first.
-    heads = np.unique(np.rint(np.linspace(max(top / 2, 1.0), top, _CANDIDATES)))[::-1]
+    candidates = _CANDIDATES if len(exact) <= _MOST_VALUES else _CANDIDATES_OF_LEVELS
+    heads = np.unique(np.rint(np.linspace(max(top / 2, 1.0), top, candidates)))[::-1]
     units = heads / float(np.abs(exact).max())
     products = np.outer(units, exact)
     rounded = np.rint(products)
