@@ -143,7 +143,7 @@ def test_python_runs(tmp_path: Path) -> None:
 import numpy as np
 import syclade
 from syclade.host.findings.support import plan
-from syclade.host.findings.support.rounds import Budget
+from syclade.host.findings.support.budget import Budget
 plan.budget_for = lambda *_, **__: Budget(128, 256, 1)  # as `shorten_support`
 syclade.bench.__kwdefaults__ |= {"seconds": 0.1, "repeats": 2}
 matrix = np.loadtxt("matrix.csv", dtype=int)

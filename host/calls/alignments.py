@@ -19,11 +19,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from syclade.host.calls.pysam_loader import pysam_of, quiet_finalizers
 from syclade.host.calls.read_filter import ReadFilter
 from syclade.host.calls.reference import Reference
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.files import problem_of
+from syclade.host.ground.packages import pysam_of, quiet_finalizers
 
 if TYPE_CHECKING:
     from pysam import AlignmentFile, AlignmentHeader

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.files import is_file, problem_of
 from syclade.host.ground.options.calls import call_flag
+from syclade.host.ground.packages import pysam_of
 
 if TYPE_CHECKING:
     from pysam import FastaFile

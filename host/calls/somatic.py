@@ -19,7 +19,6 @@ import numpy as np
 
 from syclade.host.calls.alleles import INDEL, Allele, Call
 from syclade.host.calls.kernels import Place
-from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import TO_ALT, Interval, Site, Sites, fields_of, vcf_lines_of
 from syclade.host.calls.run import Called, Progress, Sample, Status, Variant, call_variants
@@ -28,6 +27,7 @@ from syclade.host.device.cluster.workers import Workers
 from syclade.host.device.work import merged_work
 from syclade.host.ground.errors import ReadsError
 from syclade.host.ground.options.calls import FILTERS, CallOptions
+from syclade.host.ground.packages import pysam_of
 
 __all__ = ["TumourOptions", "call_somatic", "log_binomial_tail", "tumour_options"]
 

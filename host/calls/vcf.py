@@ -16,11 +16,11 @@ import numpy as np
 import syclade
 from syclade.host.calls.alleles import INDEL, Allele, Call, kinds_of, pooled_bias
 from syclade.host.calls.filters import filter_lines
-from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.run import STATUSES, Called, Status, Variant
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import check_file, refuse_same, write_file, write_files
 from syclade.host.ground.options.calls import CallOptions, call_flag
+from syclade.host.ground.packages import pysam_of
 
 __all__ = ["check_vcf", "index_of", "vcf_lines", "write_vcf"]
 

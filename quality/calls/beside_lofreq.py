@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Interval, intersected, merged, parse_region, read_bed, whole
 from syclade.host.calls.run import call_variants, samples_of
 from syclade.host.calls.vcf import vcf_lines
 from syclade.host.ground.errors import OptionError
+from syclade.host.ground.packages import pysam_of
 from syclade.quality.calls.random_reads import write_random_reads
 from syclade.quality.calls.settings import SETTINGS, Setting
 from syclade.quality.text_table import text_table

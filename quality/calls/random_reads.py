@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import BASES
+from syclade.host.ground.packages import pysam_of
 
 __all__ = ["CONTIGS", "SimulatedIndel", "random_indels", "repetitive_reference", "write_random_reads"]
 

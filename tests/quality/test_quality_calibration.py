@@ -17,8 +17,8 @@ from syclade.host.answer.inference import infer
 from syclade.host.commands.main import main
 from syclade.host.data.trees.tree import ancestor_matrix, are_trees
 from syclade.host.findings.support import plan as support_plan
+from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.plan import make_support_plan
-from syclade.host.findings.support.rounds import Budget
 from syclade.host.ground.errors import OptionError
 from syclade.quality.calibration.api import calibration, settings_named
 from syclade.quality.calibration.credible import LEVELS, parent_sets

@@ -17,7 +17,7 @@ from syclade.host.chains.search.problem import SearchProblem, make_search_proble
 from syclade.host.chains.search.runner import SearchRunner, make_search_runner
 from syclade.host.device.choice import choose_device
 from syclade.host.findings.consensus.prevalence import DRAWS
-from syclade.host.findings.support.rounds import Budget, budget_for
+from syclade.host.findings.support.budget import Budget, budget_for
 from tests.support.backends import Case
 from tests.support.did_all import assert_did_all
 

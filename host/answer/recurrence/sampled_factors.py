@@ -28,8 +28,8 @@ from syclade.host.data.model.recurrence_rates import OwnRates
 from syclade.host.data.trees.tree import depths_of_trees
 from syclade.host.device.work import WorkDone
 from syclade.host.findings.finding import BestTree
+from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.plan import SupportPlan, make_support_plan, plan_of_chains
-from syclade.host.findings.support.rounds import Budget
 from syclade.host.findings.support.stage import Run, sample
 from syclade.host.findings.unplaced import unplaced_in
 from syclade.host.ground.signals import Stopped

@@ -28,7 +28,7 @@ from syclade.host.data.model.problem import Problem, make_problem
 from syclade.host.data.model.rates import ObservationModel, error_rates
 from syclade.host.data.trees.tree import depths_of_trees
 from syclade.host.findings.kinds.mutation_trees import MUTATION
-from syclade.host.findings.support.rounds import CHAINS, FEW_MUTATIONS, Budget, budget_for
+from syclade.host.findings.support.budget import CHAINS, FEW_MUTATIONS, Budget, budget_for
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import SHARED_DROPOUT
 from syclade.host.ground.values import short_repr

@@ -26,10 +26,11 @@ from syclade.host.data.model.problem import SlotRates
 from syclade.host.data.model.rates import error_rates
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
+from syclade.host.findings.support.budget import CHAINS
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.findings.support.of_samples import rates_of_states, support_by
 from syclade.host.findings.support.plan import SupportPlan, WholeTrees, learned_guide, spread_out
-from syclade.host.findings.support.rounds import CHAINS, Renew, SupportRounds, may_end
+from syclade.host.findings.support.rounds import Renew, SupportRounds, may_end
 from syclade.host.findings.support.value import Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT

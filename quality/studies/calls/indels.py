@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.p_values import indel_qualities
-from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.regions import whole
 from syclade.host.calls.run import call_variants, samples_of
 from syclade.host.ground.options.calls import CallOptions
+from syclade.host.ground.packages import pysam_of
 from syclade.quality.calls.random_reads import SimulatedIndel, random_indels, repetitive_reference
 from syclade.quality.studies.calls.truth import FREQUENCIES, Score, print_table
 

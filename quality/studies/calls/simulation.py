@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.pysam_loader import pysam_of
 from syclade.host.calls.reference import BASES
+from syclade.host.ground.packages import pysam_of
 
 __all__ = ["Simulated", "SimulatedVariant", "random_variants", "sequence", "simulate_reads", "write_reads"]
 

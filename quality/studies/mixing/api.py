@@ -17,8 +17,8 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.device.choice import choose_device
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
+from syclade.host.findings.support.budget import CHAINS, Budget
 from syclade.host.findings.support.plan import SupportPlan, plan_of_chains, silent_in
-from syclade.host.findings.support.rounds import CHAINS, Budget
 from syclade.host.findings.support.stage import Run, sample
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import DEFAULT_SEED

@@ -18,7 +18,7 @@ from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior, 
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import parents_from_pruefer
-from syclade.host.findings.support.rounds import Budget
+from syclade.host.findings.support.budget import Budget
 from tests.support.commands import status_of
 from tests.support.searches import shorten_support
 

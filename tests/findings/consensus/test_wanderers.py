@@ -30,7 +30,7 @@ from syclade.host.findings.consensus.evidence import conflicts_in, count_pairs
 from syclade.host.findings.consensus.find_consensus import best_places, find_consensus, with_wanderers
 from syclade.host.findings.consensus.relations import Relations, count_relations
 from syclade.host.findings.consensus.search import best_clone_tree
-from syclade.host.findings.support.rounds import Budget
+from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.unplaced import NO_OBSERVATION, PLACE, UNCERTAIN, Unplaced
 from tests.support.clone_trees import samples_of
 from tests.support.searches import shorten_support

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from syclade.host.findings.support.rounds import CHAINS, Budget, budget_for
+from syclade.host.findings.support.budget import CHAINS, Budget, budget_for
 
 SIZES = [(1, 1), (6, 5), (40, 40), (63, 64), (100, 400), (200, 200), (500, 500), (3000, 2000)]
 

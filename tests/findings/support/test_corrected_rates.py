@@ -20,8 +20,8 @@ from syclade.host.data.model.rate_posterior import RateInterval, RatePosterior, 
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.support import of_samples, rounds, stage
+from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.plan import SupportPlan, make_support_plan
-from syclade.host.findings.support.rounds import Budget
 from syclade.host.ground.options import command_of
 from syclade.host.ground.signals import Stop
 from tests.support.searches import shorten_support

@@ -32,8 +32,8 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.findings.consensus.cells import cells_on
 from syclade.host.findings.rates import RatesFinding
+from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.of_samples import cell_shares
-from syclade.host.findings.support.rounds import Budget
 from syclade.host.ground.errors import OptionError, OutputError
 from tests.support.searches import shorten_support, whole_support
 

@@ -22,8 +22,9 @@ from syclade.host.findings.samples.diagnostics import SPREAD
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.support import rounds as rounds_module
+from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.plan import make_support_plan
-from syclade.host.findings.support.rounds import ERROR, Budget, SupportRounds, error_of
+from syclade.host.findings.support.rounds import ERROR, SupportRounds, error_of
 from syclade.host.ground.signals import Stop, Stopped
 
 CHAINS, SAMPLES = 4, 1000

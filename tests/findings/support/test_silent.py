@@ -15,8 +15,9 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import MISSING, Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.support import plan
+from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.plan import SupportPlan, make_support_plan, silent_in
-from syclade.host.findings.support.rounds import Budget, Judged
+from syclade.host.findings.support.rounds import Judged
 from syclade.host.findings.support.stage import Run, sample
 from syclade.host.findings.unplaced import Unplaced, unplaced_in
 from tests.data.trees.test_levels import random_trees

@@ -27,8 +27,9 @@ from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.work import STEPS
 from syclade.host.findings.consensus.clone_tree import clade_support
 from syclade.host.findings.support import plan, rounds, stage
+from syclade.host.findings.support.budget import CHAINS, Budget
 from syclade.host.findings.support.of_samples import without_kept_back
-from syclade.host.findings.support.rounds import CHAINS, Budget, error_of
+from syclade.host.findings.support.rounds import error_of
 from syclade.host.findings.support.value import COLUMNS, Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.errors import DeviceMemoryError, MatrixError, OptionError, OutputError

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.calls.pysam_loader import pysam_of, quiet_finalizers
+from syclade.host.ground.packages import pysam_of, quiet_finalizers
 
 
 @pytest.fixture
