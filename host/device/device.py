@@ -93,7 +93,7 @@ def cores_of_process() -> int:
     allowed = _allowed()
     given = os.environ.get(THREADS_VARIABLE, "").strip()
     if not given:
-        return min(allowed, _own_quota() or allowed)
+        return min(allowed, _quota() or allowed)
     if not given.isdecimal() or not 1 <= int(given) < 2**31:
         raise OptionError(f"{THREADS_VARIABLE} is {given!r}", hint="give a number of threads, at least 1")
     return min(allowed, int(given))
@@ -112,12 +112,7 @@ def _allowed() -> int:
     return os.cpu_count() or 1
 
 
-@cache
-def _own_quota() -> int | None:
-    """Return the quota of this process, read once: an inference asks ten times."""
-    return _quota()
-
-
+@cache  # an inference asks ten times
 def _quota(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:
     """Return the cores that the process's control groups allow, rounded up; None if they set no limit.
 

@@ -79,11 +79,7 @@ def peers(
     """
     chosen = choose_device(device).filter
     answers = Answers(folder, programs)
-    simulate = _simulator_named(simulator, rates, programs)
-    if reads and simulator == MODEL:
-        raise OptionError(
-            f"the simulator {MODEL} makes no reads", hint=f"give --simulator {READS}, or {SCSIM}"
-        )
+    simulate = _simulator_named(simulator, rates, programs, reads=reads)
     ours = {"": rates_given}
     ours |= {"-estimated": rates_not_given} if estimate else {}
     ours |= {"-equal-nodes": equal_nodes} if control else {}
@@ -120,7 +116,9 @@ def peers(
     return PeersStudy(tuple(all_found), settings)
 
 
-def _simulator_named(name: str, rates: tuple[float, float, float] | None, programs: Programs) -> Simulator:
+def _simulator_named(
+    name: str, rates: tuple[float, float, float] | None, programs: Programs, *, reads: bool
+) -> Simulator:
     """Return the simulator of the inputs.
 
     Raises:
@@ -128,6 +126,10 @@ def _simulator_named(name: str, rates: tuple[float, float, float] | None, progra
     """
     if programs.compass is not None and name == MODEL:
         raise OptionError("COMPASS needs numbers of reads", hint=f"give --simulator {READS}, or {SCSIM}")
+    if reads and name == MODEL:
+        raise OptionError(
+            f"the simulator {MODEL} makes no reads", hint=f"give --simulator {READS}, or {SCSIM}"
+        )
     if name in (MODEL, READS):
         return from_model if name == MODEL else from_reads
     if name != SCSIM:

@@ -15,7 +15,7 @@ from syclade.host.ground.errors import OptionError
 @pytest.fixture(autouse=True)
 def sixteen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "_allowed", lambda: 16)
-    monkeypatch.setattr(cores, "_own_quota", lambda: None)
+    monkeypatch.setattr(cores, "_quota", lambda: None)
     monkeypatch.delenv(THREADS_VARIABLE, raising=False)
     monkeypatch.setenv(DRIVERS_VARIABLE, "")  # so that monkeypatch restores the variable at the end
     monkeypatch.delenv(DRIVERS_VARIABLE)
@@ -28,7 +28,7 @@ def sixteen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_users_number_replaces_the_quota_within_the_allowed_cores(
     monkeypatch: pytest.MonkeyPatch, said: str | None, quota: int | None, expected: int
 ) -> None:
-    monkeypatch.setattr(cores, "_own_quota", lambda: quota)
+    monkeypatch.setattr(cores, "_quota", lambda: quota)
     if said is not None:
         monkeypatch.setenv(THREADS_VARIABLE, said)
     assert usable_cores() == expected
