@@ -41,11 +41,22 @@ from syclade.host.findings.finding import SURE
 from syclade.host.findings.joint_shares import JointShare
 from syclade.host.ground.values import short_repr
 
-__all__ = ["MISFIT", "CloneCells", "CloneDoublets", "cells_on", "mutation_gains", "seeding_probabilities"]
+__all__ = [
+    "MISFIT",
+    "ROUNDING",
+    "CloneCells",
+    "CloneDoublets",
+    "cells_on",
+    "mutation_gains",
+    "seeding_probabilities",
+]
 
 
 _TIE = 1e-9
 """Log-likelihood, in nats, by which equally unlikely observations differ because of rounding."""
+
+ROUNDING = 1e-9
+"""Part of a probability that rounding explains."""
 
 _LARGEST_FP = 0.5 - 1e-13
 """At 0.5, any number of false positives is as likely as any other."""
@@ -150,9 +161,9 @@ class CloneCells:
         found = np.empty((2, cells), dtype=np.int32)
         for block in blocks_of(cells, clones):
             others = self.probability[:, block].copy()
-            _, found[0, block] = first_best(others)
+            found[0, block] = _first_of_equal(others)
             np.put_along_axis(others, found[:1, block].astype(np.int64), -1.0, axis=0)
-            _, found[1, block] = first_best(others)
+            found[1, block] = _first_of_equal(others)
         return found
 
     @property
@@ -177,6 +188,14 @@ class CloneCells:
     def fits(self) -> NDArray[np.bool_]:
         """bool, shape (cells,): False for cells that fit nowhere: tail times all cells is below `MISFIT`."""
         return np.asarray(self.tail * len(self.tail) >= MISFIT)
+
+
+def _first_of_equal(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the row of the largest value in each column; of those that only rounding tells apart, the first.
+
+    Sums of two clones that a cell fits equally differ in their last bits, otherwise than on other processors.
+    """
+    return np.asarray((values >= values.max(axis=0) * (1.0 - ROUNDING)).argmax(axis=0))
 
 
 def cells_on(

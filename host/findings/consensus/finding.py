@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.trees.tree import root_label
-from syclade.host.findings.consensus.cells import CloneCells, cells_on, mutation_gains
+from syclade.host.findings.consensus.cells import ROUNDING, CloneCells, cells_on, mutation_gains
 from syclade.host.findings.consensus.clone_tree import CloneTree, spaced_trees
 from syclade.host.findings.consensus.prevalence import Mixture
 from syclade.host.findings.consensus.tables import cells_table
@@ -241,10 +241,6 @@ CONSENSUS = made_by_stage(ConsensusFinding, _names)
 FILE = "cells.tsv"
 
 
-_TIE = 1e-9
-"""Part of a likelihood that rounding explains."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class EvenCells(CloneCells):
     """Cells on clones that have equal shares of them.
@@ -260,7 +256,7 @@ class EvenCells(CloneCells):
         """int32, shape (cells,): the most probable clone; of equal ones, that of the cell's best node."""
         assert self.attached is not None
         of_best = self.probability_of(self._first_two[0])
-        as_likely = self.probability_of(self.attached) >= of_best * (1.0 - _TIE)
+        as_likely = self.probability_of(self.attached) >= of_best * (1.0 - ROUNDING)
         return np.asarray(np.where(as_likely, self.attached, self._first_two[0]))
 
     @property

@@ -15,9 +15,11 @@ import syclade
 from syclade.host.commands.main import cli
 from syclade.host.data.input import read_matrix as door
 from syclade.host.data.input.annotations import Likelihoods, Reads
+from syclade.host.data.input.formats.likelihoods import odds_of
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.ground.errors import MatrixError, OptionError
 
+HASH = "f6684bed82cf9a22159d9ecc992dc3ceee1efefb36bea4fb156b45be11b34957"
 SCISTREE = "HAPLOID 2 3 a b c\nm1 0.9 0.5 0\nm2 1 0.2 1e-9\n"
 
 
@@ -39,6 +41,15 @@ def test_probabilities_are_not_rounded(tmp_path: Path) -> None:
     with np.errstate(divide="ignore"):
         np.testing.assert_allclose(odds(found), np.log((1 - wild) / wild), atol=1e-12)
     assert found.values.tolist() == syclade.read_matrix(path).values.tolist() == [[0, 3, 1], [0, 1, 1]]
+
+
+def test_log_odds_have_the_same_bits_on_every_processor() -> None:
+    """The hash is that of any processor; that of numpy's own logarithm is not."""
+    random = np.random.default_rng(1)
+    mutated, absent = random.random((2, 20_000)) * random.random((2, 20_000))
+    found, own = odds_of(mutated, absent), np.log(mutated) - np.log(absent)
+    np.testing.assert_allclose(found, own, rtol=1e-13, atol=1e-13)
+    assert Likelihoods(found[None]).sha256 == HASH
 
 
 def test_evidence_that_is_not_used_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -17,9 +17,9 @@ from syclade.host.chains.share_draws import CONCENTRATIONS, ROOT_CONCENTRATIONS
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
-from syclade.host.findings.consensus.cells import cells_on
+from syclade.host.findings.consensus.cells import CloneCells, cells_on
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, make_clone_tree
-from syclade.host.findings.consensus.prevalence import mixture_of, multinomial
+from syclade.host.findings.consensus.prevalence import Mixture, mixture_of, multinomial
 from tests.support.clone_trees import clone_trees
 
 RATES = [
@@ -295,3 +295,13 @@ def test_draws_from_the_first_columns_are_those_from_all() -> None:
     assert max(lengths) == 90  # cells were left for the other columns
     assert min(lengths) < 90  # and were not
     assert ours.random() == theirs.random()
+
+
+def test_clones_that_rounding_tells_apart_are_equal() -> None:
+    """Sums of clones that a cell fits equally differ in the last bit, otherwise on other processors."""
+    probability = np.array([[0.9, 0.2], [0.05, 0.4], [0.05, 0.4]])
+    for change in (1.0 - 2.0**-51, 1.0, 1.0 + 2.0**-51):
+        probability[2] = change * probability[1]
+        cells = CloneCells(probability, np.ones(2))
+        cells.__dict__["mixture"] = Mixture(probability, np.zeros(3), np.ones(3))
+        assert (cells.best.tolist(), cells.runner_up.tolist()) == ([0, 1], [1, 2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.fallback.tails import arithmetic
 from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions, named_grid, unused_evidence
 from syclade.host.data.input.formats.tabular import Table
@@ -38,7 +40,7 @@ NOISE: Final = "sequencing noise, amplification artifact"
 
 _LOG = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?|\.[0-9]+(?:[eE][+-]?[0-9]{1,3})?|inf)")
 
-_NATS: Final = np.log(10.0) / 10.0
+_NATS: Final = math.log(10.0) / 10.0
 """Natural logarithm of a factor of one phred."""
 
 _UNKNOWN: Final = frozenset(MISSING) - {"-1"}
@@ -51,10 +53,22 @@ _CUTS: Final = (99.0, 255.0)
 """Phred numbers at which callers cut likelihoods off."""
 
 
+def _log(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return natural logarithms, -inf of 0, with the same bits on every processor, for weights and hashes."""
+    usual = (numbers > 0.0) & np.isfinite(numbers)
+    logs = arithmetic.log(np.where(usual, numbers, 1.0))
+    return np.where(usual, logs, np.where(numbers == 0.0, -np.inf, np.where(numbers < 0.0, np.nan, numbers)))
+
+
+def _exp(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return e^x of numbers up to 0, and 0 below -40, with the same bits on every processor."""
+    return np.where(numbers >= -40.0, arithmetic.exp(np.maximum(numbers, -40.0)), 0.0)
+
+
 def odds_of(mutated: NDArray[np.float64], absent: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the log odds of two likelihoods or probabilities; 0 where both are 0, or one is NaN."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        odds = np.log(mutated) - np.log(absent)
+    with np.errstate(invalid="ignore"):
+        odds = _log(mutated) - _log(absent)
     return np.where(np.isnan(odds), 0.0, odds)
 
 
@@ -207,9 +221,9 @@ def _log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     known = ~np.isnan(logs)
     top = np.max(np.where(known, logs, -np.inf), axis=1, initial=-np.inf)
     shift = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sums = np.log(np.where(known, np.exp(logs - shift[:, np.newaxis]), 0.0).sum(axis=1))
-        return np.asarray(np.where(known.any(axis=1), sums + shift - np.log(known.sum(axis=1)), np.nan))
+    sums = _log(np.where(known, _exp(np.where(known, logs - shift[:, np.newaxis], 0.0)), 0.0).sum(axis=1))
+    count = _log(known.sum(axis=1).astype(np.float64))
+    return np.where(known.any(axis=1), sums + shift - np.where(np.isfinite(count), count, 0.0), np.nan)
 
 
 def genotype_likelihoods(
@@ -261,7 +275,7 @@ def _logs(
         MatrixError: GP are neither probabilities that add up to 1 nor phred numbers.
     """
     if name == "GL":
-        return np.asarray(numbers * np.log(10.0))
+        return np.asarray(numbers * math.log(10.0))
     if name == "GP" and np.isfinite(numbers).any() and np.nanmax(numbers) <= 1.0:
         sums = np.nansum(numbers, axis=1)[~np.isnan(numbers).all(axis=1)]
         if (np.abs(sums - 1.0) > 0.05).any():  # they are rounded
@@ -271,8 +285,7 @@ def _logs(
                 line=line,
                 hint="give probabilities of genotypes, or phred numbers as in VCF 4.2",
             )
-        with np.errstate(divide="ignore"):
-            return np.log(numbers)
+        return _log(numbers)
     return np.asarray(-_NATS * numbers)
 
 
