@@ -34,7 +34,7 @@ from syclade.host.ground.signals import Stop
 from syclade.quality.oracle.trees import all_trees
 from tests.answer.recurrence.test_recurrent_posterior import RATES, small_matrix
 from tests.chains.doublets.cases import matrix_of
-from tests.support.backends import QUICKEST, Case
+from tests.support.backends import Case
 from tests.support.did_all import assert_did_all
 from tests.support.dirichlet import log_probabilities
 
@@ -520,8 +520,8 @@ def test_learned_rates_go_with_a_recurrence(name: str) -> None:
     """The recurrence is found, and the tree without it has learned rates, too."""
     options = LEARNED_RATES[name] | {"fp_rate": FP, "fn_rate": 0.2, "steps": 1500, "chains": 4}
     values = planted(PARALLEL)
-    found = syclade.infer(values, recurrent=1, device=QUICKEST, samples=50, **options)
-    assert_did_all(found, QUICKEST)
+    found = syclade.infer(values, recurrent=1, device="native", samples=50, **options)
+    assert_did_all(found, "native")
     recurrence = found.assignment.recurrence
     assert recurrence is not None
     assert recurrence.gain is not None
@@ -538,13 +538,13 @@ def test_learned_rates_go_with_a_recurrence(name: str) -> None:
     assert own == pytest.approx(found.log_likelihood, abs=1e-9)
     assert found.samples is not None
     assert found.samples.rates["fn_rate"].std() > 0.005
-    without = syclade.infer(values, device=QUICKEST, **options)
+    without = syclade.infer(values, device="native", **options)
     assert recurrence.without == without.log_likelihood
 
 
 def test_all_are_tested_under_the_learned_rates() -> None:
     values = planted(LOSS, 40)
-    options: dict[str, Any] = {"chains": 2, "steps": 100, "device": QUICKEST, "doublets": "learn"}
+    options: dict[str, Any] = {"chains": 2, "steps": 100, "device": "native", "doublets": "learn"}
     found = syclade.infer(values, fp_rate=FP, fn_rate=0.2, learn_fn=0.2, recurrent="all", **options)
     assert found.recurrences is not None
     assert found.assignment.doublets is not None

@@ -267,7 +267,7 @@ def test_learned_rates_of_scites_calls(run: Any, tmp_path: Path, shared_dir: Pat
     words = (folder / "command.txt").read_text().splitlines()[0].split()[1:]
     words[words.index("-i") + 1] = str(shared_dir / "data" / words[words.index("-i") + 1])
     words[words.index("-r") + 1], words[words.index("-l") + 1] = "4", "200000"
-    status, lines, _ = run(*words, "-o", tmp_path / "out")
+    status, lines, _ = run(*words, "-o", tmp_path / "out", "--device", "native")
     assert status == 0
     scite = (folder / "stdout.txt").read_text().splitlines()
 
@@ -307,7 +307,7 @@ def test_the_cell_leaf_tree_of_scites_call(run: Any, tmp_path: Path, shared_dir:
     folder = shared_dir / "reference" / "scite-cli" / "transpose"
     words = (folder / "command.txt").read_text().splitlines()[0].split()[1:]
     words[words.index("-i") + 1] = str(shared_dir / "data" / "dataXu.csv")
-    status, lines, _ = run(*words, "-o", tmp_path / "out")
+    status, lines, _ = run(*words, "-o", tmp_path / "out", "--device", "native")
     assert status == 0
     scite = (folder / "stdout.txt").read_text()
     best = next(line for line in lines if line.startswith("best log score for tree:"))
