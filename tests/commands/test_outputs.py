@@ -16,6 +16,7 @@ from syclade.host.commands.main import main
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.output_folder import output_folder
 from tests.conftest import ROOT
+from tests.support.commands import status_of
 
 EXAMPLE = ROOT / "host" / "data" / "example"
 RATES = ["--fp-rate", "0.001", "--fn-rate", "0.2"]
@@ -33,13 +34,20 @@ def run(capsys: pytest.CaptureFixture[str]) -> Any:
     return run
 
 
-@pytest.fixture
-def place(run: Any, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a matrix, its names, and a result with samples."""
+    folder = tmp_path_factory.mktemp("result")
     for name in ("matrix.csv", "matrix.geneNames", "true_tree.newick"):
-        shutil.copy(EXAMPLE / name, tmp_path)
-    assert run("infer", tmp_path / "matrix.csv", *QUICK, "--samples", 5, "--out", tmp_path)[0] == 0
-    return tmp_path
+        shutil.copy(EXAMPLE / name, folder)
+    assert status_of("infer", folder / "matrix.csv", *QUICK, "--samples", 5, "--out", folder) == 0
+    return folder
+
+
+@pytest.fixture
+def place(result: Path, tmp_path: Path) -> Path:
+    """Return a copy of the folder with a result."""
+    return shutil.copytree(result, tmp_path, dirs_exist_ok=True)
 
 
 def contents(place: Path) -> dict[str, bytes]:

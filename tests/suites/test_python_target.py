@@ -21,6 +21,7 @@ from tests.answer.recurrence.cases import plan_of as recurrent_plan
 from tests.chains.doublets.cases import plan_of as doublets_plan
 from tests.suites.rows.guided import guide_of, guided_plan
 from tests.suites.rows.mutation_trees import sum_plan
+from tests.suites.test_additions import plan_of as tempered_plan
 from tests.support.backends import NUMPY, Backend, Case, Seen, assert_equal_chains, run_alone, seen
 from tests.support.leaf import LeafCase
 from tests.support.learned import learned_plan
@@ -69,6 +70,7 @@ PLANS: dict[str, Callable[[], Plan]] = {
     "learned, zygosity": lambda: learned_plan(ZYGOSITY),
     "learned, sum": lambda: learned_plan(SMALL, score="sum"),
     "guided": lambda: guided_plan(40, 9),
+    "tempered, an added move": lambda: tempered_plan(SMALL),
     "doublets": lambda: doublets_plan(SMALL),
     "recurrent": lambda: recurrent_plan(SMALL, None),
     "recurrent, doublets": lambda: recurrent_plan(SMALL, 0.2),
