@@ -14,13 +14,17 @@ def node_scores(parents: ParentsLike, column: Sequence[int], weights: Sequence[i
 
     `column` has the cell's n observed values; `weights[d]` is the score of a carried mutation observed as d.
     """
-    carried = [path_to_root(parents, node)[:-1] for node in range(len(parents))]  # none at the root
-    return [sum(weights[column[mutation]] for mutation in mutations) for mutations in carried]
+    return _scores_at(_carried(parents), column, weights)
 
 
-def cell_score(parents: ParentsLike, column: Sequence[int], weights: Sequence[int]) -> int:
-    """Return the score of one cell at its best node, relative to the root."""
-    return max(node_scores(parents, column, weights))
+def _carried(parents: ParentsLike) -> list[list[int]]:
+    """Return the mutations of each node: those on its path to the root, which has none."""
+    return [path_to_root(parents, node)[:-1] for node in range(len(parents))]
+
+
+def _scores_at(carried: list[list[int]], column: Sequence[int], weights: Sequence[int]) -> list[int]:
+    seen = [weights[value] for value in column]
+    return [sum(seen[mutation] for mutation in mutations) for mutations in carried]
 
 
 def tree_score(parents: ParentsLike, matrix: NDArray[np.integer[Any]], weights: Sequence[int]) -> int:
@@ -29,5 +33,5 @@ def tree_score(parents: ParentsLike, matrix: NDArray[np.integer[Any]], weights: 
     `matrix`: observed values, integer, shape (n, m); `weights`: four integers, one per observed value d,
     logP(d|1) - logP(d|0) in units of 2^-f nat.
     """
-    columns = [[int(value) for value in column] for column in matrix.T]
-    return sum(cell_score(parents, column, weights) for column in columns)
+    carried = _carried(parents)  # once for all cells
+    return sum(max(_scores_at(carried, column, weights)) for column in matrix.T.tolist())
