@@ -78,7 +78,7 @@ def exact(tree: CloneTree, rate: float) -> tuple[NDArray[np.float64], NDArray[np
 @pytest.mark.parametrize("rate", [0.0, 0.3])
 def test_probabilities_are_those_of_all_assignments(rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Specimens have shares of their own, with the prior of the clones by sample; so have other cells."""
-    monkeypatch.setattr(of_specimens, "_DRAWS", 6000)
+    monkeypatch.setattr(of_specimens, "_DRAWS", 3000)
     cells, (single, parts) = placed(rate or None), exact(TREE, rate)
     found = cells.mixture
     np.testing.assert_allclose(found.probability, single, atol=0.04)

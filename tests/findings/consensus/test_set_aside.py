@@ -14,8 +14,9 @@ from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.consensus import CloneConsensus, SetAside
 from syclade.host.findings.consensus.find_consensus import find_consensus
+from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.unplaced import CONTRADICTED
-from tests.support.searches import whole_support
+from tests.support.searches import shorten_support
 
 NAMES = ("trunk", "left", "right", "leaf", "both")
 TREE = np.array([5, 0, 0, 2, 1, 5], dtype=np.int32)
@@ -108,7 +109,7 @@ def test_no_claim_of_a_real_consensus_is_against_a_sure_relation(
     tmp_path: Path, shared_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """FLT3 p.D835H is in cells of two branches: files, summary and report say so; the rest has its clones."""
-    whole_support(monkeypatch)
+    shorten_support(monkeypatch, Budget(1024, 2048, 4, 256))
     result = syclade.infer(
         shared_dir / "reality/panel/AML-38-001_variants.csv.gz", device="native", seed=1, support="quick"
     )

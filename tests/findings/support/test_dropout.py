@@ -35,7 +35,7 @@ from syclade.host.findings.rates import RatesFinding
 from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.of_samples import cell_shares
 from syclade.host.ground.errors import OptionError, OutputError
-from tests.support.searches import shorten_support, whole_support
+from tests.support.searches import shorten_support
 
 FP, FN = 0.005, 0.16
 
@@ -59,7 +59,7 @@ def infer(made: Simulation, dropout: str = "auto") -> syclade.Result:
 
 
 def test_rates_that_differ_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole_support(monkeypatch)
+    shorten_support(monkeypatch, Budget(1024, 2048, 4, 256))
     made = simulated((0.01, 0.4))
     found = infer.__wrapped__(made)
     assert found.support is not None

@@ -154,10 +154,11 @@ def test_annealed_trees_have_support(options: dict[str, Any]) -> None:
 
 
 def test_zygosity_and_one_mutation_have_support(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole_support(monkeypatch)
+    shorten_support(monkeypatch, Budget(1024, 2048, 4, 256))
     made = simulate(12, 6, 0.01, 0.1, 0.1, 4, fn_rate_hom=0.1, hom_rate=0.01).matrix
     found = syclade.infer(made, fp_rate=0.01, fn_rate=0.1, fn_rate_hom=0.1, hom_rate=0.01, device="native")
     assert support_of(found).sampled.ess > 100
+    whole_support(monkeypatch)
     one = syclade.infer(MADE.values[:1], **RATES, device="native")
     assert support_of(one).edges.tolist() == support_of(one).clades.tolist() == [1.0]
     assert support_of(one).enough
