@@ -10,7 +10,6 @@ from syclade.host.device.choice import choose_device
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
-from tests.support.backends import QUICKEST
 
 pytestmark = pytest.mark.statistical
 
@@ -30,9 +29,10 @@ def check(target: Target, device: str, encoding: str, samples: int) -> Posterior
     ("device", "encoding", "samples"),
     [
         pytest.param("numpy", "auto", 3000, marks=pytest.mark.verification),
+        ("native", "auto", 50_000),
         pytest.param("native", "preorder", 100_000, marks=pytest.mark.verification),
         pytest.param("cpu", "ancestor", 100_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
-        pytest.param("cpu", "preorder", 50_000, marks=pytest.mark.sycl),
+        pytest.param("cpu", "preorder", 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
         pytest.param("fpga-emu", "preorder", 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
     ],
 )
@@ -44,6 +44,6 @@ def test_the_chain_samples_its_posterior(target: Target, device: str, encoding: 
 def test_the_chain_with_another_score_does_not(target: Target, zygosity: bool) -> None:
     """The check rejects the maximum score, and the sum score of another matrix."""
     other = small_plan(MUTATIONS, GAMMA, zygosity=zygosity, score="sum" if zygosity else "max")
-    found = check(replace(target, plan=other), QUICKEST, "auto", 6000)
+    found = check(replace(target, plan=other), "native", "auto", 6000)
     assert not found.holds
     assert not found.visits.holds

@@ -32,6 +32,8 @@ from tests.support.backends import QUICKEST
 
 GAMMA, COUNTS = 1.0, (60, 9)
 OTHERS: dict[str, dict[str, Any]] = {"sum": {"score": "sum"}, "doublets": {"doublets": 0.3}}
+DEVICES = {"sum": QUICKEST, "doublets": "native"}
+"""Devices for which the package has the kernels."""
 
 
 def plan_of(name: str, counts: tuple[int, int]) -> Plan:
@@ -76,17 +78,18 @@ def test_the_chains_target_is_that_of_the_definition(target: Target) -> None:
     assert np.abs(target.posterior - defined(target, (0, 0))).sum() > 0.1, "the counts matter"
 
 
-def check(target: Target, device: str, samples: int) -> PosteriorCase:
-    return judge(target, sample_chain(target, choose_device(device), "auto", samples, seed=1, slots=512))
+def check(target: Target, name: str, samples: int) -> PosteriorCase:
+    device = choose_device(DEVICES[name])
+    return judge(target, sample_chain(target, device, "auto", samples, seed=1, slots=512))
 
 
 @pytest.mark.statistical
-def test_the_chain_samples_its_posterior(target: Target) -> None:
-    assert check(target, QUICKEST, 15_000).holds
+def test_the_chain_samples_its_posterior(name: str, target: Target) -> None:
+    assert check(target, name, 15_000).holds
 
 
 @pytest.mark.statistical
 def test_a_chain_without_the_counts_does_not(name: str, target: Target) -> None:
-    found = check(replace(target, plan=plan_of(name, (0, 0))), QUICKEST, 15_000)
+    found = check(replace(target, plan=plan_of(name, (0, 0))), name, 15_000)
     assert not found.holds
     assert not found.visits.holds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,12 @@ def assert_equal_searches(one: SearchState, other: SearchState, note: object = "
 
 def slow_score(problem: SearchProblem, parents: NDArray[np.int32]) -> int:
     """Return the sum over columns of the greatest sum of weights on a path from the root."""
-    tree, total = parents.tolist(), 0
+    return _slow_score(problem, tuple(parents.tolist()))
+
+
+@lru_cache(maxsize=256)  # the best tree is mostly that of another state
+def _slow_score(problem: SearchProblem, tree: tuple[int, ...]) -> int:
+    total = 0
     for column in problem.weights.T.tolist():
         best = 0
         for node in range(problem.mutations):

@@ -7,6 +7,7 @@ import pytest
 
 import syclade
 from syclade.host.data.model.simulate import simulate
+from tests.support.did_all import assert_did_all
 from tests.support.searches import shorten_chains
 
 MATRIX = simulate(cells=14, mutations=6, fp_rate=0.01, fn_rate=0.2, missing=0.1, seed=2).matrix
@@ -14,7 +15,9 @@ MATRIX = simulate(cells=14, mutations=6, fp_rate=0.01, fn_rate=0.2, missing=0.1,
 
 def summary(folder: Path, **options: object) -> bytes:
     keywords: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "seed": 5, **options}
-    syclade.infer(MATRIX, **keywords).write(folder)
+    result = syclade.infer(MATRIX, **keywords)
+    assert_did_all(result, keywords["device"])
+    result.write(folder)
     return (folder / "summary.json").read_bytes()
 
 

@@ -86,8 +86,10 @@ def test_files_are_those_of_the_manifest() -> None:
 @pytest.mark.parametrize(
     ("name", "made_for"),
     [
-        ("ancestor-stage-propose", SPIRV),  # small kernels compile in a few seconds
-        ("tails-grouped-native", "x86_64-v4"),
+        ("ancestor-stage-score_mapping", SPIRV),  # small kernels compile in a second
+        ("shares-draw", "x86_64-v4"),
+        pytest.param("ancestor-stage-propose", SPIRV, marks=pytest.mark.verification),
+        pytest.param("tails-grouped-native", "x86_64-v4", marks=pytest.mark.verification),
         *(
             pytest.param("chain-narrow-4-general", made_for, marks=pytest.mark.verification)
             for made_for in (SPIRV, *PROCESSORS)

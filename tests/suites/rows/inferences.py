@@ -116,8 +116,8 @@ def counted(name: str) -> Inference:
         "learn_fp": 0.2,
         "unmutated_counts": (2000, 30),
         "chains": 2,
-        "steps": 400,
-        "samples": 50,
+        "steps": 200,
+        "samples": 25,
     }
     kind = "sums" if name == "doublets" else "preorder"
     return Inference(
