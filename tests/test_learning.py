@@ -38,7 +38,7 @@ def test_the_rates_are_those_of_the_data() -> None:
 
     The estimate would be lower with the score max, which attaches every cell at its best node.
     """
-    found = syclade.infer(MATRIX, samples=10, device="numpy", score="sum", **{**LEARN, "steps": 3000})
+    found = syclade.infer(MATRIX, samples=10, device="native", score="sum", **{**LEARN, "steps": 3000})
     assert found.samples is not None
     assert 0.3 < found.samples.rates["fn_rate"].mean() < 0.41
     assert 0.3 < found.rates.fn_rate < 0.41

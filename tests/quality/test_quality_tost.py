@@ -37,7 +37,7 @@ def star(matrix: Any) -> Any:
 
 
 def searched(matrix: Any) -> Any:
-    settings: dict[str, Any] = {"chains": 8, "steps": 500, "seed": 77, "device": "numpy", "support": "none"}
+    settings: dict[str, Any] = {"chains": 8, "steps": 500, "seed": 77, "device": "native", "support": "none"}
     return syclade.infer(matrix, fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate, **settings).parents
 
 
@@ -114,7 +114,7 @@ def test_as_good_a_program_is_equivalent(run: Any, reference: Path, tmp_path: Pa
 
 
 def test_a_worse_program_is_found_out(run: Any, reference: Path, tmp_path: Path) -> None:
-    status, said = run(reference, "--device", "numpy", "--chains", 1, "--steps", 1)
+    status, said = run(reference, "--device", "native", "--chains", 1, "--steps", 1)
     assert status == 1
     assert "5 worse than SCITE" in said
     assert "NOT SHOWN TO BE EQUIVALENT; NOT SHOWN TO BE NOT INFERIOR" in said
@@ -125,7 +125,7 @@ def test_a_worse_program_is_found_out(run: Any, reference: Path, tmp_path: Path)
 def test_a_better_program_is_not_inferior(run: Any, tmp_path: Path) -> None:
     folder = make_reference(tmp_path / "stars", star, None)
     rates = ("--fp-rate", RATES.fp_rate, "--fn-rate", RATES.fn_rate)
-    status, said = run(folder, "--device", "numpy", *rates, *SMALL)
+    status, said = run(folder, "--device", "native", *rates, *SMALL)
     assert status == 1
     assert "5 better" in said
     assert "verdict: NOT SHOWN TO BE EQUIVALENT; not inferior" in said
@@ -153,10 +153,10 @@ def test_warnings_of_single_inputs_are_left_out(
 ) -> None:
     """Few steps give chains that do not agree, of which `infer` warns."""
     with caplog.at_level("WARNING", logger="syclade"):
-        status, said = run(reference, "--device", "numpy", "--chains", 2, "--steps", 2, "--limit", 2)
+        status, said = run(reference, "--device", "native", "--chains", 2, "--steps", 2, "--limit", 2)
     assert status in (0, 1), said
     assert not caplog.records
-    settings: dict[str, Any] = {"chains": 2, "steps": 2, "method": "chain", "device": "numpy"}
+    settings: dict[str, Any] = {"chains": 2, "steps": 2, "method": "chain", "device": "native"}
     with caplog.at_level("WARNING", logger="syclade"):
         syclade.infer(reference / "inputs" / "01.csv", fp_rate=0.01, fn_rate=0.2, support="none", **settings)
     assert "do not agree" in caplog.text
@@ -179,9 +179,9 @@ def flat(folder: Path, rates: Sequence[Rates], named: str) -> Path:
 def test_a_flat_reference_with_rates_of_each_input(run: Any, tmp_path: Path) -> None:
     rates = [Rates(0.01, 0.2), Rates(0.05, 0.1), Rates(0.02, 0.3)]
     folder = flat(tmp_path / "flat", rates, "{}.gv")
-    status, said = run(folder, "--device", "numpy", *SMALL)
+    status, said = run(folder, "--device", "native", *SMALL)
     assert status == 1, said
-    assert "3 inputs, 4 chains of 400 steps on numpy" in said
+    assert "3 inputs, 4 chains of 400 steps on native" in said
     assert "error rates of each input" in said
     assert "there are no logs to compare them with" in said
     report = report_of(tmp_path / "out")
@@ -192,10 +192,10 @@ def test_a_flat_reference_with_rates_of_each_input(run: Any, tmp_path: Path) -> 
         matrix = folder / f"{each['name']}.csv"
         again = syclade.infer(
             matrix, fp_rate=one.fp_rate, fn_rate=one.fn_rate, chains=4, steps=400, method="chain",
-            device="numpy", support="none",
+            device="native", support="none",
         )  # fmt: skip
         assert each["syclade"] == pytest.approx(again.log_likelihood)
-    status, said = run(folder, "--device", "numpy", *SMALL, "--fn-rate", 0.2, out="other")
+    status, said = run(folder, "--device", "native", *SMALL, "--fn-rate", 0.2, out="other")
     assert (status, "rates.tsv has those of each input" in said) == (2, True)
 
 
@@ -211,7 +211,7 @@ def test_a_flat_reference_with_rates_of_each_input(run: Any, tmp_path: Path) -> 
 def test_rates_that_are_none(run: Any, tmp_path: Path, text: str, words: str) -> None:
     folder = flat(tmp_path / "flat", [RATES] * 3, "{}_ml0.gv")
     (folder / "rates.tsv").write_text(text)
-    status, said = run(folder, "--device", "numpy", *SMALL)
+    status, said = run(folder, "--device", "native", *SMALL)
     assert (status, words in said) == (2, True), said
 
 
@@ -225,9 +225,9 @@ def test_trees_of_a_broken_device_are_found_out(run: Any, reference: Path, tmp_p
 
 def test_trees_of_our_own_runs_are_those_of_the_device(run: Any, reference: Path, tmp_path: Path) -> None:
     """Trees that `infer` writes give the comparison of runs with the same options."""
-    run(reference, "--device", "numpy", out="runs")
+    run(reference, "--device", "native", out="runs")
     for path in sorted((reference / "inputs").glob("*.csv")):
-        settings: dict[str, Any] = {"chains": 4, "steps": 400, "support": "none", "device": "numpy"}
+        settings: dict[str, Any] = {"chains": 4, "steps": 400, "support": "none", "device": "native"}
         rates: dict[str, Any] = {"fp_rate": RATES.fp_rate, "fn_rate": RATES.fn_rate}
         syclade.infer(path, **rates, **settings).write(tmp_path / "theirs" / path.stem)
     status, said = run(reference, "--ours", tmp_path / "theirs")
@@ -256,7 +256,7 @@ def test_a_circuit_has_the_trees_of_a_device(
 ) -> None:
     given = [str(circuits / word) if word.endswith(".image") else word for word in circuit]
     common = ("--chains", 3, "--steps", 60, "--limit", 2)
-    run(reference, "--device", "numpy", *common, out="runs")
+    run(reference, "--device", "native", *common, out="runs")
     status, said = run(reference, *given, *common)
     assert status in (0, 1), said
     assert "work done by: opencl:cpu:0 100 %" in said
@@ -317,25 +317,25 @@ def test_inputs_with_zygosity(run: Any, tmp_path: Path) -> None:
     """The rates come from reference.json or from options; without them a 2 is an error."""
     rates = Rates(0.01, 0.2, 0.3, 0.002)
     folder = make_reference(tmp_path / "stars", star, {"fp_rate": 0.01, "fn_rate": 0.2}, rates)
-    status, said = run(folder, "--device", "numpy", *SMALL)
+    status, said = run(folder, "--device", "native", *SMALL)
     assert status == 2
     assert "--fn-rate-hom" in said
     given = ("--fn-rate-hom", rates.fn_rate_hom, "--hom-rate", rates.hom_rate)
-    status, said = run(folder, "--device", "numpy", *SMALL, *given)
+    status, said = run(folder, "--device", "native", *SMALL, *given)
     assert status == 1, said
     assert "error rates 0.01 and 0.2 and 0.3 and 0.002" in said
     assert "5 better" in said
     report = report_of(tmp_path / "out")
     assert report["result"]["delta"] == rates.flip_effect()
     (folder / "reference.json").write_text(json.dumps(rates.to_dict()))
-    status, said = run(folder, "--device", "numpy", *SMALL, "--force")
+    status, said = run(folder, "--device", "native", *SMALL, "--force")
     assert status == 1
     assert "(5 inputs from an earlier run)" in said
 
 
 def test_the_rates_must_be_scites(run: Any, tmp_path: Path) -> None:
     folder = make_reference(tmp_path / "stars", star, None)
-    status, said = run(folder, "--device", "numpy", *SMALL)  # uses the thesis's rates
+    status, said = run(folder, "--device", "native", *SMALL)  # uses the thesis's rates
     assert status == 2
     assert "input 01: SCITE's tree has the log-likelihood" in said
     assert "--fp-rate" in said
@@ -392,13 +392,13 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, inputs: int) -> list[str]:
 def test_goes_on_after_an_interruption(
     run: Any, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = run(reference, "--device", "numpy", *SMALL, out="whole")
+    whole = run(reference, "--device", "native", *SMALL, out="whole")
     assert whole[0] == 0
     stop_after(monkeypatch, 2)
-    assert run(reference, "--device", "numpy", *SMALL)[0] == 130
+    assert run(reference, "--device", "native", *SMALL)[0] == 130
     assert not (tmp_path / "out" / "tost.json").exists()
     counted = stop_after(monkeypatch, 3)
-    status, said = run(reference, "--device", "numpy", *SMALL)
+    status, said = run(reference, "--device", "native", *SMALL)
     assert (status, len(counted)) == (0, 3)
     assert "(2 inputs from an earlier run)" in said
     left, right = (report_of(tmp_path / name) for name in ("out", "whole"))
@@ -408,7 +408,7 @@ def test_goes_on_after_an_interruption(
 def test_results_of_other_settings_need_force(
     run: Any, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    common = ("--device", "numpy", "--chains", 4, "--limit", 2)
+    common = ("--device", "native", "--chains", 4, "--limit", 2)
     assert run(reference, *common, "--steps", 400)[0] == 0
     counted = stop_after(monkeypatch, 9)
     status, said = run(reference, *common, "--steps", 400)
@@ -432,7 +432,7 @@ def test_damaged_results_are_told(run: Any, reference: Path, tmp_path: Path, con
     kept = tmp_path / "out" / "inputs" / "01.json"
     kept.parent.mkdir(parents=True)
     kept.write_text(content)
-    status, said = run(reference, "--device", "numpy", *SMALL, "--limit", 2)
+    status, said = run(reference, "--device", "native", *SMALL, "--limit", 2)
     assert status == 2
     assert f"{kept} is of a run with another" in said
 

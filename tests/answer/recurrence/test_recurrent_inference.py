@@ -285,7 +285,7 @@ def test_a_test_of_all_writes_its_table(matrix: Path, tmp_path: Path) -> None:
 
 def test_a_resumed_run_ends_as_if_it_had_never_stopped(matrix: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {
-        "fp_rate": FP, "fn_rate": FN, "recurrent": "1", "chains": 2, "steps": 400, "device": "numpy",
+        "fp_rate": FP, "fn_rate": FN, "recurrent": "1", "chains": 2, "steps": 400, "device": "native",
     }  # fmt: skip
     through = syclade.infer(matrix, **options)
     kept, stop = tmp_path / "kept", Stop()
@@ -336,7 +336,7 @@ def test_simulated_truth_is_found_and_scored(kind: str, tmp_path: Path) -> None:
     ],
 )
 def test_options_that_do_not_go_together_are_refused(more: dict[str, Any], message: str) -> None:
-    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "recurrent": 1, "device": "numpy", **more}
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "recurrent": 1, "device": "native", **more}
     with pytest.raises(OptionError, match=message):
         syclade.infer(planted(LOSS), **options)
 

@@ -16,7 +16,7 @@ from syclade.host.chains.state import SUMMED_TREES, ChainState, every
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from tests.chains.doublets.cases import RATE, matrix_of, plan_of, rates_of
-from tests.support.backends import Case
+from tests.support.backends import Case, stops_to
 from tests.support.same_bits import ChainRun, Chains, Places, on_encodings, scores_are_defined
 
 CASES = {
@@ -80,7 +80,7 @@ def learned_row(name: str) -> Chains:
         f"doublets, learned, {name}",
         partial(learned_doublets, name),
         on_own(name, ["zygosity", "errors alone"], native=name != "errors alone"),
-        stops=range(1, 60),
+        stops=stops_to(59),
         define=rates_jump,
         goes_on=name == "all",
     )
@@ -155,7 +155,7 @@ ROWS = [
             f"doublets, {name}",
             partial(plan_of, case),
             on_own(name, ["small", "zygosity"]),
-            stops=range(1, 60),
+            stops=stops_to(59),
             goes_on=name == "small",
         )
         for name, case in CASES.items()

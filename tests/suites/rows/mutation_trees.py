@@ -20,7 +20,7 @@ from syclade.host.data.model.rate_grid import fixed_tables
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.kernels.preorder.wide.sketches import SKETCH_BITS
-from tests.support.backends import Case, with_rates
+from tests.support.backends import Case, stops_to, with_rates
 from tests.support.same_bits import ChainRun, Chains, on_encodings, scores_are_defined
 
 
@@ -53,7 +53,7 @@ def sum_row(name: str, case: Case) -> Chains:
         lambda: sum_plan(case),
         on_encodings("preorder", "ancestor", emulator=name == "small", sycl=name in SUMMED_ON_SYCL),
         seed=case.seed,
-        stops=range(1, 120, 17 if name == "wide" else 1),
+        stops=range(1, 120, 17) if name == "wide" else stops_to(119),
         goes_on=name == "small",
     )
 

@@ -9,7 +9,7 @@ from syclade.host.chains.state import Recorder, every
 from syclade.host.data.model.recurrence import is_allowed
 from tests.answer.recurrence.cases import RATE, mutation_of, plan_of
 from tests.suites.rows.doublets import on_own
-from tests.support.backends import Case
+from tests.support.backends import Case, stops_to
 from tests.support.same_bits import ChainRun, Chains, scores_are_defined
 
 CASES = {
@@ -47,7 +47,7 @@ def row(name: str, doublets: float | None, score: str = "max") -> Chains:
     title = f"recurrent, {'doublets, ' if doublets else ''}{'sum, ' if score == 'sum' else ''}{name}"
     make = partial(plan_of, CASES[name], doublets, name=score)
     places = on_own(name, ["small"], emulator=score == "max" and not doublets)
-    return Chains(title, make, places, stops=range(1, STEPS), define=allowed, goes_on=name == "small")
+    return Chains(title, make, places, stops=stops_to(STEPS - 1), define=allowed, goes_on=name == "small")
 
 
 def rates_jump(plan: Plan, run: ChainRun) -> None:
@@ -64,7 +64,7 @@ def learned_row(name: str) -> Chains:
         f"recurrent, learned, {name}",
         partial(learned_plan, name),
         on_own(name, ["max", "errors beside doublets", "sum"]),
-        stops=range(1, JUMPING_STEPS),
+        stops=stops_to(JUMPING_STEPS - 1),
         define=rates_jump,
         goes_on=name in ("max", "doublets"),
     )
