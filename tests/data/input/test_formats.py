@@ -189,7 +189,7 @@ APART = [form for form, one in FORMATS.items() if one.in_subprocess]
 @pytest.mark.parametrize(
     ("form", "files"),
     [
-        *((form, 3 if form in APART else 300) for form in FORMATS),
+        *((form, 1 if form in APART else 300) for form in FORMATS),
         *(pytest.param(form, 300, marks=pytest.mark.verification) for form in APART),
     ],
 )

@@ -78,7 +78,7 @@ def row(name: str, cells: int, mutations: int) -> Chains:
         on_encodings("preorder", "ancestor", sycl=name in ON_SYCL),
         seed=5,
         count=2,
-        stops=(1, 60, 900 if mutations < 100 else 120),
+        stops=(1, 60, 900 if name == "small" else 300 if mutations < 100 else 120),
         start=guided_start,
         define=trees_and_scores,
         goes_on=name == "small",
