@@ -168,7 +168,7 @@ def take_rates(*names: str, required: bool = True) -> Callable[[Command], Comman
 def _option(name: str, changes: Given) -> Callable[[Command], Command]:
     """Return the decorator for an option of the table; see `take`."""
     option = OPTIONS[name]
-    flags = {"verbose": ["-v", "--verbose"]}.get(name, [flag_of(name)])
+    flags = [f"-{option.letter}", flag_of(name)] if option.letter else [flag_of(name)]
     parameter = changes.pop("parameter", {"json": "as_json"}.get(name, name))
     settings: Given = {
         "help": option.help,

@@ -54,7 +54,8 @@ def _options() -> Iterator[str]:
 
 def _row(option: Option) -> str:
     star = "*" if option.decides else ""
-    flag = flag_of(option.name, option.metavar).replace("|", "\\|")
+    letter = f"-{option.letter}, " if option.letter else ""
+    flag = letter + flag_of(option.name, option.metavar).replace("|", "\\|")
     default = _shown(option.default)
     help = option.help.replace("|", "\\|")
     python = f"`{option.name}`" if option.of else ""

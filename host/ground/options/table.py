@@ -289,14 +289,14 @@ class Options(Values):
         "gives with probabilities. A name with a comma is in double quotes.")
     multiqc: bool = option(FLAG, of="", default=False, help=
         "Write syclade_mqc.json to DIR, a table for MultiQC.")
-    out: AnyPath | None = option(FILE, of="", metavar="DIR", default=None, help=
+    out: AnyPath | None = option(FILE, of="", letter="o", metavar="DIR", default=None, help=
         "Directory for the files; created if necessary.")
     force: bool = option(FLAG, default=False, help=
         "Replace existing files in the directory; infer also removes the others of its earlier "
         "result.")
     json: bool = option(FLAG, of="", default=False, help="Print JSON.")
     quiet: bool = option(FLAG, of="", default=False, help="Print only the log-likelihood, and warnings.")
-    verbose: bool = option(FLAG, of="", default=False, help="Log details of kernels and devices, too.")
+    verbose: bool = option(FLAG, of="", letter="v", default=False, help="Log details of kernels and devices, too.")
 # fmt: on
 
 
