@@ -73,6 +73,18 @@ def test_a_missing_parameter_is_named(
     assert name.lower() in line.lower()
 
 
+def test_every_output_has_the_same_letter() -> None:
+    """Where a command has --out, -o is the same; nothing else is -o."""
+    found = {
+        path: [one for one in command.params if {"-o", "--out"} & set(one.opts)]
+        for path, command in _commands(cli)
+    }
+    assert all(one.opts == ["-o", "--out"] for options in found.values() for one in options)
+    without = {path[0] for path, options in found.items() if not options}
+    assert not without & {"infer", "batch", "bootstrap", "plot", "consensus", "call", "filter", "convert"}
+    assert not without & {"join", "simulate"}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -296,7 +296,8 @@ class Options(Values):
         "result.")
     json: bool = option(FLAG, of="", default=False, help="Print JSON.")
     quiet: bool = option(FLAG, of="", default=False, help="Print only the log-likelihood, and warnings.")
-    verbose: bool = option(FLAG, of="", letter="v", default=False, help="Log details of kernels and devices, too.")
+    verbose: bool = option(FLAG, of="", letter="v", default=False, help=
+        "Log details of kernels and devices, too.")
 # fmt: on
 
 
