@@ -300,7 +300,7 @@ def filter_command(vcf: Path, out: Path, force: bool, as_json: bool, quiet: bool
     record does not pass are added to its FILTER; --drop-filtered leaves such records out. Several samples are
     filtered by their sums.
     """
-    from syclade.host.calls.filters import filter_vcf
+    from syclade.host.calls.filter_calls import filter_vcf
     from syclade.host.calls.vcf import check_vcf, write_vcf
 
     inputs = {"the VCF": vcf}
@@ -310,9 +310,9 @@ def filter_command(vcf: Path, out: Path, force: bool, as_json: bool, quiet: bool
     found = filter_vcf(vcf, chosen)
     files: list[Path] = []
     if out == STDOUT:
-        click.echo(found.text, nl=False)
+        click.echo(found.vcf, nl=False)
     else:
-        files = write_vcf(out, found.text, found.longest, force=force, protected=inputs)
+        files = write_vcf(out, found.vcf, found.longest, force=force, protected=inputs)
     if as_json:
         summary = {
             "records": found.records,

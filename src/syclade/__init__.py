@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from syclade.host.answer.output.load_result import LoadedResult, load_result
     from syclade.host.answer.output.result import Result
     from syclade.host.answer.scoring import score
+    from syclade.host.calls.filter_calls import FilteredCalls, filter_calls
     from syclade.host.calls.request import CallRecord, Calls, call
     from syclade.host.chains.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
     from syclade.host.commands.export.api import export
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CallRecord",
     "Calls",
+    "FilteredCalls",
     "LoadedResult",
     "Result",
     "SycladeError",
@@ -46,6 +48,7 @@ __all__ = [
     "design",
     "devices",
     "export",
+    "filter_calls",
     "infer",
     "infer_leaf",
     "infer_many",
@@ -65,6 +68,7 @@ __all__ = [
 _HOME = {
     "CallRecord": "syclade.host.calls.request",
     "Calls": "syclade.host.calls.request",
+    "FilteredCalls": "syclade.host.calls.filter_calls",
     "LoadedResult": "syclade.host.answer.output.load_result",
     "Result": "syclade.host.answer.output.result",
     "SycladeError": "syclade.host.ground.errors",
@@ -76,6 +80,7 @@ _HOME = {
     "design": "syclade.quality.design.api",
     "devices": "syclade.host.device.choice",
     "export": "syclade.host.commands.export.api",
+    "filter_calls": "syclade.host.calls.filter_calls",
     "infer": "syclade.host.answer.inference",
     "infer_leaf": "syclade.host.answer.inference",
     "infer_many": "syclade.host.answer.batch.many",

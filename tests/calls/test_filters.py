@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import syclade
-from syclade.host.calls.filters import filter_vcf
+from syclade.host.calls.filter_calls import filter_vcf
 from syclade.host.commands.main import cli
 from syclade.host.ground.errors import OptionError, OutputError, ReadsError
 from syclade.host.ground.options.calls import CallOptions, call_flag
@@ -91,7 +91,7 @@ def test_each_filter(tmp_path: Path, options: dict[str, Any], info: str, state: 
     assert states(text) == [state]
     for name in set(state.split(";")) - {"PASS", "low", "old"}:
         assert text.count(f"##FILTER=<ID={name},") == 1
-    assert filter_vcf(path, CallOptions(**options, drop_filtered=True)).text.count("\none\t") == (
+    assert filter_vcf(path, CallOptions(**options, drop_filtered=True)).vcf.count("\none\t") == (
         state == "PASS"
     )
 
@@ -128,7 +128,7 @@ def test_filtering_later_is_filtering_at_once(tmp_path: Path, reads: Path, optio
     at_once, later = called(**options), called(no_default_filter=True)
     later.write(tmp_path / "calls.vcf.gz")
     found = filter_vcf(tmp_path / "calls.vcf.gz", CallOptions(**options))
-    parts = [text.split("#CHROM") for text in (found.text, at_once.vcf)]
+    parts = [text.split("#CHROM") for text in (found.vcf, at_once.vcf)]
     assert parts[0][1] == parts[1][1]
     assert sorted(parts[0][0].splitlines()) == sorted(parts[1][0].splitlines())
     assert 0 < found.passed < found.records
@@ -191,6 +191,30 @@ def test_what_is_no_record_is_named(tmp_path: Path, line: str, message: str) -> 
     (tmp_path / "calls.vcf").write_text(HEAD + line + "\n")
     with pytest.raises(ReadsError, match=message):
         filter_vcf(tmp_path / "calls.vcf", CallOptions())
+
+
+def test_python_filters_as_the_command(tmp_path: Path) -> None:
+    path = vcf(tmp_path, PLAIN, PLAIN.replace("DP=50", "DP=9"), f"old {PLAIN}")
+    for options in ({}, {"max_dp": 49}, {"min_af": 0.3, "drop_filtered": True}):
+        found = syclade.filter_calls(path, **options)
+        words = [
+            call_flag(name) if value is True else f"{call_flag(name)}={value}"
+            for name, value in options.items()
+        ]
+        assert found.vcf == filtered(path, *words).stdout
+        assert found.passed == states(found.vcf).count("PASS")
+    found = syclade.filter_calls(str(path))
+    assert (found.records, found.passed, found.rejected, found.before) == (3, 1, {"min_dp_10": 1}, 1)
+    assert "AF=" not in repr(found)
+    files = found.write(tmp_path / "out.vcf.gz")
+    assert [one.name for one in files] == ["out.vcf.gz", "out.vcf.gz.tbi"]
+    assert gzip.decompress(files[0].read_bytes()).decode() == found.vcf
+    with pytest.raises(OutputError, match="out"):
+        found.write(tmp_path / "out.vcf.gz")
+    with pytest.raises(OutputError, match="the VCF"):
+        found.write(path, force=True)
+    with pytest.raises(OptionError, match="there is no option 'min_bq'"):
+        syclade.filter_calls(path, min_bq=3)
 
 
 @pytest.mark.parametrize("text", ["", "##fileformat=VCFv4.2\n", HEAD.replace("#CHROM", "##CHROM")])
