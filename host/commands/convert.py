@@ -17,12 +17,10 @@ from syclade.host.ground.values import JsonObject, counted, listed
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
-    from syclade.host.ground.atomic import Content
 
 __all__ = [
     "command",
     "join",
-    "matrix_files",
 ]
 
 
@@ -73,7 +71,7 @@ def command(
         _convert_tree(matrix, to, tree, out, force, as_json)
         return
     from syclade.host.commands.progress import show_log
-    from syclade.host.data.input.checks import FILE, left_out_table
+    from syclade.host.data.input.convert import matrix_files
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.ground.files import write_files
 
@@ -82,8 +80,6 @@ def command(
     files = matrix_files(read, to)
     if read.evidence is not None and to == "sc":
         click.echo("syclade: matrix.SC has the calls alone: this format cannot hold their evidence", err=True)
-    if read.left_out:
-        files[FILE] = left_out_table(read.left_out)
     inputs = {
         **options.files_of(options.options_from(given), matrix),
         "the names of the mutations": read.names_from,
@@ -141,32 +137,6 @@ def _described(matrix: Matrix) -> JsonObject:
     }
 
 
-def matrix_files(matrix: Matrix, to: str) -> dict[str, Content]:
-    """Return the contents of the files of a matrix in a format, scite, sc or scistree2, by file name."""
-    from syclade.host.data.input.annotations import about_table
-    from syclade.host.data.input.conversion import evidence_tables, scistree_text
-    from syclade.host.data.input.matrix import format_matrix
-    from syclade.host.data.trees.cells import default_cell_names
-
-    cells = matrix.cells or default_cell_names(matrix.n_cells)
-    about = {}
-    if any(matrix.about.values()):
-        about["matrix.mutations.tsv"] = about_table(matrix.mutations, matrix.places, matrix.about)
-    if to == "scistree2":
-        return {"matrix.haploid": scistree_text(matrix), **about}
-    if to == "sc":
-        lines = ["\t".join(("cellIDxmutID", *matrix.mutations))]
-        lines += ["\t".join((cell, *map(str, row))) for cell, row in zip(cells, matrix.values.T, strict=True)]
-        return {"matrix.SC": "\n".join(lines) + "\n", **about}
-    return {
-        "matrix.csv": format_matrix(matrix.values),
-        "matrix.geneNames": "\n".join(matrix.mutations) + "\n",
-        "matrix.cellNames": "\n".join(cells) + "\n",
-        **evidence_tables(matrix),
-        **about,
-    }
-
-
 _OF_ONE = (
     "total_reads", "ref_reads", "absent", "obs_mask", "var_mask", "exclude_mutations",
     "max_missing_mutation", "max_missing_cell", "min_cells",
@@ -203,6 +173,7 @@ def join(
     """
     from syclade.host.commands.progress import show_log
     from syclade.host.data.input.conversion import join, measured_by
+    from syclade.host.data.input.convert import matrix_files
     from syclade.host.data.input.label_table import SAMPLE
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.ground.files import tsv_text, write_files

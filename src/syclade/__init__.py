@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from syclade.host.chains.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
     from syclade.host.commands.export.api import export
     from syclade.host.data.input.conversion import join
+    from syclade.host.data.input.convert import convert
+    from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.data.model.simulate import simulate
     from syclade.host.device.choice import devices
@@ -37,6 +39,7 @@ __all__ = [
     "Calls",
     "FilteredCalls",
     "LoadedResult",
+    "Matrix",
     "Result",
     "SycladeError",
     "__version__",
@@ -45,6 +48,7 @@ __all__ = [
     "compare",
     "compare_many",
     "consensus",
+    "convert",
     "design",
     "devices",
     "export",
@@ -70,6 +74,7 @@ _HOME = {
     "Calls": "syclade.host.calls.request",
     "FilteredCalls": "syclade.host.calls.filter_calls",
     "LoadedResult": "syclade.host.answer.output.load_result",
+    "Matrix": "syclade.host.data.input.matrix",
     "Result": "syclade.host.answer.output.result",
     "SycladeError": "syclade.host.ground.errors",
     "bench": "syclade.quality.bench.measure",
@@ -77,6 +82,7 @@ _HOME = {
     "compare": "syclade.host.answer.comparison",
     "compare_many": "syclade.host.answer.comparison",
     "consensus": "syclade.host.answer.comparison",
+    "convert": "syclade.host.data.input.convert",
     "design": "syclade.quality.design.api",
     "devices": "syclade.host.device.choice",
     "export": "syclade.host.commands.export.api",
