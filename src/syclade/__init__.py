@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from syclade.host.data.model.simulate import simulate
     from syclade.host.device.choice import devices
     from syclade.host.ground.errors import SycladeError
+    from syclade.host.ground.signals import Stop
     from syclade.quality.bench.measure import bench
     from syclade.quality.design.api import design
 
@@ -41,6 +42,7 @@ __all__ = [
     "LoadedResult",
     "Matrix",
     "Result",
+    "Stop",
     "SycladeError",
     "__version__",
     "bench",
@@ -76,6 +78,7 @@ _HOME = {
     "LoadedResult": "syclade.host.answer.output.load_result",
     "Matrix": "syclade.host.data.input.matrix",
     "Result": "syclade.host.answer.output.result",
+    "Stop": "syclade.host.ground.signals",
     "SycladeError": "syclade.host.ground.errors",
     "bench": "syclade.quality.bench.measure",
     "call": "syclade.host.calls.request",

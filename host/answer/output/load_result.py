@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.figures.source import ResultFiles, files_in
+from syclade.host.answer.output.drawn import Drawn
 from syclade.host.findings.consensus.tables import MOST_PAIRS, PairRelation, separator_of
 from syclade.host.findings.unplaced import UNPLACED_MARK
 from syclade.host.ground.errors import TableError
@@ -33,6 +34,7 @@ _NUMBERS = (
     "before", "after", "apart", "p_parent", "p_clade", "transfer", "p_place", "share", "joint_share",
     "change", "grew", "fn_rate", "log_likelihood",
 )  # fmt: skip
+_MOVED = "give its file: load_result(folder, matrix=FILE)"
 _NAMES = ("mutations", "open")
 _TEXTS = {
     "relations.tsv": ("first", "second"),
@@ -43,7 +45,7 @@ _TEXTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class LoadedResult:
+class LoadedResult(Drawn):
     """Content of the folder of a result.
 
     Attributes:
@@ -52,6 +54,12 @@ class LoadedResult:
 
     folder: Path
     _files: ResultFiles
+
+    def _figure_files(self) -> ResultFiles:
+        return self._files
+
+    def _protected(self) -> Mapping[str, object]:
+        return {"the folder of the result": self.folder}
 
     def __repr__(self) -> str:
         """Return folder and log-likelihood in a line."""
@@ -160,13 +168,16 @@ def _entry(column: str, text: str, bar: str) -> Entry:
         return text  # such as a pair of clones
 
 
-def load_result(folder: str | os.PathLike[str]) -> LoadedResult:
+def load_result(
+    folder: str | os.PathLike[str], *, matrix: str | os.PathLike[str] | None = None
+) -> LoadedResult:
     """Read the folder of a result, as `infer` and `Result.write` make it, without another run.
 
     A `Result` itself can be pickled, and has more, such as the sampled trees.
 
     Args:
         folder: the folder.
+        matrix: the file of the matrix, for its figure, if it is no longer where run.json says.
 
     Returns:
         Summary, options, clones and cells.
@@ -176,4 +187,4 @@ def load_result(folder: str | os.PathLike[str]) -> LoadedResult:
         TableError: a file of it is damaged.
     """
     place = Path(folder)
-    return LoadedResult(place, files_in(place))
+    return LoadedResult(place, files_in(place, None if matrix is None else Path(matrix), _MOVED))

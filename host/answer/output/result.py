@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.answer.output.drawn import Drawn
 from syclade.host.answer.output.result_properties import AssignedTree, doubt_of
 from syclade.host.chains.runs.context import CO_OPTIMAL, RECURRENCE, SUPPORT, TREE, Search
 from syclade.host.data.input.matrix import Matrix
@@ -20,13 +20,13 @@ from syclade.host.device.work import WithWork, WorkDone, executed_on
 from syclade.host.findings.finding import Finding
 from syclade.host.findings.kinds import TreeKind
 from syclade.host.ground.errors import OutputError
-from syclade.host.ground.files import write_file, write_files
+from syclade.host.ground.files import write_file
 from syclade.host.ground.values import counted, freeze_arrays, path_of
 
 if TYPE_CHECKING:
     import anndata
-    import matplotlib.figure
 
+    from syclade.host.answer.figures.source import ResultFiles
     from syclade.host.chains.backends.stages.launcher import PipelineReport
 
 __all__ = ["Result"]
@@ -43,7 +43,7 @@ _ARRAYS = ("parents", "chain_log_likelihoods")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(AssignedTree, WithWork):
+class Result(AssignedTree, WithWork, Drawn):
     """The result of an inference, with read-only arrays; results are compared by identity.
 
     Attributes:
@@ -239,104 +239,15 @@ class Result(AssignedTree, WithWork):
 
         return notebook_of(self)
 
-    def plot(
-        self,
-        kind: str | os.PathLike[str] = "tree",
-        path: str | os.PathLike[str] | None = None,
-        *,
-        title: str = "",
-        highlight: Sequence[str] = (),
-        names: str | int = "auto",
-        tree: str = "published",
-        colours: str = "okabe-ito",
-        width: float | None = None,
-        font_size: float = 9.0,
-        font: str = "",
-        force: bool = False,
-    ) -> matplotlib.figure.Figure:
-        """Draw a figure with matplotlib; `syclade plot` draws the same ones (docs/figures.md).
-
-        Args:
-            kind: tree, matrix, clones, fish, posterior or convergence; or a path, for the tree in that file.
-            path: a file to write the figure to; its extension gives the format, such as png, pdf or svg.
-            title: title above the figure.
-            highlight: names of mutations that stand first and in bold letters.
-            names: most names of mutations that a clone shows besides, or auto, all or none.
-            tree: published, the consensus where there is one; or likely, the most likely tree.
-            colours: colours of the clones: okabe-ito, tol or grey.
-            width: greatest width in millimetres; by default as wide as the figure needs to be.
-            font_size: size of the letters, points.
-            font: font of the letters; by default Arial, or the installed one that is most like it.
-            force: whether to replace an existing file.
-
-        Raises:
-            OptionError: matplotlib is not installed (the extra `report`), it does not know the extension, or
-                the result lacks what the figure shows.
-            OutputError: the file exists and `force` is not given, or it cannot be written.
-        """
-        from syclade.host.answer.figures.canvas import room_of, written_figure
-        from syclade.host.answer.figures.kinds import KINDS, draw_figure
+    def _figure_files(self) -> ResultFiles:
         from syclade.host.answer.figures.source import files_in_memory
-        from syclade.host.answer.figures.style import Style
+
+        return files_in_memory(self)
+
+    def _protected(self) -> Mapping[str, object]:
         from syclade.host.answer.output.result_files import inputs_of
 
-        if path is None and kind not in KINDS and Path(kind).suffix:
-            kind, path = "tree", kind
-        style = Style(title, highlight=tuple(highlight), colours=colours, room=room_of(width, font_size))
-        scene = draw_figure(files_in_memory(self), str(kind), style, names=names, tree=tree)
-        place = None if path is None else path_of("the figure", path, OutputError)
-        return written_figure(scene, place, force, inputs_of(self), width, font_size, font)
-
-    def export_clones(
-        self,
-        program: str,
-        directory: str | os.PathLike[str],
-        *,
-        highlight: Sequence[str] = (),
-        colours: str = "okabe-ito",
-        force: bool = False,
-    ) -> list[str]:
-        """Write the tree to publish and the shares of its clones for a program that draws them.
-
-        Args:
-            program: fishplot, timescape, clonevol, jellyfish or oncotreevis (docs/figures.md).
-            directory: the directory for the files; created if necessary.
-            highlight: names of mutations that the program shows as drivers.
-            colours: as for `plot`.
-            force: whether to replace existing files.
-
-        Returns:
-            The names of the files.
-
-        Raises:
-            OptionError: there is no such program, or it needs time points and the result has none.
-            OutputError: the files exist and `force` is not given, or they cannot be written.
-        """
-        from syclade.host.answer.figures.exports import export_of
-        from syclade.host.answer.figures.source import files_in_memory
-        from syclade.host.answer.figures.style import Style
-        from syclade.host.answer.output.result_files import inputs_of
-
-        place = path_of("the directory", directory, OutputError)
-        style = Style(highlight=tuple(highlight), colours=colours)
-        found = export_of(files_in_memory(self), program, style, place.name)
-        write_files(place, found, force, inputs_of(self))
-        return list(found)
-
-    def to_form(self, form: str, *, tree: str = "published") -> str:
-        """Return a tree of clones in a form that other programs read with its support (docs/tree-tools.md).
-
-        Args:
-            form: nhx, figtree or phylo.
-            tree: published, the consensus where there is one; or likely, the most likely tree.
-
-        Raises:
-            OptionError: there is no such form or tree, or its leaves are cells.
-        """
-        from syclade.host.answer.figures.source import files_in_memory
-        from syclade.host.answer.output.tree_forms import FORMS, tree_files
-
-        return str(tree_files(files_in_memory(self), form, tree)[FORMS[form]])
+        return inputs_of(self)
 
     def to_anndata(self) -> anndata.AnnData:
         """Return matrix, tree and cells as an AnnData (`host/answer/output/anndata.py`).

@@ -54,6 +54,30 @@ def test_a_folder_says_what_the_result_says(result: syclade.Result, tmp_path: Pa
         syclade.load_result(tmp_path.parent)
 
 
+def test_a_folder_is_drawn_as_its_result(result: syclade.Result, tmp_path: Path) -> None:
+    """Figures, forms of the tree and files for other programs are the same, byte for byte."""
+    result.write(tmp_path / "r")
+    loaded = syclade.load_result(tmp_path / "r")
+    for form in ("nhx", "figtree", "phylo"):
+        assert loaded.to_form(form) == result.to_form(form)
+    for name, one in (("a", loaded), ("b", result)):
+        one.export_clones("clonevol", tmp_path / name, highlight=["1"])
+        one.plot("clones", tmp_path / f"{name}.svg", title="clones")
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    for name in ("tree.tsv", "variants.tsv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    with pytest.raises(OptionError, match="matrix") as refused:
+        loaded.plot("matrix")  # of an array, which is in no file
+    assert "load_result(folder, matrix=FILE)" in str(refused.value)
+    written = tmp_path / "matrix.csv"
+    syclade.convert(result.observed, tmp_path / "m")
+    (tmp_path / "m" / "matrix.csv").rename(written)
+    moved = syclade.load_result(tmp_path / "r", matrix=written)
+    moved.plot("matrix", tmp_path / "a.svg", force=True)
+    result.plot("matrix", tmp_path / "b.svg", force=True)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
 def test_relations_are_those_of_the_consensus(result: syclade.Result, tmp_path: Path) -> None:
     """In either order, with numbers as numbers and names, which are numbers here, as texts."""
     result.write(tmp_path)
