@@ -24,7 +24,7 @@ PAGES = {
         "coming-from-scite", "infscite", "variants", "workflows/README",
     ],
     "Reference": [
-        "commands", "options", "messages", "site/commands", "site/python", "glossary", "model",
+        "commands", "options", "python", "messages", "site/commands", "site/python", "glossary", "model",
     ],
     "How it works": [
         "search", "quality", "performance", "tails", "fpga", "fpga-model", "thesis", "architecture",

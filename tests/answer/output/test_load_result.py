@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,3 +116,31 @@ def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     names: dict[str, object] = {}
     exec(example, names)
     assert names["sure"]
+
+
+def test_the_page_of_python_runs_and_names_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("host").symlink_to(ROOT / "host")
+    page = (ROOT / "docs" / "python.md").read_text("utf-8")
+    first, second = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    names: dict[str, Any] = {}
+    exec(first, names)
+    assert (tmp_path / "results" / "report.html").exists()
+    for path in set(re.findall(r"`\[?result\.([a-z_.]+)", page)):
+        found: object = names["result"]
+        for name in path.split("."):
+            assert hasattr(found, name), path
+            found = getattr(found, name)
+            if found is None:  # this result has no doublets, recurrences, genotypes or specimens
+                assert name in ("doublets", "recurrences", "genotypes", "clones_by_sample"), path
+                break
+    assert set(re.findall(r"`syclade\.([a-zA-Z_]+)", page)) <= set(syclade.__all__)
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        exec(second, names)
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert names["result"].interrupted is False
+    assert names["result"].chains == 4
