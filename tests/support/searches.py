@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from syclade.host.answer import stages
 from syclade.host.chains.search.kernel import SearchState, Work, fresh_state
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import SearchRunner, make_search_runner
 from syclade.host.device.choice import choose_device
-from syclade.host.findings.consensus.prevalence import DRAWS
+from syclade.host.findings.consensus import prevalence
+from syclade.host.findings.specimen_shares import draw_shares_of_specimens
 from syclade.host.findings.support.budget import Budget, budget_for
 from tests.support.backends import Case
 from tests.support.did_all import assert_did_all
@@ -111,15 +113,24 @@ def _slow_score(problem: SearchProblem, tree: tuple[int, ...]) -> int:
 
 
 LEAST_BUDGET = Budget(128, 256, 1)
+DRAWS, PAIR_DRAWS = prevalence.DRAWS, prevalence._PAIR_DRAWS
+"""Those of the program."""
 
 
 def shorten_support(monkeypatch: pytest.MonkeyPatch, budget: Budget = LEAST_BUDGET) -> None:
-    """Let support be of few samples: enough for tests of outputs, which need some, but not good ones."""
+    """Let support be of few samples: enough for tests of outputs, which need some, but not good ones.
+
+    Shares of clones are of few draws, too.
+    """
     monkeypatch.setattr("syclade.host.findings.support.plan.budget_for", lambda *_, **__: budget)
-    monkeypatch.setattr("syclade.host.findings.consensus.prevalence.DRAWS", 200)
+    monkeypatch.setattr(prevalence, "DRAWS", 200)
+    monkeypatch.setattr(prevalence, "_PAIR_DRAWS", 100)
+    monkeypatch.setattr(stages, "draw_shares_of_specimens", partial(draw_shares_of_specimens, most_draws=400))
 
 
 def whole_support(monkeypatch: pytest.MonkeyPatch) -> None:
     """Undo `shorten_support` for a test that needs good support."""
     monkeypatch.setattr("syclade.host.findings.support.plan.budget_for", budget_for)
-    monkeypatch.setattr("syclade.host.findings.consensus.prevalence.DRAWS", DRAWS)
+    monkeypatch.setattr(prevalence, "DRAWS", DRAWS)
+    monkeypatch.setattr(prevalence, "_PAIR_DRAWS", PAIR_DRAWS)
+    monkeypatch.setattr(stages, "draw_shares_of_specimens", draw_shares_of_specimens)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import importlib.util
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -236,11 +237,16 @@ def notebook_of(result: Result) -> str:
 
 def template(name: str) -> Any:
     """Return a template of the package by the name of its file; needs jinja2."""
+    return _environment().get_template(name)
+
+
+@cache  # it keeps the compiled templates: a batch makes many reports
+def _environment() -> Any:
+    """Return the environment of the templates."""
     import jinja2
 
     folder = resources.files("syclade.host").joinpath("answer/report/templates")
     loader = jinja2.FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8"))
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader
     )
-    return environment.get_template(name)
