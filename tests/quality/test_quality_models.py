@@ -101,7 +101,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         "--chains",
         "2",
         "--steps",
-        "250",
+        "150",
         "--device",
         "numpy",
         "--start",

@@ -123,7 +123,7 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
     ("device", "samples", "mutations"),
     [
         pytest.param("numpy", 2000, 3, marks=pytest.mark.verification),
-        ("native", 40_000, 3),
+        ("native", 20_000, 3),
         pytest.param("cpu", 100_000, 3, marks=[pytest.mark.sycl, pytest.mark.verification]),
         pytest.param("fpga-emu", 50_000, 3, marks=[pytest.mark.sycl, pytest.mark.verification]),
         pytest.param("native", 200_000, 4, marks=pytest.mark.verification),

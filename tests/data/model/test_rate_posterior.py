@@ -36,7 +36,7 @@ def likelihoods(matrix: Matrix, rates: Rates) -> NDArray[np.float64]:
 @cache
 def exact_intervals() -> dict[str, tuple[float, float]]:
     """Shortest 90 % of both rates of MADE, from all trees and a grid of rates with their priors."""
-    fp, fn = np.linspace(0.001, PRIORS["fp_rate"].most, 40), np.linspace(0.02, 0.5, 40)
+    fp, fn = np.linspace(0.001, PRIORS["fp_rate"].most, 28), np.linspace(0.02, 0.5, 28)
     logs = np.array([[likelihoods(MADE, Rates(a, b)) for b in fn] for a in fp])
     logs += (29 * np.log(1 - fp)[:, None] + 2 * np.log(1 - fn))[:, :, None]
     density = np.exp(logs - logs.max()).sum(axis=2)

@@ -15,6 +15,7 @@ from syclade.host.commands.main import main
 from syclade.host.device.cluster.retrying_executor import RetryingExecutor
 from syclade.host.ground.options import Options
 from syclade.host.ground.signals import Stop
+from tests.answer.batch.cohort import write_cohort
 from tests.conftest import ROOT
 
 EXAMPLE = ROOT / "host" / "data" / "example" / "matrix.csv"
@@ -32,9 +33,7 @@ def command(*words: object) -> object:
 
 @pytest.mark.slow
 def test_the_files_are_those_of_one_process(tmp_path: Path) -> None:
-    matrices = [tmp_path / f"m{number}.csv" for number in range(4)]
-    for path in matrices:
-        path.write_bytes(EXAMPLE.read_bytes())
+    matrices = write_cohort(tmp_path, 4)
     matrices[3].write_text("0 1\n1\n")  # fails, and stops no other
     for out, more in (("one", ()), ("many", ("--scheduler", "local:2"))):
         assert command("batch", *matrices, *RATES, "--out", tmp_path / out, *more) == 1
