@@ -29,11 +29,13 @@ from numpy.typing import NDArray
 from syclade.fallback.sums.numbers import MANTISSA_BITS
 from syclade.host.chains.cells_at_nodes import (
     NUMBERS_OF_PLACES,
+    NUMBERS_OF_SWAPS,
     CellsAtNodes,
     NumpyCells,
     cells_by_column,
-    make_cells,
+    relabelled,
 )
+from syclade.host.chains.native_cells import make_cells
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
 from syclade.host.chains.scores.score import blocks_of_columns, node_scores
@@ -55,8 +57,9 @@ from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.trees.tree import preorder
 
 __all__ = [
-    "Draw", "GibbsSteps", "check_shares", "highest_score", "make_draw", "renew_doublet_shares",
-    "renewal_steps", "rescored", "sampled_counts", "sampled_nodes", "uniform_log_shares", "with_rates",
+    "Draw", "GibbsSteps", "check_shares", "draws_places", "highest_score", "make_draw",
+    "renew_doublet_shares", "renewal_steps", "rescored", "sampled_counts", "sampled_nodes",
+    "uniform_log_shares", "with_rates",
 ]  # fmt: skip
 
 _MOST_SCORES = 2**18
@@ -142,6 +145,8 @@ class GibbsSteps:
         rates = [state.rates for state in states]
         log_shares = _log_shares_of(states)
         cells.place(states, rates)
+        if _swaps(problem):
+            states, log_shares = _swapped(states, log_shares, cells, generators)
         count, sweeps = len(problem.column_of), _sweeps(problem)
         length = count + 2 * problem.nodes  # all numbers at once, and one for the concentrations
         numbers = np.stack([uniform_numbers(generator, 1 + sweeps * length) for generator in generators])
@@ -152,7 +157,7 @@ class GibbsSteps:
             counts = np.array([np.bincount(one, minlength=problem.nodes) for one in nodes])
             if not sweep:
                 shapes = shapes_of(problem, list(map(draw_concentration, counts, single.tolist())))
-                if _relocates(problem):
+                if draws_places(problem.mutations, problem.columns):
                     states = _relocated(states, cells, nodes, generators)
             log_shares = log_shares_by(problem, counts + shapes, numbers[:, sweep, count:])
         if self._draw is not None:
@@ -168,9 +173,30 @@ class GibbsSteps:
         ]
 
 
-def _relocates(problem: Problem) -> bool:
-    """Return whether Gibbs steps draw the places of mutations, too."""
-    return problem.mutations <= _MOST_RELOCATED and problem.columns < _MANY_COLUMNS * problem.mutations
+def draws_places(mutations: int, columns: int) -> bool:
+    """Return whether Gibbs steps draw the places of mutations, too, for this many distinct columns."""
+    return mutations <= _MOST_RELOCATED and columns < _MANY_COLUMNS * mutations
+
+
+def _swaps(problem: Problem) -> bool:
+    """Return whether Gibbs steps also swap labels of neighbours; chains swap those of small trees often."""
+    return problem.mutations > _LARGE and draws_places(problem.mutations, problem.columns)
+
+
+def _swapped(
+    states: Sequence[ChainState],
+    log_shares: NDArray[np.int32],
+    cells: CellsAtNodes,
+    generators: Sequence[np.random.Philox],
+) -> tuple[list[ChainState], NDArray[np.int32]]:
+    """Return states in which labels of neighbours are swapped, and the shares of their places."""
+    count = NUMBERS_OF_SWAPS * log_shares.shape[1]
+    numbers = np.stack([uniform_numbers(one, count) for one in generators])
+    label = cells.swap(log_shares, numbers)
+    trees = relabelled(np.array([state.parents for state in states]), label)
+    shares = np.empty_like(log_shares)
+    np.put_along_axis(shares, label.astype(np.int64), log_shares, axis=1)
+    return [replace(state, parents=tree) for state, tree in zip(states, trees, strict=True)], shares
 
 
 def _relocated(

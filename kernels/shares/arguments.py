@@ -14,12 +14,19 @@ TABLE_BITS = 8
 OCTAVES = 256
 """Entries of the table of octaves, of which the last one is 0: a node so far below the best has no weight."""
 
+MOST_CHANGED = 16
+"""Most nodes that a swap of two labels may change. Nearly all neighbours have fewer."""
+
+LEAST_PART = 2.0**-56
+"""Part of a likelihood that vanishes in it: it is the same with and without."""
+
 SIZES = (
     "blocks",  # of LANES columns; columns beyond the last one have no cells
     "nodes",
     "cells",
     "fraction",  # f: scores are in units of 2^-f octave
     "spare",  # bits by which powers in the sum score are shorter than 24
+    "factors",  # ratios of likelihoods whose product is a normal number
 )
 
 ARGUMENTS = (
@@ -34,14 +41,24 @@ ARGUMENTS = (
     Argument("log_shares", SETTING, "int32", ("slots", "nodes"), "log2 of the shares, in the unit of scores"),
     Argument("share", SETTING, "float64", ("slots", "nodes"), "the shares"),
     Argument("numbers", SETTING, "float64", ("slots", "cells"), "uniform numbers, one per cell"),
+    Argument("factor", SETTING, "float64", ("slots", 256), "2^weight of the classes, in octaves"),
+    Argument("inverse", SETTING, "float64", ("slots", 256), "2^-weight of the classes"),
+    Argument("turns", SETTING, "int32", ("slots", "mutations"), "order of the nodes in swaps"),
+    Argument("uniform", SETTING, "float64", ("slots", "swaps"), "uniform numbers, two per node"),
     Argument("drawn", INFO, "int32", ("slots", "cells"), "OUT node of each cell"),
     Argument("total", INFO, "int64", ("slots",), "OUT score of the tree with its shares"),
+    Argument("label", INFO, "int32", ("slots", "nodes"), "OUT mutation of each node after swaps"),
     Argument("order", SCRATCH, "int32", ("slots", "nodes"), "the nodes in preorder"),
     Argument("child", SCRATCH, "int32", ("slots", "nodes"), "last child, or -1"),
     Argument("sibling", SCRATCH, "int32", ("slots", "nodes"), "child of the same parent before it, or -1"),
     Argument("scores", SCRATCH, "int32", ("slots", "blocks", "nodes", LANES), "of the columns at the nodes"),
     Argument("likelihoods", SCRATCH, "float64", ("slots", "blocks", "nodes", LANES), "relative to the best"),
     Argument("best", SCRATCH, "int32", ("slots", "blocks", LANES), "scores of the columns' best nodes"),
+    Argument("place", SCRATCH, "int32", ("slots", "nodes"), "of each node in preorder"),
+    Argument("size", SCRATCH, "int32", ("slots", "nodes"), "number of the nodes at and below each node"),
+    Argument("changed", SCRATCH, "int32", ("slots", MOST_CHANGED), "nodes that a swap changes"),
+    Argument("sums", SCRATCH, "float64", ("slots", "blocks", LANES), "likelihoods over all nodes"),
+    Argument("sums_after", SCRATCH, "float64", ("slots", "blocks", LANES), "the same after a swap"),
     Argument(
         "ends", SCRATCH, "float64", ("slots", "nodes", LANES), "cumulative weights of a block's columns"
     ),

@@ -13,7 +13,7 @@ from syclade.kernels.shares.arguments import LANES, OCTAVES, SIZES, TABLE_BITS
 from syclade.kernels.target import address, control, device_function, lane_sum, maximum
 from syclade.kernels.target.reals import Reals
 
-_BLOCKS, _NODES, _CELLS, _FRACTION, _SPARE = (address(at) for at in range(len(SIZES)))
+_BLOCKS, _NODES, _CELLS, _FRACTION, _SPARE, _FACTORS = (address(at) for at in range(len(SIZES)))
 _0, _1 = control(0), control(1)
 _WIDTH, _CLASSES = address(LANES), address(256)
 _LAST = np.int64(OCTAVES - 1)
@@ -39,7 +39,7 @@ def best_of(
     slot,  # IN address
     block,  # IN control
 ):
-    """Return where the numbers of a slot's block start, in `best` (address)."""
+    """Return where the numbers of a slot's block start, in `best` and in `sums` (address)."""
     return (slot * address(given.sizes[_BLOCKS]) + address(block)) * _WIDTH
 
 

@@ -97,7 +97,7 @@ def table_of(rounds: Sequence[Round]) -> Iterator[str]:
 
 def _words(one: Answer, best: float) -> str:
     if one.log_likelihood is None or one.ancestors is None or one.lineages is None:
-        return f"no answer after {one.seconds:.1f} s: {one.problem}"
+        return f"no answer: {one.problem}"
     return (
         f"{one.log_likelihood - best:+10.3f} in {one.seconds:8.2f} s; ancestors "
         f"{one.ancestors[0]:.3f}/{one.ancestors[1]:.3f}, lineages {one.lineages[0]:.3f}/{one.lineages[1]:.3f}"

@@ -11,12 +11,11 @@ from syclade.fallback.shares.gibbs import power_tables
 from syclade.host.chains import gibbs
 from syclade.host.chains.cells_at_nodes import (
     CellsAtNodes,
-    NativeCells,
     NumpyCells,
     cells_by_column,
-    make_cells,
     shares_from_logs,
 )
+from syclade.host.chains.native_cells import NativeCells, make_cells
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import node_scores, score_named, sum_definition

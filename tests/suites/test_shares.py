@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from syclade.host.chains import cells_at_nodes
-from syclade.host.chains.cells_at_nodes import NativeCells, NumpyCells
+from syclade.host.chains.cells_at_nodes import NumpyCells
 from syclade.host.chains.gibbs import GibbsSteps
 from syclade.host.chains.moves import GUIDED_MOVES
+from syclade.host.chains.native_cells import NativeCells
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.score import score_named
 from syclade.host.chains.share_draws import CONCENTRATIONS, ROOT_CONCENTRATIONS, draw_concentration

@@ -25,12 +25,12 @@ from itertools import product
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.calls.windows import alignment_kernels, call_kernels
 from syclade.host.chains.backends.stages.described import overlapping_kernel, stage_kernels
-from syclade.host.chains.cells_at_nodes import share_kernels
 from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.encodings.bits import FORM_ROUNDS, CladeEncoding, SpecialisedAncestorEncoding
 from syclade.host.chains.encodings.preorder import FORMS, MORE_PANELS_FORMS, SUM_FORM, PreorderEncoding
 from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES, Move
+from syclade.host.chains.native_cells import share_kernels
 from syclade.host.chains.plan import Plan, chain_kernel, make_leaf_plan, make_plan
 from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
 from syclade.host.chains.search.kernel import (

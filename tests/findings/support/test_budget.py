@@ -29,7 +29,9 @@ def test_budgets_are_those_of_every_machine() -> None:
     """A change of these numbers changes the support of all runs."""
     assert budget_for("quick", 6, 5, doublets=False) == Budget(4096, 20480, 4, 426)
     assert budget_for("quick", 200, 200, doublets=False) == Budget(672, 95424, 4, 1988, math.inf, 2)
-    assert budget_for("quick", 500, 500, doublets=False).renewal == 2226
+    assert budget_for("quick", 500, 500, doublets=False).renewal == 1113
+    assert budget_for("quick", 300, 2399, doublets=False).renewal == 819
+    assert budget_for("quick", 300, 2400, doublets=False).renewal == 1638
     assert budget_for("quick", 40, 319, doublets=False).renewal == 2048
     assert budget_for("quick", 40, 320, doublets=False).renewal == 512
     assert budget_for("quick", 100, 5000, doublets=False).renewal == 256

@@ -1,0 +1,237 @@
+"""Cells at the nodes of a tree by kernels of this processor (`kernels/shares/`), with the bits of numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.shares.gibbs import power_tables
+from syclade.host.chains.cells_at_nodes import (
+    NUMBERS_OF_PLACES,
+    CellsAtNodes,
+    NumpyCells,
+    at_places,
+    factors_of_product,
+    labels_at,
+    parts_of_numbers,
+    relabelled,
+    shares_from_logs,
+    weight_factors,
+)
+from syclade.host.chains.state import ChainState
+from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.device.compile.machine_code import is_compiled
+from syclade.host.device.device import native_device
+from syclade.host.device.engines import Allocation
+from syclade.host.device.engines.local import NativeEngine
+from syclade.kernels.shares import relocation_arguments
+from syclade.kernels.shares.arguments import ARGUMENTS, LANES, SIZES
+from syclade.kernels.target.native.traits import TRAITS
+
+__all__ = ["NativeCells", "make_cells", "share_kernels"]
+
+_MOST_BYTES = 2**27
+"""Most memory of the numbers of all chains at once, unless one chain has more."""
+
+_OF_SHARES = ("place", "compare", "swap", "draw", "total")
+"""Kernels of draws of shares, and of swaps before them."""
+
+_OF_REALS = ("swap", "draw")
+"""Those that have numbers of several columns in a value."""
+
+_FEW_SCORES = 2**17
+"""Scores, of all chains, below which threads take longer than they save."""
+
+
+def make_cells(problem: Problem, chains: int, spare: int) -> CellsAtNodes:
+    """Return the sampler of cells' nodes: compiled code, or numpy where there is none.
+
+    Args:
+        problem: the problem.
+        chains: number of chains.
+        spare: spare bits of the sum score.
+    """
+    if all(is_compiled(kernel) for kernel in share_kernels().values()):
+        return NativeCells(problem, chains, spare)
+    return NumpyCells(problem, spare)
+
+
+@cache
+def share_kernels() -> dict[str, Kernel]:
+    """Return the kernels of Gibbs steps, of this processor, by name."""
+    reals = {"reals": "syclade.kernels.target.native.reals:REALS"}
+    record = Record("Shares", ARGUMENTS)
+    kernels = {
+        name: Kernel(
+            f"shares_{name}",
+            f"syclade.kernels.shares.{'label_swaps' if name == 'swap' else 'gibbs'}:make_{name}",
+            reals if name in _OF_REALS else {},
+            {},
+            (record,),
+            "work-group",
+            TRAITS.lanes,
+            size="shares of cells",
+        )
+        for name in _OF_SHARES
+    }
+    return kernels | {
+        "relocate": Kernel(
+            "shares_relocate",
+            "syclade.kernels.shares.relocation:make_relocate",
+            {},
+            {},
+            (Record("Places", relocation_arguments.ARGUMENTS),),
+            "work-group",
+            TRAITS.lanes,
+            size="places of mutations",
+        )
+    }
+
+
+class NativeCells:
+    """See `CellsAtNodes`: by kernels of this processor, with the bits of numpy.
+
+    Args:
+        problem: the problem.
+        chains: number of chains that are worked on at once, if that does not take too much memory.
+        spare: spare bits of the sum score.
+    """
+
+    def __init__(self, problem: Problem, chains: int, spare: int) -> None:
+        blocks = -(-problem.columns // LANES)
+        sizes = {
+            "blocks": blocks,
+            "nodes": problem.nodes,
+            "cells": len(problem.column_of),
+            "mutations": problem.mutations,
+            "starts": blocks * LANES + 1,
+            "swaps": 2 * problem.nodes,
+        }
+        bytes_of_slot = 12 * blocks * LANES * problem.nodes
+        self.most = max(1, min(chains, _MOST_BYTES // bytes_of_slot))
+        octaves, upper, lower = power_tables()
+        numbers = [sizes[name] for name in SIZES[:3]] + [problem.scale_bits, spare, 1]
+        contents = {
+            "sizes": np.array(numbers),
+            "observed": _observed_by_block(problem, blocks),
+            "cell": _first_cells(problem, sizes["starts"]),
+            "octaves": octaves,
+            "upper": upper,
+            "lower": lower,
+        }
+        self._problem, self._sizes, self._contents = problem, sizes | {"slots": self.most}, contents
+        self._engine = NativeEngine(native_device(), Allocation(ARGUMENTS, self._sizes, contents))
+        kernels = share_kernels()
+        self._kernels = {name: self._engine.load(kernels[name]) for name in _OF_SHARES}
+        self._few = self.most * problem.nodes * problem.columns < _FEW_SCORES
+        self._chains, self._compared = 0, False
+        self._swapped: NDArray[np.int32] | None = None
+        self._rates: Sequence[SlotRates] = ()
+
+    @cached_property
+    def _places(self) -> tuple[NativeEngine, int]:
+        """Engine of the draws of places, whose tables grow with the square of the tree, and their kernel."""
+        problem = self._problem
+        moves = NUMBERS_OF_PLACES * problem.mutations
+        sizes = self._sizes | {"columns": problem.columns, "moves": moves}
+        own = [sizes[name] for name in relocation_arguments.SIZES[:3]] + [problem.scale_bits]
+        observed = np.ascontiguousarray(problem.observed.T)
+        contents = self._contents | {"sizes": np.array(own), "observed": observed}
+        engine = NativeEngine(native_device(), Allocation(relocation_arguments.ARGUMENTS, sizes, contents))
+        return engine, engine.load(share_kernels()["relocate"])
+
+    def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
+        """See `CellsAtNodes.place`."""
+        arrays, self._chains, self._rates = self._engine.named, len(states), rates
+        for slot, (state, own) in enumerate(zip(states, rates, strict=True)):
+            arrays["parents"][slot] = state.parents
+            arrays["weights"][slot, : len(own.weights)] = own.weights
+        self._score()
+
+    def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """See `CellsAtNodes.draw`."""
+        arrays = self._engine.named
+        some = slice(0, self._chains)
+        arrays["share"][some] = shares_from_logs(self._problem, at_places(log_shares, self._swapped))
+        arrays["numbers"][some] = numbers
+        self._compare()
+        self._launch("draw")
+        return labels_at(np.asarray(arrays["drawn"][some], dtype=np.int64), self._swapped)
+
+    def swap(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+        """See `CellsAtNodes.swap`."""
+        arrays, some = self._engine.named, slice(0, self._chains)
+        arrays["share"][some] = shares_from_logs(self._problem, log_shares)
+        turns, uniform = parts_of_numbers(numbers)
+        arrays["turns"][some], arrays["uniform"][some] = turns, uniform.reshape(self._chains, -1)
+        for slot, own in enumerate(self._rates):
+            arrays["factor"][slot], arrays["inverse"][slot] = weight_factors(self._problem, own.weights)
+        arrays["sizes"][SIZES.index("factors")] = factors_of_product(self._problem, self._rates)
+        self._compare()
+        self._launch("swap")
+        self._swapped = np.array(arrays["label"][some])
+        arrays["parents"][some] = relabelled(arrays["parents"][some], self._swapped)
+        return self._swapped
+
+    def relocate(self, nodes: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+        """See `CellsAtNodes.relocate`."""
+        engine, kernel = self._places
+        arrays, own, some = engine.named, self._engine.named, slice(0, self._chains)
+        for name in ("parents", "weights"):
+            arrays[name][some] = own[name][some]
+        arrays["drawn"][some], arrays["numbers"][some] = nodes, numbers
+        self._run(engine, kernel, alone=self._few)
+        own["parents"][some] = arrays["parents"][some]
+        self._score()
+        return np.array(arrays["parents"][some])
+
+    def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
+        """See `CellsAtNodes.totals`."""
+        if self._swapped is not None:
+            self._score()
+        arrays = self._engine.named
+        arrays["log_shares"][: self._chains] = log_shares
+        self._launch("total")
+        return [int(total) for total in arrays["total"][: self._chains]]
+
+    def _score(self) -> None:
+        """Score the cells at all nodes; likelihoods are made before nodes are drawn."""
+        self._launch("place")
+        self._compared, self._swapped = False, None
+
+    def _compare(self) -> None:
+        """Make likelihoods of the scores, unless they are made."""
+        if not self._compared:
+            self._launch("compare")
+            self._compared = True
+
+    def _launch(self, name: str) -> None:
+        alone = self._few or name not in ("place", "compare")
+        self._run(self._engine, self._kernels[name], alone=alone)
+
+    def _run(self, engine: NativeEngine, kernel: int, *, alone: bool) -> None:
+        """Run a kernel for all chains, in this thread alone or in several."""
+        if alone:
+            for slot in range(self._chains):
+                engine.start(kernel, slot)
+        else:
+            engine.launch([kernel if slot < self._chains else None for slot in range(self.most)])
+
+
+def _observed_by_block(problem: Problem, blocks: int) -> NDArray[np.uint8]:
+    """Return the classes of observed values: uint8, (blocks, n, LANES), of no evidence beyond the columns."""
+    observed = np.full((problem.mutations, blocks * LANES), problem.classes - 1, dtype=np.uint8)
+    observed[:, : problem.columns] = problem.observed
+    return np.ascontiguousarray(observed.reshape(problem.mutations, blocks, LANES).swapaxes(0, 1))
+
+
+def _first_cells(problem: Problem, starts: int) -> NDArray[np.int64]:
+    """Return the first of the cells, in the order of `cells_by_column`, that are of each column or later."""
+    first = np.full(starts, len(problem.column_of), dtype=np.int64)
+    first[0] = 0
+    first[1 : problem.columns + 1] = np.cumsum(problem.multiplicity)
+    return first
