@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from syclade.host.chains import cells_at_nodes
+from syclade.host.chains import cells_at_nodes, gibbs
 from syclade.host.chains.cells_at_nodes import NumpyCells
 from syclade.host.chains.gibbs import GibbsSteps
 from syclade.host.chains.moves import GUIDED_MOVES
@@ -92,8 +92,8 @@ def scores_of(plan: Plan, tree: Sequence[int]) -> NDArray[np.int64]:
 
 
 @cache
-def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.int64]:
-    """Return how often independent chains with shares are at each tree."""
+def visits(mutations: int, cells: int, chains: int, reads: int, swaps: bool = False) -> NDArray[np.int64]:
+    """Return how often independent chains with shares are at each tree; with swaps as large trees have."""
     plan = small_plan(cells, mutations)
     number = {tuple(tree): at for at, tree in enumerate(all_trees(mutations))}
     found, renew = np.zeros(len(number), dtype=np.int64), GibbsSteps(plan, SEED)
@@ -101,7 +101,8 @@ def visits(mutations: int, cells: int, chains: int, reads: int) -> NDArray[np.in
         runner.put_all([start_of(plan, SEED, chain) for chain in range(chains)])
         for read in range(reads):
             runner.advance(np.full(chains, 40 * (read + 1)))
-            states = renew([state for state, _ in runner.get_all(chains)])
+            with patch.object(gibbs, "_LARGE", 0 if swaps else gibbs._LARGE):
+                states = renew([state for state, _ in runner.get_all(chains)])
             runner.put_all(states)
             if read >= reads // 4 and read % 2:
                 for state in states:
@@ -142,10 +143,14 @@ def p_value(expected_logs: NDArray[np.float64], found: NDArray[np.int64]) -> flo
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("mutations", "cells", "chains"), [(2, 6, 100), (3, 6, 50)])
-def test_chains_sample_the_posterior_with_shares(mutations: int, cells: int, chains: int) -> None:
+@pytest.mark.parametrize(
+    ("mutations", "cells", "chains", "swaps"), [(2, 6, 100, False), (3, 6, 50, False), (3, 6, 100, True)]
+)
+def test_chains_sample_the_posterior_with_shares(
+    mutations: int, cells: int, chains: int, swaps: bool
+) -> None:
     """The control is the posterior of cells at uniformly random nodes, which the visits reject."""
-    plan, found = small_plan(cells, mutations), visits(mutations, cells, chains, 30)
+    plan, found = small_plan(cells, mutations), visits(mutations, cells, chains, 30, swaps)
     assert p_value(log_posterior_weights(plan), found) > 0.005
     assert p_value(log_posterior_weights(plan, shares=False), found) < 1e-6
 
