@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_TREES",
+    "RatesOf",
     "cell_shares",
     "doublet_shares",
+    "missed_in",
     "rates_of_states",
     "support_by",
     "without_kept_back",
@@ -62,6 +65,7 @@ def support_by(
     *,
     interrupted: bool,
     seconds: float,
+    rates_of: RatesOf | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> Support:
     """Return the support of the best tree by the samples of a round.
@@ -73,6 +77,7 @@ def support_by(
         seed: seed of the run.
         interrupted: whether a stop has ended the sampling.
         seconds: wall time of the chains.
+        rates_of: the posterior of estimated rates (`rates_of_states`), which may be known already.
         check: called between the parts of the support; may raise.
     """
     problem, sampled, rates, found = planned.problem, judged.sampled, None, draft.best
@@ -93,10 +98,7 @@ def support_by(
     if planned.groups is not None:
         dropout = _dropout_of(planned, judged.shared, draft.unplaced.silent.mutations)
     elif planned.dropout != SHARED_DROPOUT and judged.shared:
-        counts = [
-            (planned.silent.whole(missed, 0.0), planned.silent.whole(seen, 0.0))
-            for missed, seen in sampled_counts(planned.plan.problem, judged.shared, seed)
-        ]
+        counts = missed_in(planned, judged.shared, seed)
 
     def of_all(shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values of all mutations, with NaN for the unplaced ones."""
@@ -105,7 +107,9 @@ def support_by(
         return full
 
     calls = found.assignment.doublets
-    if _estimates_rates(planned, draft):
+    if rates_of is not None:
+        rates = rates_of(judged.shared)
+    elif _estimates_rates(planned, draft):
         rates = _rates_of(planned, draft, *(shared or (trees,)))
     check()
     if calls is not None and shared is not None:
@@ -176,13 +180,36 @@ def _rates_of(
     return rate_posterior(draft.best.observed, given, trees, shares, names=draft.estimated)
 
 
-def rates_of_states(
-    planned: SupportPlan, draft: Draft
-) -> Callable[[Sequence[ChainState]], RatePosterior] | None:
-    """Return the function from states to the posterior of their estimated rates; None without these."""
+RatesOf = Callable[[Sequence[ChainState]], RatePosterior]
+"""The posterior of estimated rates by states with shares."""
+
+
+def rates_of_states(planned: SupportPlan, draft: Draft) -> RatesOf | None:
+    """Return the function from states to the posterior of their estimated rates; None without these.
+
+    Asked again of the same states, it does not compute again.
+    """
     if not (planned.shares and _estimates_rates(planned, draft)):
         return None
-    return lambda states: _rates_of(planned, draft, *_shared(states, planned))
+    last: tuple[list[ChainState], RatePosterior] | None = None
+
+    def rates_of(states: Sequence[ChainState]) -> RatePosterior:
+        nonlocal last
+        if last is None or len(last[0]) != len(states) or any(map(operator.is_not, last[0], states)):
+            last = list(states), _rates_of(planned, draft, *_shared(states, planned))
+        return last[1]
+
+    return rates_of
+
+
+def missed_in(
+    planned: SupportPlan, states: Sequence[ChainState], seed: int
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return how often each mutation was missed and seen in draws of some states: float64, (n,) each."""
+    return [
+        (planned.silent.whole(missed, 0.0), planned.silent.whole(seen, 0.0))
+        for missed, seen in sampled_counts(planned.plan.problem, states, seed)
+    ]
 
 
 def _dropout_of(planned: SupportPlan, states: Sequence[ChainState], unseen: Iterable[int]) -> Dropout:

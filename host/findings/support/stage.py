@@ -26,9 +26,9 @@ from syclade.host.data.model.problem import SlotRates
 from syclade.host.data.model.rates import error_rates
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
-from syclade.host.findings.support.budget import CHAINS
+from syclade.host.findings.support.budget import CHAINS, FEW_MUTATIONS
 from syclade.host.findings.support.finding import SupportFinding
-from syclade.host.findings.support.of_samples import rates_of_states, support_by
+from syclade.host.findings.support.of_samples import RatesOf, missed_in, rates_of_states, support_by
 from syclade.host.findings.support.plan import SupportPlan, WholeTrees, learned_guide, spread_out
 from syclade.host.findings.support.rounds import Renew, SupportRounds, may_end
 from syclade.host.findings.support.value import Support
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft
 
 __all__ = ["Run", "add_support", "sample"]
+
+Counts = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""How often each mutation was missed and seen, in draws of the cells of some samples."""
 
 _WITHOUT_SHARES = "ancestor"
 """Encoding that has no shares of cells; the chains for support then use another one."""
@@ -83,7 +86,7 @@ def _corrected(planned: SupportPlan, draft: Draft, support: Support, run: Run) -
 
     Rates and shares of thousands of cells hold each other fast, so that means can move far less than they
     would at last. So later corrections look ahead. Chains under rates that do not fit end after few rounds.
-    If no others follow, they are run once more, to the end.
+    If no others follow, they are run once more, to the end; others do if mutations have rates of their own.
     """
     before = None
     for done in range(_MOST_CORRECTIONS):
@@ -102,6 +105,7 @@ def _corrected(planned: SupportPlan, draft: Draft, support: Support, run: Run) -
         if support.interrupted:
             return planned, support
     ended = may_end(support.sampled, planned.budget, enough=support.enough)
+    ended |= _tells_dropout_soon(planned) and _has_dropout(planned, support.missed)
     if not ended and support.steps < planned.budget.most and not support.interrupted:
         again = _again(planned, draft, support, run, final=True)
         return planned, replace(support, interrupted=True) if again is None else again
@@ -125,19 +129,47 @@ def _with_dropout(planned: SupportPlan, draft: Draft, support: Support, run: Run
     The posterior of the common rates, if they were estimated, remains that of the trees before.
     """
     counts = support.missed
-    if planned.dropout == SHARED_DROPOUT or counts is None:
+    if counts is None or not _has_dropout(planned, counts):
         return support
     missed, seen = (np.mean([one[at] for one in counts], axis=0) for at in (0, 1))
-    evidence = float(np.mean([log_bayes_factor(*one) for one in counts]))
-    if planned.dropout == AUTO_DROPOUT and evidence <= EVIDENT:
-        return support
     own = planned.with_dropout(draft.best.observed, (missed + 0.5) / (missed + seen + 1.0))
     again = _again(own, draft, support, run)
     if again is None:
         return replace(support, interrupted=True)
     assert again.dropout is not None
-    dropout = replace(again.dropout, log_bayes_factor=evidence)
+    dropout = replace(again.dropout, log_bayes_factor=_evidence_of(counts))
     return replace(again, rates=support.rates, dropout=dropout)
+
+
+def _evidence_of(counts: Counts) -> float:
+    """Return the log Bayes factor for rates of mutations that differ: the mean over draws of their counts."""
+    return float(np.mean([log_bayes_factor(*one) for one in counts]))
+
+
+def _has_dropout(planned: SupportPlan, counts: Counts | None) -> bool:
+    """Return whether trees are sampled again with rates of the mutations, by how often these were missed."""
+    if planned.dropout == SHARED_DROPOUT or counts is None:
+        return False
+    return planned.dropout != AUTO_DROPOUT or _evidence_of(counts) > EVIDENT
+
+
+def _tells_dropout_soon(planned: SupportPlan) -> bool:
+    """Return whether few rounds tell if mutations have rates of their own: those of large trees are long."""
+    return planned.problem.mutations > FEW_MUTATIONS and planned.shares and planned.groups is None
+
+
+def _fits(planned: SupportPlan, rates_of: RatesOf | None, seed: int) -> Callable[..., bool] | None:
+    """Return the function from states to whether chains go on under their rates; None if all do."""
+    soon = _tells_dropout_soon(planned) and planned.dropout != SHARED_DROPOUT
+    if rates_of is None and not soon:
+        return None
+
+    def fits(states: Sequence[ChainState]) -> bool:
+        if rates_of is not None and not rates_of(states).fits:
+            return False
+        return not (soon and _has_dropout(planned, missed_in(planned, states, seed)))
+
+    return fits
 
 
 def _sampled(planned: SupportPlan, draft: Draft, run: Run, *, final: bool = False) -> Support | None:
@@ -148,18 +180,18 @@ def _sampled(planned: SupportPlan, draft: Draft, run: Run, *, final: bool = Fals
         final: whether the rates are final, even if they do not fit.
     """
     best, trees = draft.best, draft.found.trees or draft.found.outcome.trees
-    posterior_of = None if final else rates_of_states(planned, draft)
-    fits = None if posterior_of is None else lambda states: posterior_of(states).fits
+    rates_of = rates_of_states(planned, draft)
+    fits = None if final else _fits(planned, rates_of, run.seed)
     rounds, found = sample(planned, best.parents, trees, best.mutations, run, draft.unplaced, fits)
     draft.work += found.work
     if found.interrupted:
         draft.stop(SUPPORT)
     try:
-        return _support_by_rounds(planned, draft, rounds, run, found, give_way)
+        return _support_by_rounds(planned, draft, rounds, run, found, rates_of, give_way)
     except Stopped:
         draft.stop(SUPPORT)
         rounds.thin()
-        return _support_by_rounds(planned, draft, rounds, run, found, lambda: None)
+        return _support_by_rounds(planned, draft, rounds, run, found, rates_of, lambda: None)
 
 
 def _support_by_rounds(
@@ -168,6 +200,7 @@ def _support_by_rounds(
     rounds: SupportRounds,
     run: Run,
     found: Found,
+    rates_of: RatesOf | None,
     check: Callable[[], None],
 ) -> Support | None:
     """Return the support by the samples of the last round; None if none has ended.
@@ -175,6 +208,7 @@ def _support_by_rounds(
     Args:
         planned, draft, run: as for `add_support`.
         rounds, found: what the chains have left.
+        rates_of: the posterior of estimated rates; None where there are none.
         check: called meanwhile; may raise.
     """
     check()
@@ -182,7 +216,16 @@ def _support_by_rounds(
     if judged is None:
         return None
     interrupted, seconds = draft.stopped_in == SUPPORT, found.outcome.seconds
-    return support_by(planned, draft, judged, run.seed, interrupted=interrupted, seconds=seconds, check=check)
+    return support_by(
+        planned,
+        draft,
+        judged,
+        run.seed,
+        interrupted=interrupted,
+        seconds=seconds,
+        rates_of=rates_of,
+        check=check,
+    )
 
 
 class Run(NamedTuple):

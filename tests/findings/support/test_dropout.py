@@ -32,8 +32,11 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import Simulation, simulate
 from syclade.host.findings.consensus.cells import cells_on
 from syclade.host.findings.rates import RatesFinding
+from syclade.host.findings.support import rounds, stage
 from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.of_samples import cell_shares
+from syclade.host.findings.support.plan import SupportPlan
+from syclade.host.findings.support.value import Support
 from syclade.host.ground.errors import OptionError, OutputError
 from tests.support.searches import shorten_support
 
@@ -79,6 +82,33 @@ def test_rates_that_differ_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
         "fn_rate": pytest.approx(dropout.fn_rates.mean(), rel=1e-5),
         "fn_rate_of_each": "dropout.tsv",
     }
+
+
+@pytest.mark.parametrize(("few", "steps"), [(7, 2048 << 2), (8, 2048 << 4)])
+def test_chains_of_large_trees_end_soon_where_rates_differ(
+    few: int, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight mutations are many, or few: then, chains that are not enough go on to the end of their budget."""
+    budget = Budget(1024, 2048, 4, 256)
+    shorten_support(monkeypatch, budget)
+    monkeypatch.setattr(stage, "FEW_MUTATIONS", few)
+    monkeypatch.setattr(rounds, "enough", lambda _sampled: False)
+    monkeypatch.setattr(stage, "may_end", lambda *_others, **_more: False)
+    done: list[tuple[bool, int]] = []
+    sampled = stage._sampled
+
+    def recorded(planned: SupportPlan, *others: Any, **more: Any) -> Support | None:
+        support = sampled(planned, *others, **more)
+        assert support is not None
+        done.append((planned.groups is None, support.steps))
+        return support
+
+    monkeypatch.setattr(stage, "_sampled", recorded)
+    found = infer.__wrapped__(simulated((0.01, 0.4)))
+    assert done == [(True, steps), (False, budget.most)]
+    assert found.support is not None
+    assert found.support.dropout is not None
+    assert found.support.dropout.log_bayes_factor > EVIDENT
 
 
 def test_one_rate_stays_one() -> None:
