@@ -26,10 +26,9 @@ from syclade.host.chains.gibbs import GibbsSteps, uniform_log_shares
 from syclade.host.chains.native_cells import NativeCells
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.pipeline import initial_state
-from syclade.host.data.model.dropout import slot_rates
 from syclade.host.data.trees.tree import are_trees
 from syclade.kernels.shares import arguments
-from tests.chains.test_relocation import p_value, plan_of
+from tests.chains.test_relocation import p_value, plan_of, states_of
 
 
 def log_shares_of(plan: Plan, chains: int, concentration: float) -> NDArray[np.int32]:
@@ -47,11 +46,7 @@ def test_native_code_has_the_bits_of_numpy(mutations: int, cells: int, own_rates
     """Labels, the nodes that are drawn after them, and the scores of the trees that they make."""
     plan, random = plan_of(mutations, cells, own_rates=own_rates), np.random.default_rng(1)
     problem, spare = plan.problem, plan.settings["sum_spare"]
-    states = [initial_state(plan, 1, chain) for chain in range(3)]
-    rates = [
-        slot_rates(problem, 0.01, random.uniform(0.1, 0.5, mutations)) if own_rates else state.rates
-        for state in states
-    ]
+    states, rates = states_of(plan, random, own_rates=own_rates)
     native, numpy = NativeCells(problem, 3, spare), NumpyCells(problem, spare)
     logs, trees = log_shares_of(plan, 3, 0.5), np.array([state.parents for state in states])
     for turn in range(3):

@@ -18,9 +18,10 @@ from syclade.host.chains.native_cells import NativeCells
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named
+from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.dropout import problem_of_groups, slot_rates
-from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.problem import SlotRates, make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import are_trees
 from syclade.kernels.shares import relocation_arguments
@@ -41,6 +42,18 @@ def plan_of(mutations: int, cells: int, *, own_rates: bool = False) -> Plan:
     return make_plan(problem, score=score_named("shares", problem))
 
 
+def states_of(
+    plan: Plan, random: np.random.Generator, *, own_rates: bool
+) -> tuple[list[ChainState], list[SlotRates]]:
+    """Return the first states of three chains, and their rates, which are random if each has its own."""
+    problem, states = plan.problem, [initial_state(plan, 1, chain) for chain in range(3)]
+    rates = [
+        slot_rates(problem, 0.01, random.uniform(0.1, 0.5, problem.mutations)) if own_rates else state.rates
+        for state in states
+    ]
+    return states, rates
+
+
 @pytest.mark.parametrize(
     ("mutations", "cells", "own_rates"),
     [(1, 1, False), (2, 9, False), (12, 3, False), (40, 33, True), (30, 200, False), (150, 20, False)],
@@ -49,11 +62,7 @@ def test_native_code_has_the_bits_of_numpy(mutations: int, cells: int, own_rates
     """Cells at many nodes, at few and all at one; the scores that follow are of the new trees."""
     plan, random = plan_of(mutations, cells, own_rates=own_rates), np.random.default_rng(1)
     problem, spare = plan.problem, plan.settings["sum_spare"]
-    states = [initial_state(plan, 1, chain) for chain in range(3)]
-    rates = [
-        slot_rates(problem, 0.01, random.uniform(0.1, 0.5, mutations)) if own_rates else state.rates
-        for state in states
-    ]
+    states, rates = states_of(plan, random, own_rates=own_rates)
     nodes = np.stack(
         [
             random.integers(0, problem.nodes, cells),

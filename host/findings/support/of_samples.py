@@ -34,7 +34,7 @@ from syclade.host.findings.consensus.find_consensus import with_wanderers
 from syclade.host.findings.consensus.relations import SharedTrees, count_unseparated
 from syclade.host.findings.support.plan import SupportPlan
 from syclade.host.findings.support.rounds import Judged
-from syclade.host.findings.support.value import Support
+from syclade.host.findings.support.value import Missed, Support
 from syclade.host.findings.unplaced import CONTRADICTED, Unplaced
 from syclade.host.ground.options.types import SHARED_DROPOUT
 
@@ -202,14 +202,14 @@ def rates_of_states(planned: SupportPlan, draft: Draft) -> RatesOf | None:
     return rates_of
 
 
-def missed_in(
-    planned: SupportPlan, states: Sequence[ChainState], seed: int
-) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return how often each mutation was missed and seen in draws of some states: float64, (n,) each."""
-    return [
-        (planned.silent.whole(missed, 0.0), planned.silent.whole(seen, 0.0))
-        for missed, seen in sampled_counts(planned.plan.problem, states, seed)
-    ]
+def missed_in(planned: SupportPlan, states: Sequence[ChainState], seed: int) -> Missed:
+    """Return how often each mutation was missed and seen in draws of some states."""
+    return Missed(
+        [
+            (planned.silent.whole(missed, 0.0), planned.silent.whole(seen, 0.0))
+            for missed, seen in sampled_counts(planned.plan.problem, states, seed)
+        ]
+    )
 
 
 def _dropout_of(planned: SupportPlan, states: Sequence[ChainState], unseen: Iterable[int]) -> Dropout:

@@ -19,7 +19,6 @@ from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.state import SUMMED_TREES, ChainState
 from syclade.host.data.model.dropout import (
     EVIDENT,
-    log_bayes_factor,
     slot_rates,
 )
 from syclade.host.data.model.problem import SlotRates
@@ -31,7 +30,7 @@ from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.findings.support.of_samples import RatesOf, missed_in, rates_of_states, support_by
 from syclade.host.findings.support.plan import SupportPlan, WholeTrees, learned_guide, spread_out
 from syclade.host.findings.support.rounds import Renew, SupportRounds, may_end
-from syclade.host.findings.support.value import Support
+from syclade.host.findings.support.value import Missed, Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
 from syclade.host.ground.signals import Stopped, give_way
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft
 
 __all__ = ["Run", "add_support", "sample"]
-
-Counts = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""How often each mutation was missed and seen, in draws of the cells of some samples."""
 
 _WITHOUT_SHARES = "ancestor"
 """Encoding that has no shares of cells; the chains for support then use another one."""
@@ -131,26 +127,21 @@ def _with_dropout(planned: SupportPlan, draft: Draft, support: Support, run: Run
     counts = support.missed
     if counts is None or not _has_dropout(planned, counts):
         return support
-    missed, seen = (np.mean([one[at] for one in counts], axis=0) for at in (0, 1))
+    missed, seen = (np.mean([one[at] for one in counts.draws], axis=0) for at in (0, 1))
     own = planned.with_dropout(draft.best.observed, (missed + 0.5) / (missed + seen + 1.0))
     again = _again(own, draft, support, run)
     if again is None:
         return replace(support, interrupted=True)
     assert again.dropout is not None
-    dropout = replace(again.dropout, log_bayes_factor=_evidence_of(counts))
+    dropout = replace(again.dropout, log_bayes_factor=counts.evidence)
     return replace(again, rates=support.rates, dropout=dropout)
 
 
-def _evidence_of(counts: Counts) -> float:
-    """Return the log Bayes factor for rates of mutations that differ: the mean over draws of their counts."""
-    return float(np.mean([log_bayes_factor(*one) for one in counts]))
-
-
-def _has_dropout(planned: SupportPlan, counts: Counts | None) -> bool:
+def _has_dropout(planned: SupportPlan, counts: Missed | None) -> bool:
     """Return whether trees are sampled again with rates of the mutations, by how often these were missed."""
     if planned.dropout == SHARED_DROPOUT or counts is None:
         return False
-    return planned.dropout != AUTO_DROPOUT or _evidence_of(counts) > EVIDENT
+    return planned.dropout != AUTO_DROPOUT or counts.evidence > EVIDENT
 
 
 def _tells_dropout_soon(planned: SupportPlan) -> bool:

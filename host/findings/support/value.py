@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.data.diagnostics import ROUGH, Kept, PairSizes
 from syclade.host.data.model.doublets import Doublets
 from syclade.host.data.model.dropout import FILE as DROPOUT_FILE
-from syclade.host.data.model.dropout import Dropout
+from syclade.host.data.model.dropout import Dropout, log_bayes_factor
 from syclade.host.data.model.rate_posterior import RatePosterior
 from syclade.host.data.trees.newick import newick_of
 from syclade.host.data.trees.tree import children, node_labels
@@ -44,6 +45,22 @@ UNSURE = 0.5
 """Probability below which edges are counted as unsure."""
 
 _ARRAYS = ("edges", "clades", "transfer", "cells", "trees")
+
+
+@dataclass(frozen=True, eq=False)
+class Missed:
+    """How often each mutation was missed and seen.
+
+    Attributes:
+        draws: numbers of cells, float64, (n,) each, in draws of the cells of some samples.
+    """
+
+    draws: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+    @cached_property
+    def evidence(self) -> float:
+        """Log Bayes factor for rates of mutations that differ: the mean over the draws."""
+        return float(np.mean([log_bayes_factor(*one) for one in self.draws]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +112,7 @@ class Support:
     rates: RatePosterior | None = None
     unplaced: Unplaced = field(default_factory=Unplaced)
     dropout: Dropout | None = None
-    missed: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None
+    missed: Missed | None = None
     doublets: Doublets | None = None
     kept_back: tuple[int, ...] = ()
 
