@@ -43,8 +43,15 @@ _OF_SHARES = ("place", "compare", "swap", "draw", "total")
 _OF_REALS = ("swap", "draw")
 """Those that have numbers of several columns in a value."""
 
-_FEW_SCORES = 2**17
-"""Scores, of all chains, below which threads take longer than they save."""
+_FEW_SCORES = {
+    "place": 2**17,
+    "compare": 2**17,
+    "swap": 2**16,
+    "relocate": 2**17,
+    "draw": 2**19,
+    "total": 2**20,
+}
+"""Scores, of all chains, below which threads take longer than a kernel saves by them."""
 
 
 def make_cells(problem: Problem, chains: int, spare: int) -> CellsAtNodes:
@@ -127,7 +134,8 @@ class NativeCells:
         self._engine = NativeEngine(native_device(), Allocation(ARGUMENTS, self._sizes, contents))
         kernels = share_kernels()
         self._kernels = {name: self._engine.load(kernels[name]) for name in _OF_SHARES}
-        self._few = self.most * problem.nodes * problem.columns < _FEW_SCORES
+        scores = self.most * problem.nodes * problem.columns
+        self._alone = {name for name, few in _FEW_SCORES.items() if scores < few}
         self._chains, self._compared = 0, False
         self._swapped: NDArray[np.int32] | None = None
         self._rates: Sequence[SlotRates] = ()
@@ -184,7 +192,7 @@ class NativeCells:
         for name in ("parents", "weights"):
             arrays[name][some] = own[name][some]
         arrays["drawn"][some], arrays["numbers"][some] = nodes, numbers
-        self._run(engine, kernel, alone=self._few)
+        self._run(engine, kernel, alone="relocate" in self._alone)
         own["parents"][some] = arrays["parents"][some]
         self._score()
         return np.array(arrays["parents"][some])
@@ -210,8 +218,7 @@ class NativeCells:
             self._compared = True
 
     def _launch(self, name: str) -> None:
-        alone = self._few or name not in ("place", "compare")
-        self._run(self._engine, self._kernels[name], alone=alone)
+        self._run(self._engine, self._kernels[name], alone=name in self._alone)
 
     def _run(self, engine: NativeEngine, kernel: int, *, alone: bool) -> None:
         """Run a kernel for all chains, in this thread alone or in several."""

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from syclade.fallback.shares.gibbs import power_tables
-from syclade.host.chains import gibbs
+from syclade.host.chains import gibbs, native_cells
 from syclade.host.chains.cells_at_nodes import (
+    NUMBERS_OF_PLACES,
+    NUMBERS_OF_SWAPS,
     CellsAtNodes,
     NumpyCells,
     cells_by_column,
@@ -26,6 +28,7 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.compile.precompiled import own_processor
+from syclade.host.device.engines.local import NativeEngine
 
 RATES = Rates(0.01, 0.2)
 
@@ -101,3 +104,37 @@ def test_missed_and_seen_mutations_are_counted_as_they_are_defined(mutations: in
             own = [sorted_values[row, cell] for cell in range(cells) if above[row, nodes[cell]]]
             known = [value % 2 for value in own if value < problem.classes - 1]
             assert (missed[row], seen[row]) == (known.count(0), known.count(1))
+
+
+def test_kernels_in_threads_have_the_bits_of_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each slot has arrays of its own, so a chain does not depend on what others do meanwhile."""
+    random = np.random.default_rng(3)
+    matrix = matrix_from_array(random.choice([0, 1, 3], p=[0.6, 0.3, 0.1], size=(60, 50)))
+    problem = make_problem(matrix, RATES, octaves=True)
+    plan = make_plan(problem, score=score_named("shares", problem))
+    states, spare = [initial_state(plan, 1, chain) for chain in range(4)], plan.settings["sum_spare"]
+    log_shares = np.array([state.rates.log_shares for state in states], dtype=np.int32)
+    swaps, cells, places = (
+        random.random((4, count)) for count in (NUMBERS_OF_SWAPS * 61, 50, NUMBERS_OF_PLACES * 60)
+    )
+
+    def found(alone: bool) -> list[object]:
+        few = dict.fromkeys(native_cells._FEW_SCORES, 2**40 if alone else 0)
+        monkeypatch.setattr(native_cells, "_FEW_SCORES", few)
+        monkeypatch.setattr(
+            NativeEngine, "launch" if alone else "start", None
+        )  # which would be the other way
+        native = NativeCells(problem, 4, spare)
+        native.place(states, [state.rates for state in states])
+        label = native.swap(log_shares, swaps)
+        nodes = native.draw(log_shares, cells)
+        return [
+            label.tolist(),
+            nodes.tolist(),
+            native.relocate(nodes, places).tolist(),
+            native.totals(log_shares),
+        ]
+
+    alone = found(True)
+    monkeypatch.undo()
+    assert found(False) == alone
