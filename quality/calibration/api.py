@@ -20,6 +20,7 @@ from syclade.quality.calibration.settings import (
     SETTINGS,
     SHARED,
     WITH_DOUBLETS,
+    WITH_READS,
     Setting,
 )
 from syclade.quality.work import Progress
@@ -77,7 +78,7 @@ def calibration(
 def settings_named(names: Sequence[str], support: str | None = None) -> tuple[Setting, ...]:
     """Return the settings with these names; all that can be sampled if there are no names.
 
-    A named setting with shares or doublets is followed by its control (`settings.CONTROL_OF`).
+    A named setting with shares, reads or doublets is followed by its control (`settings.CONTROL_OF`).
 
     Args:
         names: names of settings.
@@ -86,7 +87,7 @@ def settings_named(names: Sequence[str], support: str | None = None) -> tuple[Se
     Raises:
         OptionError: there is no such setting, or it cannot be sampled in this way.
     """
-    known = {setting.name: setting for setting in (*SETTINGS, *CONTROLS, *SHARED, WITH_DOUBLETS)}
+    known = {setting.name: setting for setting in (*SETTINGS, *CONTROLS, *SHARED, *WITH_READS, WITH_DOUBLETS)}
     for name in names:
         if name not in known:
             raise OptionError(f"there is no setting {name!r}", hint=f"give one of {', '.join(known)}")

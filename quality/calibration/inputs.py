@@ -13,11 +13,12 @@ from syclade.host.data.model import rates as zygosity
 from syclade.host.data.model.rate_grid import RateGrid
 from syclade.host.data.model.rate_model import RateModel, make_rate_model
 from syclade.host.data.model.rates import Rates
-from syclade.host.data.model.simulate import observe, random_parents
+from syclade.host.data.model.simulate import Simulation, observe, random_parents
+from syclade.host.data.model.simulate_reads import ReadModel, simulate_reads
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.calibration.settings import Setting, Shares
 
-__all__ = ["LEARN", "ONE_CLONE", "Drawn", "draw", "shares_of"]
+__all__ = ["LEARN", "ONE_CLONE", "Drawn", "draw", "model_of_reads", "shares_of"]
 
 LEARN = 0.1
 """Probability that a step of a chain changes a rate, for each learned rate."""
@@ -50,20 +51,33 @@ class Drawn:
 def draw(setting: Setting, seed: int) -> Drawn:
     """Draw an input: each cell is at a random node, the root included; a doublet, at two.
 
-    Learned rates are drawn from the prior of the chains, on its grid.
+    With a depth, entries have reads in place of values, of single cells. Learned rates are drawn from the
+    prior of the chains, on its grid.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     n, m = setting.mutations, setting.cells
     parents = random_parents(n, rng) if setting.trees == "uniform" else _recursive_parents(n, rng)
     rates = _drawn_rates(model_of(setting), rng) if setting.learn else Rates(setting.fp_rate, setting.fn_rate)
     above = ancestor_matrix(parents)[:n].astype(bool)
-    of_cells = above[:, _nodes(setting, parents, rng, 2 * m if setting.doublets else m)]
+    nodes = _nodes(setting, parents, rng, 2 * m if setting.doublets else m)
+    of_cells = above[:, nodes]
     truth = of_cells[:, :m]
     if setting.doublets:
         truth |= of_cells[:, m:] & (rng.random(m) < setting.doublets)
     values = observe(truth, rates, rng.random((n, m)))
     values[rng.random((n, m)) < setting.missing] = zygosity.MISSING
-    return Drawn(matrix_from_array(values), parents, rates)
+    matrix = matrix_from_array(values)
+    if setting.depth is not None:
+        alone = np.full(m, -1, dtype=np.int32)
+        made = Simulation(matrix, parents, nodes[:m].astype(np.int32), truth.astype(np.uint8), alone)
+        matrix = simulate_reads(made, model_of_reads(setting), seed).made.matrix
+    return Drawn(matrix, parents, rates)
+
+
+def model_of_reads(setting: Setting) -> ReadModel:
+    """Return the parameters of the reads of a setting that has them, as `draw` takes them."""
+    assert setting.depth is not None
+    return ReadModel(depth=setting.depth, allelic_dropout=setting.allelic_dropout)
 
 
 def _nodes(

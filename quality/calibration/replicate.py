@@ -9,14 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.likelihood import summed_log_likelihood
+from syclade.host.data.model.rates import ObservationModel
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, leaves_of
+from syclade.host.findings.weighed_matrix import levels_in, weighed_as_given
+from syclade.host.ground.options import Options
 from syclade.quality.calibration.credible import Covered, parent_sets
 from syclade.quality.calibration.inputs import Drawn, draw
 from syclade.quality.calibration.ranks import rank_of, spread_out
 from syclade.quality.calibration.reliability import Reliability, reliability
-from syclade.quality.calibration.sampling import Sampled
+from syclade.quality.calibration.sampling import Sampled, read_options
 from syclade.quality.calibration.settings import Setting
 
 __all__ = ["Replicate", "Sampler", "replicate"]
@@ -95,12 +99,19 @@ def _ranks(
             values[name] = (float(getattr(drawn.rates, name)), spread_out(rates))
     else:
         # The chain's own scores are rounded, so a sample of the true tree would not be equal to it.
-        truth, *others = (
-            summed_log_likelihood(drawn.matrix, setting.inferred_with, tree)
-            for tree in (drawn.parents, *trees)
-        )
+        matrix, model = _scored(setting, drawn)
+        truth, *others = (summed_log_likelihood(matrix, model, tree) for tree in (drawn.parents, *trees))
         values["log-likelihood"] = (truth, np.array(others))
     return {name: rank_of(truth, draws, rng) for name, (truth, draws) in values.items()}
+
+
+def _scored(setting: Setting, drawn: Drawn) -> tuple[Matrix, ObservationModel]:
+    """Return the matrix and the model by which likelihoods of the inference are computed."""
+    if setting.depth is None:
+        return drawn.matrix, setting.inferred_with
+    options = Options().replace(**read_options(setting))
+    matrix = weighed_as_given(drawn.matrix, options)
+    return matrix, levels_in(matrix, options.floor)
 
 
 def spread_out_rows(trees: NDArray[np.int32]) -> NDArray[np.int32]:

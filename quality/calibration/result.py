@@ -111,9 +111,12 @@ class CalibrationResult(Drawn):
         return SIGNIFICANCE / sum(len(one.p_values) for one in self.settings)
 
     def rejects(self, one: OfSetting) -> bool:
-        """Return whether samples of a setting are not of the posterior: by a rank test, or by the pairs."""
-        most = one.setting.most_error
-        off = most is not None and one.statements["pairs"].error > most
+        """Return whether samples of a setting are not of the posterior: by a rank test, or by the pairs.
+
+        Of few inputs, pairs may be off by as much as chance does.
+        """
+        most, pairs = one.setting.most_error, one.statements["pairs"]
+        off = most is not None and pairs.error > max(most, pairs.chance)
         return off or min(one.p_values.values()) < self.threshold
 
     @property
@@ -146,8 +149,8 @@ class CalibrationResult(Drawn):
         """Return the outcome as lines of text, as the command prints it."""
         return [
             text_table(_HEADS, [self._row(one) for one in self.settings]),
-            f"rank tests reject below p = {self.threshold:.1g}, errors of pairs above {MOST_ERROR} where "
-            "shares are studied (in brackets: that of independent statements, by chance); "
+            f"rank tests reject below p = {self.threshold:.1g}, errors of pairs above {MOST_ERROR} and above "
+            "that of independent statements by chance (in brackets) where shares are studied; "
             f"{'as expected of all settings' if self.holds else 'NOT AS EXPECTED OF ALL SETTINGS'}",
         ]
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from syclade.host.answer.inference import infer
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.scores.score import ScoreOptions
+from syclade.host.data.model.reads import PARAMETERS
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.plan import make_support_plan, plan_of_chains, silent_in
 from syclade.host.findings.support.stage import Run, sample
 from syclade.host.findings.unplaced import Unplaced, unplaced_in
-from syclade.quality.calibration.inputs import LEARN, Drawn
+from syclade.quality.calibration.inputs import LEARN, Drawn, model_of_reads
 from syclade.quality.calibration.settings import Setting
 from syclade.quality.work import work_of
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.model.rates import Rates
 
-__all__ = ["CHAINS", "Sampled", "for_support", "from_random", "with_equal_nodes"]
+__all__ = ["CHAINS", "Sampled", "for_support", "from_random", "read_options", "with_equal_nodes"]
 
 CHAINS = 4
 SAMPLES = 500
@@ -71,16 +73,18 @@ def for_support(level: str, setting: Setting, drawn: Drawn, seed: int, device: s
         setting, drawn, seed, device: as for `from_random`; the setting must not learn the rates.
     """
     given = setting.inferred_with
+    known: dict[str, Any] = {"fp_rate": given.fp_rate, "fn_rate": given.fn_rate}
+    if setting.depth is not None:
+        known = read_options(setting)
 
     def searched(support: str) -> Result:
         return infer(
             drawn.matrix,
-            fp_rate=given.fp_rate,
-            fn_rate=given.fn_rate,
             doublets=setting.inferred_with_doublets,
             support=support,
             seed=seed,
             device=device,
+            **known,
         )
 
     if setting.equal_nodes:
@@ -89,6 +93,13 @@ def for_support(level: str, setting: Setting, drawn: Drawn, seed: int, device: s
     assert result.support is not None
     silent = silent_in(unplaced_in(drawn.matrix), drawn.matrix.n_mutations).mutations
     return Sampled(result.support.sampled, result.support.enough, work_of(result), silent)
+
+
+def read_options(setting: Setting) -> dict[str, Any]:
+    """Return the parameters of reads that the inference is given, as options of `infer`."""
+    drawn = asdict(model_of_reads(setting))
+    known = {name: drawn[name] for name in PARAMETERS}
+    return known if setting.given_dropout is None else {**known, "allelic_dropout": setting.given_dropout}
 
 
 def with_equal_nodes(level: str, matrix: Matrix, rates: Rates, result: Result, device: str) -> Sampled:

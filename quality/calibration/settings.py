@@ -7,7 +7,10 @@ from typing import Any, Final, Literal
 
 from syclade.host.data.model.rates import Rates
 
-__all__ = ["CONTROLS", "CONTROL_OF", "MOST_ERROR", "SETTINGS", "SHARED", "WITH_DOUBLETS", "Setting", "Shares"]
+__all__ = [
+    "CONTROLS", "CONTROL_OF", "MOST_ERROR", "SETTINGS", "SHARED", "WITH_DOUBLETS", "WITH_READS",
+    "Setting", "Shares",
+]  # fmt: skip
 
 Shares = Literal["equal", "one", "zipf", "empty", "growth"] | float
 """Shares of the cells at the nodes (`inputs.shares_of`): a name, or the concentration of the Dirichlet
@@ -36,6 +39,9 @@ class Setting:
             alone.
         doublets: probability that a cell of the inputs is a doublet, which the inference is given.
         ignore_doublets: whether the inference takes all cells to be single.
+        depth: mean number of reads of an entry, in place of observed values; None for values.
+        allelic_dropout: that of the reads.
+        given_dropout: that of the inference, if it is another one.
     """
 
     name: str
@@ -52,12 +58,16 @@ class Setting:
     most_error: float | None = None
     doublets: float = 0.0
     ignore_doublets: bool = False
+    depth: float | None = None
+    allelic_dropout: float = 0.2
+    given_dropout: float | None = None
 
     @property
     def fits(self) -> bool:
         """True if the model of the inference fits the inputs."""
         unknown = not self.equal_nodes or self.shares == "equal"
-        return self.given is None and self.trees == "uniform" and unknown and not self.ignore_doublets
+        known = self.given is None and self.given_dropout is None
+        return known and self.trees == "uniform" and unknown and not self.ignore_doublets
 
     @property
     def only_for_support(self) -> bool:
@@ -122,12 +132,27 @@ SHARED: Final = tuple(
 WITH_DOUBLETS: Final = Setting("20 x 40, doublets", 20, 40, shares=1.0, doublets=0.3)
 """A setting with doublets and clones of unequal sizes, for the chains for support."""
 
+WITH_READS: Final = tuple(
+    Setting(
+        f"40 x 100, reads of depth {depth}",
+        40,
+        100,
+        shares=1.0,
+        missing=0.0,
+        most_error=MOST_ERROR,
+        depth=depth,
+    )
+    for depth in (3, 10, 30)
+)
+"""Settings whose evidence is reads, with overdispersion and allelic dropout, and clones of unequal sizes."""
+
 CONTROL_OF: Final = {
     **{one.name: replace(one, name=f"{one.name}: equal nodes", equal_nodes=True) for one in SHARED},
+    **{one.name: replace(one, name=f"{one.name}: less dropout", given_dropout=0.02) for one in WITH_READS},
     WITH_DOUBLETS.name: replace(WITH_DOUBLETS, name="20 x 40, doublets ignored", ignore_doublets=True),
 }
 """Controls by the name of the setting: the same inputs, but the inference takes all nodes to be equally
-probable, or all cells to be single."""
+probable, all cells to be single, or a tenth of the allelic dropout."""
 
 CONTROLS: Final = (
     replace(_MIDDLE, name="20 x 40, wrong fn", given=(1e-3, 0.05)),

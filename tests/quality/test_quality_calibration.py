@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +15,21 @@ from hypothesis import strategies as st
 
 from syclade.host.answer.inference import infer
 from syclade.host.commands.main import main
+from syclade.host.data.input.annotations import Reads
 from syclade.host.data.trees.tree import ancestor_matrix, are_trees
 from syclade.host.findings.support import plan as support_plan
 from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.plan import make_support_plan
 from syclade.host.ground.errors import OptionError
+from syclade.quality.calibration import sampling
 from syclade.quality.calibration.api import calibration, settings_named
 from syclade.quality.calibration.credible import LEVELS, parent_sets
 from syclade.quality.calibration.inputs import GROWN, ONE_CLONE, draw, model_of, shares_of
 from syclade.quality.calibration.ranks import BINS, DRAWS, rank_of, spread_out, uniformity
 from syclade.quality.calibration.reliability import EDGES, LEAST, reliability, together
+from syclade.quality.calibration.replicate import replicate
 from syclade.quality.calibration.result import CalibrationResult
-from syclade.quality.calibration.sampling import for_support
+from syclade.quality.calibration.sampling import for_support, read_options
 from syclade.quality.calibration.settings import (
     CONTROL_OF,
     CONTROLS,
@@ -34,6 +37,7 @@ from syclade.quality.calibration.settings import (
     SETTINGS,
     SHARED,
     WITH_DOUBLETS,
+    WITH_READS,
     Setting,
     Shares,
 )
@@ -240,17 +244,18 @@ def test_chains_for_support_are_those_of_infer(monkeypatch: pytest.MonkeyPatch) 
 
 def test_chains_for_support_do_not_learn_rates() -> None:
     learned = next(one for one in SETTINGS if one.learn)
-    expected = tuple(one for one in (*SETTINGS, *CONTROLS, *SHARED, WITH_DOUBLETS) if one != learned)
+    known = (*SETTINGS, *CONTROLS, *SHARED, *WITH_READS, WITH_DOUBLETS)
+    expected = tuple(one for one in known if one != learned)
     assert settings_named([], "quick") == expected
     with pytest.raises(OptionError, match="learns rates"):
         calibration((learned,), support="quick", device="native")
 
 
 @pytest.mark.parametrize(
-    "setting", [SHARED[1], CONTROL_OF[SHARED[0].name], WITH_DOUBLETS], ids=lambda one: one.name
+    "setting", [SHARED[1], CONTROL_OF[SHARED[0].name], WITH_READS[0], WITH_DOUBLETS], ids=lambda one: one.name
 )
 def test_chains_from_random_trees_have_no_shares(setting: Setting) -> None:
-    assert not set(settings_named([])) & {*SHARED, WITH_DOUBLETS}
+    assert not set(settings_named([])) & {*SHARED, *WITH_READS, WITH_DOUBLETS}
     with pytest.raises(OptionError, match="has shares"):
         calibration((setting,), device="native")
 
@@ -286,12 +291,55 @@ def test_shares_have_their_distribution(shares: Shares) -> None:
 
 
 def test_errors_of_pairs_reject_where_they_decide() -> None:
+    """Few claims may be off by more than the limit, by chance; others may not."""
     result = supported(BINS)
     (one,) = result.settings
-    assert one.statements["pairs"].error > MOST_ERROR  # inputs are few
     assert not result.rejects(one)
-    strict = replace(one, setting=replace(SMALL, most_error=MOST_ERROR))
-    assert replace(result, settings=(strict,)).rejects(strict)
+    claims, every = np.repeat([0.2, 0.55, 0.85], 20), np.arange(60)
+    for limit, wrong, rejected in ((MOST_ERROR, 0, False), (MOST_ERROR, 16, True), (None, 16, False)):
+        truths = (every % 20 < 20 * claims) & (every >= wrong)  # the first of them are wrong
+        pairs = reliability(claims + 0.01, truths)
+        assert pairs.error > 0.009
+        replicates = (replace(one.replicates[0], pairs=pairs), *one.replicates[1:])
+        empty = tuple(replace(each, pairs=reliability([], [])) for each in replicates[1:])
+        changed = replace(one, setting=replace(SMALL, most_error=limit), replicates=(replicates[0], *empty))
+        assert result.rejects(changed) == rejected
+    few = reliability(claims[::10], every[::10] % 20 < 10)
+    assert MOST_ERROR < few.error < few.chance
+    of_few = replace(one, setting=replace(SMALL, most_error=MOST_ERROR), replicates=(
+        replace(one.replicates[0], pairs=few), *empty
+    ))  # fmt: skip
+    assert not result.rejects(of_few)
+
+
+@pytest.mark.parametrize("setting", WITH_READS, ids=lambda one: one.name)
+def test_reads_are_drawn_from_the_model_that_the_inference_is_given(setting: Setting) -> None:
+    drawn, again = draw(setting, 3), draw(setting, 3)
+    reads, others = drawn.matrix.evidence, again.matrix.evidence
+    assert isinstance(reads, Reads)
+    assert isinstance(others, Reads)
+    assert setting.depth is not None
+    with_reads = 1 - setting.allelic_dropout**2
+    assert reads.total.mean() == pytest.approx(setting.depth * with_reads, rel=0.1)
+    assert reads.total.shape == (40, 100)
+    np.testing.assert_array_equal(reads.alternate, others.alternate)
+    assert read_options(setting)["allelic_dropout"] == setting.allelic_dropout
+    control = CONTROL_OF[setting.name]
+    assert (setting.fits, control.fits) == (True, False)
+    assert read_options(control) == {**read_options(setting), "allelic_dropout": 0.02}
+
+
+@pytest.mark.slow
+def test_reads_are_inferred_as_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rank of the log-likelihood is of the model of reads, too."""
+    shorten_support(monkeypatch)
+    setting = replace(WITH_READS[1], mutations=6, cells=30)
+    found = replicate(setting, 1, "native", partial(for_support, "quick"))
+    assert found.work == {"native": 1.0}
+    assert 0 <= found.ranks["log-likelihood"] <= DRAWS
+    monkeypatch.setattr(sampling, "read_options", lambda _: {"fp_rate": 0.01, "fn_rate": 0.2})
+    with pytest.raises(OptionError, match="fp-rate"):
+        replicate(setting, 1, "native", partial(for_support, "quick"))
 
 
 @pytest.mark.verification
