@@ -1,10 +1,10 @@
 """Gibbs steps between launches: shares of cells at nodes, also with doublets, and rates of mutations.
 
 Shares (docs/model.md, "Shares") are a part of a chain's state. P(a cell is at node v) = pi_v, and pi has a
-Dirichlet prior, symmetric but for the root. A step draws the node of each cell given the tree and pi, then
-the concentrations given the numbers of cells at the nodes, then pi. All draws are by numpy's counter-based
-generator, from the seed, the chain and its step. Logs of shares are rounded to the integers of the score. So
-a chain is the same on every device.
+Dirichlet prior, symmetric but for the root and a dominant node. A step draws the node of each cell given the
+tree and pi, then the concentrations given the numbers of cells at the nodes (`concentrations.py`), then pi.
+All draws are by numpy's counter-based generator, from the seed, the chain and its step. Logs of shares are
+rounded to the integers of the score. So a chain is the same on every device.
 
 Shares with doublets: a cell is a single cell of node v with probability (1 - d) pi_v, and a doublet of the
 nodes v and w with probability d pi_v pi_w. A step draws whether each cell is a doublet, and its nodes, given
@@ -35,13 +35,13 @@ from syclade.host.chains.cells_at_nodes import (
     cells_by_column,
     relabelled,
 )
+from syclade.host.chains.concentrations import draw_concentration
 from syclade.host.chains.native_cells import make_cells
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
 from syclade.host.chains.scores.score import blocks_of_columns, node_scores
 from syclade.host.chains.share_draws import (
     LOWEST_OCTAVE,
-    draw_concentration,
     draw_shares,
     generator_of,
     log2_gamma,
@@ -122,12 +122,20 @@ class GibbsSteps:
         seed: seed of the run.
         draw: draws weights, too, given the nodes of the cells; None for weights that stay.
         cells: what draws nodes; by default compiled code, or numpy where there is none.
+        dominant: whether a node may have a concentration of its own (`concentrations.py`).
     """
 
     def __init__(
-        self, plan: Plan, seed: int, draw: Draw | None = None, cells: CellsAtNodes | None = None
+        self,
+        plan: Plan,
+        seed: int,
+        draw: Draw | None = None,
+        cells: CellsAtNodes | None = None,
+        *,
+        dominant: bool = True,
     ) -> None:
         self._plan, self._seed, self._draw, self._cells = plan, seed, draw, cells
+        self._dominant = dominant
 
     def __call__(self, states: Sequence[ChainState]) -> list[ChainState]:
         """Return states with shares after a Gibbs step of each."""
@@ -156,7 +164,10 @@ class GibbsSteps:
             nodes = cells.draw(log_shares, numbers[:, sweep, :count])
             counts = np.array([np.bincount(one, minlength=problem.nodes) for one in nodes])
             if not sweep:
-                shapes = shapes_of(problem, list(map(draw_concentration, counts, single.tolist())))
+                pairs = zip(counts, single.tolist(), strict=True)
+                shapes = shapes_of(
+                    problem, [draw_concentration(*one, dominant=self._dominant) for one in pairs]
+                )
                 if draws_places(problem.mutations, problem.columns):
                     states = _relocated(states, cells, nodes, generators)
             log_shares = log_shares_by(problem, counts + shapes, numbers[:, sweep, count:])

@@ -1,4 +1,4 @@
-"""Draws of shares given the numbers of cells at nodes: gamma variates, and concentrations of their prior.
+"""Draws of shares given the numbers of cells at nodes, as gamma variates.
 
 All draws are by numpy's counter-based generator, from the seed, the chain and its step. A cell of nodes that
 nothing tells apart can be at any of them, so Gibbs steps that draw nodes of cells and shares in turn stay
@@ -10,23 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.concentrations import Concentrations, draw_concentration
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.problem import Problem
 
 __all__ = [
-    "CONCENTRATIONS",
     "LOWEST_OCTAVE",
-    "ROOT_CONCENTRATIONS",
-    "Concentrations",
     "Silent",
-    "concentration_of",
-    "draw_concentration",
     "draw_dirichlet",
     "draw_shares",
     "equal_nodes",
@@ -39,35 +34,8 @@ __all__ = [
     "uniform_numbers",
 ]
 
-CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 9))
-"""Grid of the Dirichlet prior's concentration of each node but the root, all values with the same prior
-probability: from 2^-7, where few nodes have cells, to 2^4, where shares are nearly equal."""
-
-ROOT_CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 19))
-"""Grid of the root's concentration, in the same way, to 2^9: most cells of a sample may be normal."""
-
-
-class Concentrations(NamedTuple):
-    """Concentrations of the Dirichlet prior of the shares.
-
-    Attributes:
-        node: that of each node but the root.
-        root: that of the root.
-    """
-
-    node: float
-    root: float
-
-    def of_nodes(self, nodes: int) -> NDArray[np.float64]:
-        """Return the concentrations of the nodes, the root last."""
-        return np.append(np.full(nodes - 1, self.node), self.root)
-
-
 LOWEST_OCTAVE = -40
 """Lowest log2 of a share. A term of a node so far below the best one is 0 in the score, too."""
-
-_LONGEST_TABLE = 2**14
-"""Most numbers of cells of which logarithms are kept."""
 
 _DOMAIN = 0x53484152
 """Keeps the draws of shares apart from all others with the same seed."""
@@ -99,7 +67,9 @@ def draw_shares(
     Returns:
         int32, shape (chains, nodes).
     """
-    shapes = counts + shapes_of(problem, _concentrations(counts, generators))
+    uniform = [float(uniform_numbers(generator, 1)[0]) for generator in generators]
+    drawn = [draw_concentration(*one, dominant=True) for one in zip(counts, uniform, strict=True)]
+    shapes = counts + shapes_of(problem, drawn)
     numbers = np.stack([uniform_numbers(generator, 2 * problem.nodes) for generator in generators])
     return log_shares_by(problem, shapes, numbers)
 
@@ -127,75 +97,6 @@ def log_shares_by(
     return np.rint(logs).astype(np.int32)
 
 
-def _concentrations(
-    counts: NDArray[np.int64], generators: Sequence[np.random.Philox]
-) -> list[Concentrations]:
-    """Return concentrations for each chain, drawn given the numbers of cells at the nodes."""
-    uniform = [float(uniform_numbers(generator, 1)[0]) for generator in generators]
-    return [draw_concentration(*one) for one in zip(counts, uniform, strict=True)]
-
-
-@cache
-def _grid() -> NDArray[np.float64]:
-    """Return the concentrations of nodes."""
-    return np.array(CONCENTRATIONS)
-
-
-@cache
-def _root_grid() -> NDArray[np.float64]:
-    """Return the concentrations of the root."""
-    return np.array(ROOT_CONCENTRATIONS)
-
-
-@lru_cache(maxsize=64)
-def _log_normaliser(nodes: int, cells: int) -> NDArray[np.float64]:
-    """Return the part of the log density of all pairs that the numbers of cells at the nodes do not change.
-
-    Returns:
-        float64, (concentrations of nodes, concentrations of the root).
-    """
-    from scipy.special import gammaln
-
-    together = np.add.outer(_grid() * (nodes - 1), _root_grid())
-    return np.asarray(gammaln(together) - gammaln(together + cells) - gammaln(_root_grid()))
-
-
-@lru_cache(maxsize=1024)
-def _log_density_of_root(nodes: int, cells: int, at_root: int) -> NDArray[np.float64]:
-    """Return `_log_normaliser` and the part of the number of cells at the root: float64, the same shape."""
-    from scipy.special import gammaln
-
-    return np.asarray(_log_normaliser(nodes, cells) + gammaln(at_root + _root_grid()))
-
-
-def _log_rising(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the log of Gamma(k + a) / Gamma(a): float64, (concentrations a, numbers k)."""
-    from scipy.special import gammaln
-
-    grid = _grid()[:, None]
-    return np.asarray(gammaln(numbers + grid) - gammaln(grid))
-
-
-@cache
-def _log_rising_to(end: int) -> NDArray[np.float64]:
-    """Return `_log_rising` of 0, 1, ... below the end."""
-    return _log_rising(np.arange(end))
-
-
-def draw_concentration(counts: NDArray[np.int64], uniform: float) -> Concentrations:
-    """Return concentrations, drawn given the numbers of cells at the nodes, the root last."""
-    times = np.bincount(counts[:-1])
-    (occupied,) = times.nonzero()
-    end = 1 << int(occupied[-1]).bit_length()  # few tables, for many chains
-    rising = _log_rising_to(end)[:, occupied] if end <= _LONGEST_TABLE else _log_rising(occupied)
-    logs = _log_density_of_root(len(counts), int(counts.sum()), int(counts[-1]))
-    logs = logs + (rising @ times[occupied])[:, None]
-    ends = np.exp(logs - logs.max()).cumsum()
-    at = int(ends.searchsorted(uniform * ends[-1], side="right"))
-    node, root = divmod(at, len(ROOT_CONCENTRATIONS))
-    return Concentrations(CONCENTRATIONS[node], ROOT_CONCENTRATIONS[root])
-
-
 def log2_gamma(
     shape: NDArray[np.float64], uniform: NDArray[np.float64], other: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -216,14 +117,6 @@ def _log2(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     logs = np.fromiter(map(math.log2, values.ravel().tolist()), dtype=np.float64, count=values.size)
     return logs.reshape(values.shape)
-
-
-def concentration_of(
-    problem: Problem, state: ChainState, nodes: NDArray[np.int64], seed: int
-) -> Concentrations:
-    """Return concentrations of a state, drawn given the node of each cell."""
-    counts = np.bincount(nodes, minlength=problem.nodes)
-    return draw_concentration(counts, float(uniform_numbers(generator_of(state, seed, 2), 1)[0]))
 
 
 def draw_dirichlet(concentrations: NDArray[np.float64], generator: np.random.Philox) -> NDArray[np.float64]:

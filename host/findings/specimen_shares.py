@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.shares.gibbs import counts_at_nodes
-from syclade.host.chains.share_draws import (
+from syclade.host.chains.concentrations import (
     CONCENTRATIONS,
     ROOT_CONCENTRATIONS,
     Concentrations,
-    Silent,
     draw_concentration,
+)
+from syclade.host.chains.share_draws import (
+    Silent,
     draw_dirichlet,
     redrawn,
     silent_nodes,

@@ -481,4 +481,4 @@ def test_reads_are_used_where_the_simulator_makes_them(
         main(["quality", "peers", *words, "--simulator=reads"])
     means = json.loads((tmp_path / "peers.json").read_text())["means"]
     assert list(means) == [*OURS, *OF_READS]
-    assert means[OF_READS[1]]["ancestors"]["precision"] > 0.8
+    assert means[OF_READS[1]]["ancestors"]["precision"] > 0.7

@@ -41,7 +41,7 @@ def exact(values: NDArray[Any], *, one_rate: bool) -> tuple[NDArray[np.float64],
     nodes = MUTATIONS + 1
     places = np.array(list(itertools.product(range(nodes), repeat=CELLS)))
     counts = np.stack([(places == node).sum(axis=1) for node in range(nodes)], axis=1)
-    prior = log_probabilities(counts)
+    prior = log_probabilities(counts, dominant=True)
     odds = np.linspace(np.log(0.005 / 0.995), np.log(0.7 / 0.3), 40)
     mean, total = np.meshgrid(1 / (1 + np.exp(-odds)), 2.0 ** np.arange(1, 8.5, 0.5))
     a, b = (mean * total).ravel()[:, None, None], ((1 - mean) * total).ravel()[:, None, None]

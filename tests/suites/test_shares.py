@@ -15,19 +15,25 @@ from scipy import stats
 
 from syclade.host.chains import cells_at_nodes, gibbs
 from syclade.host.chains.cells_at_nodes import NumpyCells
+from syclade.host.chains.concentrations import (
+    CONCENTRATIONS,
+    DOMINANT_CONCENTRATIONS,
+    ROOT_CONCENTRATIONS,
+    Concentrations,
+    draw_concentration,
+)
 from syclade.host.chains.gibbs import GibbsSteps
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.native_cells import NativeCells
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.score import score_named
-from syclade.host.chains.share_draws import CONCENTRATIONS, ROOT_CONCENTRATIONS, draw_concentration
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.quality.oracle.trees import all_trees
 from tests.suites.rows.shares import SIZES, plan_of, renewed, start_of
 from tests.support.backends import NUMPY, assert_equal_chains, assert_equal_states, seen
-from tests.support.dirichlet import log_by_concentrations, log_probabilities
+from tests.support.dirichlet import log_by_concentrations, log_probabilities, log_with_dominant
 
 SEED = 5
 
@@ -60,17 +66,17 @@ def test_trees_that_are_in_the_slot_are_not_put_again(
 # ---- the posterior of a small matrix, by all trees and all attachments
 
 
-def log_posterior_weights(plan: Plan, shares: bool = True) -> NDArray[np.float64]:
+def log_posterior_weights(plan: Plan, shares: bool = True, dominant: bool = True) -> NDArray[np.float64]:
     """Return log P(D, T) + constant for all trees: the sum over all nodes of all cells, and concentrations.
 
     Given the numbers of cells at the nodes, the integral over the shares is the Dirichlet-multinomial
-    distribution. Without shares, every node is equally probable, as in SCITE.
+    distribution, with or without a dominant node. Without shares, nodes are equally probable, as by SCITE.
     """
     problem = plan.problem
     cells, nodes = len(problem.column_of), problem.nodes
     places = np.array(list(itertools.product(range(nodes), repeat=cells)))
     counts = np.stack([(places == node).sum(axis=1) for node in range(nodes)], axis=1)
-    prior = log_probabilities(counts) if shares else np.zeros(len(places))
+    prior = log_probabilities(counts, dominant=dominant) if shares else np.zeros(len(places))
     logs = []
     for tree in all_trees(problem.mutations):
         scores = scores_of(plan, tree)[:, problem.column_of] * problem.unit
@@ -155,6 +161,16 @@ def test_chains_sample_the_posterior_with_shares(
     assert p_value(log_posterior_weights(plan, shares=False), found) < 1e-6
 
 
+def test_a_dominant_node_leaves_the_sizes_of_others_alone() -> None:
+    """Beside a node of nearly all cells, equal sizes of all others stay probable, as they are without it."""
+    others = [12, 13, 11, 14, 12, 13, 12]
+    with_it, without = np.array([1900, *others, 13]), np.array([*others, 13])
+    for dominant, low in ((True, False), (False, True)):
+        drawn = [draw_concentration(with_it, (at + 0.5) / 50, dominant=dominant).node for at in range(50)]
+        assert (np.median(drawn) < 1.0) == low
+    assert np.median([draw_concentration(without, (at + 0.5) / 50).node for at in range(50)]) > 1.0
+
+
 @pytest.mark.parametrize("cells", [0, 3, 700, 40_000])  # with more than are kept in a table, too
 def test_a_concentration_is_drawn_by_the_density_of_counts(cells: int) -> None:
     """The Dirichlet-multinomial density, each term as it is written."""
@@ -164,7 +180,37 @@ def test_a_concentration_is_drawn_by_the_density_of_counts(cells: int) -> None:
     ends = np.cumsum(np.exp(logs - logs.max()))
     for uniform in np.linspace(0.001, 0.999, 40):
         expected = grid[np.flatnonzero(ends > uniform * ends[-1])[0]]
-        assert draw_concentration(counts, uniform) == expected
+        assert draw_concentration(counts, uniform) == Concentrations(*expected)
+
+
+@pytest.mark.parametrize("cells", [0, 3, 700, 40_000])
+def test_concentrations_with_a_dominant_node_have_the_density_of_counts(cells: int) -> None:
+    """Without one as often as with one, before there are cells; then as the probabilities of counts say."""
+    counts = np.random.default_rng(cells).multinomial(cells, [0.04, 0.8, 0.06, 0.05, 0.05])
+    alone, beside = log_by_concentrations(counts[None])[0], log_with_dominant(counts[None])[0]
+    shape = beside.shape
+    logs = np.concatenate([(alone - np.log(alone.size)).ravel(), (beside - np.log(beside.size)).ravel()])
+    expected = np.exp(logs - logs.max())
+    expected /= expected.sum()
+    drawn = np.zeros(len(expected))
+    for at in range(4000):
+        found = draw_concentration(counts, (at + 0.5) / 4000, dominant=True)
+        place = CONCENTRATIONS.index(found.node), ROOT_CONCENTRATIONS.index(found.root)
+        if found.dominant_at < 0:
+            drawn[np.ravel_multi_index(place, alone.shape)] += 1
+        else:
+            which = DOMINANT_CONCENTRATIONS.index(found.dominant), found.dominant_at
+            drawn[alone.size + np.ravel_multi_index((*place, *which), shape)] += 1
+    drawn /= drawn.sum()
+    of_kind = expected[: alone.size].sum()
+    assert drawn[: alone.size].sum() == pytest.approx(of_kind, abs=0.02)
+    for axis in range(4):
+        others = tuple(one for one in range(4) if one != axis)
+        found_here, here = (one[alone.size :].reshape(shape).sum(axis=others) for one in (drawn, expected))
+        np.testing.assert_allclose(found_here, here, atol=0.02)
+    if cells == 700:
+        assert of_kind < 0.5
+        assert expected[alone.size :].reshape(shape)[..., 1].sum() > 0.4  # the node that has most cells
 
 
 def test_the_root_has_a_concentration_of_its_own() -> None:
@@ -174,7 +220,7 @@ def test_the_root_has_a_concentration_of_its_own() -> None:
         counts = np.append(others, 9 * others.sum())
         drawn = np.array([draw_concentration(counts, (at + 0.5) / 50) for at in range(50)])
         alone = np.array([draw_concentration(np.append(others, 0), (at + 0.5) / 50) for at in range(50)])
-        (node, root), (node_alone, root_alone) = np.median(drawn, axis=0), np.median(alone, axis=0)
+        (node, root, *_), (node_alone, root_alone, *_) = np.median(drawn, axis=0), np.median(alone, axis=0)
         assert node_alone / 2 <= node <= node_alone * 2
         assert root > 10 * node
         assert root_alone < node_alone

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.recurrence.chains import Estimate, estimate_of
+from syclade.host.chains.concentrations import Concentrations, draw_concentration
 from syclade.host.chains.gibbs import sampled_nodes
 from syclade.host.chains.scores.score import ScoreOptions
-from syclade.host.chains.share_draws import concentration_of
+from syclade.host.chains.share_draws import generator_of, uniform_numbers
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem
@@ -74,6 +75,7 @@ def sample_without(
         MatrixError: the matrix is too large for the score of the chains.
     """
     planned = _limited(make_support_plan("quick", best.observed, rates, None), steps)
+    planned = planned._replace(dominant=False)  # a place of the mutation has the concentration of any node
     if own is not None:
         planned = planned.with_dropout(best.observed, own.of_mutations)
     rounds, found = sample(
@@ -106,9 +108,18 @@ def cells_of_states(problem: Problem, states: Sequence[ChainState], seed: int) -
     concentrations = np.empty((len(some), 2))
     for at, state in enumerate(some):
         nodes[at, order] = sampled_nodes(problem, state, seed)
-        concentrations[at] = concentration_of(problem, state, nodes[at], seed)
+        drawn = _concentrations(problem, state, nodes[at], seed)
+        concentrations[at] = drawn.node, drawn.root
     trees = np.array([state.parents for state in some], dtype=np.int32)
     return Sampled(SampledCells(trees, nodes, concentrations), np.array([state.chain for state in some]))
+
+
+def _concentrations(
+    problem: Problem, state: ChainState, nodes: NDArray[np.int64], seed: int
+) -> Concentrations:
+    """Return concentrations of a state, drawn given the node of each cell; no node is dominant."""
+    counts = np.bincount(nodes, minlength=problem.nodes)
+    return draw_concentration(counts, float(uniform_numbers(generator_of(state, seed, 2), 1)[0]))
 
 
 def factors_of(
@@ -146,7 +157,7 @@ class SampledCells(NamedTuple):
     Attributes:
         trees: int32, shape (samples, n + 1): parent vectors.
         nodes: int64, shape (samples, cells): the node of each cell.
-        concentrations: float64, shape (samples, 2): `Concentrations` of the shares.
+        concentrations: float64, shape (samples, 2): those of the nodes and of the root.
     """
 
     trees: NDArray[np.int32]

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.share_draws import draw_concentration, equal_nodes
+from syclade.host.chains.concentrations import draw_concentration
+from syclade.host.chains.share_draws import equal_nodes
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.ground.values import short_repr
 

@@ -160,6 +160,7 @@ class SupportPlan(NamedTuple):
         dropout: auto, shared or per-mutation: whether mutations may have rates of their own.
         groups: int64: group of each mutation of the chains. Those of one group have one rate of false
             negatives, which the chains sample, too; None for the rate of `rates`.
+        dominant: whether a node's share may have a concentration of its own.
     """
 
     level: str
@@ -171,6 +172,7 @@ class SupportPlan(NamedTuple):
     guided: bool
     dropout: str = SHARED_DROPOUT
     groups: NDArray[np.int64] | None = None
+    dominant: bool = True
 
     @property
     def shares(self) -> bool:

@@ -298,7 +298,7 @@ def _renewal_of(planned: SupportPlan, seed: int) -> Renew:
     """Return the Gibbs step of the chains' shares and rates."""
     if planned.plan.space is SUMMED_TREES:
         return partial(renew_doublet_shares, planned.plan, seed=seed)
-    return GibbsSteps(planned.plan, seed, _draw_of(planned))
+    return GibbsSteps(planned.plan, seed, _draw_of(planned), dominant=planned.dominant)
 
 
 def _starts(

@@ -193,7 +193,7 @@ class Support:
                 f"{self.pairs.rough} of {len(self.pairs.sizes)} uncertain pairs of mutations have fewer than "
                 f"{ROUGH} effective samples (lowest {self.pairs.lowest:.0f}): their probabilities are rough"
             )
-        elif self.interrupted and self.rates is not None and not self.rates.fits:
+        if self.enough and self.interrupted and self.rates is not None and not self.rates.fits:
             found.append("sampling was stopped before it was repeated under corrected error rates")
         if self.rates is not None and not (self.interrupted or self.rates.fits or self.rates.settled):
             found.append(

@@ -114,7 +114,9 @@ def log_posterior_weights(
     Dirichlet-multinomial distribution. Without shares, all nodes are equally probable.
     """
     counts, is_pair, logs = placed_cells(mutations, cells)
-    prior = log_probabilities(counts) if shares else -counts.sum(axis=1) * np.log(mutations + 1)
+    prior = (
+        log_probabilities(counts, dominant=True) if shares else -counts.sum(axis=1) * np.log(mutations + 1)
+    )
     prior = prior + np.where(is_pair, np.log(rate), np.log1p(-rate)).sum(axis=1)
     weights: NDArray[np.float64] = np.logaddexp.reduce(prior + logs, axis=1)
     return weights

@@ -38,7 +38,7 @@ PLACES: NDArray[np.int64] = np.indices((N + 1,) * CELLS).reshape(CELLS, -1)
 def log_priors() -> NDArray[np.float64]:
     """Return the log-probability of each way to put the cells at nodes, with the shares integrated out."""
     counts = (np.arange(N + 1)[:, None, None] == PLACES).sum(axis=1)
-    return log_probabilities(counts.T)
+    return log_probabilities(counts.T, dominant=True)
 
 
 def log_likelihoods(tree: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -1,0 +1,178 @@
+"""Concentrations of the Dirichlet prior of the shares, drawn given the numbers of cells at the nodes.
+
+The prior is symmetric but for the root, whose cells are the normal ones of a sample. In chains that sample
+trees, one more node may have a concentration of its own, as a clone that dominates a sample has. Without it,
+a clone of nearly all cells makes unequal sizes of all others probable, and what follows from those too
+uncertain (docs/model.md, "Shares").
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "CONCENTRATIONS",
+    "DOMINANT_CONCENTRATIONS",
+    "ROOT_CONCENTRATIONS",
+    "Concentrations",
+    "draw_concentration",
+]
+
+CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 9))
+"""Grid of the Dirichlet prior's concentration of each node but the root, all values with the same prior
+probability: from 2^-7, where few nodes have cells, to 2^4, where shares are nearly equal."""
+
+ROOT_CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 19))
+"""Grid of the root's concentration, in the same way, to 2^9: most cells of a sample may be normal."""
+
+DOMINANT_CONCENTRATIONS = tuple(2.0**power for power in (1, 3, 5, 7, 9))
+"""Grid of that of a dominant node, in the same way. There is one with a probability of 1/2, at any node but
+the root with the same probability."""
+
+_LONGEST_TABLE = 2**14
+"""Most numbers of cells of which logarithms are kept."""
+
+_NOWHERE = -1
+
+
+class Concentrations(NamedTuple):
+    """Concentrations of the Dirichlet prior of the shares.
+
+    Attributes:
+        node: that of each node but the root and a dominant one.
+        root: that of the root.
+        dominant: that of the dominant node; 0 without one.
+        dominant_at: the dominant node; -1 without one.
+    """
+
+    node: float
+    root: float
+    dominant: float = 0.0
+    dominant_at: int = _NOWHERE
+
+    def of_nodes(self, nodes: int) -> NDArray[np.float64]:
+        """Return the concentrations of the nodes, the root last."""
+        found = np.append(np.full(nodes - 1, self.node), self.root)
+        if self.dominant_at != _NOWHERE:
+            found[self.dominant_at] = self.dominant
+        return found
+
+
+@cache
+def _grid() -> NDArray[np.float64]:
+    """Return the concentrations of nodes."""
+    return np.array(CONCENTRATIONS)
+
+
+@cache
+def _root_grid() -> NDArray[np.float64]:
+    """Return the concentrations of the root."""
+    return np.array(ROOT_CONCENTRATIONS)
+
+
+@cache
+def _dominant_grid() -> NDArray[np.float64]:
+    """Return the concentrations of a dominant node."""
+    return np.array(DOMINANT_CONCENTRATIONS)
+
+
+@lru_cache(maxsize=64)
+def _log_normaliser(nodes: int, cells: int, dominant: bool) -> NDArray[np.float64]:
+    """Return the part of the log density of all concentrations that the numbers of cells do not change.
+
+    Returns:
+        float64, (concentrations of nodes, concentrations of the root), without a dominant node; else
+        (concentrations of nodes, of the root, none and those of a dominant node).
+    """
+    from scipy.special import gammaln
+
+    of_root = gammaln(_root_grid())
+    alone = np.add.outer(_grid() * (nodes - 1), _root_grid())
+    found = gammaln(alone) - gammaln(alone + cells) - of_root
+    if not dominant:
+        return np.asarray(found)
+    grid = _dominant_grid()
+    others = np.add.outer(np.add.outer(_grid() * (nodes - 2), _root_grid()), grid)
+    beside = gammaln(others) - gammaln(others + cells) - of_root[:, None] - math.log(len(grid) * (nodes - 1))
+    return np.concatenate((found[:, :, None], beside), axis=2)
+
+
+@lru_cache(maxsize=1024)
+def _log_density_of_root(nodes: int, cells: int, at_root: int, dominant: bool) -> NDArray[np.float64]:
+    """Return `_log_normaliser` and the part of the number of cells at the root: float64, the same shape."""
+    from scipy.special import gammaln
+
+    of_root = gammaln(at_root + _root_grid())
+    return np.asarray(_log_normaliser(nodes, cells, dominant) + (of_root[:, None] if dominant else of_root))
+
+
+def _log_rising(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the log of Gamma(k + a) / Gamma(a), for concentrations a of nodes, and of a dominant one.
+
+    Returns:
+        float64, (both grids, one after the other, numbers k).
+    """
+    from scipy.special import gammaln
+
+    grid = np.append(_grid(), _dominant_grid())[:, None]
+    return np.asarray(gammaln(numbers + grid) - gammaln(grid))
+
+
+@cache
+def _log_rising_to(end: int) -> NDArray[np.float64]:
+    """Return `_log_rising` of 0, 1, ... below the end."""
+    return _log_rising(np.arange(end))
+
+
+def draw_concentration(
+    counts: NDArray[np.int64], uniform: float, *, dominant: bool = False
+) -> Concentrations:
+    """Return concentrations, drawn given the numbers of cells at the nodes.
+
+    Args:
+        counts: int64, shape (nodes,): numbers of cells, at least two nodes, the root last.
+        uniform: uniform number between 0 and 1.
+        dominant: whether a node may have a concentration of its own.
+    """
+    times = np.bincount(counts[:-1])
+    (occupied,) = times.nonzero()
+    end = 1 << int(occupied[-1]).bit_length()  # few tables, for many chains
+    rising = _log_rising_to(end)[:, occupied] if end <= _LONGEST_TABLE else _log_rising(occupied)
+    of_node, times = rising[: len(_grid())], times[occupied]
+    logs = _log_density_of_root(len(counts), int(counts.sum()), int(counts[-1]), dominant)
+    of_others = (of_node @ times)[:, None]
+    if not dominant:
+        node, root = _drawn(logs + of_others, uniform)[0]
+        return Concentrations(CONCENTRATIONS[node], ROOT_CONCENTRATIONS[root])
+    ratios = rising[len(_grid()) :] - of_node[:, None]  # of a node that is dominant, to one that is not
+    most = ratios.max(axis=2)
+    ratios = np.exp(ratios - most[:, :, None]) * times
+    beside = np.concatenate((np.zeros_like(of_others), most + np.log(ratios.sum(axis=2))), axis=1)
+    (node, root, which), rest = _drawn(logs + (of_others + beside)[:, None], uniform)
+    found = Concentrations(CONCENTRATIONS[node], ROOT_CONCENTRATIONS[root])
+    if not which:
+        return found
+    (kind,), rest = _drawn_part(ratios[node, which - 1], rest)
+    alike = np.flatnonzero(counts[:-1] == occupied[kind])
+    at = int(alike[min(int(rest * len(alike)), len(alike) - 1)])
+    return found._replace(dominant=DOMINANT_CONCENTRATIONS[which - 1], dominant_at=at)
+
+
+def _drawn(logs: NDArray[np.float64], uniform: float) -> tuple[tuple[int, ...], float]:
+    """Return the place of a draw by the logs of the probabilities, and what is left of the uniform number."""
+    return _drawn_part(np.exp(logs - logs.max()), uniform)
+
+
+def _drawn_part(weights: NDArray[np.float64], uniform: float) -> tuple[tuple[int, ...], float]:
+    """Return the place of a draw by weights, and what is left of the uniform number: uniform itself."""
+    ends = weights.ravel().cumsum()
+    wanted = uniform * ends[-1]
+    at = min(int(ends.searchsorted(wanted, side="right")), len(ends) - 1)
+    before = float(ends[at - 1]) if at else 0.0
+    rest = (wanted - before) / (float(ends[at]) - before)
+    return tuple(int(one) for one in np.unravel_index(at, weights.shape)), rest
