@@ -124,8 +124,13 @@ SHARED: Final = tuple(
     Setting(
         f"{mutations} x {cells}, {words}", mutations, cells, shares=shares, missing=0.3, most_error=MOST_ERROR
     )
-    for mutations, cells in ((20, 40), (63, 64), (8, 2000))
-    for words, shares in _SHARES.items()
+    for mutations, cells, kinds in (
+        (20, 40, _SHARES),
+        (63, 64, _SHARES),
+        (8, 2000, _SHARES),
+        (160, 160, ["shares 1"]),  # larger trees have Gibbs steps and burn-in of their own
+    )
+    for words, shares in ((kind, _SHARES[kind]) for kind in kinds)
 )
 """Settings with clones of many kinds of sizes, for the chains for support, which sample the shares."""
 
