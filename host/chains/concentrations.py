@@ -86,20 +86,19 @@ def _log_normaliser(nodes: int, cells: int, dominant: bool) -> NDArray[np.float6
     """Return the part of the log density of all concentrations that the numbers of cells do not change.
 
     Returns:
-        float64, (concentrations of nodes, concentrations of the root), without a dominant node; else
-        (concentrations of nodes, of the root, none and those of a dominant node).
+        float64, (concentrations of nodes, of the root, and of a dominant node: first none, then the grid if
+        there may be one).
     """
     from scipy.special import gammaln
 
-    of_root = gammaln(_root_grid())
-    alone = np.add.outer(_grid() * (nodes - 1), _root_grid())
-    found = gammaln(alone) - gammaln(alone + cells) - of_root
+    of_root, grid = gammaln(_root_grid())[:, None], _dominant_grid()
+    alone = np.add.outer(_grid() * (nodes - 1), _root_grid())[:, :, None]
+    found = np.asarray(gammaln(alone) - gammaln(alone + cells) - of_root)
     if not dominant:
-        return np.asarray(found)
-    grid = _dominant_grid()
+        return found
     others = np.add.outer(np.add.outer(_grid() * (nodes - 2), _root_grid()), grid)
-    beside = gammaln(others) - gammaln(others + cells) - of_root[:, None] - math.log(len(grid) * (nodes - 1))
-    return np.concatenate((found[:, :, None], beside), axis=2)
+    beside = gammaln(others) - gammaln(others + cells) - of_root - math.log(len(grid) * (nodes - 1))
+    return np.concatenate((found, beside), axis=2)
 
 
 @lru_cache(maxsize=1024)
@@ -107,8 +106,7 @@ def _log_density_of_root(nodes: int, cells: int, at_root: int, dominant: bool) -
     """Return `_log_normaliser` and the part of the number of cells at the root: float64, the same shape."""
     from scipy.special import gammaln
 
-    of_root = gammaln(at_root + _root_grid())
-    return np.asarray(_log_normaliser(nodes, cells, dominant) + (of_root[:, None] if dominant else of_root))
+    return np.asarray(_log_normaliser(nodes, cells, dominant) + gammaln(at_root + _root_grid())[:, None])
 
 
 def _log_rising(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -146,29 +144,24 @@ def draw_concentration(
     of_node, times = rising[: len(_grid())], times[occupied]
     logs = _log_density_of_root(len(counts), int(counts.sum()), int(counts[-1]), dominant)
     of_others = (of_node @ times)[:, None]
-    if not dominant:
-        node, root = _drawn(logs + of_others, uniform)[0]
-        return Concentrations(CONCENTRATIONS[node], ROOT_CONCENTRATIONS[root])
-    ratios = rising[len(_grid()) :] - of_node[:, None]  # of a node that is dominant, to one that is not
-    most = ratios.max(axis=2)
-    ratios = np.exp(ratios - most[:, :, None]) * times
-    beside = np.concatenate((np.zeros_like(of_others), most + np.log(ratios.sum(axis=2))), axis=1)
-    (node, root, which), rest = _drawn(logs + (of_others + beside)[:, None], uniform)
+    if dominant:
+        ratios = rising[len(_grid()) :] - of_node[:, None]  # of a node that is dominant, to one that is not
+        most = ratios.max(axis=2)
+        ratios = np.exp(ratios - most[:, :, None]) * times
+        beside = most + np.log(ratios.sum(axis=2))
+        of_others = of_others + np.concatenate((np.zeros_like(of_others), beside), axis=1)
+    logs = logs + of_others[:, None]
+    (node, root, which), rest = _drawn(np.exp(logs - logs.max()), uniform)
     found = Concentrations(CONCENTRATIONS[node], ROOT_CONCENTRATIONS[root])
     if not which:
         return found
-    (kind,), rest = _drawn_part(ratios[node, which - 1], rest)
+    (kind,), rest = _drawn(ratios[node, which - 1], rest)
     alike = np.flatnonzero(counts[:-1] == occupied[kind])
     at = int(alike[min(int(rest * len(alike)), len(alike) - 1)])
     return found._replace(dominant=DOMINANT_CONCENTRATIONS[which - 1], dominant_at=at)
 
 
-def _drawn(logs: NDArray[np.float64], uniform: float) -> tuple[tuple[int, ...], float]:
-    """Return the place of a draw by the logs of the probabilities, and what is left of the uniform number."""
-    return _drawn_part(np.exp(logs - logs.max()), uniform)
-
-
-def _drawn_part(weights: NDArray[np.float64], uniform: float) -> tuple[tuple[int, ...], float]:
+def _drawn(weights: NDArray[np.float64], uniform: float) -> tuple[tuple[int, ...], float]:
     """Return the place of a draw by weights, and what is left of the uniform number: uniform itself."""
     ends = weights.ravel().cumsum()
     wanted = uniform * ends[-1]

@@ -35,7 +35,6 @@ from syclade.host.chains.cells_at_nodes import (
     cells_by_column,
     relabelled,
 )
-from syclade.host.chains.concentrations import draw_concentration
 from syclade.host.chains.native_cells import make_cells
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
@@ -43,10 +42,10 @@ from syclade.host.chains.scores.score import blocks_of_columns, node_scores
 from syclade.host.chains.share_draws import (
     LOWEST_OCTAVE,
     draw_shares,
+    drawn_shapes,
     generator_of,
     log2_gamma,
     log_shares_by,
-    shapes_of,
     uniform_numbers,
 )
 from syclade.host.chains.state import ChainState
@@ -164,10 +163,7 @@ class GibbsSteps:
             nodes = cells.draw(log_shares, numbers[:, sweep, :count])
             counts = np.array([np.bincount(one, minlength=problem.nodes) for one in nodes])
             if not sweep:
-                pairs = zip(counts, single.tolist(), strict=True)
-                shapes = shapes_of(
-                    problem, [draw_concentration(*one, dominant=self._dominant) for one in pairs]
-                )
+                shapes = drawn_shapes(counts, single.tolist(), dominant=self._dominant)
                 if draws_places(problem.mutations, problem.columns):
                     states = _relocated(states, cells, nodes, generators)
             log_shares = log_shares_by(problem, counts + shapes, numbers[:, sweep, count:])

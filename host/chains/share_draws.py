@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.concentrations import Concentrations, draw_concentration
+from syclade.host.chains.concentrations import draw_concentration
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.problem import Problem
 
@@ -24,12 +24,12 @@ __all__ = [
     "Silent",
     "draw_dirichlet",
     "draw_shares",
+    "drawn_shapes",
     "equal_nodes",
     "generator_of",
     "log2_gamma",
     "log_shares_by",
     "redrawn",
-    "shapes_of",
     "silent_nodes",
     "uniform_numbers",
 ]
@@ -68,15 +68,23 @@ def draw_shares(
         int32, shape (chains, nodes).
     """
     uniform = [float(uniform_numbers(generator, 1)[0]) for generator in generators]
-    drawn = [draw_concentration(*one, dominant=True) for one in zip(counts, uniform, strict=True)]
-    shapes = counts + shapes_of(problem, drawn)
+    shapes = counts + drawn_shapes(counts, uniform, dominant=True)
     numbers = np.stack([uniform_numbers(generator, 2 * problem.nodes) for generator in generators])
     return log_shares_by(problem, shapes, numbers)
 
 
-def shapes_of(problem: Problem, concentrations: Sequence[Concentrations]) -> NDArray[np.float64]:
-    """Return the shapes of the shares' prior: float64, shape (chains, nodes)."""
-    return np.array([one.of_nodes(problem.nodes) for one in concentrations])
+def drawn_shapes(
+    counts: NDArray[np.int64], uniform: Sequence[float], *, dominant: bool
+) -> NDArray[np.float64]:
+    """Return the shapes of the shares' prior, after a draw of the concentrations: float64, (chains, nodes).
+
+    Args:
+        counts: int64, shape (chains, nodes): numbers of cells.
+        uniform: a uniform number for each chain.
+        dominant: as for `draw_concentration`.
+    """
+    pairs = zip(counts, uniform, strict=True)
+    return np.array([draw_concentration(*one, dominant=dominant).of_nodes(counts.shape[1]) for one in pairs])
 
 
 def log_shares_by(

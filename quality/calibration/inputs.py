@@ -77,7 +77,7 @@ def draw(setting: Setting, seed: int) -> Drawn:
 def model_of_reads(setting: Setting) -> ReadModel:
     """Return the parameters of the reads of a setting that has them, as `draw` takes them."""
     assert setting.depth is not None
-    return ReadModel(depth=setting.depth, allelic_dropout=setting.allelic_dropout)
+    return ReadModel(depth=setting.depth)
 
 
 def _nodes(

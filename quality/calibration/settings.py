@@ -40,8 +40,7 @@ class Setting:
         doublets: probability that a cell of the inputs is a doublet, which the inference is given.
         ignore_doublets: whether the inference takes all cells to be single.
         depth: mean number of reads of an entry, in place of observed values; None for values.
-        allelic_dropout: that of the reads.
-        given_dropout: that of the inference, if it is another one.
+        given_dropout: allelic dropout of the inference, if it is not that of the reads.
     """
 
     name: str
@@ -59,7 +58,6 @@ class Setting:
     doublets: float = 0.0
     ignore_doublets: bool = False
     depth: float | None = None
-    allelic_dropout: float = 0.2
     given_dropout: float | None = None
 
     @property

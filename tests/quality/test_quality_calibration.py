@@ -24,7 +24,7 @@ from syclade.host.ground.errors import OptionError
 from syclade.quality.calibration import sampling
 from syclade.quality.calibration.api import calibration, settings_named
 from syclade.quality.calibration.credible import LEVELS, parent_sets
-from syclade.quality.calibration.inputs import GROWN, ONE_CLONE, draw, model_of, shares_of
+from syclade.quality.calibration.inputs import GROWN, ONE_CLONE, draw, model_of, model_of_reads, shares_of
 from syclade.quality.calibration.ranks import BINS, DRAWS, rank_of, spread_out, uniformity
 from syclade.quality.calibration.reliability import EDGES, LEAST, reliability, together
 from syclade.quality.calibration.replicate import replicate
@@ -319,11 +319,11 @@ def test_reads_are_drawn_from_the_model_that_the_inference_is_given(setting: Set
     assert isinstance(reads, Reads)
     assert isinstance(others, Reads)
     assert setting.depth is not None
-    with_reads = 1 - setting.allelic_dropout**2
-    assert reads.total.mean() == pytest.approx(setting.depth * with_reads, rel=0.1)
+    lost = model_of_reads(setting).allelic_dropout
+    assert reads.total.mean() == pytest.approx(setting.depth * (1 - lost**2), rel=0.1)
     assert reads.total.shape == (40, 100)
     np.testing.assert_array_equal(reads.alternate, others.alternate)
-    assert read_options(setting)["allelic_dropout"] == setting.allelic_dropout
+    assert read_options(setting)["allelic_dropout"] == lost
     control = CONTROL_OF[setting.name]
     assert (setting.fits, control.fits) == (True, False)
     assert read_options(control) == {**read_options(setting), "allelic_dropout": 0.02}

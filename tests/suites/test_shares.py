@@ -66,17 +66,17 @@ def test_trees_that_are_in_the_slot_are_not_put_again(
 # ---- the posterior of a small matrix, by all trees and all attachments
 
 
-def log_posterior_weights(plan: Plan, shares: bool = True, dominant: bool = True) -> NDArray[np.float64]:
+def log_posterior_weights(plan: Plan, shares: bool = True) -> NDArray[np.float64]:
     """Return log P(D, T) + constant for all trees: the sum over all nodes of all cells, and concentrations.
 
     Given the numbers of cells at the nodes, the integral over the shares is the Dirichlet-multinomial
-    distribution, with or without a dominant node. Without shares, nodes are equally probable, as by SCITE.
+    distribution. Without shares, every node is equally probable, as in SCITE.
     """
     problem = plan.problem
     cells, nodes = len(problem.column_of), problem.nodes
     places = np.array(list(itertools.product(range(nodes), repeat=cells)))
     counts = np.stack([(places == node).sum(axis=1) for node in range(nodes)], axis=1)
-    prior = log_probabilities(counts, dominant=dominant) if shares else np.zeros(len(places))
+    prior = log_probabilities(counts, dominant=True) if shares else np.zeros(len(places))
     logs = []
     for tree in all_trees(problem.mutations):
         scores = scores_of(plan, tree)[:, problem.column_of] * problem.unit
