@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.commands import options
-from syclade.host.commands.progress import LINE_SECONDS, Log, show_log
+from syclade.host.commands.progress import LINE_SECONDS, Log, on_terminal, show_log
 from syclade.host.ground.options.calls import (
     CALL_FILES,
     CALL_SHARED,
@@ -201,6 +201,17 @@ def _progress(quiet: bool, log: Log) -> Iterator[Progress | None]:
     if quiet:
         yield None
         return
+    if not on_terminal():
+        last = time.monotonic()
+
+        def line(done: int, total: int, place: str) -> None:
+            nonlocal last
+            if time.monotonic() - last >= LINE_SECONDS:
+                last = time.monotonic()
+                log.tell(f"syclade: {done / total:.0%} of {total} positions, {place}")
+
+        yield line
+        return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -212,17 +223,6 @@ def _progress(quiet: bool, log: Log) -> Iterator[Progress | None]:
     )
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        last = time.monotonic()
-
-        def line(done: int, total: int, place: str) -> None:
-            nonlocal last
-            if time.monotonic() - last >= LINE_SECONDS:
-                last = time.monotonic()
-                log.tell(f"syclade: {done / total:.0%} of {total} positions, {place}")
-
-        yield line
-        return
     columns = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     echo = log.tell
     with Progress(*columns, TextColumn("{task.description}"), console=console, transient=True) as bar:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from syclade.host.answer.inference import InferenceProgress
 
 __all__ = [
-    "Log", "Running", "Show", "at_intervals", "now_and_then", "progress_bar", "running", "show_log",
-    "time_left",
+    "Log", "Running", "Show", "at_intervals", "now_and_then", "on_terminal", "progress_bar", "running",
+    "show_log", "time_left",
 ]  # fmt: skip
 
 LINE_SECONDS = 30.0
@@ -93,19 +94,24 @@ def show_log(quiet: bool, verbose: bool) -> Log:
     return handler
 
 
+def on_terminal() -> bool:
+    """Whether standard error is a terminal, which alone shows bars; rich takes 30 ms to import."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 @contextmanager
 def progress_bar(quiet: bool, log: Log) -> Iterator[Show | None]:
     """Show a progress bar on standard error; without a terminal, print a line from time to time."""
     if quiet:
         yield None
         return
+    if not on_terminal():
+        yield now_and_then(log.tell)
+        return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield now_and_then(log.tell)
-        return
     columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     echo = log.tell
     with Progress(*columns, console=console, transient=True) as bar:

@@ -27,6 +27,7 @@ from syclade.host.chains.runs import pipeline
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.long_run import run_long
 from syclade.host.chains.runs.pipeline import Progress
+from syclade.host.commands import progress
 from syclade.host.commands.progress import Log, now_and_then, progress_bar, time_left
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.compile import machine_code, program
@@ -211,6 +212,7 @@ def test_quiet_says_no_more_than_doubt_on_a_terminal() -> None:
 
 def test_the_clock_of_a_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search has no steps ahead: the bar has no end then, at which its clock would stop."""
+    monkeypatch.setattr(progress, "on_terminal", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, for rich
     bars: list[rich.progress.Progress] = []
 
