@@ -81,7 +81,6 @@ MODULES = {
     "host.data.model.pairs": "genotypes",
     "host.findings.consensus.finding": "labels of cells, and genotypes",
     "host.findings.consensus.tables": "labels of cells",
-    "host.findings.cooptimal.plateau": "co-optimal trees",
     "host.ground.options": "texts of errors in Python",
     "host.device.cuda": "NVIDIA GPUs",
     "host.device.engines.cuda": "NVIDIA GPUs",

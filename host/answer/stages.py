@@ -23,7 +23,7 @@ from syclade.host.findings.consensus.finding import (
     published_consensus,
 )
 from syclade.host.findings.consensus.of_specimens import SpecimenShares, draw_on_clones, of_clones
-from syclade.host.findings.cooptimal.finding import CO_OPTIMAL, CoOptimalFinding
+from syclade.host.findings.cooptimal.finding import CO_OPTIMAL, CoOptimalFinding, walk_plateau
 from syclade.host.findings.doublets import DOUBLETS
 from syclade.host.findings.evidence import EVIDENCE
 from syclade.host.findings.genotypes import GENOTYPES, GenotypesFinding, OfSpecimens, make_genotypes
@@ -244,8 +244,6 @@ def _without_clones(best: BestTree) -> str:
 
 def _add_co_optimal(request: Request, draft: Draft, most: int, context: RunContext) -> None:
     """Add the trees that are as likely as the best one, up to the given number."""
-    from syclade.host.findings.cooptimal.plateau import walk_plateau
-
     fixed = problem_at(request.plan.problem, request.observed, draft.best.rates)
     trees = [draft.best.parents, *draft.found.trees]
     found = walk_plateau(fixed, trees, most, lambda: context.stop.wanted)

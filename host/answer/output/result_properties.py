@@ -15,7 +15,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import to_networkx
 from syclade.host.findings.clones_by_sample import ClonesBySample, ClonesBySampleFinding
 from syclade.host.findings.consensus.finding import ConsensusFinding
-from syclade.host.findings.cooptimal.finding import CoOptimalFinding
+from syclade.host.findings.cooptimal.finding import CoOptimal, CoOptimalFinding
 from syclade.host.findings.finding import Finding
 from syclade.host.findings.genotypes import Genotypes, GenotypesFinding
 from syclade.host.findings.inputs import TruthFinding
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from syclade.host.answer.output.result import Result
     from syclade.host.findings.consensus.consensus import CloneConsensus
-    from syclade.host.findings.cooptimal.plateau import CoOptimal
     from syclade.host.findings.recurrences import Recurrences
     from syclade.host.findings.samples.sampled import Sampled
     from syclade.host.findings.support.value import Support

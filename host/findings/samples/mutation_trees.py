@@ -15,8 +15,7 @@ from syclade.host.chains.sample_store import Records, SampleStore
 from syclade.host.data.diagnostics import bulk_ess, split_rhat
 from syclade.host.data.model.problem import Problem
 from syclade.host.findings.consensus.clone_tree import CloneTree, edge_support
-from syclade.host.findings.consensus.relations import Relations, SharedTrees, count_above
-from syclade.host.findings.cooptimal.finding import Consensus
+from syclade.host.findings.consensus.relations import Consensus, Relations, SharedTrees, count_above
 from syclade.host.findings.samples.diagnostics import frechet_ess, judged, spread_of
 from syclade.host.findings.samples.sampled import (
     ChainFeatures,

@@ -16,8 +16,7 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import ancestor_matrix
-from syclade.host.findings.cooptimal.finding import consensus_of
-from syclade.host.findings.cooptimal.plateau import Scorer, equal_neighbours, walk_plateau
+from syclade.host.findings.cooptimal.finding import Scorer, consensus_of, equal_neighbours, walk_plateau
 from syclade.host.ground.signals import Stop
 from syclade.quality.oracle.trees import all_trees
 from tests.conftest import ROOT
@@ -150,7 +149,7 @@ def test_a_stop_during_the_walk_keeps_the_trees_so_far(monkeypatch: pytest.Monke
         stop.wanted = True
         return walk_plateau(*given)
 
-    monkeypatch.setattr("syclade.host.findings.cooptimal.plateau.walk_plateau", stopped)
+    monkeypatch.setattr("syclade.host.answer.stages.walk_plateau", stopped)
     result = syclade.infer(matrix, **options, max_trees=2000, stop=stop)
     assert result.co_optimal is not None
     assert (result.co_optimal.complete, result.stopped_in) == (False, "co_optimal")
