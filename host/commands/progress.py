@@ -237,8 +237,8 @@ def running(
 @contextmanager
 def _workers_of(scheduler: str) -> Iterator[Executor]:
     """Yield an executor on the workers of a scheduler, which repeats the calls of lost workers."""
-    from syclade.host.device.cluster.retrying_executor import RetryingExecutor
     from syclade.host.device.cluster.scheduler import open_scheduler
+    from syclade.host.device.cluster.workers import RetryingExecutor
 
     with open_scheduler(scheduler) as workers, RetryingExecutor(workers) as retrying:
         yield retrying

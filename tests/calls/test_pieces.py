@@ -141,7 +141,7 @@ def test_lost_workers_change_nothing(long_genome: tuple[Path, list[Path]], tmp_p
         executor.place = tmp_path / "killed"
         workers = Workers(executor)
         found = called_by(workers, bams, fasta)[1]
-        assert workers._executor is not executor, "it was replaced"
+        assert workers.pool is not executor, "it was replaced"
         workers.close()
     assert executor.place.exists()
     assert found == expected

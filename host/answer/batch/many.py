@@ -18,7 +18,7 @@ from syclade.host.answer.inference import infer_by, log_warnings
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.names import IF_PRESENT, chosen_mutations, names_of_list, near_names
 from syclade.host.data.input.read_matrix import read_matrix, without_messages
-from syclade.host.device.cluster.retrying_executor import RetryingExecutor
+from syclade.host.device.cluster.workers import RetryingExecutor
 from syclade.host.device.device import cores_of_process, take_share
 from syclade.host.findings.kinds import kind_named, weights_of
 from syclade.host.ground.errors import OptionError, SycladeError

@@ -12,7 +12,7 @@ from syclade.host.answer.batch.folder import Batch, run_batch
 from syclade.host.answer.batch.run_task import Place
 from syclade.host.answer.batch.task import Task
 from syclade.host.commands.main import main
-from syclade.host.device.cluster.retrying_executor import RetryingExecutor
+from syclade.host.device.cluster.workers import RetryingExecutor
 from syclade.host.ground.options import Options
 from syclade.host.ground.signals import Stop
 from tests.answer.batch.cohort import write_cohort

@@ -16,7 +16,7 @@ import pytest
 from syclade.host.answer.batch.folder import Batch, read_batch, run_batch
 from syclade.host.answer.batch.run_task import Place
 from syclade.host.answer.batch.task import Task
-from syclade.host.device.cluster.retrying_executor import RetryingExecutor
+from syclade.host.device.cluster.workers import RetryingExecutor
 from syclade.host.ground.signals import Stop
 from tests.answer.batch.cohort import batch, content_of, write_cohort
 from tests.device.cluster.test_bits import assert_same, dask, infer, pool, whole

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from syclade.host.device.cluster import retrying_executor as lasting_module
-from syclade.host.device.cluster.retrying_executor import RetryingExecutor
-from syclade.host.device.cluster.workers import MOST_ATTEMPTS
+from syclade.host.device.cluster import workers as lasting_module
+from syclade.host.device.cluster.workers import MOST_ATTEMPTS, RetryingExecutor
 from syclade.host.ground.errors import OptionError, WorkersError
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from syclade.host.device.cluster import workers as workers_module
-from syclade.host.device.cluster.retrying_executor import RetryingExecutor
-from syclade.host.device.cluster.workers import break_pool, dead_workers, end_pool
+from syclade.host.device.cluster.workers import RetryingExecutor, break_pool, dead_workers, end_pool
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 
