@@ -25,7 +25,7 @@ __all__ = [
 
 
 TREE_FORMS = ("nhx", "figtree", "phylo")
-"""Forms of trees, as in `answer/output/tree_forms.py`."""
+"""Forms of trees, as in `answer/figures/exports.py`."""
 
 
 @click.command("convert")
@@ -101,14 +101,15 @@ def _convert_tree(
     folder: options.GivenMatrix, to: str, tree: str, out: Path, force: bool, as_json: bool
 ) -> None:
     """Write the tree of a result in the form of other programs."""
-    from syclade.host.answer.output.tree_forms import NAMES, tree_files_of
+    from syclade.host.answer.figures.exports import LABELS, tree_files
+    from syclade.host.answer.figures.kinds import files_of_folder
     from syclade.host.ground.files import write_files
 
     if not isinstance(folder, Path):
         raise OptionError("a tree comes from the folder of a result, not from standard input")
-    files = tree_files_of(folder, to, tree)
-    if not force and files.get(NAMES) == _text_at(out / NAMES):  # of another form of the same tree
-        files.pop(NAMES, None)
+    files = tree_files(files_of_folder(folder), to, tree)
+    if not force and files.get(LABELS) == _text_at(out / LABELS):  # of another form of the same tree
+        files.pop(LABELS, None)
     write_files(out, files, force, {"the folder of the result": folder})
     written = [str(out / name) for name in files]
     click.echo(json.dumps({"files": written}, indent=2) if as_json else f"wrote {', '.join(written)}")

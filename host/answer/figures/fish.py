@@ -130,11 +130,7 @@ def bands_of(tree: DrawnTree, shares: NDArray[np.float64]) -> NDArray[np.float64
     inside = own @ tree.within.T  # of the clone and all below it
     bands = np.zeros((len(tree.clones), len(shares), 2))
     bands[0, :, 1] = 1.0
-    children: list[list[int]] = [[] for _ in tree.clones]
-    for at, clone in enumerate(tree.clones):
-        if at:
-            children[clone.parent].append(at)
-    for at, below in enumerate(children):
+    for at, below in enumerate(tree.children):
         space = own[:, at] / (len(below) + 1)
         upper = bands[at, :, 0].copy()
         for child in below:

@@ -223,6 +223,14 @@ class DrawnTree:
         """Return whether cells of the clones are known."""
         return not any(math.isnan(clone.cells) for clone in self.clones)
 
+    @property
+    def children(self) -> list[list[int]]:
+        """Indices of each clone's children, ascending."""
+        found: list[list[int]] = [[] for _ in self.clones]
+        for at, clone in enumerate(self.clones[1:], 1):
+            found[clone.parent].append(at)
+        return found
+
     @cached_property
     def within(self) -> NDArray[np.bool_]:
         """bool, shape (clones, clones): whether the column's clone is the row's, or below it."""

@@ -121,6 +121,6 @@ class Drawn(ABC):
         Raises:
             OptionError: there is no such form or tree, or its leaves are cells.
         """
-        from syclade.host.answer.output.tree_forms import FORMS, tree_files
+        from syclade.host.answer.figures.exports import FORMS, tree_files
 
         return str(tree_files(self._figure_files(), form, tree)[FORMS[form]])

@@ -18,9 +18,9 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
+from syclade.host.answer.figures.exports import FORMS, tree_files
 from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.answer.figures.style import DrawnClone, DrawnTree
-from syclade.host.answer.output.tree_forms import FORMS, tree_files
 from syclade.host.commands.main import cli
 from syclade.host.data.trees.distances import Pairs, distances_between
 from syclade.host.data.trees.multi_label import mp3_similarity, multi_label_distance

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
+from syclade.host.answer.figures.exports import FORMS, tree_files
 from syclade.host.answer.figures.source import ResultFiles
 from syclade.host.answer.figures.style import DrawnClone, DrawnTree
-from syclade.host.answer.output.tree_forms import FORMS, tree_files
 from syclade.host.commands.main import cli
 from syclade.host.data.trees.newick import newick_edges
 from syclade.host.ground.errors import OptionError
