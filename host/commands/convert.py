@@ -173,8 +173,7 @@ def join(
     commands read with the matrix; where files differ, it has all values.
     """
     from syclade.host.commands.progress import show_log
-    from syclade.host.data.input.conversion import join, measured_by
-    from syclade.host.data.input.convert import matrix_files
+    from syclade.host.data.input.convert import join, matrix_files, measured_by
     from syclade.host.data.input.label_table import SAMPLE
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.ground.files import tsv_text, write_files
@@ -224,7 +223,7 @@ def _samples(matrices: tuple[Path, ...], samples: str | None) -> list[str]:
 
 def _described_join(joined: Matrix, read: list[Matrix], names: list[str]) -> JsonObject:
     """Return sizes, samples, and the files that have each mutation."""
-    from syclade.host.data.input.conversion import measured_by
+    from syclade.host.data.input.convert import measured_by
 
     return {
         "n_mutations": joined.n_mutations,

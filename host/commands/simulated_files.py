@@ -33,19 +33,16 @@ FILES_OF_SAMPLES = ("metadata.tsv", "true_shares.tsv")
 
 def files_of_reads(made: Simulation, model: ReadModel, seed: int, report: JsonObject) -> dict[str, Content]:
     """Return the files of a simulation of reads."""
-    from syclade.host.data.input.conversion import annotated_file, cellsnp_files, evidence_tables, vcf_text
-    from syclade.host.data.model.simulate_reads import genotype_phred, simulate_reads
+    from syclade.host.data.input.convert import evidence_tables
+    from syclade.host.data.model.simulate_reads import files_of_callers, simulate_reads
 
     simulated = simulate_reads(made, model, seed)
-    matrix = simulated.made.matrix
     if model.allelic_dropout_range is not None:
         report = {**report, "allelic_dropouts": simulated.dropout.round(6).tolist()}
     return {
         **files_of_calls(simulated.made, report, None),
-        **evidence_tables(matrix),
-        "reads.vcf": vcf_text(matrix, genotype_phred(simulated)),
-        **cellsnp_files(matrix),
-        **annotated_file(matrix),
+        **evidence_tables(simulated.made.matrix),
+        **files_of_callers(simulated),
     }
 
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from syclade.host.calls.request import CallRecord, Calls, call
     from syclade.host.chains.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
     from syclade.host.commands.export.api import export
-    from syclade.host.data.input.conversion import join
-    from syclade.host.data.input.convert import convert
+    from syclade.host.data.input.convert import convert, join
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.data.model.simulate import simulate
@@ -93,7 +92,7 @@ _HOME = {
     "infer": "syclade.host.answer.inference",
     "infer_leaf": "syclade.host.answer.inference",
     "infer_many": "syclade.host.answer.batch.many",
-    "join": "syclade.host.data.input.conversion",
+    "join": "syclade.host.data.input.convert",
     "load_result": "syclade.host.answer.output.load_result",
     "plot_tree": "syclade.host.answer.figures.kinds",
     "prepare_sycl": "syclade.host.chains.backends.stages.access",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.batch.task import Task, check_options
-from syclade.host.data.input.conversion import table_text
+from syclade.host.data.input.convert import table_text
 from syclade.host.data.input.matrix import Matrix, format_matrix
 from syclade.host.data.input.names import default_names
 from syclade.host.data.input.read_matrix import read_matrix

@@ -3,13 +3,17 @@
 A cell has two alleles of a mutation, one of them mutated if it has the mutation; a doublet has four. Each is
 lost before sequencing with the probability of allelic dropout. Where none is left there are no reads, as
 where a value is missing; elsewhere their number is negative binomial. A read shows the other base with the
-probability of a sequencing error, and the alternate reads are beta-binomial about their expected share.
+probability of a sequencing error, and the alternate reads are beta-binomial about their expected share. The
+reads are also written as callers write them.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +24,12 @@ from syclade.host.data.input.formats.reads import called
 from syclade.host.data.model.rates import MISSING
 from syclade.host.data.model.recurrence import states_of
 from syclade.host.data.model.simulate import Simulation
+from syclade.host.data.trees.cells import default_cell_names
+from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.values import real, short_repr
 
-__all__ = ["ReadModel", "SimulatedReads", "genotype_phred", "simulate_reads"]
+__all__ = ["ReadModel", "SimulatedReads", "files_of_callers", "genotype_phred", "simulate_reads"]
 
 _OF_READS = 2
 """Second number of the seed of reads: trees and cells are those of a simulation without reads."""
@@ -109,6 +115,11 @@ class SimulatedReads:
         """The reads."""
         assert isinstance(self.made.matrix.evidence, Reads)
         return self.made.matrix.evidence
+
+    @property
+    def cells(self) -> Sequence[str]:
+        """Names of the cells."""
+        return self.made.matrix.cells or default_cell_names(self.made.matrix.n_cells)
 
 
 def simulate_reads(made: Simulation, model: ReadModel, seed: int) -> SimulatedReads:
@@ -205,3 +216,84 @@ def _log_beta_binomial(alternate: int, total: int, share: float, overdispersion:
     a, b = (part * (1.0 / overdispersion - 1.0) for part in (share, 1.0 - share))
     above = math.lgamma(alternate + a) + math.lgamma(total - alternate + b) - math.lgamma(total + a + b)
     return above - math.lgamma(a) - math.lgamma(b) + math.lgamma(a + b)
+
+
+_CHROM, _REF, _ALT = "1", "A", "C"
+"""Place and alleles of simulated mutations, whose positions are their numbers."""
+
+
+def files_of_callers(simulated: SimulatedReads) -> dict[str, Content]:
+    """Return the reads as callers write them, by file name: a VCF, a folder of cellsnp-lite, an AnnData.
+
+    There is no AnnData without anndata.
+    """
+    return {
+        "reads.vcf": _vcf_text(simulated),
+        **_cellsnp_files(simulated),
+        **_annotated_file(simulated),
+    }
+
+
+def _vcf_text(simulated: SimulatedReads) -> str:
+    """Return the text of a VCF of reads: GT, the likeliest genotype, AD, DP and PL; names are IDs."""
+    matrix, reads, phred = simulated.made.matrix, simulated.reads, genotype_phred(simulated)
+    kinds = (("GT", "1", "String"), ("AD", "R", "Integer"), ("DP", "1", "Integer"), ("PL", "G", "Integer"))
+    lines = ["##fileformat=VCFv4.3", "##source=syclade simulate", f"##contig=<ID={_CHROM}>"]
+    lines += [f'##FORMAT=<ID={name},Number={n},Type={kind},Description="{name}">' for name, n, kind in kinds]
+    lines.append(
+        "\t".join(("#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", *simulated.cells))
+    )
+    genotypes = np.array(("0/0", "0/1", "1/1"))[phred.argmin(axis=2)]
+    for row, name in enumerate(matrix.mutations):
+        columns = (genotypes[row], reads.alternate[row], reads.total[row], phred[row])
+        entries = []
+        for genotype, alternate, total, three in zip(*(one.tolist() for one in columns), strict=True):
+            text = genotype if total else "./."
+            entries.append(f"{text}:{total - alternate},{alternate}:{total}:{','.join(map(str, three))}")
+        site = (_CHROM, str(row + 1), name, _REF, _ALT, ".", "PASS", ".", "GT:AD:DP:PL")
+        lines.append("\t".join((*site, *entries)))
+    return "\n".join(lines) + "\n"
+
+
+def _cellsnp_files(simulated: SimulatedReads) -> dict[str, Content]:
+    """Return the files of a folder of cellsnp-lite, by name; the names of mutations are IDs."""
+    reads, names = simulated.reads, simulated.made.matrix.mutations
+    sites = [f"{_CHROM}\t{row}\t{name}\t{_REF}\t{_ALT}\t.\tPASS\t." for row, name in enumerate(names, 1)]
+    header = ["##fileformat=VCFv4.2", "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"]
+    return {
+        "cellSNP.base.vcf": "\n".join((*header, *sites)) + "\n",
+        "cellSNP.samples.tsv": "".join(f"{cell}\n" for cell in simulated.cells),
+        "cellSNP.tag.AD.mtx": _matrix_market(reads.alternate),
+        "cellSNP.tag.DP.mtx": _matrix_market(reads.total),
+        "cellSNP.tag.OTH.mtx": _matrix_market(np.zeros_like(reads.total)),
+    }
+
+
+def _matrix_market(table: NDArray[np.int32]) -> str:
+    """Return the text of a sparse table in the Matrix Market format."""
+    rows, columns = np.nonzero(table)
+    lines = ["%%MatrixMarket matrix coordinate integer general", "%"]
+    lines.append(f"{table.shape[0]} {table.shape[1]} {rows.size}")
+    entries = zip((rows + 1).tolist(), (columns + 1).tolist(), table[rows, columns].tolist(), strict=True)
+    lines += [f"{row} {column} {value}" for row, column, value in entries]
+    return "\n".join(lines) + "\n"
+
+
+def _annotated_file(simulated: SimulatedReads) -> dict[str, Content]:
+    """Return reads.h5ad, an AnnData of cells × mutations: calls, and layers AD and DP; needs anndata."""
+    if importlib.util.find_spec("anndata") is None:
+        return {}
+    matrix, reads = simulated.made.matrix, simulated.reads
+
+    def write(path: Path) -> None:
+        import anndata
+        import pandas
+
+        anndata.AnnData(
+            matrix.values.T.astype(np.float32),
+            obs=pandas.DataFrame(index=list(simulated.cells)),
+            var=pandas.DataFrame(index=list(matrix.mutations)),
+            layers={"AD": reads.alternate.T.copy(), "DP": reads.total.T.copy()},
+        ).write_h5ad(path)
+
+    return {"reads.h5ad": write}

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.commands.main import cli, main
 from syclade.host.data.input.annotations import Reads
-from syclade.host.data.input.conversion import join, measured_by
+from syclade.host.data.input.convert import join, measured_by
 from syclade.host.data.input.matrix import Matrix, matrix_from_array, with_cell_names, with_names
 from syclade.host.ground.errors import MatrixError, OptionError
 
