@@ -39,7 +39,7 @@ from syclade.host.chains.native_cells import make_cells
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
 from syclade.host.chains.scores.score import blocks_of_columns, node_scores
-from syclade.host.chains.share_draws import (
+from syclade.host.chains.shares import (
     LOWEST_OCTAVE,
     draw_shares,
     drawn_shapes,

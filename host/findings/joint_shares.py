@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.share_draws import equal_nodes
 from syclade.host.ground.values import JsonObject
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ __all__ = [
     "DIGITS",
     "INTERVAL",
     "JointShare",
+    "equal_nodes",
     "group_name",
     "joined_groups",
     "joint_entries",
@@ -160,6 +160,22 @@ def joint_share(clones: tuple[int, ...], shares: NDArray[np.float64]) -> JointSh
     sums = shares[:, clones].sum(axis=1)
     low, high = np.quantile(sums, INTERVAL).tolist()
     return JointShare(clones, float(sums.mean()), low, high)
+
+
+def equal_nodes(parents: NDArray[np.int32], silent: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Return the groups of at least two nodes that are joined by silent edges.
+
+    Args:
+        parents: int32, shape (nodes,): a parent vector whose root is its own parent.
+        silent: bool, shape (nodes,): whether nothing tells a node from its parent; that of the root is not
+            used.
+    """
+    top = np.where(silent, parents, np.arange(len(parents)))
+    while (top[top] != top).any():
+        top = top[top]
+    nodes = np.argsort(top, kind="stable")
+    parts = np.split(nodes, np.flatnonzero(np.diff(top[nodes])) + 1)
+    return [part for part in parts if len(part) > 1]
 
 
 def joint_shares(

@@ -1,11 +1,15 @@
 """Shares of clones in specimens: each biopsy, or day, has its own shares of one tree.
 
 P(a cell of specimen s is at node v) = pi_s[v]. Each pi_s has a Dirichlet prior, symmetric but for the root,
-whose concentrations are drawn by the rule of the shares score (host/chains/share_draws.py), so that the
+whose concentrations are drawn by the rule of the shares score (host/chains/shares.py), so that the
 specimens do not know each other. For each sampled tree, Gibbs steps draw the node of each cell, then the
 concentrations, then pi_s, then shares among the nodes that the specimen does not tell apart; nodes count
 for the clone of the published tree whose mutations are nearest to theirs. Draws are those of all trees, so
 that intervals contain what is uncertain about the tree.
+
+A cell of nodes that nothing tells apart can be at any of them, so Gibbs steps that draw nodes of cells and
+shares in turn stay near the shares from which they begin. So shares among such nodes are also drawn without
+the nodes of the cells.
 """
 
 from __future__ import annotations
@@ -18,22 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.shares.gibbs import counts_at_nodes
-from syclade.host.chains.concentrations import (
+from syclade.host.chains.shares import (
     CONCENTRATIONS,
     ROOT_CONCENTRATIONS,
     Concentrations,
     draw_concentration,
-)
-from syclade.host.chains.share_draws import (
-    Silent,
     draw_dirichlet,
-    redrawn,
-    silent_nodes,
     uniform_numbers,
 )
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.trees.tree import ancestor_matrix, preorder
 from syclade.host.findings.consensus.clone_tree import CloneTree
+from syclade.host.findings.joint_shares import equal_nodes
 
 if TYPE_CHECKING:
     from syclade.host.findings.consensus.finding import PublishedTree
@@ -56,9 +56,29 @@ _BLOCK = 2**10
 _DOMAIN = 0x53504543
 """Keeps the draws apart from all others with the same seed."""
 
+_WEAK = 0.25
+"""Part of the cells with a value below which a mutation tells too little for Gibbs steps alone."""
+
+_MOST_MOVES = 32
+"""Most proposals of each step for some nodes that few cells tell apart."""
 
 Counter = Callable[[NDArray[np.float64]], NDArray[np.int64]]
 """Function from shares of the nodes to a drawn number of cells at each node."""
+
+
+class Silent(NamedTuple):
+    """Nodes that a specimen does not tell apart, or that few of its cells do.
+
+    Attributes:
+        nodes: int64: the nodes, at least two.
+        likelihoods: float64, shape (nodes, cells): likelihoods of these nodes for the cells that tell; None
+            if no cell does.
+        cells: int64: the cells that tell, by their numbers in the specimen.
+    """
+
+    nodes: NDArray[np.int64]
+    likelihoods: NDArray[np.float64] | None
+    cells: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,13 +188,13 @@ def _gibbs(
     draws, cells = np.empty((kept, len(shares))), np.zeros(len(shares))
     if specimen.silent and begins:
         prior = _drawn_prior(generator).of_nodes(len(shares))
-        shares = redrawn(shares, prior, specimen.silent, None, generator)
+        shares = _redrawn(shares, prior, specimen.silent, None, generator)
     for step in range(-(FIRST_BURN_IN if begins else BURN_IN), kept):
         counts = specimen.draw_counts(shares)
         prior = draw_concentration(counts, float(uniform_numbers(generator, 1)[0])).of_nodes(len(shares))
         shares = draw_dirichlet(counts + prior, generator)
         if specimen.silent:
-            shares = redrawn(shares, prior, specimen.silent, specimen.likelihoods, generator)
+            shares = _redrawn(shares, prior, specimen.silent, specimen.likelihoods, generator)
         if step >= 0:
             draws[step] = shares
             cells += counts
@@ -212,7 +232,7 @@ def _single_cells(
             return np.asarray(counts_at_nodes(blocks, shares[None], numbers[None])[0])
 
         of_cells = likelihoods[:, own]
-        silent = silent_nodes(tree, gains[:, own], of_cells)
+        silent = _silent_nodes(tree, gains[:, own], of_cells)
         return Specimen(count, silent, of_cells if silent else None)
 
     return [specimen_of(own) for own in groups]
@@ -236,9 +256,91 @@ def _with_doublets(
             uniform = uniform_numbers(generator, 2 * len(columns)).reshape(2, -1)
             return draw_counts(forest, 0, kinds_of(forest, table, logs, rate), columns, uniform)
 
-        return Specimen(count, silent_nodes(tree, gains[:, own], None), None)
+        return Specimen(count, _silent_nodes(tree, gains[:, own], None), None)
 
     return [specimen_of(own) for own in groups]
+
+
+def _silent_nodes(
+    parents: NDArray[np.int32], gains: NDArray[np.float64], likelihoods: NDArray[np.float64] | None
+) -> list[Silent]:
+    """Return the nodes of a tree that the cells of a specimen do not tell apart, or too few of them.
+
+    Args:
+        parents: int32, shape (n + 1,): the tree.
+        gains: float64, shape (n, cells): what each mutation adds to the score of a cell, 0 without a value.
+        likelihoods: float64, shape (n + 1, cells): likelihoods of the nodes; None for only those nodes that
+            no cell tells apart.
+    """
+    measured = gains != 0.0
+    least = 0.0 if likelihoods is None else _WEAK * gains.shape[1]
+    weak = np.append(measured.sum(axis=1) <= least, False)
+    found = []
+    for nodes in equal_nodes(parents, weak):
+        inner = nodes[weak[nodes] & np.isin(parents[nodes], nodes)]
+        cells = np.flatnonzero(measured[inner].any(axis=0))
+        own = None if likelihoods is None or not len(cells) else likelihoods[np.ix_(nodes, cells)]
+        found.append(Silent(nodes, own, cells))
+    return found
+
+
+def _redrawn(
+    shares: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    groups: list[Silent],
+    likelihoods: NDArray[np.float64] | None,
+    generator: np.random.Philox,
+) -> NDArray[np.float64]:
+    """Return shares in which those of silent nodes are redrawn, given their sum, without the nodes of cells.
+
+    Args:
+        shares: float64, shape (nodes,).
+        prior: float64, of the same shape: concentrations of the Dirichlet prior.
+        groups: the silent nodes.
+        likelihoods: float64, shape (nodes, cells); None to draw all of them from the prior.
+        generator: source of the draws.
+    """
+    shares = shares.copy()
+    for nodes, own, cells in groups:
+        if own is None or likelihoods is None:
+            shares[nodes] = shares[nodes].sum() * draw_dirichlet(prior[nodes][None], generator)[0]
+        else:
+            total = shares @ likelihoods[:, cells]
+            shares[nodes] = _after_moves(shares[nodes], prior[nodes], own, total, generator)
+    return shares
+
+
+def _after_moves(
+    shares: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    likelihoods: NDArray[np.float64],
+    total: NDArray[np.float64],
+    generator: np.random.Philox,
+) -> NDArray[np.float64]:
+    """Return shares after Metropolis steps, each of which divides the sum of two anew by the prior.
+
+    Args:
+        shares, prior: of the nodes of a group.
+        likelihoods: float64, shape (nodes, cells): those of these nodes for the cells that tell.
+        total: float64, shape (cells,): likelihood of each of these cells, over all nodes.
+        generator: source of the draws.
+    """
+    moves, count = min(2 * len(shares), _MOST_MOVES), len(shares)
+    first, step, accept = uniform_numbers(generator, 3 * moves).reshape(3, -1)
+    one = (first * count).astype(np.int64)
+    two = (one + 1 + (step * (count - 1)).astype(np.int64)) % count
+    parts = draw_dirichlet(np.stack([prior[one], prior[two]], axis=1), generator)[:, 0]
+    log_total = np.log(total)
+    for at in range(moves):
+        here, there = one[at], two[at]
+        both = shares[here] + shares[there]
+        change = parts[at] * both - shares[here]
+        other = total + change * (likelihoods[here] - likelihoods[there])
+        log_other = np.log(np.maximum(other, np.finfo(float).tiny))
+        if np.log(accept[at]) < (log_other - log_total).sum():
+            shares[here], shares[there] = parts[at] * both, (1.0 - parts[at]) * both
+            total, log_total = other, log_other
+    return shares
 
 
 def nearest_clones(tree: CloneTree, parents: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ from syclade.host.chains.native_cells import NativeCells, make_cells
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import node_scores, score_named, sum_definition
-from syclade.host.chains.share_draws import LOWEST_OCTAVE
+from syclade.host.chains.shares import LOWEST_OCTAVE
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.dropout import problem_of_groups, slot_rates
 from syclade.host.data.model.problem import make_problem

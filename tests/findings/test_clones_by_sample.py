@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from scipy.special import gammaln
 
 import syclade
-from syclade.host.chains.concentrations import CONCENTRATIONS, ROOT_CONCENTRATIONS
+from syclade.host.chains.shares import CONCENTRATIONS, ROOT_CONCENTRATIONS
 from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import format_matrix, matrix_from_array
 from syclade.host.data.model.simulate import random_parents, simulate

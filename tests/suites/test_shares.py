@@ -15,18 +15,18 @@ from scipy import stats
 
 from syclade.host.chains import cells_at_nodes, gibbs
 from syclade.host.chains.cells_at_nodes import NumpyCells
-from syclade.host.chains.concentrations import (
+from syclade.host.chains.gibbs import GibbsSteps
+from syclade.host.chains.moves import GUIDED_MOVES
+from syclade.host.chains.native_cells import NativeCells
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.scores.score import score_named
+from syclade.host.chains.shares import (
     CONCENTRATIONS,
     DOMINANT_CONCENTRATIONS,
     ROOT_CONCENTRATIONS,
     Concentrations,
     draw_concentration,
 )
-from syclade.host.chains.gibbs import GibbsSteps
-from syclade.host.chains.moves import GUIDED_MOVES
-from syclade.host.chains.native_cells import NativeCells
-from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.scores.score import score_named
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rates import Rates

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from syclade.host.chains.concentrations import (
+from syclade.host.chains.shares import (
     CONCENTRATIONS,
     DOMINANT_CONCENTRATIONS,
     ROOT_CONCENTRATIONS,

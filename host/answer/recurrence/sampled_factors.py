@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.answer.recurrence.chains import Estimate, estimate_of
-from syclade.host.chains.concentrations import Concentrations, draw_concentration
 from syclade.host.chains.gibbs import sampled_nodes
 from syclade.host.chains.scores.score import ScoreOptions
-from syclade.host.chains.share_draws import generator_of, uniform_numbers
+from syclade.host.chains.shares import Concentrations, draw_concentration, generator_of, uniform_numbers
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.problem import Problem

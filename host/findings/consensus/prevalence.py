@@ -1,7 +1,7 @@
 """Cells as a mixture of clones: the clone of each cell and the prevalence of each clone, by Gibbs sampling.
 
 The shares of the clones have the prior of the shares score, with concentrations that are drawn, too
-(host/chains/share_draws.py), and the clones as the nodes. The clone of each cell is drawn by the shares, and
+(host/chains/shares.py), and the clones as the nodes. The clone of each cell is drawn by the shares, and
 its observations follow from the clone. So a cell that fits several clones counts for those that have clear
 cells. Cells of specimens have shares of their own (consensus/of_specimens.py).
 """
@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.concentrations import draw_concentration
-from syclade.host.chains.share_draws import equal_nodes
+from syclade.host.chains.shares import draw_concentration
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
+from syclade.host.findings.joint_shares import equal_nodes
 from syclade.host.ground.values import short_repr
 
 __all__ = [

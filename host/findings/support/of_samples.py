@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.gibbs import sampled_counts
-from syclade.host.chains.share_draws import LOWEST_OCTAVE
+from syclade.host.chains.shares import LOWEST_OCTAVE
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.doublets import call_doublets, fitted_shares
 from syclade.host.data.model.dropout import (

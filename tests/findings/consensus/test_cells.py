@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from syclade.host.chains.concentrations import CONCENTRATIONS, ROOT_CONCENTRATIONS
+from syclade.host.chains.shares import CONCENTRATIONS, ROOT_CONCENTRATIONS
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate

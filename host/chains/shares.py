@@ -1,26 +1,40 @@
-"""Concentrations of the Dirichlet prior of the shares, drawn given the numbers of cells at the nodes.
+"""Shares of the cells at nodes: their Dirichlet prior, whose concentrations are drawn, and draws of them.
 
 The prior is symmetric but for the root, whose cells are the normal ones of a sample. In chains that sample
 trees, one more node may have a concentration of its own, as a clone that dominates a sample has. Without it,
 a clone of nearly all cells makes unequal sizes of all others probable, and what follows from those too
-uncertain (docs/model.md, "Shares").
+uncertain (docs/model.md, "Shares"). Concentrations are drawn given the numbers of cells at the nodes; then
+shares, as gamma variates. Draws of chains are by numpy's counter-based generator, from the seed, the chain
+and its step.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.state import ChainState
+from syclade.host.data.model.problem import Problem
+
 __all__ = [
     "CONCENTRATIONS",
     "DOMINANT_CONCENTRATIONS",
+    "LOWEST_OCTAVE",
     "ROOT_CONCENTRATIONS",
     "Concentrations",
     "draw_concentration",
+    "draw_dirichlet",
+    "draw_shares",
+    "drawn_shapes",
+    "generator_of",
+    "log2_gamma",
+    "log_shares_by",
+    "uniform_numbers",
 ]
 
 CONCENTRATIONS = tuple(2.0 ** (power / 2) for power in range(-14, 9))
@@ -38,6 +52,12 @@ _LONGEST_TABLE = 2**14
 """Most numbers of cells of which logarithms are kept."""
 
 _NOWHERE = -1
+
+LOWEST_OCTAVE = -40
+"""Lowest log2 of a share. A term of a node so far below the best one is 0 in the score, too."""
+
+_DOMAIN = 0x53484152
+"""Keeps the draws of shares apart from all others with the same seed."""
 
 
 class Concentrations(NamedTuple):
@@ -169,3 +189,98 @@ def _drawn(weights: NDArray[np.float64], uniform: float) -> tuple[tuple[int, ...
     before = float(ends[at - 1]) if at else 0.0
     rest = (wanted - before) / (float(ends[at]) - before)
     return tuple(int(one) for one in np.unravel_index(at, weights.shape)), rest
+
+
+def generator_of(state: ChainState, seed: int, use: int = 0) -> np.random.Philox:
+    """Return the generator of a Gibbs step, or of a draw with another number."""
+    return np.random.Philox(
+        key=np.array([seed, _DOMAIN], dtype=np.uint64), counter=[0, state.chain, state.step, use]
+    )
+
+
+def uniform_numbers(generator: np.random.Philox, count: int) -> NDArray[np.float64]:
+    """Return numbers between 0 and 1, from the generator's raw words, which never change."""
+    words = generator.random_raw(count) >> np.uint64(11)
+    return np.asarray((words.astype(np.float64) + 0.5) * 2.0**-53)
+
+
+def draw_shares(
+    problem: Problem, counts: NDArray[np.int64], generators: Sequence[np.random.Philox]
+) -> NDArray[np.int32]:
+    """Return log shares given the numbers of cells at the nodes, after a draw of the concentrations.
+
+    Args:
+        problem: the problem.
+        counts: int64, shape (chains, nodes).
+        generators: source of the draws of each chain.
+
+    Returns:
+        int32, shape (chains, nodes).
+    """
+    uniform = [float(uniform_numbers(generator, 1)[0]) for generator in generators]
+    shapes = counts + drawn_shapes(counts, uniform, dominant=True)
+    numbers = np.stack([uniform_numbers(generator, 2 * problem.nodes) for generator in generators])
+    return log_shares_by(problem, shapes, numbers)
+
+
+def drawn_shapes(
+    counts: NDArray[np.int64], uniform: Sequence[float], *, dominant: bool
+) -> NDArray[np.float64]:
+    """Return the shapes of the shares' prior, after a draw of the concentrations: float64, (chains, nodes).
+
+    Args:
+        counts: int64, shape (chains, nodes): numbers of cells.
+        uniform: a uniform number for each chain.
+        dominant: as for `draw_concentration`.
+    """
+    pairs = zip(counts, uniform, strict=True)
+    return np.array([draw_concentration(*one, dominant=dominant).of_nodes(counts.shape[1]) for one in pairs])
+
+
+def log_shares_by(
+    problem: Problem, shapes: NDArray[np.float64], numbers: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """Return log shares for given shapes: int32, shape (chains, nodes).
+
+    Args:
+        problem: the problem.
+        shapes: float64, shape (chains, nodes): those of the prior, and the numbers of cells.
+        numbers: float64, shape (chains, 2 * nodes): uniform numbers.
+    """
+    first, second = numbers[:, : problem.nodes], numbers[:, problem.nodes :]
+    logs = log2_gamma(shapes, first, second)
+    logs -= logs.max(axis=1, keepdims=True)
+    logs -= [[math.log2(total)] for total in np.exp2(logs).sum(axis=1)]
+    logs = np.maximum(logs, LOWEST_OCTAVE) * 2.0**problem.scale_bits
+    return np.rint(logs).astype(np.int32)
+
+
+def log2_gamma(
+    shape: NDArray[np.float64], uniform: NDArray[np.float64], other: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return log2 of gamma variates by inversion; those of small shapes would underflow, their logs do not.
+
+    A gamma variate of shape a is one of shape a + 1 times a uniform number to the power 1 / a.
+    """
+    from scipy.special import gammaincinv
+
+    return _log2(gammaincinv(shape + 1.0, uniform)) + _log2(other) / shape
+
+
+def _log2(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return binary logarithms, with the same bits on every processor.
+
+    The last bit of `np.log2` depends on AVX-512. Divided by a small shape, it would change shares, and so
+    chains.
+    """
+    logs = np.fromiter(map(math.log2, values.ravel().tolist()), dtype=np.float64, count=values.size)
+    return logs.reshape(values.shape)
+
+
+def draw_dirichlet(concentrations: NDArray[np.float64], generator: np.random.Philox) -> NDArray[np.float64]:
+    """Return a draw from the Dirichlet distribution of each row."""
+    size = concentrations.shape
+    first, second = uniform_numbers(generator, 2 * concentrations.size).reshape(2, *size)
+    logs = log2_gamma(concentrations, first, second)
+    drawn = np.exp2(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
