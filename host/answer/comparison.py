@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 from syclade.host.answer.output.result import Result
 from syclade.host.data.input.matrix import Names
 from syclade.host.data.input.names import default_names, read_names
-from syclade.host.data.input.textfile import read_text
+from syclade.host.data.input.source import read_text
 from syclade.host.data.trees.comparison import (
     CellComparison,
     Comparison,

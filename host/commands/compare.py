@@ -14,7 +14,7 @@ import syclade
 from syclade.host.commands import options
 from syclade.host.commands.progress import show_log
 from syclade.host.ground.errors import OptionError
-from syclade.host.ground.values import JsonObject, counted, listed
+from syclade.host.ground.values import JsonObject, counted, excerpt, listed
 
 if TYPE_CHECKING:
     from syclade.host.data.input.matrix import Matrix
@@ -323,7 +323,7 @@ def consensus(
 
 def _numbers(path: Path) -> list[float]:
     """Return the numbers of a file, one per line."""
-    from syclade.host.data.input.textfile import excerpt, read_text
+    from syclade.host.data.input.source import read_text
     from syclade.host.ground.errors import TableError
 
     numbers = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import syclade
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import JsonObject
+from syclade.host.ground.values import JsonObject, excerpt
 
 if TYPE_CHECKING:
     from syclade.host.data.model.rates import Rates
@@ -123,7 +123,7 @@ def _read_shares(path: str) -> dict[str, float]:
     Raises:
         TableError: a line has other fields, or its share is no number from 0; with the line.
     """
-    from syclade.host.data.input.textfile import excerpt, read_text
+    from syclade.host.data.input.source import read_text
     from syclade.host.ground.errors import TableError
 
     shares: dict[str, float] = {}

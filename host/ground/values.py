@@ -25,6 +25,7 @@ __all__ = [
     "ParsedJson",
     "counted",
     "device_name",
+    "excerpt",
     "freeze_arrays",
     "listed",
     "on_host",
@@ -162,6 +163,18 @@ def shown(value: object) -> str:
         return reprlib.repr(value)
     except Exception:  # an int of thousands of digits, or any error from a user's class
         return f"of type {type(value).__name__}"
+
+
+def excerpt(text: str, most: int = 60) -> str:
+    """Quote a piece of a file for a message, shortened if it is long.
+
+    Args:
+        text: the piece.
+        most: number of characters to show; half of them from each end of a longer text.
+    """
+    if len(text) > most:
+        text = f"{text[: most // 2]}...{text[-(most // 2) :]}"
+    return repr(text)
 
 
 def short_repr(value: Any) -> str:

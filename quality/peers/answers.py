@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.textfile import read_text
+from syclade.host.data.input.source import read_text
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.files import write_files
 from syclade.quality.peers.bootstrap import resampled

@@ -22,7 +22,7 @@ from syclade.host.answer.batch.results_table import Line, failed_line, page_of, 
 from syclade.host.answer.batch.run_task import INCOMPLETE, Place, drop_old_lock, known_line, run_task
 from syclade.host.answer.batch.task import FILES, Task, deciding, digest_of
 from syclade.host.answer.output.result_files import multiqc_table
-from syclade.host.data.input.textfile import read_text
+from syclade.host.data.input.source import read_text
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import (
     BusyError,

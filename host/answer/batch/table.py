@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from syclade.host.answer.batch.results_table import COLUMNS as OF_RESULTS
 from syclade.host.answer.batch.task import COLUMNS, Task, check_name, check_options, is_there, stem_of
 from syclade.host.data.input.names import names_of_list, split_if_present
-from syclade.host.data.input.textfile import read_text
+from syclade.host.data.input.source import read_text
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 from syclade.host.ground.options import OPTIONS, Options, checked, flag_of, quoted_names
 from syclade.host.ground.options.types import WEIGHTS_GIVEN

@@ -22,7 +22,7 @@ from syclade.host.answer.figures.scene import Scene
 from syclade.host.answer.figures.source import MOVED, ResultFiles, files_in
 from syclade.host.answer.figures.style import DrawnClone, DrawnTree, Style
 from syclade.host.answer.figures.trees import tree_scene, with_title
-from syclade.host.data.input.textfile import read_text
+from syclade.host.data.input.source import read_text
 from syclade.host.data.trees.named import NamedTree, read_named_trees
 from syclade.host.findings.consensus.clone_tree import clone_tree_at
 from syclade.host.ground.errors import OptionError, OutputError, TableError, TreeError

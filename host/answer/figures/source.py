@@ -24,7 +24,7 @@ from syclade.host.answer.figures.style import (
 )
 from syclade.host.data.input.matrix import Matrix, with_cell_names, with_names
 from syclade.host.data.input.read_matrix import read_matrix, without_messages
-from syclade.host.data.input.textfile import excerpt, read_text
+from syclade.host.data.input.source import read_text
 from syclade.host.data.model.assignment import Assignment
 from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
 from syclade.host.data.trees.tree import validate_parents
@@ -37,7 +37,7 @@ from syclade.host.findings.unplaced import UNPLACED_MARK, Unplaced
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 from syclade.host.ground.files import is_file
 from syclade.host.ground.options import CODING, flag_of
-from syclade.host.ground.values import ParsedJson
+from syclade.host.ground.values import ParsedJson, excerpt
 
 if TYPE_CHECKING:
     from syclade.host.answer.output.result import Result

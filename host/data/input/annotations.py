@@ -21,7 +21,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.textfile import read_text
+from syclade.host.data.input.source import read_text
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.values import counted, freeze_arrays, listed, short_repr

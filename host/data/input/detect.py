@@ -13,10 +13,11 @@ from syclade.host.data.input.formats.grid import words_hint
 from syclade.host.data.input.formats.plain import is_value, values_of
 from syclade.host.data.input.formats.tabular import no_value_in, why_no_table
 from syclade.host.data.input.matrix import ALLOWED
-from syclade.host.data.input.textfile import GZIP, excerpt
+from syclade.host.data.input.source import GZIP
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.files import is_file
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import excerpt
 
 __all__ = [
     "HDF5",

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from syclade.host.data.input.formats.tabular import fields_of, separator_of
-from syclade.host.data.input.source import Source
+from syclade.host.data.input.source import Source, lines_of
 from syclade.host.data.input.tables import is_frame
-from syclade.host.data.input.textfile import excerpt, lines_of
 from syclade.host.ground.errors import MatrixError, OptionError, TableError
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import counted, listed, shown
+from syclade.host.ground.values import counted, excerpt, listed, shown
 
 __all__ = [
     "SAMPLE",

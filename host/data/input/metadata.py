@@ -22,11 +22,10 @@ from syclade.host.data.input.label_table import (
     refuse_missing_header,
 )
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import counted, listed, short_repr, shown
+from syclade.host.ground.values import counted, excerpt, listed, short_repr, shown
 
 __all__ = ["CellLabels", "labels_of"]
 

@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from syclade.host.data.input.textfile import excerpt, read_text
+from syclade.host.data.input.source import read_text
 from syclade.host.ground.errors import MatrixError, OptionError
-from syclade.host.ground.values import shown
+from syclade.host.ground.values import excerpt, shown
 
 __all__ = [
     "IF_PRESENT",

@@ -1,12 +1,14 @@
-"""Source of a matrix: a file, a folder, or a stream, which can be read only once.
+"""Input files: their text, with clear errors; a file, folder or stream as the source of a matrix.
 
-Files that a C library opens are read in a subprocess with limits of time and memory, because damaged files
-can crash or hang the library: on files with a few bytes changed, libhdf5 2.0.0 hangs and scipy 1.17.1
-(mmread) crashes. The subprocess returns the data, or the error as a message.
+A text may have any line ends. A stream can be read only once. Files that a C library opens are read in a
+subprocess with limits of time and memory, because damaged files can crash or hang the library: on files with
+a few bytes changed, libhdf5 2.0.0 hangs and scipy 1.17.1 (mmread) crashes. The subprocess returns the data,
+or the error as a message.
 """
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import io
@@ -22,13 +24,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TypeVar, cast
 
-from syclade.host.data.input.textfile import GZIP, MOST_LINE, read_bytes, read_stream
-from syclade.host.ground.errors import MatrixError, SycladeError
+from syclade.host.ground.errors import MatrixError, SycladeError, TableError, TreeError
 from syclade.host.ground.files import is_file, is_folder, problem_of
+from syclade.host.ground.limits import chunks
 from syclade.host.ground.values import path_of
 
-__all__ = ["Source", "read_in_subprocess", "serve_reader"]
+__all__ = [
+    "GZIP",
+    "Source",
+    "as_lf",
+    "lines_of",
+    "read_in_subprocess",
+    "read_text",
+    "serve_reader",
+]
 
+
+GZIP = b"\x1f\x8b"
+"""First bytes of gzip and bgzip files."""
+
+MOST_LINE = 2**23
+"""Longest line, 8 MiB: a row of four million cells, or a tree of some hundred thousand nodes."""
+
+_ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+"""First bytes of ZIP archives, which .xlsx and .ods are, and of .xls."""
 
 File = str | os.PathLike[str] | IO[bytes] | IO[str]
 """Path of a file or folder, or a stream."""
@@ -40,6 +59,123 @@ _TWO_LINES = re.compile(rb"\s*+[^\r\n]++[\r\n]\s*+[^\r\n]++[\r\n]")
 
 MOST_WHOLE = 2**33
 """Maximum size in bytes of a file that a library opens; it may have layers that are not read."""
+
+FileErrorType = type[MatrixError] | type[TreeError] | type[TableError]
+
+
+def as_lf(data: bytes, path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+    """Return the bytes of a text file without a byte-order mark, with CR and CRLF replaced by LF.
+
+    Args:
+        data: the content of the file.
+        path: the file, for messages.
+        error: the class to raise if the file is not text.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise error("the file is in UTF-16", path=path, hint="save it as plain text (UTF-8)")
+    if data.startswith(_ARCHIVES):
+        hint = "save the table as text, with tabs (.tsv) or commas (.csv) between columns; unpack an archive"
+        raise error("the file is a spreadsheet (.xlsx, .xls) or a ZIP archive", path=path, hint=hint)
+    data = data.removeprefix(codecs.BOM_UTF8)
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise error(
+            "the file is binary, not text", path=path, line=line, hint="save it as plain text (UTF-8)"
+        )
+    return data
+
+
+def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
+    """Return the text of a UTF-8 file without a byte-order mark, with CR and CRLF replaced by LF.
+
+    Raise ``error`` if the file cannot be read, is not text, or is not UTF-8.
+    """
+    return _text_of(_read_bytes(path, error), path, error)
+
+
+def _text_of(data: bytes, path: str | os.PathLike[str], error: FileErrorType) -> str:
+    """Return the text of a file's content, as `read_text` does."""
+    data = as_lf(data, path, error)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise error(
+            "the file is not UTF-8 text", path=path, line=line, hint="save it as plain text (UTF-8)"
+        ) from None
+
+
+def _read_stream(stream: IO[bytes] | IO[str], name: str, error: FileErrorType) -> bytes:
+    """Read the rest of a stream of bytes or text; raise ``error`` if it cannot be read."""
+    try:
+        return _read_text_bytes(stream, name, error)
+    except (OSError, ValueError) as problem:  # closed, not UTF-8 text, or open only for writing
+        raise error(f"cannot be read: {getattr(problem, 'strerror', None) or problem}", path=name) from None
+
+
+def _read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+    """Read the content of a file; raise ``error`` if it cannot be read."""
+    try:
+        with path_of("the file", path, error).open("rb") as stream:
+            return _read_text_bytes(stream, path, error)
+    except FileNotFoundError:
+        home = str(path).startswith("~")
+        raise error(
+            "no such file", path=path, hint="~ stands for no folder here: write it out" if home else None
+        ) from None
+    except IsADirectoryError:
+        raise error("this is a directory, not a file", path=path) from None
+    except OSError as problem:
+        raise error(f"cannot be read: {problem.strerror or problem}", path=path) from None
+    except ValueError as problem:  # a path with a null character
+        raise error(f"cannot be read: {problem}", path=None) from None
+
+
+def _read_text_bytes(
+    stream: IO[bytes] | IO[str], path: str | os.PathLike[str], error: FileErrorType
+) -> bytes:
+    """Read a stream to its end, or to the first null byte, which shows that it is not text.
+
+    Raise ``error`` for a line longer than MOST_LINE. Gzip data are read to their end without these checks.
+
+    Raises:
+        OSError: the stream cannot be read, or is longer than MOST_BYTES.
+        ValueError: see `chunks`.
+    """
+    data = bytearray()
+    begins = 0  # offset of the last line
+    for piece in chunks(stream):
+        before = len(data)
+        data += piece
+        if data.startswith(GZIP):
+            continue
+        if b"\0" in piece:
+            break  # not text: the caller reports it without the rest
+        ends = max(piece.rfind(b"\n"), piece.rfind(b"\r"))
+        if ends >= 0:
+            begins = before + ends + 1
+        if len(data) - begins > MOST_LINE:
+            raise error(
+                f"the line has more than {MOST_LINE // 2**20} MiB",
+                path=path,
+                line=data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n") + 1,
+                hint="is this the file that you mean, and does it have line ends?",
+            )
+    return bytes(data)
+
+
+def lines_of(data: bytes, path: str) -> list[str]:
+    """Return the lines of a UTF-8 file, without blank lines at its end.
+
+    Raises:
+        MatrixError: the file is empty or not text.
+    """
+    # Strip only blanks and line ends: tabs at the end of a row separate empty values.
+    text = _text_of(data, path, MatrixError).rstrip("\n ")
+    if not text.strip():
+        raise MatrixError("the file is empty", path=path)
+    return text.split("\n")
 
 
 @dataclass
@@ -110,16 +246,16 @@ class Source:
             return data, digest
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as text:
-                return read_stream(cast(IO[bytes], text), self.name, MatrixError), digest
+                return _read_stream(cast(IO[bytes], text), self.name, MatrixError), digest
         except (OSError, EOFError, zlib.error) as problem:
             raise MatrixError(f"cannot be unzipped: {problem}", path=self.name) from None
 
     def _bytes(self) -> bytes:
         if self._data is None:
             if isinstance(self.file, (str, os.PathLike)):
-                self._data = read_bytes(self.file, MatrixError)
+                self._data = _read_bytes(self.file, MatrixError)
             else:
-                self._data = read_stream(self.file, self.name, MatrixError)
+                self._data = _read_stream(self.file, self.name, MatrixError)
         return self._data
 
     def whole(self) -> tuple[Path, str]:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.tree import are_trees, children, node_labels, preorder, validate_parents
 from syclade.host.ground.errors import MatrixError, TreeError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import excerpt
 
 __all__ = [
     "Clone",

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.names import default_names
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.labelled import CELL, LabelledEdge, parents_from_edges
 from syclade.host.data.trees.tree import node_labels, preorder
 from syclade.host.ground.errors import TreeError
+from syclade.host.ground.values import excerpt
 
 __all__ = ["from_graphviz", "graphviz_edges", "quoted", "to_graphviz"]
 

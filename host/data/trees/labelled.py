@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.names import default_names
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.tree import cycle_text, find_cycle
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import excerpt
 
 __all__ = ["CELL", "LabelledEdge", "edges_to_parents", "listed", "parents_from_edges", "without_cells"]
 

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.names import default_names
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.graphviz import graphviz_edges
 from syclade.host.data.trees.labelled import LabelledEdge, edges_to_parents, without_cells
 from syclade.host.data.trees.newick import newick_edges, newick_texts
 from syclade.host.data.trees.tree import preorder, validate_parents
 from syclade.host.data.trees.treefile import is_graphviz, is_samples, tree_text
 from syclade.host.ground.errors import TreeError
-from syclade.host.ground.values import counted, short_repr
+from syclade.host.ground.values import counted, excerpt, short_repr
 
 __all__ = [
     "BAR",

@@ -18,11 +18,10 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.labelled import LabelledEdge, parents_from_edges, without_cells
 from syclade.host.data.trees.tree import children, node_labels
 from syclade.host.ground.errors import TreeError
-from syclade.host.ground.values import counted
+from syclade.host.ground.values import counted, excerpt
 
 __all__ = [
     "from_newick",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.textfile import excerpt, read_text
+from syclade.host.data.input.source import read_text
 from syclade.host.data.trees.cells import canonical, default_cell_names, validate_leaf_parents
 from syclade.host.data.trees.graphviz import from_graphviz, quoted
 from syclade.host.data.trees.labelled import LabelledEdge
@@ -18,6 +18,7 @@ from syclade.host.data.trees.newick import from_newick, newick_edges, newick_of,
 from syclade.host.data.trees.tree import children, preorder, validate_parents
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import excerpt
 
 __all__ = [
     "is_graphviz",

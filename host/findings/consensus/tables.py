@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.data.trees.labelled import parents_from_edges
 from syclade.host.data.trees.newick import newick_edges, newick_of
 from syclade.host.data.trees.tree import root_label
@@ -21,6 +20,7 @@ from syclade.host.findings.consensus.relations import Relations
 from syclade.host.findings.unplaced import UNPLACED_MARK
 from syclade.host.ground.errors import TreeError
 from syclade.host.ground.files import tsv_text
+from syclade.host.ground.values import excerpt
 
 __all__ = [
     "MOST_PAIRS",

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from syclade.host.chains.checkpoints.chains import read_checkpoint
-from syclade.host.data.input import textfile
+from syclade.host.data.input import source
 from syclade.host.data.input.names import read_names
 from syclade.host.data.input.read_matrix import read_matrix
 from syclade.host.data.trees.tree import validate_parents
@@ -77,7 +77,7 @@ def test_streams_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("before", [b"", b"0 1\n0 1\r\n"])
 def test_a_line_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bytes) -> None:
-    monkeypatch.setattr(textfile, "MOST_LINE", 2**20)
+    monkeypatch.setattr(source, "MOST_LINE", 2**20)
     path = tmp_path / "matrix"
     path.write_bytes(before + b"0 " * 2**20)
     with pytest.raises(MatrixError, match="the line has more than 1 MiB") as caught:
@@ -87,7 +87,7 @@ def test_a_line_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_long_files_of_short_lines_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cross the boundaries of the blocks in which files are read."""
-    monkeypatch.setattr(textfile, "MOST_LINE", 2**10)
+    monkeypatch.setattr(source, "MOST_LINE", 2**10)
     values = np.random.default_rng(1).choice([0, 1, 3], (5000, 300)).astype(np.uint8)
     path = tmp_path / "matrix"
     path.write_text("".join(" ".join(map(str, row)) + "\n" for row in values.tolist()))

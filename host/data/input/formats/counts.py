@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions
 from syclade.host.data.input.formats.reads import called
 from syclade.host.data.input.formats.tabular import Table, fields_of, read_table
-from syclade.host.data.input.source import Source
-from syclade.host.data.input.textfile import excerpt, lines_of
+from syclade.host.data.input.source import Source, lines_of
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.options.types import AnyPath
+from syclade.host.ground.values import excerpt
 
 if TYPE_CHECKING:
     from pandas import DataFrame

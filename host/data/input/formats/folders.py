@@ -32,8 +32,7 @@ from syclade.host.data.input.formats.reads import called, check_reads, reads_of,
 from syclade.host.data.input.formats.records import Site
 from syclade.host.data.input.formats.tabular import Table, fields_of
 from syclade.host.data.input.names import default_names, read_name_file
-from syclade.host.data.input.source import Source
-from syclade.host.data.input.textfile import lines_of
+from syclade.host.data.input.source import Source, lines_of
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.files import is_file
 from syclade.host.ground.limits import MOST_BYTES

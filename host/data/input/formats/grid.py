@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.host.data.input.annotations import About, Evidence
 from syclade.host.data.input.matrix import Marks
 from syclade.host.data.input.names import check_names, distinct_names
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.options.types import AnyPath
+from syclade.host.ground.values import excerpt
 
 if TYPE_CHECKING:
     from pandas import DataFrame

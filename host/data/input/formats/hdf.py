@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.textfile import GZIP, excerpt
+from syclade.host.data.input.source import GZIP
 from syclade.host.ground.errors import MatrixError, OptionError, SycladeError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.packages import install_command
-from syclade.host.ground.values import Array
+from syclade.host.ground.values import Array, excerpt
 
 if TYPE_CHECKING:
     from h5py import Dataset, File, Group

@@ -15,9 +15,9 @@ from syclade.fallback.tails import arithmetic
 from syclade.host.data.input.annotations import Likelihoods
 from syclade.host.data.input.formats.grid import MISSING, Grid, ReadOptions, named_grid, unused_evidence
 from syclade.host.data.input.formats.tabular import Table
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import excerpt
 
 __all__ = [
     "FIELDS",

@@ -27,9 +27,10 @@ from syclade.host.data.input.formats.grid import (
 )
 from syclade.host.data.input.formats.likelihoods import likely_grid, odds_of
 from syclade.host.data.input.matrix import ALLOWED, MEANING
-from syclade.host.data.input.textfile import as_lf, excerpt, lines_of
+from syclade.host.data.input.source import as_lf, lines_of
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import excerpt
 
 __all__ = ["is_value", "read_sasc", "read_scistree", "read_scite", "read_sifit", "read_sphyr", "values_of"]
 

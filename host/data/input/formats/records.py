@@ -14,10 +14,9 @@ from syclade.host.data.input.annotations import Evidence, Likelihoods
 from syclade.host.data.input.formats.grid import Grid, ReadOptions, named_grid, unused_evidence
 from syclade.host.data.input.formats.likelihoods import FIELDS, NOISE, CallerLikelihoods
 from syclade.host.data.input.formats.reads import Numbers, check_reads, reads_of
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.values import counted
+from syclade.host.ground.values import counted, excerpt
 
 __all__ = [
     "Records",

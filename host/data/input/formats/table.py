@@ -39,9 +39,9 @@ from syclade.host.data.input.formats.reads import (
     require_depth,
 )
 from syclade.host.data.input.formats.tabular import Table, by_commas, read_table
-from syclade.host.data.input.textfile import excerpt
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.options import flag_of
+from syclade.host.ground.values import excerpt
 
 __all__ = ["read_compass", "read_condor", "read_csv", "read_sc", "read_tsv"]
 

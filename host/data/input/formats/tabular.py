@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from syclade.host.data.input.formats.grid import is_symbol
-from syclade.host.data.input.textfile import lines_of
+from syclade.host.data.input.source import lines_of
 from syclade.host.ground.errors import MatrixError
 
 __all__ = ["Table", "by_commas", "fields_of", "no_value_in", "read_table", "separator_of", "why_no_table"]

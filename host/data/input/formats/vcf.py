@@ -29,8 +29,9 @@ from syclade.host.data.input.formats.records import (
     no_samples,
     reads_of_alleles,
 )
-from syclade.host.data.input.textfile import excerpt, lines_of
+from syclade.host.data.input.source import lines_of
 from syclade.host.ground.errors import MatrixError
+from syclade.host.ground.values import excerpt
 
 if TYPE_CHECKING:
     from cyvcf2 import Variant
