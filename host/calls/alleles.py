@@ -1,18 +1,23 @@
-"""Alleles of one sample: kinds of variants, alternatives with their tests, and the decisions about them:
-which are called, with which quality and filters."""
+"""Alleles of one sample: kinds of variants, alternatives with their tests, and the decisions about them.
+
+These are which alleles are called, with which quality, and which filters they do not pass: by depth,
+frequency, alternate reads, homopolymer and strand bias. Names and meaning of filters are those of
+`lofreq filter`, which lacks the alternate reads and the homopolymer.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from syclade.host.calls import lofreq_compat as as_lofreq
-from syclade.host.calls.filters import LimitFilter, Measured, bias_filter, biased, failed, limit_filters
-from syclade.host.calls.p_values import fisher_log_p, is_one_sided
+from syclade.host.calls.p_values import fisher_log_p, is_one_sided, rejected
 from syclade.host.ground.options.calls import CallOptions
+from syclade.host.ground.values import counted
 
 __all__ = [
     "INDEL",
@@ -22,9 +27,14 @@ __all__ = [
     "Call",
     "Kind",
     "Limits",
+    "Measured",
     "Tested",
     "Thresholds",
+    "bias_filter",
+    "biased",
+    "filter_lines",
     "kinds_of",
+    "limit_filters",
     "limits_of",
     "may_be_called",
     "number_of_tests",
@@ -34,13 +44,6 @@ __all__ = [
 ]
 
 _PHRED = -10.0 / math.log(10.0)
-_LEAST_LOG = -11355.137
-"""ln of the smallest positive number of LoFreq's type, long double: no quality exceeds 49314."""
-_UNDERFLOW = -708.3964185322641
-"""ln of the smallest normal float64: LoFreq's sum of a tail underflows where terms differ by more."""
-_EPSILON_LOG = math.log(2.0**-52)
-_NO_BIAS_VALUE = 2147483647
-"""LoFreq's strand bias where there is no value."""
 
 
 @dataclass(frozen=True)
@@ -203,8 +206,99 @@ def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> b
         return False
     tests = number_of_tests(allele.kind, tested_before + allele.order, options)
     margin = 0.0 if options.compat else 0.1 * math.log(10.0)
-    log_p = _lofreq_log_p(allele) if options.compat else allele.log_p
+    log_p = as_lofreq.log_p_of(allele.log_p, allele.highest) if options.compat else allele.log_p
     return log_p + math.log(tests) < math.log(options.level_of(allele.kind is INDEL)) + margin
+
+
+Strands = tuple[int, int]
+"""Reads with the alternative, forward and reverse."""
+
+
+class Measured(NamedTuple):
+    """Values of a record that filters compare with limits.
+
+    Attributes:
+        depth: reads.
+        frequency: part of the reads with the alternative.
+        alternative: reads with the alternative.
+        homopolymer: length of the homopolymer after an indel; 0 for a base.
+    """
+
+    depth: int
+    frequency: float
+    alternative: int
+    homopolymer: int
+
+
+class LimitFilter(NamedTuple):
+    """A filter by a limit: its name in a VCF, its description, the value it compares, and when it rejects."""
+
+    name: str
+    words: str
+    value: str
+    rejects: Callable[[Measured], bool]
+
+
+def limit_filters(options: CallOptions) -> list[LimitFilter]:
+    """Return the filters by limits that the options ask for."""
+    depth, most, least, high = options.least_depth, options.max_dp, options.min_af, options.max_af
+    reads, run = options.min_alt, options.max_hrun
+    few = f"Fewer than {counted(reads, 'read', 'reads')} with the alternative"
+    long = f"Indel before a homopolymer of more than {run} bases"
+    rows: list[tuple[bool, str, str, str, Callable[[Measured], bool]]] = [
+        (depth > 0, f"min_dp_{depth}", f"Minimum Coverage {depth}", "DP", lambda m: m.depth < depth),
+        (most > 0, f"max_dp_{most}", f"Maximum Coverage {most}", "DP", lambda m: m.depth > most),
+        (least > 0, f"min_af_{least:f}", f"Minimum AF {least:f}", "AF", lambda m: m.frequency < least),
+        (high < 1, f"max_af_{high:f}", f"Maximum AF {high:f}", "AF", lambda m: m.frequency > high),
+        (reads > 0, f"min_alt_{reads}", few, "DP4", lambda m: m.alternative < reads),
+        (run > 0, f"max_hrun_{run}", long, "HRUN", lambda m: m.homopolymer > run),
+    ]
+    return [LimitFilter(*row[1:]) for row in rows if row[0]]
+
+
+def bias_filter(options: CallOptions) -> str:
+    """Return the name of the filter by strand bias; empty if there is none."""
+    if options.max_sb is not None:
+        return f"max_sb_{options.max_sb}"
+    return "" if options.no_default_filter else "sb_fdr"
+
+
+def biased(
+    biases: Sequence[int],
+    strands: Sequence[Strands],
+    options: CallOptions,
+    one_sided: Callable[[int, int], bool] = is_one_sided,
+) -> list[bool]:
+    """Return which records do not pass the filter by strand bias.
+
+    Args:
+        biases: Phred-scaled p-values of strand bias.
+        strands: reads with the alternative, of each record.
+        options: which filter.
+        one_sided: whether most of them have one strand.
+    """
+    if not bias_filter(options):
+        return [False] * len(biases)
+    if options.max_sb is None:
+        found = rejected([10.0 ** (-bias / 10.0) for bias in biases], options.sb_alpha)
+    else:
+        found = [bias > options.max_sb for bias in biases]
+    return [
+        is_biased and (options.sb_no_compound or one_sided(*pair))
+        for is_biased, pair in zip(found, strands, strict=True)
+    ]
+
+
+def filter_lines(options: CallOptions) -> Iterator[str]:
+    """Yield the lines of a VCF's header for these filters."""
+    lines = {limit.name: limit.words for limit in limit_filters(options)}
+    name = bias_filter(options)
+    if options.max_sb is not None:
+        lines[name] = f"Maximum Strand Bias {options.max_sb}"
+    elif name:
+        lines[name] = f"Strand-Bias Multiple Testing Correction: fdr corr. pvalue > {options.sb_alpha:f}"
+    for name, words in lines.items():
+        yield f'##FILTER=<ID={name},Description="{words}">'
 
 
 def sample_calls(alleles: Sequence[Allele], limits: Limits, options: CallOptions) -> list[Call]:
@@ -236,14 +330,15 @@ def sample_calls(alleles: Sequence[Allele], limits: Limits, options: CallOptions
 def _judged(
     allele: Allele, thresholds: Thresholds, by_limits: Sequence[LimitFilter], options: CallOptions
 ) -> Call:
-    quality = _quality(_lofreq_log_p(allele) if options.compat else allele.log_p)
+    quality = _quality(as_lofreq.log_p_of(allele.log_p, allele.highest) if options.compat else allele.log_p)
     filters: tuple[str, ...] = ()
     if quality < thresholds.quality:
         filters += (f"{allele.kind.quality_filter}_{thresholds.quality}",)
     alternative = sum(allele.dp4[2:])
     frequency = alternative / allele.counted if allele.counted else 0.0
-    filters += failed(Measured(allele.depth, frequency, alternative, allele.homopolymer), by_limits)
-    bias = _lofreq_bias(*allele.dp4) if options.compat else pooled_bias(*allele.dp4)
+    measured = Measured(allele.depth, frequency, alternative, allele.homopolymer)
+    filters += tuple(limit.name for limit in by_limits if limit.rejects(measured))
+    bias = as_lofreq.strand_bias(*allele.dp4) if options.compat else pooled_bias(*allele.dp4)
     return Call(allele, quality, bias, filters)
 
 
@@ -255,26 +350,3 @@ def _quality(log_p: float) -> int:
 def pooled_bias(*dp4: int) -> int:
     """Return the Phred-scaled p-value of strand bias of four counts, cut to an integer."""
     return int(_PHRED * fisher_log_p(*dp4))
-
-
-def _lofreq_bias(*dp4: int) -> int:
-    """Return LoFreq's value: none where its p-value is 0, and where only one strand and no reference base is
-    left."""
-    if dp4[0] + dp4[1] == 0 and 0 in dp4[2:]:
-        return _NO_BIAS_VALUE
-    p = as_lofreq.fisher_p(*dp4)
-    return int(-10 * np.log10(np.longdouble(p))) if p > 0 else _NO_BIAS_VALUE
-
-
-def _lofreq_log_p(allele: Allele) -> float:
-    """Return ln of the p-value that LoFreq computes.
-
-    It takes the tails of less frequent alternatives from the table of the most frequent one. Where ln p
-    differs by more than the exponent of float64 can hold, a flag of underflow makes LoFreq replace the
-    p-value: a small one by the smallest positive number, a larger one by the largest, so that the allele is
-    lost.
-    """
-    log_p = allele.log_p
-    if allele.highest - log_p < _UNDERFLOW:
-        return _LEAST_LOG if log_p < _EPSILON_LOG else math.inf
-    return max(log_p, _LEAST_LOG)

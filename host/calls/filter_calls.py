@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from syclade.host.calls.filters import Measured, bias_filter, biased, filter_lines, limit_filters
+from syclade.host.calls.alleles import Measured, bias_filter, biased, filter_lines, limit_filters
 from syclade.host.calls.regions import VCF_FIELDS, fields_of, vcf_lines_of
 from syclade.host.calls.vcf import check_vcf, write_vcf
 from syclade.host.ground.errors import OptionError, ReadsError

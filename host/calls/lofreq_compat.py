@@ -16,13 +16,49 @@ from numpy.typing import NDArray
 from syclade.host.calls.p_values import ONE_STRAND
 from syclade.host.calls.record_parser import Reads
 
-__all__ = ["DepthLimit", "fisher_p", "is_one_sided", "phred_of_log", "place_states"]
+__all__ = [
+    "DepthLimit",
+    "fisher_p",
+    "is_one_sided",
+    "log_p_of",
+    "phred_of_log",
+    "place_states",
+    "strand_bias",
+]
 
 _MATCHES, _SKIP, _OF_READ, _OF_REFERENCE = (0, 7, 8), 3, (0, 1, 4, 7, 8), (0, 2, 3, 7, 8)
 """CIGAR operations in BAM: those that use bases of the read, and those that use positions."""
 
 _SAME = 1e-8
 """Tables whose probabilities differ relatively by less count as equally likely."""
+
+_LEAST_LOG = -11355.137
+"""ln of the smallest positive number of LoFreq's type, long double: no quality exceeds 49314."""
+
+_UNDERFLOW = -708.3964185322641
+"""ln of the smallest normal float64: LoFreq's sum of a tail underflows where terms differ by more."""
+
+_EPSILON_LOG = math.log(2.0**-52)
+
+_NO_BIAS_VALUE = 2147483647
+"""LoFreq's strand bias where there is no value."""
+
+
+def log_p_of(log_p: float, highest: float) -> float:
+    """Return ln of the p-value that LoFreq computes for an alternative base.
+
+    It takes the tails of less frequent alternatives from the table of the most frequent one. Where ln p
+    differs by more than the exponent of float64 can hold, a flag of underflow makes LoFreq replace the
+    p-value: a small one by the smallest positive number, a larger one by the largest, so that the allele is
+    lost.
+
+    Args:
+        log_p: ln of the test's p-value.
+        highest: that of the column's most frequent alternative base.
+    """
+    if highest - log_p < _UNDERFLOW:
+        return _LEAST_LOG if log_p < _EPSILON_LOG else math.inf
+    return max(log_p, _LEAST_LOG)
 
 
 def phred_of_log(log_p: float) -> int:
@@ -109,6 +145,17 @@ class DepthLimit:
                 continue
             heapq.heappush(self._ends, last)
         return chosen
+
+
+def strand_bias(*dp4: int) -> int:
+    """Return the Phred-scaled p-value of strand bias of four counts.
+
+    There is none where the p-value is 0, and where only one strand and no reference base is left.
+    """
+    if dp4[0] + dp4[1] == 0 and 0 in dp4[2:]:
+        return _NO_BIAS_VALUE
+    p = fisher_p(*dp4)
+    return int(-10 * np.log10(np.longdouble(p))) if p > 0 else _NO_BIAS_VALUE
 
 
 def fisher_p(a: int, b: int, c: int, d: int) -> float:

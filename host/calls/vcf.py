@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import syclade
-from syclade.host.calls.alleles import INDEL, Allele, Call, kinds_of, pooled_bias
-from syclade.host.calls.filters import filter_lines
+from syclade.host.calls.alleles import INDEL, Allele, Call, filter_lines, kinds_of, pooled_bias
 from syclade.host.calls.run import STATUSES, Called, Status, Variant
 from syclade.host.ground.errors import OutputError
 from syclade.host.ground.files import check_file, refuse_same, write_file, write_files
