@@ -95,7 +95,7 @@ def show_log(quiet: bool, verbose: bool) -> Log:
 
 
 def on_terminal() -> bool:
-    """Whether standard error is a terminal, which alone shows bars; rich takes 30 ms to import."""
+    """Return whether standard error is a terminal, which alone shows bars: rich takes 30 ms to import."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
