@@ -98,7 +98,7 @@ def line_of(name: str, result: Result) -> Line:
     return {
         "name": name,
         "state": "done",
-        "mutations": len(result.mutations),
+        "mutations": len(result.measured),
         "cells": result.n_cells,
         "log_likelihood": result.log_likelihood,
         "fp_rate": rates["fp_rate"],

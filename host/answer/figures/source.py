@@ -157,8 +157,13 @@ class ResultFiles:
 
     @property
     def mutations(self) -> tuple[str, ...]:
-        """Names of the mutations."""
+        """Names of the mutations; the last one is the copy of a recurrent mutation, if there is one."""
         return tuple(map(str, self.summary.get("mutations", ())))
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Names of the mutations of the matrix as it was given: all but the copy of a recurrent one."""
+        return self.mutations[:-1] if "recurrence" in self.summary else self.mutations
 
     @property
     def cells(self) -> tuple[str, ...]:

@@ -48,7 +48,8 @@ def anndata_of(result: Result) -> anndata.AnnData:
     """Return the matrix, the tree and the attachments of a result as an AnnData.
 
     `X` has the observed values (int8, shape (cells, mutations): 0, 1, 2 homozygous, 3 missing); the layer
-    `tree` has the values expected from the tree (int8, same shape: 0 or 1). Of a mutation tree, `obs` has the
+    `tree` has the values expected from the tree (int8, same shape: 0 or 1). Variables are those of the matrix
+    as it was given: the copy of a recurrent mutation is only in the trees. Of a mutation tree, `obs` has the
     best node of every cell, the number of equally good nodes, its log-likelihood there and, with the score
     sum, the posterior of the node; with doublets, the probability of being one and the likeliest pair of
     nodes; `var` has the parent and the depth of every mutation. With support, `obs` has each cell's, and
@@ -63,8 +64,7 @@ def anndata_of(result: Result) -> anndata.AnnData:
     If the matrix is from an AnnData, or from a file of one that has not changed since, all that it has stays:
     obs, var, layers, obsm and so on, but for what an earlier result wrote, of which `uns["syclade"]` has the
     names. Where it has a column or a layer of one of these names, the result's has `syclade_` before it.
-    Its X is the layer `X` if it has other values. With
-    a recurrent mutation, only what belongs to cells, and `var`, stay.
+    Its X is the layer `X` if it has other values.
 
     Args:
         result: the result of an inference.
@@ -75,7 +75,7 @@ def anndata_of(result: Result) -> anndata.AnnData:
     require_anndata()
     import anndata
 
-    labels, tree = result.labels, result.tree
+    labels, tree, count = result.labels, result.tree, len(result.measured)
     assigned = _assigned(result, labels)
     placed = _placed(result, labels)
     of_cells, of_mutations = (assigned, placed) if result.kind.item == "cell" else (placed, assigned)
@@ -83,22 +83,17 @@ def anndata_of(result: Result) -> anndata.AnnData:
     _add_columns(of_mutations, MUTATIONS, result)
     layers: dict[str, Array] = {"tree": result.kind.genotypes(tree)}
     layers |= {one.name: np.asarray(one.values) for one in _columns(result, ENTRIES, 2)}
-    shape = result.observed.values.shape  # the copy of a mutation may have no entries
     provenance = {
         "newick": result.to_newick(attach=False),
         "parents": result.parents.copy(),
         "summary": json.dumps(result.summary()),
     }
     made = anndata.AnnData(
-        np.ascontiguousarray(result.observed.values.T).astype(np.int8),
+        np.ascontiguousarray(result.observed.values[:count].T).astype(np.int8),
         obs=of_cells.set_axis(list(result.cells)),
-        var=of_mutations.set_axis(list(result.mutations)),
+        var=of_mutations.set_axis(list(result.measured)),
         obsm={one.name: np.asarray(one.values) for one in _columns(result, CELLS, 2)},
-        layers={
-            name: np.ascontiguousarray(one.T).astype(np.int8)
-            for name, one in layers.items()
-            if one.shape == shape
-        },
+        layers={name: np.ascontiguousarray(one[:count].T).astype(np.int8) for name, one in layers.items()},
         uns={"syclade": provenance},
     )
     source, labels_written = _source_of(result), _label_names(result, "table")
@@ -205,32 +200,27 @@ def _with_source(
 
     Args:
         made: of the result.
-        source: of the matrix; it is not changed. It has as many observations, and as many variables or one
-            less, the copy of a recurrent mutation.
+        source: of the matrix; it is not changed. It has as many observations and variables.
         theirs: for each part, the names in the source that are not of an earlier result.
     """
-    count = source.n_vars
     obs, var = (
         frame[[name for name in frame if name in theirs[part]]]
         for part, frame in (("obs", source.obs), ("var", source.var))
     )
     made.obs = _joined(obs.set_axis(made.obs_names), made.obs)
-    made.var = _joined(var.set_axis(made.var_names[:count]).reindex(made.var_names), made.var)
+    made.var = _joined(var.set_axis(made.var_names), made.var)
     made.uns = {**source.uns, **made.uns}
-    parts = ["obsm", "obsp"]
-    if count == made.n_vars:
-        parts += ["varm", "varp"]
-        own = {name: made.layers.pop(name) for name in _names(made, "layers")}
-        kept = {name: source.layers[name] for name in _names(source, "layers") if name in theirs["layers"]}
-        for name, layer in own.items():
-            kept[_free(name, kept)] = layer
-        if source.X is not None and "X" not in kept and not _equal(source.X, made.X):
-            kept["X"] = source.X.copy()
-        for name, layer in kept.items():
-            made.layers[name] = layer
-        if source.raw is not None:
-            made.raw = source.raw.to_adata()
-    for part in parts:
+    own = {name: made.layers.pop(name) for name in _names(made, "layers")}
+    kept = {name: source.layers[name] for name in _names(source, "layers") if name in theirs["layers"]}
+    for name, layer in own.items():
+        kept[_free(name, kept)] = layer
+    if source.X is not None and "X" not in kept and not _equal(source.X, made.X):
+        kept["X"] = source.X.copy()
+    for name, layer in kept.items():
+        made.layers[name] = layer
+    if source.raw is not None:
+        made.raw = source.raw.to_adata()
+    for part in ("obsm", "obsp", "varm", "varp"):
         of_source, own = dict(getattr(source, part)), dict(getattr(made, part))
         of_source = {name: one for name, one in of_source.items() if name in theirs.get(part, of_source)}
         for name in own:
@@ -280,7 +270,7 @@ def _placed(result: Result, labels: list[str]) -> pandas.DataFrame:
     import pandas
 
     parents = result.parents
-    count = len(result.mutations) if result.kind.item == "cell" else len(result.cells)
+    count = len(result.measured) if result.kind.item == "cell" else len(result.cells)
     upper = [labels[parent] for parent in parents[:count]]
     return pandas.DataFrame({"parent": upper, "depth": depths(parents)[:count]})
 
@@ -290,5 +280,5 @@ def _add_columns(table: pandas.DataFrame, of: str, result: Result) -> None:
     import pandas
 
     for column in _columns(result, of):
-        values, names = column.values, column.categories
+        values, names = column.values[: len(table)], column.categories  # the copy of a mutation has no row
         table[column.name] = values if names is None else pandas.Categorical(values, categories=names)

@@ -55,7 +55,8 @@ class Result(AssignedTree, WithWork, Drawn):
         log_likelihood: log-likelihood of the tree, natural log, float64, recomputed from counts of events.
         assignment: the best node of every cell of a mutation tree, or the best edge of every mutation of a
             cell tree (see `Assignment`).
-        mutations: names of the mutations, in the order of the rows of the matrix.
+        mutations: names of the mutations, in the order of the rows of the matrix; the last one is the copy of
+            a recurrent mutation, if there is one (`measured` is without it).
         cells: names of the cells, in the order of the columns; SCITE's s0, s1, … if none were given.
         model: the error rates, or the levels of evidence (`rates` has the former).
         chain_log_likelihoods: float64, shape (chains,): the best of every chain, natural log, from its
@@ -145,7 +146,7 @@ class Result(AssignedTree, WithWork, Drawn):
     def __repr__(self) -> str:
         """Return a summary in one line, without the arrays."""
         ended = "converged" if self.converged else "not converged"
-        mutations = counted(len(self.mutations), "mutation", "mutations")
+        mutations = counted(len(self.measured), "mutation", "mutations")
         return (
             f"<Result: log-likelihood {self.log_likelihood:.4f}, {mutations} × "
             f"{counted(self.n_cells, 'cell', 'cells')}, {self.ran}, "

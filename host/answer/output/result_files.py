@@ -205,7 +205,7 @@ def summary_of(result: Result) -> JsonObject:
         "parents": result.parents.tolist(),
         "mutations": list(result.mutations),
         "cells": list(result.cells),
-        "n_mutations": len(result.mutations),
+        "n_mutations": len(result.measured),
         "n_cells": result.n_cells,
         **all_rates(result.model),
         "score": result.score,
@@ -304,12 +304,12 @@ def multiqc_row(result: Result) -> JsonObject:
     """Return the row of a result, by the names of the columns."""
     found = len(result.searches) or result.chains
     return {
-        "mutations": len(result.mutations),
+        "mutations": len(result.measured),
         "cells": result.n_cells,
         "log_likelihood": result.log_likelihood,
         "agreeing": 100.0 * result.agreeing / found,
         "converged": "yes" if result.converged else "no",
-        "missing": 100.0 * float((result.observed.values == 3).mean()),
+        "missing": 100.0 * float((result.observed.values[: len(result.measured)] == 3).mean()),
         **{
             column.name: column.values[0]
             for finding in result.findings

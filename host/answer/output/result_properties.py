@@ -158,6 +158,11 @@ class AssignedTree(NamedFindings):
         return len(self.cells)
 
     @property
+    def measured(self) -> tuple[str, ...]:
+        """Names of the mutations of the matrix as it was given: all but the copy of a recurrent one."""
+        return self.mutations if self.assignment.recurrence is None else self.mutations[:-1]
+
+    @property
     def tree(self) -> Tree:
         """The tree with its names, its assignment and its support."""
         return Tree(self.parents, self.mutations, self.cells, self.assignment, self.support)

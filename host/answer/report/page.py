@@ -189,7 +189,7 @@ def report_of(
     page: str = template("page.html").render(
         result=result,
         heading=title or "Mutation history",
-        size=f"{counted(len(result.mutations), 'mutation', 'mutations')}, "
+        size=f"{counted(len(result.measured), 'mutation', 'mutations')}, "
         + counted(result.n_cells, "cell", "cells"),
         sentences=sentences_of(result, files),
         warned=[one.title for part in parts for one in part.sections if one.warnings],

@@ -39,10 +39,11 @@ def sentences_of(result: Result, files: ResultFiles) -> tuple[str, str, str]:
     """
     tree = files.published
     clones = [clone for clone in tree.clones if clone.mutations]
-    placed = sum(len(clone.mutations) for clone in clones)
+    measured = set(files.measured)
+    placed = sum(name in measured for clone in clones for name in clone.mutations)
     kind = "tree to publish" if tree.published else "most likely tree"
     number = counted(len(clones), "clone", "clones")
-    everything = counted(len(files.mutations), "mutation", "mutations")
+    everything = counted(len(measured), "mutation", "mutations")
     first = f"The {kind} has {number} with {placed} of the {everything}"
     if tree.unplaced:
         first += f"; the data do not place {listed(tree.unplaced, 3)}"
@@ -224,20 +225,22 @@ def quality_of(files: ResultFiles) -> list[Section]:
     Args:
         files: the files of the result, with its matrix.
     """
-    tree, values = files.published, observed_states(files.matrix)
-    has = tree.genotypes(files.mutations)
-    placed = np.array([name not in tree.unplaced for name in files.mutations])[:, None] & (tree.cells >= 0)
+    tree, measured = files.published, files.measured
+    values, has = (
+        table[: len(measured)] for table in (observed_states(files.matrix), tree.genotypes(files.mutations))
+    )
+    placed = np.array([name not in tree.unplaced for name in measured])[:, None] & (tree.cells >= 0)
     missing, seen = values == 3, (values == 1) | (values == 2)
     wrong, missed = seen & ~has & placed, (values == 0) & has & placed
     clone_of = {name: clone.number for clone in tree.clones for name in clone.mutations}
     numbers = [clone.number for clone in tree.clones]
     clones = {
-        "mutation": [clone_of.get(name) for name in files.mutations],
+        "mutation": [clone_of.get(name) for name in measured],
         "cell": [numbers[at] if at >= 0 else None for at in tree.cells.tolist()],
     }
     found = []
     for axis, item, other, names in (
-        (1, "mutation", "cells", files.mutations),
+        (1, "mutation", "cells", measured),
         (0, "cell", "mutations", files.cells),
     ):
         size = values.shape[axis]

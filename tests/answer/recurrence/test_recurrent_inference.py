@@ -19,9 +19,13 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 import syclade
+from syclade.host.answer.batch.results_table import line_of
+from syclade.host.answer.figures.source import files_in, files_in_memory
+from syclade.host.answer.output.result_files import multiqc_row
 from syclade.host.answer.recurrence import bayes_factors as recurrence_tests
 from syclade.host.answer.recurrence import sampled_factors
 from syclade.host.answer.recurrence.chains import Estimate, estimate_of
+from syclade.host.answer.report.summary import quality_of
 from syclade.host.commands.main import cli
 from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.recurrence import LOSS, PARALLEL, genotypes_of, is_allowed
@@ -78,6 +82,37 @@ def test_a_planted_recurrence_is_found(kind: str, doublets: float | None) -> Non
     assert again == found.log_likelihood
     without = syclade.infer(planted(kind), device="native", **options)
     assert recurrence.without == without.log_likelihood
+
+
+def test_the_copy_is_not_counted_as_a_measured_mutation(tmp_path: Path) -> None:
+    """Counts and tables of the input are those of the matrix as it was given."""
+    values = planted(LOSS, 40)
+    values[1, :24] = 3
+    path = tmp_path / "matrix.csv"
+    np.savetxt(path, values, fmt="%d")
+    found = syclade.infer(
+        path, recurrent=1, fp_rate=FP, fn_rate=FN, steps=500, chains=2, device="native", samples=5
+    )
+    assert found.mutations == (*"123456", "1_copy")
+    assert found.measured == tuple("123456")
+    assert "6 mutations × 40 cells" in repr(found)
+    assert found.summary()["n_mutations"] == 6
+    assert line_of("a", found)["mutations"] == 6
+    row = multiqc_row(found)
+    assert (row["mutations"], row["missing"]) == (6, pytest.approx(10.0))
+    made = found.to_anndata()
+    assert list(made.var_names) == list("123456")
+    np.testing.assert_array_equal(made.X, values.T)
+    assert made.layers["tree"].shape == made.shape
+    found.write(tmp_path / "result")
+    for files in (files_in_memory(found), files_in(tmp_path / "result")):
+        mutations, cells = quality_of(files)
+        assert (mutations.words[0], cells.words[0]) == ("10.0% of all entries are missing.",) * 2
+        assert mutations.table is not None
+        assert {line[0] for line in mutations.table.rows} == set("123456")
+    page = found.report()
+    assert "6 mutations, 40 cells" in page
+    assert "6 of the 6 mutations" in page
 
 
 @pytest.mark.parametrize("kind", PLANTED)
