@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.data.model.recurrence import Recurrence
 from syclade.host.findings.finding import Finding, FindingKind, Question, Section, cut
 from syclade.host.ground.files import tsv_text
+from syclade.host.ground.options import flag_of
 from syclade.host.ground.options.types import ALL_MUTATIONS
 from syclade.host.ground.values import JsonObject, short_repr
 
@@ -206,11 +207,13 @@ class RecurrencesFinding(Finding):
     Attributes:
         one: recurrence of the tree's mutation with two nodes; None without.
         tests: the tests; None without.
+        testable: whether all mutations can be tested, which takes calls.
     """
 
     name = "recurrences"
     one: Recurrence | None
     tests: Recurrences | None
+    testable: bool = True
 
     def files(self) -> dict[str, Content]:
         """Return recurrences.tsv with the tests."""
@@ -225,8 +228,14 @@ class RecurrencesFinding(Finding):
 
     @property
     def lines(self) -> list[str]:
-        """The recurrence, the greatest gain by one, and the mutations with evidence."""
-        return [one.words for one in (self.one, self.tests) if one is not None]
+        """The recurrence and what its gain says; the greatest gain by one, and mutations with evidence."""
+        lines = [one.words for one in (self.one, self.tests) if one is not None]
+        if self.one is not None and self.one.gain is not None:
+            test = f": {flag_of('recurrent', ALL_MUTATIONS)} tests it" if self.testable else ""
+            lines[0] += (
+                f"; this gain alone is no evidence, since two copies fit at least as well as one{test}"
+            )
+        return lines
 
     def section(self) -> Section:
         """Return the tests, the greatest gain first."""
@@ -250,7 +259,10 @@ class RecurrencesFinding(Finding):
 
 def _make(draft: Draft) -> RecurrencesFinding | None:
     one, found = draft.best.assignment.recurrence, draft.get(RecurrencesFinding)
-    return found if one is None else RecurrencesFinding(one, None if found is None else found.tests)
+    if one is None:
+        return found
+    testable = draft.best.observed.evidence is None
+    return RecurrencesFinding(one, None if found is None else found.tests, testable)
 
 
 def _names(question: Question) -> Iterable[str]:

@@ -71,6 +71,11 @@ def test_a_planted_recurrence_is_found(kind: str, doublets: float | None) -> Non
     assert recurrence.gain is not None
     assert recurrence.gain > 20
     assert recurrence.words in found.report()
+    doubt = "this gain alone is no evidence, since two copies fit at least as well as one"
+    doubt += ": --recurrent all tests it"
+    lines = [line for finding in found.findings for line in finding.lines]
+    assert f"{recurrence.words}; {doubt}" in lines
+    assert doubt in found.report()
     assert found.fitted_rates is None, "they are fitted to trees without copies"
     has = genotypes_of(found.parents, 0)
     true = genotypes_of(np.array(PLANTED[kind], dtype=np.int32), 0)
