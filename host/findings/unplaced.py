@@ -2,6 +2,7 @@
 
 A tree has a node for every mutation, but the place of an unplaced one is arbitrary. So support and consensus
 are of the trees without them: a node below an unplaced mutation is a child of the nearest placed one above.
+Mutations that cells contradict at each place are left out of the consensus alone.
 """
 
 from __future__ import annotations
@@ -362,9 +363,20 @@ class UnplacedFinding(Finding):
             for row, share in sorted(uncertain.best_place.items(), key=lambda one: one[1])
         ]
         table = cut(("mutation", "probability of its best place"), rows) if rows else None
-        without = "support and consensus" if self.sampled else "figures and tables of clones"
-        more = f"Their places in the most likely tree are arbitrary; {without} leave them out."
-        return Section("Unplaced", (more,), table, tuple(warnings))
+        return Section("Unplaced", tuple(self._places()), table, tuple(warnings))
+
+    def _places(self) -> Iterator[str]:
+        """Yield what the places of unplaced mutations and cells in the most likely tree say."""
+        against = len(self.unplaced.contradicted.mutations)
+        if against:
+            yield (
+                "The most likely tree has mutations that cells contradict where most cells fit; the "
+                "consensus leaves them out, the support does not."
+            )
+        if len(self.unplaced.mutations) + len(self.unplaced.cells) > against:
+            whose = "The places of all others" if against else "Their places"
+            without = "support and consensus" if self.sampled else "figures and tables of clones"
+            yield f"{whose} in the most likely tree are arbitrary; {without} leave them out."
 
 
 def _unplaced(draft: Draft) -> UnplacedFinding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,40 +227,72 @@ def quality_of(files: ResultFiles) -> list[Section]:
     """
     tree, measured = files.published, files.measured
     values, has = (
-        table[: len(measured)] for table in (observed_states(files.matrix), tree.genotypes(files.mutations))
+        table[: len(measured)] for table in (observed_states(files.matrix), tree.genotypes(measured))
     )
-    placed = np.array([name not in tree.unplaced for name in measured])[:, None] & (tree.cells >= 0)
-    missing, seen = values == 3, (values == 1) | (values == 2)
-    wrong, missed = seen & ~has & placed, (values == 0) & has & placed
+    rows, columns = np.array([name not in tree.unplaced for name in measured]), tree.cells >= 0
+    placed, seen = rows[:, None] & columns, (values == 1) | (values == 2)
+    tables = (values == 3, seen, seen & ~has & placed, (values == 0) & has & placed)
     clone_of = {name: clone.number for clone in tree.clones for name in clone.mutations}
     numbers = [clone.number for clone in tree.clones]
-    clones = {
-        "mutation": [clone_of.get(name) for name in measured],
-        "cell": [numbers[at] if at >= 0 else None for at in tree.cells.tolist()],
-    }
-    found = []
-    for axis, item, other, names in (
-        (1, "mutation", "cells", measured),
-        (0, "cell", "mutations", files.cells),
-    ):
-        size = values.shape[axis]
-        counts = [table.sum(axis=axis) for table in (missing, seen, wrong, missed)]
-        order = np.lexsort((np.arange(len(names)), -counts[0], -(counts[2] + counts[3])))
+    of_cells = [numbers[at] if at >= 0 else None for at in tree.cells.tolist()]
+    mutations = _Quality("mutation", "cells", "cells with it", values.shape[1])
+    cells = _Quality("cell", "mutations", "mutations seen", values.shape[0])
+    of_rows, of_columns = ([table.sum(axis=axis) for table in tables] for axis in (1, 0))
+    return [
+        mutations.section(measured, [clone_of.get(name) for name in measured], rows, of_rows),
+        cells.section(files.cells, of_cells, columns, of_columns),
+    ]
+
+
+class _Quality(NamedTuple):
+    """Table of the quality of mutations, or of cells.
+
+    Attributes:
+        item, others: what a row is of, and what its entries are of, in the plural.
+        seen: heading of the column of entries in which a mutation is seen.
+        size: number of entries of a row.
+    """
+
+    item: str
+    others: str
+    seen: str
+    size: int
+
+    def section(
+        self,
+        names: Sequence[str],
+        clones: Sequence[int | None],
+        placed: NDArray[np.bool_],
+        counts: Sequence[NDArray[np.int64]],
+    ) -> Section:
+        """Return the section of the report.
+
+        Args:
+            names, clones: of each row its name, and the number of its clone; None without a clone.
+            placed: bool, shape (rows,): whether it is in the tree; the others come last.
+            counts: int64, shape (rows,) each: entries that are missing, in which a mutation is seen, that
+                are against the tree, and in the tree but not seen.
+        """
+        missing, _, wrong, missed = counts
+        order = np.lexsort((np.arange(len(names)), -missing, -(wrong + missed), ~placed))
         rows = [
-            _row(names[at], clones[item][at], size, [count[at] for count in counts]) for at in order.tolist()
+            self._row(names[at], clones[at], bool(placed[at]), [int(count[at]) for count in counts])
+            for at in order.tolist()
         ]
-        head = (item, "clone", f"missing {other}", f"{other} with it" if axis else f"{other} seen",
-                "against the tree", "in the tree, not seen")  # fmt: skip
-        words = (
-            f"{missing.mean():.1%} of all entries are missing.",
+        words = [
+            f"{missing.sum() / max(1, self.size * len(names)):.1%} of all entries are missing.",
             "The rows that contradict the tree most come first.",
-        )
-        found.append(Section(f"Quality of each {item}", words, cut(head, rows)))
-    return found
+        ]
+        if left_out := int((~placed).sum()):
+            which = counted(left_out, f"{self.item} is", f"{self.item}s are")
+            words.append(
+                f"{which} not in this tree (see Unplaced) and last: there is nothing to compare with."
+            )
+        head = (self.item, "clone", f"missing {self.others}", self.seen, "against the tree",
+                "in the tree, not seen")  # fmt: skip
+        return Section(f"Quality of each {self.item}", tuple(words), cut(head, rows))
 
-
-def _row(name: str, clone: int | None, size: int, counts: Sequence[NDArray[np.int64]]) -> tuple[str, ...]:
-    """Return the row of a mutation or cell in the table of quality."""
-    missing, seen, wrong, missed = map(int, counts)
-    place = "" if clone is None else str(clone)
-    return (name, place, f"{missing} ({missing / size:.0%})", str(seen), str(wrong), str(missed))
+    def _row(self, name: str, clone: int | None, placed: bool, counts: Sequence[int]) -> tuple[str, ...]:
+        missing, seen, *against = counts
+        place, compared = "" if clone is None else str(clone), map(str, against) if placed else ("", "")
+        return (name, place, f"{missing} ({missing / self.size:.0%})", str(seen), *compared)

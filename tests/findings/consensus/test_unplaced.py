@@ -14,6 +14,8 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import syclade
+from syclade.host.answer.figures.source import files_in_memory
+from syclade.host.answer.report.summary import quality_of
 from syclade.host.commands.main import cli
 from syclade.host.data.diagnostics import LEAST, MOST
 from syclade.host.data.input.matrix import matrix_from_array, with_cell_names
@@ -25,10 +27,12 @@ from syclade.host.findings.consensus.tables import clone_tree_from_newick
 from syclade.host.findings.samples.mutation_trees import judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.unplaced import (
+    CONTRADICTED,
     NEVER_SEEN,
     NO_OBSERVATION,
     NO_OTHER,
     Unplaced,
+    UnplacedFinding,
     unplaced_in,
 )
 from syclade.host.ground.errors import MatrixError
@@ -234,7 +238,36 @@ def test_all_tables_say_so(result: syclade.Result, tmp_path: Path) -> None:
     assert "<p>The tree to publish has 3 clones with 3 of the 5 mutations; the data do not place" in page
     assert ">Unplaced</h3>" in page
     assert "1 mutation seen in no cell (NEVER_SEEN)" in page
+    mutations, cells = quality_of(files_in_memory(result))
+    assert mutations.words[2].startswith("2 mutations are not in this tree (see Unplaced) and last: ")
+    assert cells.words[2].startswith("1 cell is not in this tree (see Unplaced) and last: ")
+    for section, of_last in (
+        (mutations, [("NO_DATA", "", "25 (100%)", "0"), ("NEVER_SEEN",)]),
+        (cells, [("s24",)]),
+    ):
+        assert section.table is not None
+        for row, first in zip(section.table.rows[-len(of_last) :], of_last, strict=True):
+            assert (row[: len(first)], row[4:]) == (first, ("", "")), "there is nothing to compare with"
     assert "nan%" not in page
+
+
+def test_places_that_cells_contradict_are_not_called_arbitrary() -> None:
+    def words(**reasons: str) -> tuple[str, ...]:
+        by_row = {NAMES.index(name): reason for name, reason in reasons.items()}
+        section = UnplacedFinding(Unplaced(by_row), NAMES, ()).section()
+        assert section is not None
+        return section.words
+
+    (against,) = words(B=CONTRADICTED)
+    assert "cells contradict" in against
+    assert "arbitrary" not in against
+    assert "the consensus leaves them out" in against
+    (others,) = words(NO_DATA=NO_OBSERVATION)
+    assert others == (
+        "Their places in the most likely tree are arbitrary; support and consensus leave them out."
+    )
+    first, second = words(B=CONTRADICTED, NO_DATA=NO_OBSERVATION)
+    assert (first, second) == (against, others.replace("Their places", "The places of all others"))
 
 
 def test_the_others_are_as_without_them(result: syclade.Result) -> None:
