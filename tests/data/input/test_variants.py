@@ -59,6 +59,27 @@ def test_unspecified_alleles_are_no_mutations(read: Any, form: str) -> None:
     assert grid.notes == ()
 
 
+@pytest.mark.parametrize("form", READERS)
+@pytest.mark.parametrize(("genotype", "allele"), [("0/2", 2), ("7|7", 7), ("./3", 3), ("2", 2)])
+def test_an_allele_that_is_not_in_alt_is_refused(read: Any, form: str, genotype: str, allele: int) -> None:
+    """It would else be read as wild type."""
+    cell = f"'{genotype}' (cell 2)" if form == "vcf" else "the genotype of cell 2 in the record 1:200"
+    with pytest.raises(MatrixError) as caught:
+        read(form, "1 100 . A G,T . . . GT 0/2 0/1", f"1 200 . A G . . . GT 0/1 {genotype}")
+    assert f"{cell} has allele {allele}, but ALT has 1 allele" in str(caught.value)
+    assert ("x.vcf:8" if form == "vcf" else "x.vcf") in str(caught.value)
+
+
+@pytest.mark.parametrize("form", READERS)
+def test_records_that_programs_have_split(read: Any, form: str) -> None:
+    """Alleles of the other record are 0 (bcftools norm -m-), or . (its --multi-overlaps ., and vt)."""
+    grid = read(
+        form, "1 100 . A G . . . GT 1/0 0/0", "1 100 . A T . . . GT 0/1 0/1",
+        "1 200 . A G . . . GT 1/. 0/.", "1 200 . A T . . . GT ./1 0/1",
+    )  # fmt: skip
+    assert grid.values.tolist() == [[1, 0], [1, 1], [1, 0], [1, 1]]
+
+
 FILTERED = (
     "1 100 . A G . PASS . GT 0/1 0/0",
     "1 200 . A G . . . GT 0/0 0/1",

@@ -31,7 +31,7 @@ from syclade.host.data.input.formats.records import (
 )
 from syclade.host.data.input.source import lines_of
 from syclade.host.ground.errors import MatrixError
-from syclade.host.ground.values import excerpt
+from syclade.host.ground.values import counted, excerpt
 
 if TYPE_CHECKING:
     from cyvcf2 import Variant
@@ -82,7 +82,7 @@ def read_vcf(data: bytes, path: str, options: ReadOptions) -> Grid:
             samples = _samples_of(keys, fields[_FIXED:])
             reads_in = partial(reads_of_alleles, fields=keys, ref=ref, alleles=alleles)
             numbers = _numbers(keys, samples, options, reads_in, path, number)
-            calls = _calls(samples, path, number) if "GT" in keys else None
+            calls = _calls(samples, len(alleles), path, number) if "GT" in keys else None
             if calls is not None and "AD" in keys and options.evidence == "calls":
                 records.count_reads(_reads_of_mixed(samples, calls))
             name = next((name for name in likely if name in keys), None)
@@ -158,8 +158,12 @@ def _samples(header: str, path: str, line: int) -> list[str]:
     return cells
 
 
-def _calls(samples: _SamplesOfRecord, path: str, line: int) -> list[tuple[str, ...]]:
-    """Return the alleles of each cell in a record."""
+def _calls(samples: _SamplesOfRecord, alternates: int, path: str, line: int) -> list[tuple[str, ...]]:
+    """Return the alleles of each cell in a record of so many alternate alleles.
+
+    Raises:
+        MatrixError: a text is not a genotype, or has an allele that the record has not.
+    """
     found: dict[str, tuple[str, ...]] = {}  # a record has few genotypes
     calls = []
     for values, number in zip(samples.distinct, samples.first, strict=True):
@@ -169,8 +173,26 @@ def _calls(samples: _SamplesOfRecord, path: str, line: int) -> list[tuple[str, .
                 message = f"{excerpt(genotype)} (cell {number}) is not a genotype"
                 raise MatrixError(message, path=path, line=line)
             found[genotype] = tuple(re.split("[/|]", genotype))
+            largest = max((int(copy) for copy in found[genotype] if copy != "."), default=0)
+            if largest > alternates:
+                raise _no_such_allele(f"{excerpt(genotype)} (cell {number})", largest, alternates, path, line)
         calls.append(found[genotype])
     return [calls[at] for at in samples.of_cell.tolist()]
+
+
+def _no_such_allele(
+    cell: str, allele: int, alternates: int, path: str, line: int | None = None
+) -> MatrixError:
+    """Return the error of a genotype with an allele that its record has not: no program writes this.
+
+    Programs that split records, such as ``bcftools norm -m-``, write 0 or . for alleles of other records.
+    """
+    return MatrixError(
+        f"{cell} has allele {allele}, but ALT has {counted(alternates, 'allele', 'alleles')}",
+        path=path,
+        line=line,
+        hint="ALT or GT was changed alone: make the file again (bcftools norm -m- splits records)",
+    )
 
 
 def _numbers(
@@ -316,6 +338,10 @@ def _rows(
     check_numbers(numbers, options, f"the record {where}", alternates, path)
     if alleles is None:
         return lambda number: Row(numbers.calls(number, options), numbers.evidence(number, options))
+    if alleles.max(initial=0) > alternates:
+        cell, copy = np.argwhere(alleles > alternates)[0].tolist()
+        of_cell = f"the genotype of cell {cell + 1} in the record {where}"
+        raise _no_such_allele(of_cell, int(alleles[cell, copy]), alternates, path)
     known, copies = (alleles >= 0).sum(axis=1), (alleles != -2).sum(axis=1)
 
     def row_of(number: int) -> Row:
