@@ -30,6 +30,7 @@ from syclade.host.findings.joint_shares import (
     joint_shares,
     joint_warnings,
     number_text,
+    per_cent_text,
     rounded,
     unmeasured_cells,
 )
@@ -351,13 +352,13 @@ class ClonesBySampleFinding(Finding):
         found = self.found
         share, low, high = (of[sample, clone] for of in (found.share, found.low, found.high))
         if not found.identifiable[sample, clone]:
-            return f"{NOT_IDENTIFIABLE} ({100 * low:.1f} to {100 * high:.1f})"
-        return f"{100 * share:.1f}" if clone in found.unions else _per_cent(share, low, high)
+            return f"{NOT_IDENTIFIABLE} ({per_cent_text(low)} to {per_cent_text(high)})"
+        return per_cent_text(share) if clone in found.unions else _per_cent(share, low, high)
 
 
 def _per_cent(share: float, low: float, high: float) -> str:
     """Return a share with its interval as text, in per cent."""
-    return f"{100 * share:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{per_cent_text(share)} ({per_cent_text(low)} to {per_cent_text(high)})"
 
 
 def _names(question: Question) -> Iterable[str]:

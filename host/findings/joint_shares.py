@@ -28,6 +28,7 @@ __all__ = [
     "joint_shares",
     "joint_warnings",
     "number_text",
+    "per_cent_text",
     "rounded",
     "share_text",
     "unmeasured_cells",
@@ -85,7 +86,12 @@ def rounded(numbers: NDArray[np.float64]) -> list[float]:
 
 def share_text(value: float) -> str:
     """Return a share in percent, rounded as in tables first: figures, which read these, print the same."""
-    return f"{float(number_text(value)):.1%}"
+    return f"{per_cent_text(value)}%"
+
+
+def per_cent_text(value: float) -> str:
+    """Return a share in percent without the sign, rounded as in `share_text`."""
+    return f"{float(number_text(value)):.1%}".removesuffix("%")
 
 
 class JointShare(NamedTuple):

@@ -19,6 +19,7 @@ from syclade.host.commands.main import cli
 from syclade.host.data.input.matrix import format_matrix, matrix_from_array
 from syclade.host.data.model.simulate import random_parents, simulate
 from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.findings.clones_by_sample import ClonesBySampleFinding
 from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone_tree
 from syclade.host.findings.consensus.finding import PublishedTree
 from syclade.host.findings.joint_shares import (
@@ -26,6 +27,7 @@ from syclade.host.findings.joint_shares import (
     joint_entries,
     joint_shares,
     joint_warnings,
+    number_text,
     share_text,
 )
 from syclade.host.findings.specimen_changes import Change, changes_table, strongest
@@ -305,6 +307,17 @@ def test_largest_changes_are_shown(result: syclade.Result) -> None:
     few = replace(many, changes=many.changes[:3])
     assert [it.own.mean[1] for it in strongest(few.changes)] == [0.0, 0.1, 0.0]
     assert "other" not in few.words[-1]
+
+
+def test_report_and_text_round_a_share_alike(result: syclade.Result) -> None:
+    """Figures read shares from tables, with four digits; so text and the report round these, too."""
+    found = result.clones_by_sample
+    assert found is not None
+    share, ends = (np.full_like(found.share, value) for value in (0.916526, 0.25))
+    table = ClonesBySampleFinding(replace(found, share=share, low=ends, high=ends)).section().table
+    assert table is not None
+    assert share_text(0.916526) == f"{float(number_text(0.916526)):.1%}" == "91.6%"
+    assert {text for row in table.rows for text in row[2:4]} == {"91.6 (25.0 to 25.0)"}
 
 
 def changed_by(one: Change, mean: float) -> Change:
