@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from syclade.host.answer.figures.clone_shares import Interval, Panel, clones_scene, panels_of, specimens_of
-from syclade.host.answer.figures.diagrams import convergence_scene, posterior_scene
+from syclade.host.answer.figures.convergence import convergence_scene
 from syclade.host.answer.figures.fish import fish_scene
 from syclade.host.answer.figures.heat_map import matrix_scene
+from syclade.host.answer.figures.posterior import posterior_scene
 from syclade.host.answer.figures.scene import Scene
 from syclade.host.answer.figures.source import MOVED, ResultFiles, files_in
 from syclade.host.answer.figures.style import DrawnClone, DrawnTree, Style

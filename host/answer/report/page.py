@@ -13,7 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from syclade.host.answer.figures.clone_shares import specimens_of
-from syclade.host.answer.figures.diagrams import trace_scene
+from syclade.host.answer.figures.convergence import trace_scene
 from syclade.host.answer.figures.heat_map import matrix_scene
 from syclade.host.answer.figures.kinds import draw_figure
 from syclade.host.answer.figures.scene import Scene, svg_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.answer.figures.diagrams import relations_of
+from syclade.host.answer.figures.posterior import relations_of
 from syclade.host.data.model.reads import observed_states
 from syclade.host.findings.consensus.evidence import CLAIMED
 from syclade.host.findings.finding import SURE, Section, cut

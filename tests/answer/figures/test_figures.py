@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import syclade
 from syclade.host.answer.figures.canvas import fitted, room_of
 from syclade.host.answer.figures.clone_shares import Interval, Panel, clones_scene
-from syclade.host.answer.figures.diagrams import posterior_scene
+from syclade.host.answer.figures.convergence import diagnostic_rows
 from syclade.host.answer.figures.heat_map import (
     COLOURS,
     MOST_COLUMNS,
@@ -31,6 +31,7 @@ from syclade.host.answer.figures.heat_map import (
     matrix_scene,
 )
 from syclade.host.answer.figures.kinds import KINDS, draw_figure
+from syclade.host.answer.figures.posterior import posterior_scene
 from syclade.host.answer.figures.scene import (
     Disc,
     Group,
@@ -351,6 +352,29 @@ def test_panels_of_many_specimens_are_in_rows(specimens: int, room: float, most:
     dots = [item for item in scene.items if isinstance(item, Disc)]
     assert len(dots) == 6 * specimens
     assert max(dot.x for dot in dots) < scene.width
+
+
+def test_support_of_equal_trees_raises_no_alarm() -> None:
+    """The sample size of trees, 1 for each chain where all are equal, is no part of the rule for support."""
+    support: dict[str, Any] = {
+        "level": "quick", "enough": True, "chains": 4, "samples": 16384, "ess": 505.9, "rhat": 1.0058,
+        "tree_ess": 4.0, "ancestor_spread": 0.0, "still_chains": 4, "pairs": {"measured": 0},
+    }  # fmt: skip
+    *rule, verdict, trees = diagnostic_rows(support)
+    assert [(row.wanted, row.good) for row in rule] == [
+        ("at least 400", True), ("at most 1.01", True), ("at most 0.02", True),
+    ]  # fmt: skip
+    assert verdict.good
+    assert (trees.value, trees.good) == ("all trees equal", None)
+    constant = diagnostic_rows(support | {"ess": 1.0, "rhat": None, "ancestor_spread": None})
+    assert all(row.good is not False for row in constant), "all log-likelihoods are equal, too"
+    stuck = diagnostic_rows(support | {"ancestor_spread": 0.3, "enough": False})
+    assert [row.good for row in stuck] == [True, True, False, False, None]
+    assert stuck[-1].value == "4"
+    rough = support | {"level": "full", "enough": False, "pairs": {"measured": 9, "lowest_ess": 70.0}}
+    assert [row.good for row in diagnostic_rows(rough)] == [True, True, True, False, False, None]
+    samples = {name: value for name, value in support.items() if name not in ("enough", "level", "pairs")}
+    assert [row.good for row in diagnostic_rows(samples)] == [True, True, True, False]
 
 
 def test_labels_of_near_chains_are_joined(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Figures of the posterior and of convergence: relations of pairs of mutations, searches, chains, samples."""
+"""Figure of the posterior: relations of pairs of mutations in the sampled trees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from syclade.host.answer.figures.scene import (
     LETTERS,
     MUTED,
     Box,
-    Disc,
     Item,
     Line,
     Picture,
@@ -23,14 +22,12 @@ from syclade.host.answer.figures.scene import (
     wrapped,
 )
 from syclade.host.answer.figures.source import ResultFiles
-from syclade.host.answer.figures.style import OKABE_ITO, DrawnTree, Style, hex_of, mixed
+from syclade.host.answer.figures.style import DrawnTree, Style, hex_of, mixed
 from syclade.host.answer.figures.trees import MARGIN, ROW, SMALL, add_note
-from syclade.host.findings.samples.diagnostics import ESS, RHAT, SPREAD
-from syclade.host.findings.support.rounds import ERROR
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
 
-__all__ = ["convergence_scene", "posterior_scene", "relations_of", "trace_scene"]
+__all__ = ["posterior_scene", "relations_of"]
 
 BEFORE, APART = (0, 114, 178), (230, 159, 0)
 LEVELS = 20
@@ -199,162 +196,3 @@ def _scale(items: list[Item], y: float, colour: tuple[int, int, int], words: str
     items.append(Text(MARGIN + 20 + 6 * LEVELS, y, "1", SMALL, colour=MUTED))
     items.append(Text(MARGIN + 36 + 6 * LEVELS, y, words))
     return y + ROW - 4
-
-
-MOST_POINTS, MOST_CHAINS = 500, 7
-"""Most points of a chain, evenly spaced, and most chains that are drawn."""
-
-PLOT, LEAST_WIDTH = 160.0, 620.0
-"""Height of the traces, and least width of the figure, px."""
-
-
-def convergence_scene(files: ResultFiles, style: Style) -> Scene:
-    """Return the log-likelihoods of searches or chains, the samples' along the chains, and diagnostics."""
-    items: list[Item] = []
-    top = MARGIN
-    width = max(min(style.room, 760.0), LEAST_WIDTH)
-    top = _found(items, files, top, width)
-    top = _traces(items, files, style, top, width)
-    top = _diagnostics(items, files, top)
-    title = "Convergence: log-likelihoods of searches or chains, and diagnostics of the sampled trees"
-    return Scene("convergence", title, width, top + MARGIN / 2, items)
-
-
-def _found(items: list[Item], files: ResultFiles, top: float, width: float) -> float:
-    """Add how far each search, or chain, ended below the best one; return the lower end, px."""
-    groups: dict[str, list[float]] = {}
-    for search in files.summary.get("searches", ()):
-        start = str(search["start"]).replace("-", " ")
-        groups.setdefault(f"searches begun {start}", []).append(search["log_likelihood"])
-    groups = groups or {"chains": list(files.summary.get("chain_log_likelihoods", ()))}
-    best = max((score for some in groups.values() for score in some), default=0.0)
-    below = {name: [max(0.0, best - score) for score in some] for name, some in groups.items()}
-    end = max((value for some in below.values() for value in some), default=0.0)
-    end = 1.0 if end < 5e-4 else end
-    left = MARGIN + max(width_of(f"{name} (000)") for name in groups) + 12
-    right = width - MARGIN - 20
-    items.append(Text(MARGIN, top + 8, "Log-likelihood below the best one", bold=True))
-    top += ROW + 4
-    for name, values in below.items():
-        items.append(Text(MARGIN, top + 10, f"{name} ({len(values)})"))
-        items.append(Line(((left, top + 10), (right, top + 10)), "#dddddd", 0.8))
-        several: list[tuple[float, int]] = []
-        for value, count in zip(*np.unique(np.round(values, 6), return_counts=True), strict=True):
-            x = left + (right - left) * float(value) / end
-            radius = min(9.0, 3.0 + math.sqrt(float(count)))
-            fill = OKABE_ITO[0] if value < 5e-4 else OKABE_ITO[5]
-            items.append(Disc(x, top + 10, radius, fill))
-            if count > 1:
-                several.append((x, int(count)))
-        items += [Text(x, top - 3, f"{count}×", 9.0, "middle", colour=MUTED) for x, count in _apart(several)]
-        top += 28
-    for part in (0.0, 0.5, 1.0):
-        x = left + (right - left) * part
-        items.append(Text(x, top + 4, f"{part * end:.3g}", SMALL, "middle", colour=MUTED))
-    return top + ROW + 4
-
-
-def _apart(labels: list[tuple[float, int]]) -> list[tuple[float, int]]:
-    """Return places and counts, from left to right, with those joined whose labels would overlap."""
-    found: list[tuple[float, int]] = []
-    for x, count in labels:
-        if found and x - found[-1][0] < width_of(f"{max(count, found[-1][1])}×", 9.0) + 3.0:
-            before, more = found.pop()
-            x, count = (before * more + x * count) / (more + count), more + count
-        found.append((x, count))
-    return found
-
-
-def _traces(items: list[Item], files: ResultFiles, style: Style, top: float, width: float) -> float:
-    """Add the log-likelihood of the samples along the chains, if there are any; return the lower end, px."""
-    text, sampled = files.read("tree.samples"), files.summary.get("samples")
-    if text is None or sampled is None:
-        return top
-    scores = [float(line.split(None, 1)[0]) for line in text.splitlines() if line.strip()]
-    chains = int(sampled["chains"])
-    count = len(scores) // max(chains, 1)
-    if not count:
-        return top
-    values = np.array(scores[: count * chains]).reshape(chains, count)
-    items.append(Text(MARGIN, top + 8, "Log-likelihood of the samples along each chain", bold=True))
-    return add_trace(items, values, sampled["burn_in"], sampled["every"], style, top + ROW + 2, width)
-
-
-def trace_scene(
-    values: NDArray[np.float64], burn_in: int, every: int, style: Style, name: str = "trace"
-) -> Scene:
-    """Return the log-likelihood of samples along their chains.
-
-    Args:
-        values: float64, shape (chains, samples), natural log.
-        burn_in, every: steps before the first sample, and between two samples, of a chain.
-        style: the style.
-        name: name of the figure.
-    """
-    items: list[Item] = []
-    width = max(min(style.room, 760.0), LEAST_WIDTH)
-    bottom = add_trace(items, values, burn_in, every, style, MARGIN, width) if values.size else ROW
-    return Scene(name, "Log-likelihood of the samples along each chain", width, bottom, items)
-
-
-def add_trace(
-    items: list[Item],
-    values: NDArray[np.float64],
-    burn_in: int,
-    every: int,
-    style: Style,
-    top: float,
-    width: float,
-) -> float:
-    """Add the log-likelihood of samples along their chains; return the lower end, px."""
-    chains, count = values.shape
-    which = np.linspace(0, count - 1, min(MOST_POINTS, count)).round().astype(np.int64)
-    low, high = float(values.min()), float(values.max())
-    left, right = MARGIN + width_of(f"{low:.1f}") + 10, width - MARGIN
-    spread = (high - low) or 1.0
-    for part in (0.0, 0.5, 1.0):
-        y = top + PLOT * part
-        items.append(Line(((left, y), (right, y)), "#dddddd", 0.8))
-        items.append(Text(left - 6, y, f"{high - part * (high - low):.1f}", SMALL, "end", colour=MUTED))
-    steps = burn_in + (which + 1) * every
-    for at, chain in enumerate(values[:MOST_CHAINS]):
-        xs = left + (right - left) * which / max(count - 1, 1)
-        ys = top + PLOT * (high - chain[which]) / spread
-        points = tuple(zip(xs.tolist(), ys.tolist(), strict=True))
-        items.append(Line(points if len(points) > 1 else points * 2, style.colour(at + 1), 0.8))
-    top += PLOT
-    for x, step, anchor in ((left, steps[0], "start"), (right, steps[-1], "end")):
-        items.append(Text(x, top + 12, f"step {step}", SMALL, anchor, colour=MUTED))
-    middle = f"{min(chains, MOST_CHAINS)} of {chains} chains, a colour each"
-    items.append(Text((left + right) / 2, top + 12, middle, SMALL, "middle", colour=MUTED))
-    return top + ROW + 14
-
-
-def _diagnostics(items: list[Item], files: ResultFiles, top: float) -> float:
-    """Add the diagnostics of the sampled trees with their thresholds; return the lower end, px."""
-    sampled = files.summary.get("samples") or files.summary.get("support")
-    items.append(Text(MARGIN, top + 8, "Sampled trees", bold=True))
-    top += ROW + 2
-    if sampled is None:
-        words = f"None were sampled: {flag_of('support', 'quick')} or {flag_of('samples')} K samples some."
-        return add_note(items, [words], top, 600.0)
-    rows = [
-        ("effective samples of the log-likelihood", sampled.get("ess"), f"at least {ESS:.0f}", ESS, 1),
-        ("effective samples of the trees", sampled.get("tree_ess"), f"at least {ESS / 4:.0f}", ESS / 4, 1),
-        ("R-hat of the log-likelihood", sampled.get("rhat"), f"at most {RHAT}", RHAT, -1),
-    ]
-    spread = next((name for name in sampled if name.endswith("_spread")), None)
-    if spread is not None:
-        most = ERROR * math.sqrt(sampled["chains"]) if "enough" in sampled else SPREAD
-        rows.append(("spread between chains", sampled[spread], f"at most {most:.4g}", most, -1))
-    head = (f"{sampled['samples']} of {sampled['chains']} chains", "value", "wanted")
-    places = (MARGIN, MARGIN + 340, MARGIN + 440)
-    for x, words in zip(places, head, strict=True):
-        items.append(Text(x, top + 6, words, colour=MUTED))
-    for name, value, wanted, bound, sign in rows:
-        top += ROW - 4
-        good = value is not None and sign * value >= sign * bound
-        texts = (name, "unknown" if value is None else f"{value:.4g}", f"{wanted}: {'yes' if good else 'no'}")
-        for x, words in zip(places, texts, strict=True):
-            items.append(Text(x, top + 6, words, colour="#1a1a1a" if good else "#a33c00", bold=not good))
-    return top + ROW
