@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dpctl import SyclDevice, SyclQueue
 
     from syclade.host.answer.output.result import Result
-    from syclade.host.chains.runs.pipeline import Progress
+    from syclade.host.chains.runs.clock import Progress
 
 __all__ = ["InferenceProgress", "infer", "infer_by", "infer_leaf", "log_warnings", "progress_of"]
 
@@ -45,7 +45,8 @@ class InferenceProgress:
         steps_total: chain steps in total; None if the chains run until they agree.
         steps_expected: the same; if the chains run until they agree, the fewest after which they may stop.
         log_likelihood: of the best tree so far, natural log, from the chain's integer score.
-        steps_per_second: chain steps per second of this process; 0 if all steps are an earlier one's.
+        steps_per_second: chain steps per second of this process, without its first launches; 0 while it is
+            not known, which takes a second.
         acceptance: share of accepted proposals by kind of move, of the chains now on the device.
     """
 
@@ -344,6 +345,6 @@ def progress_of(state: Progress, to_nats: Callable[[int], float]) -> InferencePr
         state.steps_total,
         state.steps_expected,
         to_nats(state.best_score),
-        state.steps_here / max(state.seconds, 1e-9),
+        state.steps_per_second,
         state.acceptance,
     )

@@ -40,7 +40,7 @@ from syclade.host.findings.kinds.mutation_trees import MUTATION
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from syclade.host.chains.runs.pipeline import Progress
+    from syclade.host.chains.runs.clock import Progress
     from syclade.host.chains.state import ChainState
 
 __all__ = ["best_tree_of", "finish", "make_draft"]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from syclade.host.answer.request import Request
-    from syclade.host.chains.runs.pipeline import Progress
+    from syclade.host.chains.runs.clock import Progress
     from syclade.host.data.input.metadata import CellLabels
     from syclade.host.data.model.rates import ObservationModel
     from syclade.host.findings.consensus.finding import PublishedTree

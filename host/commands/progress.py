@@ -172,8 +172,7 @@ def _accepted(state: InferenceProgress) -> str:
 def time_left(state: InferenceProgress) -> str:
     """Return the remaining time as text, a lower bound if the chains decide when to stop.
 
-    It is empty where nothing is known: before the first steps of a resumed run, and after the steps that
-    searches begin with.
+    It is empty where nothing is known: while the speed is not, and after the steps that searches begin with.
     """
     left = max(state.steps_expected - state.steps_done, 0)
     if (not left and state.steps_total is None) or (left and not state.steps_per_second):

@@ -31,8 +31,8 @@ from syclade.host.ground.signals import Stop
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from syclade.host.chains.runs.clock import Progress
     from syclade.host.chains.runs.context import Found
-    from syclade.host.chains.runs.pipeline import Progress
     from syclade.host.data.input.matrix import Matrix
     from syclade.host.device.choice import Several
     from syclade.host.device.work import WorkDone

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.encodings import choose_encoding
 from syclade.host.chains.plan import Plan, make_leaf_plan, make_plan
-from syclade.host.chains.runs.pipeline import LAUNCH_SECONDS, state_at
+from syclade.host.chains.runs.clock import LAUNCH_SECONDS
+from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rate_model import make_rate_model

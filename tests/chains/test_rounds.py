@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from syclade.host.chains.runs.clock import Clock, Progress
 from syclade.host.chains.runs.long_run import Rounds
-from syclade.host.chains.runs.pipeline import Clock, Progress
 from syclade.host.ground.signals import Stopped
 from tests.support.backends import NUMPY, Case, Seen, assert_equal_chains, run_alone
 

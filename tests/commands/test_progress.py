@@ -23,10 +23,10 @@ from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.encodings.bits import AncestorEncoding
 from syclade.host.chains.encodings.preorder import GeneralPreorderEncoding
 from syclade.host.chains.plan import chain_kernel
-from syclade.host.chains.runs import pipeline
+from syclade.host.chains.runs import clock
+from syclade.host.chains.runs.clock import Progress
 from syclade.host.chains.runs.context import RunContext
 from syclade.host.chains.runs.long_run import run_long
-from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.commands import progress
 from syclade.host.commands.progress import Log, now_and_then, progress_bar, time_left
 from syclade.host.data.model.simulate import simulate
@@ -254,7 +254,7 @@ def test_a_log_gets_a_line_now_and_then() -> None:
 
 @pytest.mark.parametrize("slots", [2, 5])
 def test_acceptance_is_that_of_the_chains(slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "ACCEPTANCE_SECONDS", 0.0)
+    monkeypatch.setattr(clock, "ACCEPTANCE_SECONDS", 0.0)
     seen: list[InferenceProgress] = []
     matrix = simulate(12, 6, 0.01, 0.2, 0.1, 3).matrix
     result = syclade.infer(

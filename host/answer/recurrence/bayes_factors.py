@@ -26,8 +26,8 @@ from syclade.host.answer.request import Request
 from syclade.host.answer.request.arguments import dropout_of
 from syclade.host.answer.run import make_draft
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.clock import Clock
 from syclade.host.chains.runs.context import RECURRENCE, RunContext
-from syclade.host.chains.runs.pipeline import Clock
 from syclade.host.data.model.dropout import EVIDENT
 from syclade.host.data.model.rate_model import RateModel
 from syclade.host.data.model.rates import error_rates, scored_values

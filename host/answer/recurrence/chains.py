@@ -12,7 +12,6 @@ selection", 2011.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,8 +25,9 @@ from syclade.host.answer.request import Request
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.opening import ChainsToOpen, open_one
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.clock import Clock, Progress, StepRate
 from syclade.host.chains.runs.context import RunContext
-from syclade.host.chains.runs.pipeline import Clock, Progress, Start, initial_state, run_round, state_at
+from syclade.host.chains.runs.pipeline import Start, initial_state, run_round, state_at
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.scores.score import ScoreOptions, score_named
 from syclade.host.chains.state import ChainState, recurrent_trees
@@ -273,10 +273,10 @@ def _ratios(
     runner: Runner, starts: Sequence[ChainState], steps: int, context: RunContext
 ) -> NDArray[np.float64]:
     """Return `ratios_by_chains`, and report the progress."""
-    total, begun = len(starts) * steps * (len(LADDER) - 1), time.perf_counter()
+    total, rate = len(starts) * steps * (len(LADDER) - 1), StepRate()
 
     def launched(done: int, best: int) -> None:
-        context.launched(Progress(done, total, total, best, done, time.perf_counter() - begun))
+        context.launched(Progress(done, total, total, best, done, rate.after(done)))
 
     return ratios_by_chains(runner, starts, steps, launched)
 

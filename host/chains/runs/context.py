@@ -30,7 +30,7 @@ from syclade.host.ground.values import ParsedJson
 if TYPE_CHECKING:
     from syclade.host.chains.backends.stages.launcher import PipelineReport
     from syclade.host.chains.checkpoints.chains import Checkpoint
-    from syclade.host.chains.runs.pipeline import Progress
+    from syclade.host.chains.runs.clock import Progress
     from syclade.host.chains.sample_store import SampleStore
 
 __all__ = [

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.convergence import Change, Rule, StoppingRule
 from syclade.host.chains.gibbs import GibbsSteps, renewal_steps
+from syclade.host.chains.runs.clock import Clock
 from syclade.host.chains.runs.context import KIND, RunContext, open_store, resumed_chains
-from syclade.host.chains.runs.pipeline import Clock, Collector, Outcome, Start, initial_state, run_round
+from syclade.host.chains.runs.pipeline import Collector, Outcome, Start, initial_state, run_round
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.state import ChainInfo, ChainState, Sink, no_tallies
 from syclade.host.ground.signals import Stopped

@@ -7,10 +7,9 @@ next chain's initial state takes its slot. The result depends neither on c nor o
 from __future__ import annotations
 
 import functools
-import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,13 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.gibbs import uniform_log_shares
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.clock import Clock, Progress
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.state import ChainInfo, ChainState, Sink, no_tallies
 
 __all__ = [
-    "Clock",
     "Collector",
     "Outcome",
-    "Progress",
     "Start",
     "initial_state",
     "initial_states",
@@ -38,40 +36,8 @@ __all__ = [
 Start = tuple[ChainState, ChainInfo | None]
 """A chain's state, and its statistics so far; None instead of statistics for a new chain."""
 
-LAUNCH_SECONDS = 0.1
-"""Target length of a launch: long compared with its overhead of 0.05 ms, short for progress and Ctrl-C."""
-
-_FIRST_LAUNCH = 64
-
 MOST_TREES = 64
 """Number of chains whose best trees an outcome keeps."""
-
-ACCEPTANCE_SECONDS = 1.0
-"""Least time between two readings of the tallies, which must be read from the device slot by slot."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress of a run.
-
-    Attributes:
-        steps_done: chain steps done, over all chains.
-        steps_total: chain steps of the whole run; None if not known.
-        steps_expected: the same; if not known, the fewest possible.
-        best_score: best integer score so far, in units of 2^-f nat.
-        steps_here: those of the steps done that this process did, not an earlier one.
-        seconds: wall time that these took.
-        acceptance: share of proposals that were accepted, by kind of move, for the chains that are on the
-            device; updated at most once per `ACCEPTANCE_SECONDS`.
-    """
-
-    steps_done: int
-    steps_total: int | None
-    steps_expected: int
-    best_score: int
-    steps_here: int
-    seconds: float
-    acceptance: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,58 +132,6 @@ class Collector:
         )
 
 
-class Clock:
-    """Counter of steps and time over all rounds of a run, with progress reports.
-
-    Attributes:
-        steps_done: chain steps done, over all chains, those of an earlier process included.
-        steps_expected: as in `Progress`; may change from round to round if the total is not known.
-        launch: steps of the next launch.
-        best_finished: best score of the chains that have left their slots; None if there are none yet.
-    """
-
-    def __init__(
-        self, steps_total: int | None, progress: Callable[[Progress], None] | None, steps_before: int = 0
-    ) -> None:
-        self.steps_done = self._steps_before = steps_before
-        self.steps_expected = steps_total or 0
-        self.launch = _FIRST_LAUNCH
-        self._counted = 0
-        self.best_finished: int | None = None
-        self._steps_total = steps_total
-        self._progress = progress
-        self._started = time.perf_counter()
-        self._acceptance: Mapping[str, float] = {}
-        self._looked_up_at = -math.inf
-
-    def look_up(self, acceptance: Callable[[], Mapping[str, float]]) -> None:
-        """Update the acceptance of `Progress` if it is reported, at most once per `ACCEPTANCE_SECONDS`."""
-        now = time.perf_counter()
-        if self._progress is not None and now - self._looked_up_at >= ACCEPTANCE_SECONDS:
-            self._looked_up_at, self._acceptance = now, acceptance()
-
-    def seconds(self) -> float:
-        """Return the wall time since the run began."""
-        return time.perf_counter() - self._started
-
-    def launched(self, length: int, slots: int, seconds: float, best_score: int) -> None:
-        """Count a launch of `length` steps on `slots` occupied slots, and report the progress."""
-        self.launch = _next_launch(self.launch, length, seconds)
-        self.under_way(length * slots, best_score)
-        self._counted = 0
-
-    def under_way(self, steps: int, best_score: int) -> None:
-        """Count the steps of a launch so far, which may not have ended, and report the progress."""
-        self.steps_done += steps - self._counted
-        self._counted = steps
-        if self._progress is not None:
-            best = best_score if self.best_finished is None else max(best_score, self.best_finished)
-            expected = max(self.steps_expected, self.steps_done)
-            here = self.steps_done - self._steps_before
-            state = (self.steps_done, self._steps_total, expected, best, here, self.seconds())
-            self._progress(Progress(*state, self._acceptance))
-
-
 def run_round(
     runner: Slots,
     schedule: SlotSchedule,
@@ -298,14 +212,6 @@ def _fill(runner: Slots, schedule: SlotSchedule, start: Callable[[int], Start | 
     for slot, one in enumerate(started):
         if one is not None:
             runner.put(slot, *one)
-
-
-def _next_launch(launch: int, length: int, seconds: float) -> int:
-    """Return the steps of the next launch, to take about LAUNCH_SECONDS; at most four times the last."""
-    if length < launch:
-        return launch  # cut short by a turnover: not representative
-    fitting = int(length * LAUNCH_SECONDS / max(seconds, 1e-6))
-    return max(1, min(fitting, 4 * launch))
 
 
 def initial_state(plan: Plan, seed: int, chain: int) -> ChainState:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends import Runner
 from syclade.host.chains.backends.opening import ChainsToOpen, open_on
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.clock import Progress, StepRate
 from syclade.host.chains.runs.context import Found, RunContext, Search, ShortChains
-from syclade.host.chains.runs.pipeline import Outcome, Progress, initial_state, state_at
+from syclade.host.chains.runs.pipeline import Outcome, initial_state, state_at
 from syclade.host.chains.runs.run import place_of_few, place_of_searches
 from syclade.host.chains.search.kernel import NO_SCORE, fresh_state, state_from
 from syclade.host.chains.search.policy import (
@@ -236,17 +237,17 @@ class _Reporter:
     def __init__(self, plan: Plan, problem: SearchProblem, chains: int, context: RunContext) -> None:
         self.chains, self._steps = chains, chains * chain_steps(problem.mutations)
         self._plan, self._problem, self._context = plan, problem, context
-        self._begun, self._here, self._seconds = time.perf_counter(), 0, 0.0
+        self._here, self._rate, self._per_second = 0, StepRate(), 0.0
         self._best: int | None = None
 
     def stepped(self, steps: int, best: int) -> None:
         """Report the steps that the chains have done, and the best score in units of 2^-f nat."""
-        self._here, self._seconds = steps, time.perf_counter() - self._begun
+        self._here, self._per_second = steps, self._rate.after(steps)
         self._report(steps, best)
 
     def _report(self, steps: int, best: int) -> None:
         self._best = best = best if self._best is None else max(best, self._best)
-        self._context.launched(Progress(steps, None, self._steps, best, self._here, self._seconds))
+        self._context.launched(Progress(steps, None, self._steps, best, self._here, self._per_second))
 
     def searched(self, state: SearchProgress) -> None:
         """Report the progress of the searches; without any score yet, only check for a stop request.

@@ -12,7 +12,7 @@ from syclade.host.commands.progress import Show, progress_bar, show_log
 from syclade.host.ground.values import counted
 
 if TYPE_CHECKING:
-    from syclade.host.chains.runs.pipeline import Progress
+    from syclade.host.chains.runs.clock import Progress
     from syclade.host.commands.scite.arguments import SciteCall
     from syclade.host.commands.scite.run import SciteOutcome
     from syclade.host.data.model.problem import Problem

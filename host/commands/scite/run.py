@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.runs.clock import Progress
 from syclade.host.chains.runs.context import RunContext
-from syclade.host.chains.runs.pipeline import Progress
 from syclade.host.chains.runs.run import run_plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.state import EQUAL_BEST, NEW_BEST, Event, Recorder, every

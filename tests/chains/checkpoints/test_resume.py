@@ -8,7 +8,7 @@ import pytest
 
 import syclade
 from syclade.host.answer import inference
-from syclade.host.chains.runs.pipeline import Progress
+from syclade.host.chains.runs.clock import Progress
 from syclade.host.chains.sample_store import store_of
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.work import STEPS, SWEEPS

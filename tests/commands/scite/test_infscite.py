@@ -13,7 +13,7 @@ import pytest
 from scipy.special import gammaln
 
 import syclade
-from syclade.host.chains.runs.pipeline import Progress
+from syclade.host.chains.runs.clock import Progress
 from syclade.host.commands.scite.dialect import best_nodes, newick_text
 from syclade.host.commands.scite.infscite import dialect_of, graphviz_text, parse_arguments
 from syclade.host.commands.scite.run import run_scite

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.chains.runs.pipeline import Progress
+from syclade.host.chains.runs.clock import Progress
 from syclade.host.commands.scite import run as run_module
 from syclade.host.commands.scite.arguments import parse_arguments
 from syclade.host.commands.scite.dialect import best_nodes, graphviz_text, newick_text, rates_of
