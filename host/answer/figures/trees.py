@@ -162,8 +162,13 @@ def _disc(
     for at, (text, bold) in enumerate(lines):
         line = y + LINE * (at - (len(lines) - 1) / 2)
         parts.append(Text(left, line, text, bold=bold, colour=INK if clone.mutations else MUTED))
-    cells = () if math.isnan(clone.cells) else (("cells", f"{clone.cells:.4g}"),)
+    cells = () if math.isnan(clone.cells) else (("cells", _cells_text(clone.cells)),)
     return Group(tuple(parts), title_of(clone, of), "clone", cells)
+
+
+def _cells_text(cells: float) -> str:
+    """Return a number of cells with the four digits that tables have of it, and not in powers of ten."""
+    return f"{cells:.4g}" if cells < 9999.5 else f"{cells:.0f}"
 
 
 def title_of(clone: DrawnClone, of: str) -> str:
@@ -173,7 +178,7 @@ def title_of(clone: DrawnClone, of: str) -> str:
     words = f"{number}{who}"
     if not math.isnan(clone.cells):
         cells = "cell" if clone.cells == 1 else "cells"
-        words += f"; {clone.cells:.4g} {cells} of its own ({clone.share:.1%})"
+        words += f"; {_cells_text(clone.cells)} {cells} of its own ({clone.share:.1%})"
     if clone.low is not None and clone.high is not None:
         words += f", 90 % interval {clone.low:.1%} to {clone.high:.1%}"
     if clone.joint is not None:
@@ -256,8 +261,10 @@ def _columns(tree: DrawnTree) -> list[tuple[str, list[str]]]:
         columns.append(("support", texts))
     if not tree.has_cells:
         return columns
-    form = "{:.1f}" if tree.published else "{:.0f}"
-    columns.append(("cells", [form.format(clone.cells) for clone in tree.clones]))
+    # Tables have four digits of expected numbers: a decimal of 1000 or more cells would be made up.
+    decimals = [int(tree.published and clone.cells < 999.95) for clone in tree.clones]
+    texts = [f"{clone.cells:.{some}f}" for clone, some in zip(tree.clones, decimals, strict=True)]
+    columns.append(("cells", texts))
     if any(clone.low is not None for clone in tree.clones):
         shares = [
             f"{one.share:.1%} ({'open' if one.low is None else f'{one.low:.1%}–{one.high:.1%}'})"

@@ -261,6 +261,25 @@ def drawn(clones: int, mutations: int, cells: int, name: str = "GENE{}", chain: 
     return DrawnTree(tuple(made), places, np.full(cells, -1), np.arange(cells), ("UNPLACED",), True, "trees")
 
 
+def test_numbers_of_cells_have_the_digits_that_are_known() -> None:
+    """Four of expected numbers, as tables have; exact numbers of the most likely tree have all."""
+    tree = drawn(5, 5, 9)
+    numbers = (4.5086, 241.04, 999.96, 8083.0, 12340.0, 0.0)
+    clones = tuple(replace(one, cells=of) for one, of in zip(tree.clones, numbers, strict=True))
+    published = replace(tree, clones=clones)
+    exact = replace(published, published=False)
+    for one, shown in (
+        (published, ["4.5", "241.0", "1000", "8083", "12340", "0.0"]),
+        (exact, ["5", "241", "1000", "8083", "12340", "0"]),
+    ):
+        scene = tree_scene(one, Style())
+        heading = next(text for text in all_texts(scene) if text.text == "cells")
+        texts = [text for text in all_texts(scene) if text.x == heading.x and text.y > heading.y]
+        assert [text.text for text in texts] == shown
+        described = [item.title for item in scene.items if isinstance(item, Group)]
+        assert "12340 cells of its own" in described[4]
+
+
 @pytest.mark.parametrize("clones", [9, 60, 300])
 def test_numbers_fit_in_their_discs(clones: int) -> None:
     scene = tree_scene(drawn(clones, clones, 900), Style())
