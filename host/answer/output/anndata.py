@@ -45,21 +45,12 @@ def require_anndata() -> None:
 
 
 def anndata_of(result: Result) -> anndata.AnnData:
-    """Return the matrix, the tree and the attachments of a result as an AnnData.
+    """Return the matrix, the trees, clones and cells of a result as an AnnData.
 
-    `X` has the observed values (int8, shape (cells, mutations): 0, 1, 2 homozygous, 3 missing); the layer
-    `tree` has the values expected from the tree (int8, same shape: 0 or 1). Variables are those of the matrix
-    as it was given: the copy of a recurrent mutation is only in the trees. Of a mutation tree, `obs` has the
-    best node of every cell, the number of equally good nodes, its log-likelihood there and, with the score
-    sum, the posterior of the node; with doublets, the probability of being one and the likeliest pair of
-    nodes; `var` has the parent and the depth of every mutation. With support, `obs` has each cell's, and
-    `var` those of each mutation's parent and clade. Of a cell tree, `var` has the best edge of every
-    mutation, the number of equally good edges and its log-likelihood there; `obs` has the parent and the
-    depth of every cell. With a consensus, `obs` has each cell's clone, its runner-up and whether it fits, and
-    `obsm["clone_posterior"]` the probabilities of all clones. Genotypes, if they were called, are the layer
-    `genotype`, and labels of a table are columns of `obs`. `uns["syclade"]` has the tree
-    in Newick format, the parent vector, and the summary as JSON text, so that the object can be written to a
-    file.
+    `X` has the observed values (int8, shape (cells, mutations): 0, 1, 2 homozygous, 3 missing), and layers
+    are int8 of the same shape. Variables are the mutations of the matrix as it was given: the copy of a
+    recurrent mutation is only in the trees. Trees are texts in Newick format and the summary is JSON text in
+    `uns["syclade"]`, so that the object can be written to a file. docs/formats.md lists all columns.
 
     If the matrix is from an AnnData, or from a file of one that has not changed since, all that it has stays:
     obs, var, layers, obsm and so on, but for what an earlier result wrote, of which `uns["syclade"]` has the
@@ -85,6 +76,7 @@ def anndata_of(result: Result) -> anndata.AnnData:
     layers |= {one.name: np.asarray(one.values) for one in _columns(result, ENTRIES, 2)}
     provenance = {
         "newick": result.to_newick(attach=False),
+        **({} if result.consensus is None else {"consensus": result.consensus.to_newick()}),
         "parents": result.parents.copy(),
         "summary": json.dumps(result.summary()),
     }

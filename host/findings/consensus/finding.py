@@ -21,6 +21,7 @@ from syclade.host.findings.consensus.prevalence import Mixture
 from syclade.host.findings.consensus.tables import cells_table
 from syclade.host.findings.finding import (
     CELLS,
+    MUTATIONS,
     RESULT,
     Column,
     Finding,
@@ -183,15 +184,30 @@ class ConsensusFinding(Finding):
         return Section("Clones of the consensus", tuple(words), cut(head, rows), warnings)
 
     def columns(self) -> list[Column]:
-        """Return the number of clones; of each cell its clone, and the probability of each clone."""
+        """Return the number of clones; the clone of each mutation and cell, and the probability of each."""
         found, count = self.consensus, self.consensus.matrix.n_cells
         posterior = np.full((count, found.tree.clones), np.nan)  # of unplaced cells
         posterior[found.placed_cells] = found.cells.probability.T
         return [
             Column(RESULT, "clones", [found.tree.clones - 1]),
+            _column_of_mutations(found.tree, found.unplaced, found.matrix.n_mutations),
             *_columns_of_cells(found.cells, found.placed_cells, count),
             Column(CELLS, "clone_posterior", posterior),
         ]
+
+
+def _column_of_mutations(tree: CloneTree, unplaced: Unplaced, count: int) -> Column:
+    """Return the number of each mutation's clone; None for unplaced mutations.
+
+    Args:
+        tree: the clones of the placed mutations.
+        unplaced: the unplaced ones.
+        count: number of all mutations.
+    """
+    found: list[Json] = [None] * count
+    for row, clone in zip(unplaced.placed_mutations(count).tolist(), tree.clone_of.tolist(), strict=True):
+        found[row] = str(clone)
+    return Column(MUTATIONS, "clone", found, [str(clone) for clone in range(tree.clones)])
 
 
 def _columns_of_cells(cells: CloneCells, placed: NDArray[np.int64], count: int) -> list[Column]:
@@ -324,9 +340,12 @@ class LikelyCells(Finding):
         return {FILE: cells_table(self.cells, names, unplaced, {"node": nodes, **self.labels})}
 
     def columns(self) -> list[Column]:
-        """Return of each cell its clone, the runner-up, and whether it fits."""
+        """Return the clone of each mutation; of each cell its clone, the runner-up, and whether it fits."""
         count = len(self.best.cells)
-        return _columns_of_cells(self.cells, self.unplaced.placed_cells(count), count)
+        return [
+            _column_of_mutations(self.tree, self.unplaced, len(self.best.mutations)),
+            *_columns_of_cells(self.cells, self.unplaced.placed_cells(count), count),
+        ]
 
 
 def _likely_names(question: Question) -> Iterable[str]:

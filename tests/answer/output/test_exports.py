@@ -81,12 +81,33 @@ def test_anndata_replaces_an_earlier_result(by_path: bool, tmp_path: Path) -> No
     assert not {"clone", "node"} & set(source.labels)
     made = syclade.infer(source, **RATES, device="numpy", chains=1, steps=50, support="none").to_anndata()
     assert list(made.obs) == ["sample", "mine", "node", "equally_good_nodes", "log_likelihood", *OF_CLONES]
-    assert list(made.var) == ["parent", "depth"]
+    assert list(made.var) == ["parent", "depth", "clone"]
     assert (list(made.layers), list(made.obsm)) == (["tree"], [])
     made.write_h5ad(tmp_path / "again.h5ad")
     again = syclade.infer(syclade.read_matrix(made), metadata=labels, **given).to_anndata()
     assert set(again.obs) == set(first.obs)
     assert anndata.read_h5ad(tmp_path / "again.h5ad").uns["syclade"]["written"]["obs"][0] == "node"
+
+
+def test_anndata_has_the_clones_of_mutations_and_their_tree(tmp_path: Path) -> None:
+    import anndata
+
+    values = np.array([[1] * 8 + [0] * 2, [1] * 4 + [0] * 6, [0] * 5 + [1] * 3 + [0] * 2, [3] * 10])
+    found = syclade.infer(values, **RATES, device="native", support="quick")
+    assert found.consensus is not None
+    found.to_anndata().write_h5ad(tmp_path / "result.h5ad")
+    made = anndata.read_h5ad(tmp_path / "result.h5ad")
+    clones = {name: None if clone != clone else int(clone) for name, clone in made.var["clone"].items()}
+    assert clones == found.consensus.clones_of_mutations
+    assert clones["4"] is None, "it is missing in all cells"
+    assert made.var["clone"].cat.categories.tolist() == made.obs["clone"].cat.categories.tolist()
+    assert made.uns["syclade"]["consensus"] == found.consensus.to_newick()
+    likely = syclade.infer(values, **RATES, device="native", support="none").to_anndata()
+    cells = zip(likely.obs["clone"], likely.obs["node"], strict=True)
+    assert {(clone, likely.var["clone"].get(node, "0")) for clone, node in cells} <= {
+        (clone, clone) for clone in "0123"
+    }
+    assert "consensus" not in likely.uns["syclade"]
 
 
 def test_anndata_with_x_among_its_layers(
@@ -115,7 +136,9 @@ def test_anndata_keeps_what_the_source_has(by_path: bool, tmp_path: Path) -> Non
     np.testing.assert_array_equal(made.layers["X"], data.X)
     own = ["patient", "support", "node", "equally_good_nodes", "log_likelihood"]
     assert list(made.obs) == [*own, *OF_CLONES]
-    assert list(made.var) == ["depth", "parent", "syclade_depth"], "columns of the source are not replaced"
+    assert list(made.var) == ["depth", "parent", "syclade_depth", "clone"], (
+        "columns of the source are not replaced"
+    )
     assert made.var["depth"].tolist() == data.var["depth"].tolist()
     np.testing.assert_array_equal(made.layers["reads"], data.layers["reads"])
     assert set(made.layers) == {"reads", "tree", "X"}
