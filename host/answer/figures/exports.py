@@ -116,8 +116,20 @@ UNITS = 1024
 
 def _in_units(shares: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return shares as whole numbers of units whose sum is at most 100 %."""
-    parts = np.floor(shares / shares.sum(axis=1, keepdims=True) * 100 * UNITS)
-    return np.asarray(parts, dtype=np.int64)
+    return np.asarray(np.floor(_parts(shares)), dtype=np.int64)
+
+
+def _in_all_units(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return shares as whole numbers of units whose sum is 100 %: the largest remainders are rounded up."""
+    parts, found = _parts(shares), _in_units(shares)
+    for of, whole in zip(parts, found, strict=True):
+        largest = np.argsort(whole - of, kind="stable")
+        whole[largest[: 100 * UNITS - int(whole.sum())]] += 1
+    return found
+
+
+def _parts(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True) * 100 * UNITS)
 
 
 def _times(clones: Clones) -> tuple[list[str], NDArray[np.float64]]:
@@ -225,8 +237,7 @@ def jellyfish(clones: Clones) -> dict[str, str]:
         )
         for at, number in enumerate(clones.numbers)
     )
-    units = _in_units(found.share)
-    units[:, 0] += 100 * UNITS - units.sum(axis=1)  # the shares of a sample must sum to 1
+    units = _in_all_units(found.share)  # the shares of a sample must sum to 1
     compositions = (
         (name, number, f"{part / (100 * UNITS):.12g}")
         for name, parts in zip(found.names, units.tolist(), strict=True)
@@ -241,13 +252,15 @@ def jellyfish(clones: Clones) -> dict[str, str]:
 
 
 def oncotreevis(clones: Clones) -> dict[str, str]:
-    """Return trees.json: the tree of oncotreeVIS, with the size of each clone and its mutations as events."""
-    sizes = clones.found.share.mean(axis=0)
+    """Return trees.json: the tree of oncotreeVIS, with the size of each clone and its mutations as events.
+
+    It takes one size for each clone, so these are the shares of all cells, as in clones.tsv.
+    """
     nodes: list[dict[str, Any]] = [
         {
             "node_id": number,
             "matching_label": 0 if at == 0 else "|".join(sorted(clone.mutations)),
-            "size_percent": round(float(sizes[at]), 6),
+            "size_percent": round(clone.share, 6),
             "gene_events": {name: {"mutation": ""} for name in clone.mutations},
             "children": [],
         }

@@ -171,20 +171,35 @@ def test_jellyfish_has_compositions_that_sum_to_one() -> None:
         assert sum(float(row["clonalPrevalence"]) for row in parts) == pytest.approx(1.0, abs=1e-9)
 
 
+def test_jellyfish_has_the_shares_of_the_table() -> None:
+    """What rounding leaves goes to the largest remainders: at the root alone, it would double its share."""
+    shares = [units / (100 * 1024) for units in (3.4, 25599.9, 25599.9, 25599.9, 25596.9)]
+    lines = ["sample\ttime\tclone\tcells\tshare\tlow\thigh\tmutations"]
+    lines += [f"P1\t\t{at}\t3\t{share}\t0\t1\t" for at, share in enumerate(shares)]
+    made = files(None, **{"clones_by_sample.tsv": "\n".join(lines) + "\n"})
+    parts = rows(export_of(made, "jellyfish", Style(), "made")["compositions.tsv"])
+    given = [float(row["clonalPrevalence"]) for row in parts]
+    np.testing.assert_allclose(given, shares, atol=1.0 / (100 * 1024))
+    assert sum(given) == pytest.approx(1.0, abs=1e-9)
+
+
 def test_oncotreevis_has_the_keys_that_it_requires() -> None:
     found = json.loads(
         export_of(files(None), "oncotreevis", Style(highlight=("A",)), "patient ü")["trees.json"]
     )
     seen: list[int] = []
+    sizes: list[float] = []
 
     def walk(node: dict[str, Any]) -> None:
         assert {"node_id", "matching_label", "children"} <= node.keys()
         seen.append(node["node_id"])
+        sizes.append(node["size_percent"])
         for child in node["children"]:
             walk(child)
 
     walk(found["trees"]["patient ü"]["tree"])
     assert seen == [0, 1, 2, 3, 4]
+    assert sizes == [0.2] * 5, "those of all cells, not a mean of specimens of different sizes"
     assert found["highlighted_genes"] == {"A": "bold"}
 
 
