@@ -172,7 +172,7 @@ def test_jellyfish_has_compositions_that_sum_to_one() -> None:
 
 
 def test_jellyfish_has_the_shares_of_the_table() -> None:
-    """What rounding leaves goes to the largest remainders: at the root alone, it would double its share."""
+    """The largest remainders are rounded up: all of them at the root would double its share."""
     shares = [units / (100 * 1024) for units in (3.4, 25599.9, 25599.9, 25599.9, 25596.9)]
     lines = ["sample\ttime\tclone\tcells\tshare\tlow\thigh\tmutations"]
     lines += [f"P1\t\t{at}\t3\t{share}\t0\t1\t" for at, share in enumerate(shares)]
