@@ -8,6 +8,7 @@ import numpy as np
 
 from syclade.kernels.parities.nodes import if_allowed, is_copy, recurrent_of, rows_at
 from syclade.kernels.parities.parts import Rows
+from syclade.kernels.sums.arguments import FEW_CLASSES
 from syclade.kernels.sums.links import NOBODY, first_of, next_of
 from syclade.kernels.sums.path import is_on_path
 from syclade.kernels.target import address, control, device_function, maximum, private_array
@@ -16,6 +17,7 @@ COUNT = 2
 
 _COUNT = control(COUNT)
 _ONE = control(1)
+_FEW = control(FEW_CLASSES)
 _NEVER = np.int32(-(2**30))
 """Best score at no node: with any weights, it stays below the root's score, 0."""
 
@@ -36,8 +38,11 @@ def weight_at(
     code = np.int64(given.observed[address(node) * address(here.sizes.cells) + cell])
     own = here.number * address(here.sizes.classes)
     weight = np.int64(0)
-    for one in range(here.sizes.classes):
-        weight = weight + np.int64(code == np.int64(one)) * given.weights[own + address(one)]
+    if here.sizes.classes > _FEW:
+        weight = given.weights[own + np.uint64(code)]
+    else:
+        for one in range(here.sizes.classes):
+            weight = weight + np.int64(code == np.int64(one)) * given.weights[own + address(one)]
     return np.int32(weight)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from syclade.kernels.parities.nodes import if_allowed, is_copy, recurrent_of, rows_at
 from syclade.kernels.parities.parts import Rows
-from syclade.kernels.sums.factors import put_factors
+from syclade.kernels.sums.factors import factor_of, put_factors
 from syclade.kernels.sums.links import NOBODY, first_of, next_of
 from syclade.kernels.sums.numbers import MANTISSA_BITS, product, total
 from syclade.kernels.sums.path import is_on_path
@@ -73,13 +73,7 @@ def factor_at(
     given, here = slot.given, slot.here
     code = np.int64(given.observed[address(node) * address(here.sizes.cells) + cell])
     own = here.number * address(_TWO * here.sizes.classes)
-    factor, exponent = _WIDE_ZERO, _WIDE_ZERO
-    for one in range(here.sizes.classes):
-        at = own + address(_TWO * control(one))
-        fits = np.int64(code == np.int64(one))
-        factor = factor + fits * given.factors[at]
-        exponent = exponent + fits * given.factors[at + address(1)]
-    return factor, exponent
+    return factor_of(given.factors, own, here.sizes.classes, code)
 
 
 @device_function

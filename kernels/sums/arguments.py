@@ -8,6 +8,9 @@ from syclade.kernels.scores.powers import FRACTION_BITS
 ROOTS = FRACTION_BITS + 1
 """Number of powers 2^(2^-k), k = 0 ... 16."""
 
+FEW_CLASSES = 8
+"""Classes of observed values up to which a cell's is compared with each: calls have fewer."""
+
 _TREE: tuple[str | int, ...] = ("slots", "nodes")
 
 ARGUMENTS = (

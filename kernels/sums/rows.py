@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from syclade.kernels.sums.factors import factor_of
 from syclade.kernels.sums.links import NOBODY, first_of, next_of
 from syclade.kernels.sums.numbers import product, total
 from syclade.kernels.sums.path import is_on_path
@@ -112,12 +113,7 @@ def make_rows(lanes: int, rounds: int) -> Any:
         for part in range(rounds):
             offset = address(part * lanes)
             code = np.int64(given.observed[seen + offset])
-            factor, factor_exponent = np.int64(0), np.int64(0)
-            for one in range(here.sizes.classes):
-                at = own + address(_TWO * control(one))
-                fits = np.int64(code == np.int64(one))
-                factor = factor + fits * factors[at]
-                factor_exponent = factor_exponent + fits * factors[at + address(1)]
+            factor, factor_exponent = factor_of(factors, own, here.sizes.classes, code)
             singles, exponent = product(
                 sums.singles[part], sums.singles_exponent[part], factor, factor_exponent
             )

@@ -12,17 +12,22 @@ from syclade.host.chains.scores.doublets import with_doublets
 from syclade.host.chains.state import SUMMED_TREES, Recorder
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model.problem import make_problem
-from syclade.host.data.model.rates import Rates
+from syclade.host.data.model.rates import ObservationModel, Rates
 from tests.support.backends import Backend, Case, Seen, seen
+from tests.support.evidence import random_evidence
 
 RATE = 0.2
 
 
-def rates_of(case: Case) -> Rates:
+def rates_of(case: Case) -> ObservationModel:
+    if case.kind == "evidence":
+        return random_evidence(case.n, case.m, case.seed)[1]
     return Rates(0.02, 0.2, 0.25, 0.005) if case.kind == "zygosity" else Rates(0.02, 0.2)
 
 
 def matrix_of(case: Case) -> Matrix:
+    if case.kind == "evidence":
+        return random_evidence(case.n, case.m, case.seed)[0]
     return matrix_from_array(case.values)
 
 

@@ -27,6 +27,7 @@ CASES = {
     "often accepted": Case(9, 20, gamma=0.05, moves=(1.0, 1.0, 1.0)),
     "one mutation": Case(1, 5),
     "nothing observed": Case(5, 4, kind="nothing"),
+    "evidence": Case(7, 21, kind="evidence"),
 }
 
 

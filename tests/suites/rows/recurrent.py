@@ -20,6 +20,7 @@ CASES = {
     "often accepted": Case(9, 20, gamma=0.05, moves=(1.0, 1.0, 1.0)),
     "two mutations": Case(2, 5, gamma=0.3, moves=(1.0, 1.0, 1.0)),
     "nothing observed": Case(5, 4, kind="nothing"),
+    "evidence": Case(7, 21, kind="evidence"),
 }
 STEPS, JUMPING_STEPS = 40, 25
 
