@@ -44,8 +44,15 @@ _LEAST, _HALF = -700.0, 0.5
 _QUANTILE = 1.645
 """Standard deviations from the middle of a normal distribution to the ends of its central 90 %."""
 
+_USUAL = 0.3
+"""Rate of doublets that instruments hardly exceed."""
+
 _FEWEST_SEEN = 0.5
 """Expected number of doublets of two branches below which none is seen."""
+
+
+GIVEN, _LEARNED_WITH_TREE = "given", "learned with the tree"
+"""Where a rate is from."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,11 +112,12 @@ class DoubletsFinding(Finding):
     def warnings(self) -> list[str]:
         """A given rate that the cells contradict; a number of doublets that follows from their rate alone."""
         if self.better is not None:
-            given, few = flag_of("doublets", f"{self.calls.rate:g}"), self.better < self.calls.rate
+            return [self._contradiction(self.better)]
+        if self.origin != GIVEN and self.calls.rate > _USUAL:
+            deep = ", and so do cells deep in the tree, since all nodes are equally probable"
             return [
-                f"the matrix contradicts {given}: {'fewer' if few else 'more'} cells are of two branches "
-                f"({self.better:.2g} fits this tree better, which was found with the given rate): infer "
-                f"again with {flag_of('doublets', LEARN)}"
+                f"{flag_of('doublets', f'{self.calls.rate:.2g}')}, {self.origin}, is more than instruments "
+                f"make: {_like_doublets()}{deep if self.origin == _LEARNED_WITH_TREE else ''}"
             ]
         if self.calls.expected < 1.0 or self.calls.relevant_rate * len(self.cells) >= _FEWEST_SEEN:
             return []
@@ -117,6 +125,20 @@ class DoubletsFinding(Finding):
             f"hardly any of the {self.calls.expected:.1f} expected doublets would be of two branches of the "
             "tree, and others cannot be seen: their number follows from their rate, not from the cells"
         ]
+
+    def _contradiction(self, better: float) -> str:
+        """Return what the cells say against a given rate, as text."""
+        given = flag_of("doublets", f"{self.calls.rate:g}")
+        if better > _USUAL and better > self.calls.rate:
+            return (
+                f"the matrix contradicts {given}: more cells are of two branches than doublets of any "
+                f"instrument are: {_like_doublets()}"
+            )
+        return (
+            f"the matrix contradicts {given}: {'fewer' if better < self.calls.rate else 'more'} cells are of "
+            f"two branches ({better:.2g} fits this tree better, which was found with the given rate): infer "
+            f"again with {flag_of('doublets', LEARN)}"
+        )
 
     def section(self) -> Section:
         """Return rate, expected number, and the likely doublets."""
@@ -163,6 +185,12 @@ class DoubletsFinding(Finding):
         ]
 
 
+def _like_doublets() -> str:
+    """Return what else explains cells of two branches, as text."""
+    test = flag_of("recurrent", "all")
+    return f"mutations that occurred twice, or were lost, look like doublets, too ({test} tests them)"
+
+
 def _interval(chances: NDArray[np.float64]) -> tuple[float, float]:
     """Return the central 90 % of the number of doublets, which are independent, given tree and rate."""
     expected, half = float(chances.sum()), _QUANTILE * float(np.sqrt((chances * (1.0 - chances)).sum()))
@@ -200,7 +228,7 @@ def better_rate(calls: Calls, parents: NDArray[np.int32], node: NDArray[np.int32
         single = np.log1p(-np.minimum(calls.branches, 1.0)) - np.log1p(-calls.prior)
         pair = np.log(calls.branches) - np.log(calls.prior)
     mixture = Mixture(np.maximum(single, _LEAST), np.maximum(pair, _LEAST), pair)
-    share = best_share(mixture, _HALF)
+    share = best_share(mixture, _HALF, _HALF)
     gain = float((mixture.log_likelihoods(share) - mixture.log_likelihoods(apart * calls.rate)).sum())
     better = min(1.0, share / apart)
     quotient = max(better / calls.rate, calls.rate / better)
@@ -211,13 +239,13 @@ def _make(draft: Draft) -> DoubletsFinding | None:
     best = draft.best
     if best.assignment.doublets is None:
         return None
-    origin = "given"
+    origin = GIVEN
     if "doublets" in (best.learned or {}):
-        origin = "learned with the tree"
+        origin = _LEARNED_WITH_TREE
     elif "doublets" in draft.estimated:
         origin = "estimated from the matrix, by the best tree"
     calls, node = best.assignment.doublets, best.assignment.node
-    better = better_rate(calls, best.parents, node) if origin == "given" else None
+    better = better_rate(calls, best.parents, node) if origin == GIVEN else None
     on_clones, found = None, draft.get(ConsensusFinding)
     if found is not None and (of_clones := found.consensus.cells.doublets) is not None:
         unplaced = found.consensus.unplaced

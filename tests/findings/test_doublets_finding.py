@@ -107,3 +107,35 @@ def test_the_share_of_pairs_of_two_branches(n: int) -> None:
     parents, shares = random_parents(n, generator), generator.dirichlet(np.ones(n + 1))
     above = ancestor_matrix(parents).astype(bool)
     assert apart_share(parents, shares) == pytest.approx(shares @ ~(above | above.T) @ shares, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("origin", "better", "words"),
+    [
+        (
+            "given",
+            0.9,
+            "the matrix contradicts --doublets 0.1: more cells are of two branches than doublets of any",
+        ),
+        (
+            "given",
+            0.2,
+            "the matrix contradicts --doublets 0.1: more cells are of two branches (0.2 fits this tree",
+        ),
+        ("estimated from the matrix, by the best tree", None, ""),
+    ],
+)
+def test_rates_beyond_those_of_instruments_point_to_recurrences(
+    origin: str, better: float | None, words: str
+) -> None:
+    found = [str(one) for one in replace(finding(0.05), origin=origin, better=better).warnings]
+    assert [one[: len(words)] for one in found] == ([words] if words else [])
+    assert any("--recurrent all tests them" in one for one in found) == (better == 0.9)
+
+
+@pytest.mark.parametrize("origin", ["estimated from the matrix, by the best tree", "learned with the tree"])
+def test_an_estimated_rate_beyond_those_of_instruments_is_a_warning(origin: str) -> None:
+    plain = finding(0.05)
+    (found,) = replace(plain, origin=origin, calls=replace(plain.calls, rate=0.999)).warnings
+    assert found.startswith(f"--doublets 1, {origin}, is more than instruments make: mutations that occurred")
+    assert ("cells deep in the tree" in found) == (origin == "learned with the tree")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.doublets import Mixture, mixture_of
+from syclade.host.data.model.doublets import Mixture, fitted_shares, mixture_of
 from syclade.host.data.model.rate_fit import PRIORS
 from syclade.host.data.model.rates import ObservationModel, error_rates
 
@@ -24,14 +24,18 @@ BOUNDS = {"fp_rate": (LEAST, 0.3), "fn_rate": (LEAST, 0.69)}
 """Bounds of error rates without priors: an observed mutation is evidence for the mutation."""
 
 HALF = 0.5
-"""Errors, and doublets, that are added to either count of a rate, so that none is 0 or 1."""
+"""Errors that are added to either count of a rate, so that none is 0 or 1."""
+
+ADDED, USUAL = (0.5, 9.0), 0.05
+"""Doublets and single cells that are added to those of the matrix: a Beta(1.5, 10) prior, above 0.3 with a
+probability of 0.06; and a rate near its mode. Instruments make 1 to 20 % of doublets."""
 
 _WIDTHS = (2.0, 0.5, 0.15)
 """Widths of the rounds of the search along each rate in turn, in logits."""
 
 _EVALUATIONS = 14
 
-_LARGEST_SHARE = 0.999
+_WIDTHS_OF_DOUBLETS, _BOUNDS_OF_DOUBLETS = (3.0, 1.0), (0.001, 0.999)
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
@@ -55,11 +59,13 @@ def fit_with_doublets(
     names: tuple[str, ...],
     doublets: float | None = None,
 ) -> FittedRates:
-    """Return the rates with the highest likelihood of a tree with doublets: a climb along each in turn.
+    """Return the most probable rates of a tree with doublets, with the shares of the nodes that fit it.
 
-    The error rates have the priors of estimated rates (`rate_fit.PRIORS`). Half an error is added to both
-    counts of errors of a fitted rate, and half a doublet to the counts of doublets and of single cells.
-    Fitted rates have three digits, which are equal on all processors.
+    If all nodes had the same share, cells that are deep would look like doublets of one lineage, and the rate
+    of doublets would be near 1 on most panels. With fitted shares, cells of two branches tell the rate. The
+    error rates have the priors of estimated rates (`rate_fit.PRIORS`), with half an error added to both
+    counts of errors, and the rate of doublets has that of `ADDED`. Fitted rates have three digits, which are
+    equal on all processors.
 
     Args:
         matrix: the observed values.
@@ -68,18 +74,14 @@ def fit_with_doublets(
         names: the error rates to fit: of fp_rate and fn_rate; the others stay.
         doublets: the rate of doublets; None to fit it as well.
     """
-
-    def share_of(mixture: Mixture) -> float:
-        return best_share(mixture, HALF) if doublets is None else doublets
+    shares = _fit_to_shares(matrix, start, parents, doublets).shares
 
     def value(logits: dict[str, float]) -> float:
         found = {name: rate_at(x) for name, x in logits.items()}
-        mixture = mixture_of(matrix, _with(start, found), parents)
-        share = share_of(mixture)
-        counted = [*found.values(), *([share] if doublets is None else [])]
-        added = HALF * sum(math.log(rate) + math.log1p(-rate) for rate in counted)
+        mixture = mixture_of(matrix, _with(start, found), parents, shares)
+        errors = HALF * sum(math.log(rate) + math.log1p(-rate) for rate in found.values())
         priors = sum(float(PRIORS[name].log_density(np.array(rate))) for name, rate in found.items())
-        return float(mixture.log_likelihoods(share).sum()) + added + priors
+        return errors + priors + _log_density(mixture, doublets)
 
     logits = {name: logit(getattr(start, name)) for name in names}
     for width in _WIDTHS:
@@ -91,9 +93,49 @@ def fit_with_doublets(
             logits[name] = climb(along, logits[name], width, (LEAST, PRIORS[name].most), _EVALUATIONS)
     rates = _with(start, {name: _rounded(rate_at(x)) for name, x in logits.items()})
     if doublets is None:
-        share = best_share(mixture_of(matrix, rates, parents), HALF)
-        doublets = min(_LARGEST_SHARE, _rounded(share))
+        doublets = _rounded(_fit_to_shares(matrix, rates, parents, None, shares).doublets)
     return FittedRates(rates, doublets)
+
+
+class _ToShares(NamedTuple):
+    """A rate of doublets and the shares of the nodes, float64, (n + 1,), that fit a tree together."""
+
+    doublets: float
+    shares: NDArray[np.float64]
+
+
+def _fit_to_shares(
+    matrix: Matrix,
+    rates: ObservationModel,
+    parents: NDArray[np.int32],
+    doublets: float | None,
+    start: NDArray[np.float64] | None = None,
+) -> _ToShares:
+    """Return the rate of doublets and the shares that fit a tree; arguments as for `fit_with_doublets`.
+
+    The rate is searched, with the shares that fit at each place: a climb of both would be very slow, as a
+    doublet of one lineage may be a single cell of a larger clone.
+    """
+    shares = fitted_shares(matrix, rates, parents, USUAL if doublets is None else doublets, start)
+    if doublets is not None:
+        return _ToShares(doublets, shares)
+
+    def along(x: float) -> float:
+        nonlocal shares
+        shares = fitted_shares(matrix, rates, parents, rate_at(x), shares)
+        return _log_density(mixture_of(matrix, rates, parents, shares), rate_at(x))
+
+    at = logit(USUAL)
+    for width in _WIDTHS_OF_DOUBLETS:
+        at = climb(along, at, width, _BOUNDS_OF_DOUBLETS, _EVALUATIONS)
+    return _ToShares(rate_at(at), fitted_shares(matrix, rates, parents, rate_at(at), shares))
+
+
+def _log_density(mixture: Mixture, doublets: float | None) -> float:
+    """Return the log-likelihood of cells plus the log prior of a rate of doublets; None for the best rate."""
+    share = best_share(mixture, *ADDED) if doublets is None else doublets
+    prior = ADDED[0] * math.log(share) + ADDED[1] * math.log1p(-share)
+    return float(mixture.log_likelihoods(share).sum()) + prior
 
 
 def _with(rates: ObservationModel, found: dict[str, float]) -> ObservationModel:
@@ -110,7 +152,7 @@ def _rounded(rate: float) -> float:
     return float(f"{rate:.3g}")
 
 
-def best_share(mixture: Mixture, added: float = 0.0) -> float:
+def best_share(mixture: Mixture, doublets: float = 0.0, singles: float = 0.0) -> float:
     """Return the rate of doublets that makes a tree most likely, 0 to 1.
 
     The log-likelihood is concave in the rate, so its slope has one root, which bisection finds. EM has the
@@ -118,18 +160,19 @@ def best_share(mixture: Mixture, added: float = 0.0) -> float:
 
     Args:
         mixture: the cells' likelihoods as single cells and as doublets.
-        added: numbers of doublets, and of single cells, that are added to those of the matrix.
+        doublets, singles: numbers of doublets and of single cells that are added to those of the matrix; none
+            or both.
     """
     excess = np.expm1(np.clip(mixture.pair - mixture.single, -700.0, 700.0))
 
     def slope(share: float) -> float:
         of_cells = float((excess / (1.0 + share * excess)).sum())
-        return of_cells + (added / share - added / (1.0 - share) if added else 0.0)
+        return of_cells + (doublets / share - singles / (1.0 - share) if doublets else 0.0)
 
     low, high = 0.0, 1.0
-    if not added and slope(low) <= 0.0:
+    if not doublets and slope(low) <= 0.0:
         return low
-    if not added and (excess > -1.0).all() and slope(high) >= 0.0:
+    if not doublets and (excess > -1.0).all() and slope(high) >= 0.0:
         return high
     for _ in range(60):
         middle = (low + high) / 2.0

@@ -181,16 +181,21 @@ def mixture_of(
 
 
 def fitted_shares(
-    matrix: Matrix, rates: ObservationModel, parents: NDArray[np.int32], rate: float
+    matrix: Matrix,
+    rates: ObservationModel,
+    parents: NDArray[np.int32],
+    rate: float,
+    start: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the shares of the nodes under which a tree is most likely, float64, shape (n_mutations + 1,).
 
     Args:
         matrix, rates, parents, rate: as for `doublet_log_likelihood`, with its errors.
+        start: the first shares of a climb; equal by default.
     """
     steps = _steps(matrix, rates, parents)
     cells = np.bincount(steps.column_of).astype(np.float64)
-    return fit_shares(parents, steps.weights[:-1] / math.log(2.0), cells, rate)
+    return fit_shares(parents, steps.weights[:-1] / math.log(2.0), cells, rate, start)
 
 
 def _mixture(steps: _Steps) -> Mixture:

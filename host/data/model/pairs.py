@@ -231,20 +231,26 @@ def _pairs_below(
 
 
 def fit_shares(
-    parents: NDArray[np.int32], weights: NDArray[np.float64], cells: NDArray[np.float64], rate: float
+    parents: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    cells: NDArray[np.float64],
+    rate: float,
+    start: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the shares under which a tree is most likely, float64, shape (n + 1,): by EM from equal ones.
+    """Return the shares under which a tree is most likely, float64, shape (n + 1,): by EM.
 
     Args:
         parents: int32, shape (n + 1,): the tree.
         weights: float64, shape (n, columns): what each mutation adds to the score of a column, in octaves.
         cells: float64, shape (columns,): number of cells of each column.
         rate: rate of doublets.
+        start: the first shares; equal by default.
 
     Source: Dempster, Laird, Rubin, "Maximum likelihood from incomplete data via the EM algorithm", 1977.
     """
     forest = Forest(parents[None])
-    shares, of_all = np.full(len(parents), 1.0 / len(parents)), forest.of_all(weights)
+    shares = np.full(len(parents), 1.0 / len(parents)) if start is None else start
+    of_all = forest.of_all(weights)
     for _ in range(_MOST_ROUNDS):
         single, pair = kinds_of(forest, of_all, np.log2(shares)[:, None], rate).probabilities()
         before, shares = shares, shares_of((single + 2.0 * pair) @ cells)
