@@ -98,7 +98,7 @@ def add_findings(request: Request, draft: Draft, context: RunContext) -> None:
         samples = request.kind.judge(draft.found.samples, request.sampling, request.plan.problem, *names)
         draft.add(SamplesFinding(samples))
         with draft.timed("consensus"):
-            _add_consensus(draft, samples, rates, request)
+            _add_consensus(draft, samples, rates, request, enough=not samples.warnings)
     if request.support is not None:
         with context.stop.heeded() if request.support.ends_slowly else nullcontext():
             _add_support(request.support, request, draft, context)
@@ -123,6 +123,8 @@ def _add_consensus(
     rates: ObservationModel,
     request: Request,
     fn_rates: NDArray[np.float64] | None = None,
+    *,
+    enough: bool,
 ) -> None:
     """Add the consensus of samples, if their trees have one.
 
@@ -132,6 +134,7 @@ def _add_consensus(
         rates: the error rates that they were sampled under, for the cells.
         request: the checked options, with the labels of the cells.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; by default that of `rates`.
+        enough: whether the samples are enough by their diagnostics.
     """
     best = draft.best
     consensus = best.kind.consensus(
@@ -139,6 +142,7 @@ def _add_consensus(
     )
     if consensus is None:
         return
+    consensus = replace(consensus, enough=enough)
     draft.unplaced = consensus.unplaced
     doublets = None if best.assignment.doublets is None else best.assignment.doublets.rate
     specimens = None
@@ -184,7 +188,7 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     rates = draft.best.rates if support.rates is None else support.rates.sampled_under
     fn_rates = None if support.dropout is None else support.dropout.fn_rates
     with draft.timed("consensus"):
-        _add_consensus(draft, support.sampled, rates, request, fn_rates)
+        _add_consensus(draft, support.sampled, rates, request, fn_rates, enough=support.enough)
     if (tree := draft.get(ConsensusFinding)) is not None and (doubtful := tree.consensus.kept_back_mutations):
         draft.add(replace(found, support=without_kept_back(support, draft.best.parents, doubtful)))
 

@@ -210,7 +210,13 @@ _NO_CELL = "no cell decides: these relations follow from claims on other mutatio
 """Advice on a claim of which no cell tells."""
 
 _FOR = "publish these relations as the consensus has them"
-"""Advice on other claims."""
+"""Advice on a claim that enough samples make, and a clear majority of the cells that decide."""
+
+_OPEN = "the cells that decide are on both sides, or too few: these relations are open, publish neither"
+"""Advice on a claim that the cells do not decide clearly."""
+
+_TOO_FEW = "too few trees were sampled to decide: these relations are open, publish neither"
+"""Advice on other claims of which the samples are not enough."""
 
 
 def claim_warnings(found: CloneConsensus) -> list[str]:
@@ -316,11 +322,11 @@ def _contradicted(found: CloneConsensus) -> list[str]:
 def _of_likely_tree(found: CloneConsensus) -> list[str]:
     """Return messages: claims that the most likely tree contradicts, by the advice on them."""
     by_cells = {frozenset((one.first, one.second)) for one in found.contradictions}
-    groups: dict[str, list[Conflict]] = {_FOR: [], _BY_CELLS: [], _AGAINST: [], _NO_CELL: []}
+    order = (_FOR, _TOO_FEW, _OPEN, _BY_CELLS, _AGAINST, _NO_CELL)
+    groups: dict[str, list[Conflict]] = {advice: [] for advice in order}
     for one in found.conflicts:
-        pair = frozenset((one.first, one.second))
-        advice = _BY_CELLS if pair in by_cells else _AGAINST if one.doubtful else _FOR
-        groups[advice if one.supporting or one.contradicting else _NO_CELL].append(one)
+        in_doubt = frozenset((one.first, one.second)) in by_cells
+        groups[_BY_CELLS if in_doubt else _advice_on(one, found.enough)].append(one)
     messages = []
     for advice, some in groups.items():
         if some:
@@ -330,6 +336,22 @@ def _of_likely_tree(found: CloneConsensus) -> list[str]:
                 f"consensus with a probability above {CLAIMED}: {listed(_claims(found, some), 3)}; {advised}"
             )
     return messages
+
+
+def _advice_on(claim: Conflict, enough: bool) -> str:
+    """Return the advice on a claim that the cells do not contradict themselves.
+
+    Args:
+        claim: the claim, which the most likely tree contradicts.
+        enough: whether enough trees were sampled.
+    """
+    if not (claim.supporting or claim.contradicting):
+        return _NO_CELL
+    if claim.doubtful:
+        return _AGAINST
+    if not claim.clear:
+        return _OPEN
+    return _FOR if enough else _TOO_FEW
 
 
 def _dropout_words(found: CloneConsensus, conflicts: Iterable[Conflict]) -> str:

@@ -101,6 +101,7 @@ class CloneConsensus:
         shared: up to `SEEDING_TREES` sampled trees of these mutations with shares of their nodes; None for
             samples without shares.
         labels: labels of all cells, by their names.
+        enough: whether the samples are enough by their diagnostics.
     """
 
     tree: CloneTree
@@ -123,6 +124,7 @@ class CloneConsensus:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unobserved: NDArray[np.bool_] | None = None
     set_aside: tuple[SetAside, ...] = ()
+    enough: bool = True
 
     @cached_property
     def placed(self) -> Matrix:

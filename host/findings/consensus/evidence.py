@@ -47,12 +47,16 @@ _AGAINST = 0.2
 _KEPT_BACK = 0.5
 """The same part, above which a claim is kept back, whatever the samples say."""
 
+_CLEAR = 2
+"""Cells on the side of a claim for each one on the other side, from which on the cells decide it clearly."""
+
 _FEWEST = 5
 """Fewest telling cells of a claim that is kept back: single cells are errors more often."""
 
 _BY_CHANCE = 0.05
 """Expected number of claims with so many errors by chance, from which on claims are not kept back: an open
-pair makes one clone of everything between the two mutations."""
+pair makes one clone of everything between the two mutations. Also the greatest chance of a clear majority of
+cells (`Conflict.clear`)."""
 
 
 _DEVIATIONS = 4.0
@@ -126,6 +130,15 @@ class Conflict(NamedTuple):
     def doubtful(self) -> bool:
         """Return whether more cells contradict it than the relation in the most likely tree."""
         return len(self.contradicting) > len(self.supporting)
+
+    @property
+    def clear(self) -> bool:
+        """Return whether most of the cells that decide are on its side, more than by chance."""
+        from scipy import special
+
+        on_its_side, others = len(self.supporting), len(self.contradicting)
+        by_chance = float(special.bdtr(others, on_its_side + others, 0.5))
+        return on_its_side >= _CLEAR * others and by_chance < _BY_CHANCE
 
     def words(self, mutations: tuple[str, ...], counts: PairCounts) -> str:
         """Return the relation in the consensus, and the cells of both mutations, as text."""
