@@ -168,6 +168,23 @@ def test_columns_about_mutations_are_kept(
     assert renamed.about["REGION"] == {"a": "R1", "b": "R2", "c": "R3"}
 
 
+def test_a_format_that_defines_two_joins_one_that_does_not(panels: list[str], tmp_path: Path) -> None:
+    """The meaning of 2 is given for the other file; a format where 2 is homozygous takes this one alone."""
+    mine = tmp_path / "mine.SC"
+    mine.write_text("cellIDxmutID\tNF1\tABL\na\t2\t1\nb\t0\t3\n")
+    options = ["join", panels[0], str(mine), "--out", str(tmp_path / "out")]
+    assert "give --two homozygous" in str(CliRunner().invoke(cli, options).exception)
+    done = CliRunner().invoke(cli, [*options, "--two", "homozygous"])
+    assert done.exception is None, done.exception
+    joined = syclade.read_matrix(tmp_path / "out" / "matrix.SC", two="homozygous")
+    assert joined.values[joined.mutations.index("NF1")].tolist() == [0, 1, 2, 0]
+    refused = CliRunner().invoke(cli, [*options, "--force", "--two", "missing"]).exception
+    assert isinstance(refused, MatrixError)
+    assert refused.text == (
+        f"{panels[0]}: 2 is homozygous in this format\nhint: leave out --two, or give --two homozygous"
+    )
+
+
 def test_tables_of_other_mutations_are_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "matrix.csv").write_text("1 0\n0 1\n")
     (tmp_path / "matrix.mutations.tsv").write_text("mutation\tplace\tFREQ\nTP53\t\t0.5\n")

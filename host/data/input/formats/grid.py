@@ -298,17 +298,22 @@ def with_two(values: NDArray[np.uint8], options: ReadOptions, path: str, hint: s
 def refuse_two(options: ReadOptions, rows: str, path: str) -> None:
     """Refuse the options `two` and `rows` for formats that define the meaning of 2 and of rows.
 
+    In these formats 2 is homozygous. So the same option can be given for them and for a file of another
+    format, with which they are joined or in one batch.
+
     Args:
         options: the options.
         rows: the rows of the format: "cells" or "mutations".
         path: the file, for messages.
 
     Raises:
-        MatrixError: `two` is given, or `rows` differs from the format.
+        MatrixError: `two` or `rows` differs from the format.
     """
-    if options.two is not None:
+    if options.two not in (None, "homozygous"):
         raise MatrixError(
-            "this format defines the meaning of 2", path=path, hint=f"leave out {flag_of('two')}"
+            "2 is homozygous in this format",
+            path=path,
+            hint=f"leave out {flag_of('two')}, or give {flag_of('two', 'homozygous')}",
         )
     refuse_rows(options, rows, path)
 
