@@ -270,7 +270,7 @@ def _line_of(future: Future[Line], task: Task) -> Line:
     try:
         return future.result()
     except WorkersError as error:
-        return failed_line(task.name, str(error), "waiting")
+        return failed_line(task.name, error.text, "waiting")
 
 
 def _labelled(line: Line, task: Task) -> Line:

@@ -71,13 +71,13 @@ def run_task(place: Place, task: Task) -> Line:
         digest = digest_of(task)
         return _kept(folder, task, digest) or _infer(place, task, folder, digest)
     except BusyError as error:
-        return _kept(folder, task, digest) or failed_line(task.name, str(error), "waiting")
+        return _kept(folder, task, digest) or failed_line(task.name, error.text, "waiting")
     except _Stopped:
         return failed_line(task.name, NOT_DONE, "waiting")
     except _OtherFiles as error:
         return failed_line(task.name, str(error))
     except SycladeError as error:
-        line = failed_line(task.name, str(error))
+        line = failed_line(task.name, error.text)
     except MemoryError:
         line = failed_line(task.name, "out of memory")
     except Exception as error:  # such as one of a library that draws the report
@@ -98,7 +98,7 @@ def known_line(folder: Path, task: Task) -> Line:
     try:
         digest = digest_of(task)
     except SycladeError as error:
-        return failed_line(task.name, str(error))
+        return failed_line(task.name, error.text)
     if record is None and _has_files(folder / task.name):
         return failed_line(task.name, str(_other_files(folder / task.name)))
     if record is None or record.line is None:

@@ -89,6 +89,17 @@ def test_a_matrix_that_fails_stops_no_other(tmp_path: Path) -> None:
     assert (out / "m0" / "run.json").stat().st_mtime_ns == before
 
 
+def test_errors_name_options_as_on_the_command_line(tmp_path: Path) -> None:
+    """Neither the terminal nor results.tsv adds how an option is given in Python."""
+    (tmp_path / "two.SC").write_text("cellIDxmutID\ta\tb\nx\t2\t1\ny\t0\t1\n")
+    called = batch(tmp_path / "two.SC", "--out", tmp_path / "out")
+    reason = f"{tmp_path / 'two.SC'}: 2 occurs, which may be homozygous or missing; "
+    reason += "give --two homozygous or --two missing"
+    assert [line["error"] for line in lines_of(tmp_path / "out")] == [reason]
+    assert reason in called.messages
+    assert "in Python" not in called.messages
+
+
 def test_missing_inputs_run_nothing(tmp_path: Path) -> None:
     (path,) = write_cohort(tmp_path / "in", 1)
     none = tmp_path / "nothing.tsv"
