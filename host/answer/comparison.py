@@ -126,6 +126,23 @@ class _Sources:
         return (file if self.which == PUBLISHED and file.is_file() else folder / _TREE), summary
 
 
+def likely_tree_in(folder: Path, kind: str) -> Path:
+    """Return the file of the most likely tree in a folder of a result.
+
+    Args:
+        folder: the folder.
+        kind: `MUTATIONS` or `CELLS`.
+
+    Raises:
+        TreeError: it is no folder of a result, or its tree is of another kind.
+    """
+    if not (folder / _SUMMARY).is_file():
+        raise TreeError(
+            f"the folder has no {_SUMMARY}, so it is no result", path=folder, hint="give the file of a tree"
+        )
+    return _Sources(kind, LIKELY, Reading())._of_result(folder)[0]
+
+
 def _edges_in(folder: Path) -> set[str] | None:
     """Return the labels of the nodes below edges with mutations, in a folder with a tree of cells."""
     path = folder / CELL.table_name

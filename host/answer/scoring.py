@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
+from syclade.host.answer.comparison import CELLS, MUTATIONS, likely_tree_in
 from syclade.host.answer.request.arguments import with_evidence_of, with_homozygous_merged
 from syclade.host.data.input.matrix import Matrix, Names
 from syclade.host.data.input.read_matrix import read_matrix
@@ -33,10 +36,11 @@ from syclade.host.data.model.recurrence import (
 )
 from syclade.host.data.trees.treefile import read_leaf_tree, tree_of
 from syclade.host.findings.weighed_matrix import levels_in, weighed_as_given
+from syclade.host.ground.files import is_folder
 from syclade.host.ground.options import CODING, Options, Reading, checked, options_with
 from syclade.host.ground.supported import check_together
 
-__all__ = ["LIKELIHOODS", "check_scored", "score", "score_with_copy", "scored_by"]
+__all__ = ["LIKELIHOODS", "check_scored", "score", "score_with_copy", "scored_by", "tree_file_of"]
 
 
 LIKELIHOODS = {
@@ -75,7 +79,7 @@ def score(
         matrix: as for `infer`.
         tree: a path to a Newick or GraphViz file (ours or SCITE's; cells in it are ignored), or a parent
             vector of shape (n + 1,): numpy, dpctl.tensor or dpnp. For cell trees, a path to a binary Newick
-            tree whose leaves are cells.
+            tree whose leaves are cells. The folder of a result stands for its most likely tree.
         fp_rate: probability of observing a mutation that is absent; for a matrix of calls.
         fn_rate: probability of not observing a mutation; likewise.
         floor: as for `infer`; for a matrix with evidence, which has no rates.
@@ -99,6 +103,7 @@ def score(
         matrix, names, cell_names=cell_names, **{name: getattr(options, name) for name in CODING}
     )
     observed, rates = scored_by(read, options)
+    tree = tree_file_of(tree, kind)
     if kind == "leaf":
         parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
         return place(observed, rates, make_leaf_problem(observed, rates), parents)[1]
@@ -109,6 +114,21 @@ def score(
         rate = best_rate(observed, rates, parents) if isinstance(doublets, str) else doublets
         return doublet_log_likelihood(observed, rates, parents, rate)
     return LIKELIHOODS[score](observed, rates, parents)
+
+
+def tree_file_of(tree: Any, kind: str) -> Any:
+    """Return a tree as it was given; of a folder of a result, the file of its most likely tree.
+
+    Args:
+        tree: as for `score`.
+        kind: mutation or leaf.
+
+    Raises:
+        TreeError: the folder is none of a result with such a tree.
+    """
+    if not isinstance(tree, (str, os.PathLike)) or not is_folder(Path(tree)):
+        return tree
+    return likely_tree_in(Path(tree), CELLS if kind == "leaf" else MUTATIONS)
 
 
 def scored_by(matrix: Matrix, options: Options) -> tuple[Matrix, ObservationModel]:

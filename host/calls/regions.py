@@ -120,7 +120,7 @@ def read_bed(path: str | os.PathLike[str], contigs: Mapping[str, int]) -> list[I
     """
     intervals = []
     try:
-        lines = Path(path).read_text("utf-8").splitlines()
+        lines = Path(path).read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
         raise _unreadable(path, problem) from problem
     for number, line in enumerate(lines, 1):
@@ -339,7 +339,8 @@ def vcf_lines_of(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     try:
         with Path(path).open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path, "rt", encoding="utf-8") if packed else Path(path).open(encoding="utf-8") as text:
+        kind = "utf-8-sig"  # a byte-order mark is left out
+        with gzip.open(path, "rt", encoding=kind) if packed else Path(path).open(encoding=kind) as text:
             for number, line in enumerate(text, 1):
                 line = line.rstrip("\r\n")
                 if number == 1 and not line.startswith("##fileformat=VCF"):

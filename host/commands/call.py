@@ -18,6 +18,7 @@ from syclade.host.ground.options.calls import (
     CALL_FILES,
     CALL_SHARED,
     FILTERS,
+    OF_NORMAL,
     REFUSED,
     CallFile,
     CallOptions,
@@ -271,7 +272,8 @@ def _tell(summary: dict[str, Any], counts: Iterable[ReadCounts]) -> None:
 def _with_filters(command: options.Command) -> options.Command:
     """Add the options of filters."""
     for name in reversed((*FILTERS, "no_default_filter", "drop_filtered")):
-        command = added(CallOptions.table[name])(command)
+        row = CallOptions.table[name]
+        command = added(row._replace(help=row.help.replace(OF_NORMAL, "")))(command)
     return command
 
 

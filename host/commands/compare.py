@@ -63,11 +63,17 @@ def score(
 
     MATRIX is a path, or - for standard input. Its format is detected if --format is not given. SCITE's
     format has one line per mutation and one column per cell, with values 0 (not observed), 1 (mutation), 2
-    (homozygous mutation) or 3 (missing). TREE is a Newick or GraphViz file, syclade's or SCITE's; attached
-    cells are ignored. With --tree leaf, TREE is a binary Newick tree whose leaves are the cells, and each
-    mutation is at its best edge.
+    (homozygous mutation) or 3 (missing). TREE is a Newick or GraphViz file, syclade's or SCITE's, or the
+    folder of a result, whose most likely tree is taken; attached cells are ignored. With --tree leaf, TREE is
+    a binary Newick tree whose leaves are the cells, and each mutation is at its best edge.
     """
-    from syclade.host.answer.scoring import LIKELIHOODS, check_scored, score_with_copy, scored_by
+    from syclade.host.answer.scoring import (
+        LIKELIHOODS,
+        check_scored,
+        score_with_copy,
+        scored_by,
+        tree_file_of,
+    )
     from syclade.host.data.input.read_matrix import read_matrix
     from syclade.host.data.model.doublets import best_rate, call_doublets, doublet_log_likelihood
     from syclade.host.data.model.likelihood import event_counts, log_likelihood_of_counts
@@ -82,6 +88,7 @@ def score(
     as_read = read_matrix(source, names, cell_names=cell_names)
     observed, rates = scored_by(as_read, chosen)  # reported before any error in the tree
     check_scored(chosen)
+    tree = tree_file_of(tree, kind)
     if kind == "leaf":
         _print(syclade.score(as_read, tree, kind=kind, **given), {}, observed, rates, as_json)
         return

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from syclade.host.calls.kernels import place_of
 from syclade.host.calls.reference import Reference
-from syclade.host.calls.regions import whole
+from syclade.host.calls.regions import read_bed, whole
 from syclade.host.calls.run import call_variants, samples_of
 from syclade.host.calls.vcf import vcf_lines
 from syclade.host.commands.main import cli
@@ -216,6 +216,12 @@ def test_a_wrong_line_of_regions_is_named(tmp_path: Path, line: str, message: st
     bed = tmp_path / "places.bed"
     bed.write_text(line + "\n")
     assert message in refused("-f", FASTA, "-l", bed, BAM)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_contig(tmp_path: Path) -> None:
+    bed = tmp_path / "places.bed"
+    bed.write_bytes(b"\xef\xbb\xbfsimulated\t5\t9\n")
+    assert [str(one) for one in read_bed(bed, {"simulated": 700})] == ["simulated:6-9"]
 
 
 def test_sites_have_records_in_any_case(tmp_path: Path) -> None:

@@ -193,6 +193,12 @@ def test_what_is_no_record_is_named(tmp_path: Path, line: str, message: str) -> 
         filter_vcf(tmp_path / "calls.vcf", CallOptions())
 
 
+def test_the_help_names_options_that_the_command_has() -> None:
+    shown = CliRunner().invoke(cli, ["filter", "--help"]).output
+    assert "auto: 10, with --no-default-filter" in " ".join(shown.split())
+    assert "--normal" not in shown
+
+
 def test_python_filters_as_the_command(tmp_path: Path) -> None:
     path = vcf(tmp_path, PLAIN, PLAIN.replace("DP=50", "DP=9"), f"old {PLAIN}")
     for options in ({}, {"max_dp": 49}, {"min_af": 0.3, "drop_filtered": True}):

@@ -97,6 +97,24 @@ def test_score_of_the_example(run: Any) -> None:
     assert sum(sum(counts.values()) for counts in report["event_counts"].values()) == 800
 
 
+def test_score_takes_the_folder_of_a_result(run: Any, tmp_path: Path) -> None:
+    """Its most likely tree is taken, by the command and in Python; a folder of anything else is refused."""
+    data, out = EXAMPLE / "matrix.csv", tmp_path / "out"
+    result = syclade.infer(data, fp_rate=0.001, fn_rate=0.2, device="native", support="none")
+    result.write(out)
+    status, printed, _ = run("score", data, out, *RATES)
+    assert status == 0
+    assert float(printed) == pytest.approx(result.log_likelihood, abs=1e-6)
+    assert syclade.score(data, out, fp_rate=0.001, fn_rate=0.2) == float(printed)
+    for words, message in (
+        ((data, tmp_path, *RATES), f"{tmp_path}: the folder has no summary.json, so it is no result"),
+        ((data, out, *RATES, "--tree", "leaf"), f"{out}: the result has a tree of mutations, not of cells"),
+    ):
+        status, _, err = run("score", *words)
+        assert status == 2
+        assert message in err
+
+
 @pytest.mark.shared
 def test_score_of_scites_files(run: Any, shared_dir: Path) -> None:
     folder = shared_dir / "reference" / "tost64"

@@ -13,6 +13,7 @@ __all__ = [
     "CALL_FILES",
     "CALL_SHARED",
     "FILTERS",
+    "OF_NORMAL",
     "OWN_OPTIONS",
     "REFUSED",
     "SOMATIC",
@@ -24,6 +25,9 @@ __all__ = [
 QUALITY, MAPPING = whole(0, 93), whole(0, 255)
 LEVEL = Type("number", 0, 1, open_low=True)
 MOST = 2**31 - 1
+
+OF_NORMAL = ", with --normal 7"
+"""Default of `min_dp` that `syclade filter`, which has no normal sample, leaves out of its help."""
 
 
 # fmt: off
@@ -75,7 +79,7 @@ class CallOptions(Values):
     no_default_filter: bool = option(FLAG, default=False, help=
         "Filter by depth and strand bias only as other options say.")
     min_dp: int | None = option(whole(0, MOST), none="auto", default=None, help=
-        "Records of fewer reads do not pass; auto: 10, with --normal 7, with --no-default-filter 0.")
+        f"Records of fewer reads do not pass; auto: 10{OF_NORMAL}, with --no-default-filter 0.")
     max_dp: int = option(whole(0, MOST), default=0, help="Records of more reads do not pass; 0: no limit.")
     min_af: float = option(number(0, 1), default=0.0, help=
         "Records of a lower allele frequency do not pass.")

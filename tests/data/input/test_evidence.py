@@ -295,7 +295,7 @@ def folder_of_reads(folder: Path, alternate: str = "2 2 2\n1 1 4\n2 2 2\n") -> P
     pytest.importorskip("scipy")
     text(folder, "##fileformat=VCFv4.2\n1\t5\t.\tA\tC\n1\t6\t.\tA\tC\n", "cellSNP.base.vcf")
     text(folder, "a\nb\n", "cellSNP.samples.tsv")
-    head = "%%MatrixMarket matrix coordinate integer general\n%\n"
+    head = "%%MatrixMarket matrix coordinate real general\n%\n"
     text(folder, f"{head}{alternate}", "cellSNP.tag.AD.mtx")
     text(folder, f"{head}2 2 3\n1 1 9\n2 2 2\n1 2 1000000\n", "cellSNP.tag.DP.mtx")
     return folder
@@ -307,6 +307,22 @@ def test_reads_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert reads(found) == ([[4, 0], [0, 2]], [[9, 10**6], [0, 2]])
     with pytest.raises(MatrixError, match=r"AD.mtx:5: mutation 2 has 3 alternate reads of 2 in cell 2"):
         syclade.read_matrix(folder_of_reads(tmp_path, "2 2 2\n1 1 4\n2 2 3\n"), evidence="reads")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("2 2 2\n1 1 4\n2 2 nan\n", "AD.mtx:5: nan is no number of reads"),
+        ("2 2 2\n1 1 -4\n2 2 1\n", "AD.mtx:4: -4 is no number of reads"),
+        ("2 2 2\n1 1 4\n", "AD.mtx:4: the file ends after 1 of 2 entries"),
+        ("2 2 2\n1 1 4\n2 2 1.0e", "AD.mtx:5: the file ends after 1 of 2 entries"),
+        ("2 2 2", "AD.mtx:3: the file ends after 0 of 2 entries"),
+    ],
+)
+def test_a_wrong_entry_of_reads_is_named(tmp_path: Path, table: str, message: str) -> None:
+    """A file that ends in a number's exponent crashes scipy's reader, so the end is checked before."""
+    with pytest.raises(MatrixError, match=message):
+        syclade.read_matrix(folder_of_reads(tmp_path, table), evidence="reads")
 
 
 def test_reads_of_frames_and_annotated_data() -> None:

@@ -38,6 +38,15 @@ def test_expression_has_no_calls(tmp_path: Path, layers: tuple[str, ...]) -> Non
         assert ("it has layers (counts): for calls, --layer NAME" in refused.value.hint) is bool(layers)
 
 
+def test_annotated_data_without_cells_are_empty(tmp_path: Path) -> None:
+    anndata = pytest.importorskip("anndata")
+    path = tmp_path / "empty.h5ad"
+    anndata.AnnData(np.zeros((0, 3), np.float32)).write_h5ad(path)
+    with pytest.raises(MatrixError, match="X is empty: 0 × 3") as refused:
+        syclade.read_matrix(path)
+    assert refused.value.hint == "are all cells or all mutations left out of the file? Write it with some"
+
+
 def test_a_spreadsheet_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "matrix.csv"
     with zipfile.ZipFile(path, "w") as archive:

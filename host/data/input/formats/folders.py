@@ -46,7 +46,13 @@ _MQUAD = ("passed_ad.mtx", "passed_dp.mtx")
 _NAMES = "passed_variant_names.txt"
 _PACKED = ".gz"
 
+_HEAD = re.compile(rb"^[ \t]*[^%\s].*$", re.MULTILINE)
+"""First line that is neither empty nor a comment."""
+
 _SIZE = re.compile(rb"^\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,10})\s*$")
+_ENTRY = re.compile(
+    rb"\s*[0-9]+\s+[0-9]+(\s+([-+]?[0-9.]+([eE][-+]?[0-9]+)?|nan|[-+]?inf))?\s*", re.IGNORECASE
+)
 
 
 def read_cellsnp(path: Path, options: ReadOptions) -> Grid:
@@ -147,19 +153,51 @@ def _counts(path: Path, rows: int, columns: int | None) -> NDArray[np.float64]:
     import scipy.io
 
     data = _bytes(path)
-    head = next((line for line in data[: 2**16].splitlines() if line.strip() and line[:1] != b"%"), b"")
-    found = _SIZE.match(head)
+    head = _HEAD.search(data[: 2**16])
+    found = _SIZE.match(head[0]) if head else None
     sizes = (int(found[1]), int(found[2])) if found else (0, 0)
     if sizes != (rows, sizes[1] if columns is None else columns) or not 0 < sizes[0] * sizes[1] <= MOST_BYTES:
         cells = "" if columns is None else f" × {columns} cells"
         raise MatrixError(f"it is not a table of {rows} variants{cells}", path=str(path))
+    assert head is not None
+    assert found is not None
+    _check_end(data, head.end(), int(found[3]), path)
     try:
         table = np.asarray(scipy.io.mmread(io.BytesIO(data)).toarray(), dtype=np.float64)
     except Exception as problem:  # the parser may raise anything
         raise MatrixError(f"cannot be read as a Matrix Market file: {problem}", path=str(path)) from None
-    if table.shape != sizes or not (table >= 0).all():
-        raise MatrixError("it has no numbers of reads", path=str(path))
+    wrong = np.argwhere(~(table >= 0))  # also nan
+    if len(wrong):
+        row, column = wrong[0].tolist()
+        raise MatrixError(
+            f"{table[row, column]:g} is no number of reads", path=str(path), line=_line_of(path, row, column)
+        )
     return table
+
+
+def _check_end(data: bytes, begin: int, entries: int, path: Path) -> None:
+    """Check that a table of read counts has all of its entries: on others, scipy's reader may crash.
+
+    Args:
+        data: the text of the file, whose lines end with LF.
+        begin: place after the line with the sizes.
+        entries: number of entries by that line.
+        path: the file, for messages.
+
+    Raises:
+        MatrixError: there are fewer entries, or the last one is cut.
+    """
+    end = len(data.rstrip())
+    lines = data.count(b"\n", begin, end)
+    last = data[data.rfind(b"\n", 0, end) + 1 : end]
+    cut = lines > 0 and not _ENTRY.fullmatch(last)
+    if lines - cut < entries:
+        raise MatrixError(
+            f"the file ends after {lines - cut} of {entries} entries",
+            path=str(path),
+            line=data.count(b"\n", 0, end) + 1,
+            hint="copy it again",
+        )
 
 
 def _bytes(path: Path) -> bytes:

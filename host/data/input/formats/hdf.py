@@ -138,11 +138,14 @@ def shape_of(dataset: Dataset, what: str, path: Path) -> tuple[int, int]:
     """Return the shape of a table of numbers.
 
     Raises:
-        MatrixError: it is not a table of numbers, or is too large.
+        MatrixError: it is not a table of numbers, is empty, or is too large.
     """
     shape = getattr(dataset, "shape", None)
-    if shape is None or len(shape) != 2 or 0 in shape or dataset.dtype.kind not in "biuf":
+    if shape is None or len(shape) != 2 or dataset.dtype.kind not in "biuf":
         raise MatrixError(f"{what} is not a table of numbers", path=str(path))
+    if 0 in shape:
+        hint = "are all cells or all mutations left out of the file? Write it with some"
+        raise MatrixError(f"{what} is empty: {shape[0]} × {shape[1]}", path=str(path), hint=hint)
     if shape[0] * shape[1] > MOST_BYTES:
         raise MatrixError(f"{what} has {shape[0]} × {shape[1]} entries, too many", path=str(path))
     return int(shape[0]), int(shape[1])
