@@ -238,12 +238,12 @@ def test_all_tables_say_so(result: syclade.Result, tmp_path: Path) -> None:
     assert "<p>The tree to publish has 3 clones with 3 of the 5 mutations; the data do not place" in page
     assert ">Unplaced</h3>" in page
     assert "1 mutation seen in no cell (NEVER_SEEN)" in page
-    mutations, cells = quality_of(files_in_memory(result))
-    assert mutations.words[2].startswith("2 mutations are not in this tree (see Unplaced) and last: ")
-    assert cells.words[2].startswith("1 cell is not in this tree (see Unplaced) and last: ")
+    of_mutations, of_cells = quality_of(files_in_memory(result))
+    assert of_mutations.words[2].startswith("2 mutations are not in this tree (see Unplaced) and last: ")
+    assert of_cells.words[2].startswith("1 cell is not in this tree (see Unplaced) and last: ")
     for section, of_last in (
-        (mutations, [("NO_DATA", "", "25 (100%)", "0"), ("NEVER_SEEN",)]),
-        (cells, [("s24",)]),
+        (of_mutations, [("NO_DATA", "", "25 (100%)", "0"), ("NEVER_SEEN",)]),
+        (of_cells, [("s24",)]),
     ):
         assert section.table is not None
         for row, first in zip(section.table.rows[-len(of_last) :], of_last, strict=True):
