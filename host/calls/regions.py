@@ -303,7 +303,15 @@ def _record(
             line=number,
             hint="give a VCF that was made with this reference",
         )
-    return contig, position, fields[2] or ".", ref, fields[4].upper().split(",")
+    alternatives = fields[4].upper().split(",")
+    if not all(alternatives):
+        raise ReadsError(
+            f"ALT {fields[4]!r} has an empty allele",
+            path=path,
+            line=number,
+            hint="a record without one has .",
+        )
+    return contig, position, fields[2] or ".", ref, alternatives
 
 
 def fields_of(line: str, least: int, path: str | os.PathLike[str], number: int | None) -> list[str]:

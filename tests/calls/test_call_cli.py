@@ -298,6 +298,7 @@ def test_forced_indels_have_records_with_ids(tmp_path: Path) -> None:
             "##fileformat=VCFv4.2\nother\t10\t.\tN\tA\n",
             "2: the reference has no position 10 of a contig 'other'",
         ),
+        ("##fileformat=VCFv4.2\nsimulated\t10\t.\tA\tC,\n", "2: ALT 'C,' has an empty allele"),
         ("##fileformat=VCFv4.2\n", "there are no records"),
     ],
 )
