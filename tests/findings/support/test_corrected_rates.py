@@ -55,11 +55,12 @@ def sampled(seed: int) -> tuple[syclade.Result, RatePosterior]:
 def test_full_support_samples_again_under_the_posterior_means(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next test with the program's own samples, and narrower bounds."""
     result, found = sampled(LOW)
-    assert found.fits
+    assert found.settled  # the posterior is so wide that a third of the trees count
     assert result.rates.fn_rate < 0.25 < 0.28 < found.sampled_under.fn_rate
     monkeypatch.setattr(stage, "_MOST_CORRECTIONS", 0)
     _, once = sampled(LOW)
     assert not once.fits
+    assert not once.settled
     assert once.effective < 0.5 * found.effective
 
 
