@@ -2,7 +2,7 @@
 
 Shares (docs/model.md, "Shares") are a part of a chain's state. P(a cell is at node v) = pi_v, and pi has a
 Dirichlet prior, symmetric but for the root and a dominant node. A step draws the node of each cell given the
-tree and pi, then the concentrations given the numbers of cells at the nodes (`concentrations.py`), then pi.
+tree and pi, then the concentrations given the numbers of cells at the nodes (`shares.py`), then pi.
 All draws are by numpy's counter-based generator, from the seed, the chain and its step. Logs of shares are
 rounded to the integers of the score. So a chain is the same on every device.
 
@@ -31,7 +31,6 @@ from syclade.host.chains.cells_at_nodes import (
     NUMBERS_OF_PLACES,
     NUMBERS_OF_SWAPS,
     CellsAtNodes,
-    NumpyCells,
     cells_by_column,
     relabelled,
 )
@@ -40,7 +39,6 @@ from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
 from syclade.host.chains.scores.score import blocks_of_columns, node_scores
 from syclade.host.chains.shares import (
-    LOWEST_OCTAVE,
     draw_shares,
     drawn_shapes,
     generator_of,
@@ -56,9 +54,8 @@ from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.trees.tree import preorder
 
 __all__ = [
-    "Draw", "GibbsSteps", "check_shares", "draws_places", "highest_score", "make_draw",
-    "renew_doublet_shares", "renewal_steps", "rescored", "sampled_counts", "sampled_nodes",
-    "uniform_log_shares", "with_rates",
+    "Draw", "GibbsSteps", "draws_places", "highest_score", "make_draw", "renew_doublet_shares",
+    "renewal_steps", "rescored", "sampled_counts", "sampled_nodes", "with_rates",
 ]  # fmt: skip
 
 _MOST_SCORES = 2**18
@@ -77,32 +74,12 @@ _LEAST_RENEWAL, _MOST_RENEWAL = 512, 16384
 """Limits of `renewal_steps`."""
 
 
-def uniform_log_shares(problem: Problem) -> tuple[int, ...]:
-    """Return equal shares of all nodes."""
-    return (round(-math.log2(problem.nodes) * 2**problem.scale_bits),) * problem.nodes
-
-
 def renewal_steps(problem: Problem) -> int:
     """Return the steps of a user's chain between two Gibbs steps, which grow with the tree.
 
     They depend on the problem alone, so that a chain is the same in any number of slots, and after a resume.
     """
     return max(_LEAST_RENEWAL, min(problem.nodes**2, _MOST_RENEWAL))
-
-
-def check_shares(problem: Problem, log_shares: Sequence[int]) -> None:
-    """Check shares that come from a file.
-
-    Raises:
-        ValueError: they are not the shares of all nodes, with the sum 1.
-    """
-    logs = np.array(log_shares, dtype=np.int64)
-    inside = (
-        len(logs) == problem.nodes and ((logs <= 0) & (logs >= LOWEST_OCTAVE << problem.scale_bits)).all()
-    )
-    unit = 2.0**-problem.scale_bits  # logarithms are rounded to it
-    if not inside or abs(float(np.exp2(logs * unit).sum()) - 1.0) > unit:
-        raise ValueError("the shares of the nodes do not add up to 1")
 
 
 Draw = Callable[[ChainState, NDArray[np.int64], np.random.Philox], tuple[int, ...]]
@@ -121,7 +98,7 @@ class GibbsSteps:
         seed: seed of the run.
         draw: draws weights, too, given the nodes of the cells; None for weights that stay.
         cells: what draws nodes; by default compiled code, or numpy where there is none.
-        dominant: whether a node may have a concentration of its own (`concentrations.py`).
+        dominant: whether a node may have a concentration of its own (`shares.py`).
     """
 
     def __init__(
@@ -249,12 +226,16 @@ def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:
     return math.ceil(found / problem.unit) + 4 * int(problem.multiplicity.sum())
 
 
-def sampled_nodes(problem: Problem, state: ChainState, seed: int) -> NDArray[np.int64]:
-    """Draw the node of each cell of a state, in the order of `cells_by_column`: int64, (cells,)."""
-    cells = NumpyCells(problem)
-    cells.place([state], [state.rates])
-    numbers = _numbers(problem, [generator_of(state, seed, 1)])
-    return np.asarray(cells.draw(_log_shares_of([state]), numbers)[0])
+def sampled_nodes(problem: Problem, states: Sequence[ChainState], seed: int) -> NDArray[np.int64]:
+    """Draw the nodes of the cells of states, in the order of `cells_by_column`: int64, (states, cells)."""
+    cells = make_cells(problem, len(states), 0)
+    found = np.empty((len(states), len(problem.column_of)), dtype=np.int64)
+    for at in range(0, len(states), cells.most):
+        some = states[at : at + cells.most]
+        cells.place(some, [state.rates for state in some])
+        numbers = _numbers(problem, [generator_of(state, seed, 1) for state in some])
+        found[at : at + cells.most] = cells.draw(_log_shares_of(some), numbers)
+    return found
 
 
 _MISSED, _SEEN = 0, 1
@@ -307,7 +288,8 @@ def sampled_counts(
     """
     observed = _observed(problem)
     some = [states[at] for at in np.unique(np.linspace(0, len(states) - 1, _DRAWS).round().astype(int))]
-    return [_counts(observed, state.parents, sampled_nodes(problem, state, seed)) for state in some]
+    drawn = zip(some, sampled_nodes(problem, some, seed), strict=True)
+    return [_counts(observed, state.parents, nodes) for state, nodes in drawn]
 
 
 _FEW_PLACES = 4

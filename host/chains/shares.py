@@ -27,6 +27,7 @@ __all__ = [
     "LOWEST_OCTAVE",
     "ROOT_CONCENTRATIONS",
     "Concentrations",
+    "check_shares",
     "draw_concentration",
     "draw_dirichlet",
     "draw_shares",
@@ -34,6 +35,7 @@ __all__ = [
     "generator_of",
     "log2_gamma",
     "log_shares_by",
+    "uniform_log_shares",
     "uniform_numbers",
 ]
 
@@ -189,6 +191,26 @@ def _drawn(weights: NDArray[np.float64], uniform: float) -> tuple[tuple[int, ...
     before = float(ends[at - 1]) if at else 0.0
     rest = (wanted - before) / (float(ends[at]) - before)
     return tuple(int(one) for one in np.unravel_index(at, weights.shape)), rest
+
+
+def uniform_log_shares(problem: Problem) -> tuple[int, ...]:
+    """Return equal shares of all nodes."""
+    return (round(-math.log2(problem.nodes) * 2**problem.scale_bits),) * problem.nodes
+
+
+def check_shares(problem: Problem, log_shares: Sequence[int]) -> None:
+    """Check shares that come from a file.
+
+    Raises:
+        ValueError: they are not the shares of all nodes, with the sum 1.
+    """
+    logs = np.array(log_shares, dtype=np.int64)
+    inside = (
+        len(logs) == problem.nodes and ((logs <= 0) & (logs >= LOWEST_OCTAVE << problem.scale_bits)).all()
+    )
+    unit = 2.0**-problem.scale_bits  # logarithms are rounded to it
+    if not inside or abs(float(np.exp2(logs * unit).sum()) - 1.0) > unit:
+        raise ValueError("the shares of the nodes do not add up to 1")
 
 
 def generator_of(state: ChainState, seed: int, use: int = 0) -> np.random.Philox:

@@ -22,10 +22,11 @@ from syclade.host.chains.cells_at_nodes import (
     relabelled,
     weight_factors,
 )
-from syclade.host.chains.gibbs import GibbsSteps, uniform_log_shares
+from syclade.host.chains.gibbs import GibbsSteps
 from syclade.host.chains.native_cells import NativeCells
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.pipeline import initial_state
+from syclade.host.chains.shares import uniform_log_shares
 from syclade.host.data.trees.tree import are_trees
 from syclade.kernels.shares import arguments
 from tests.chains.test_relocation import p_value, plan_of, states_of

@@ -13,11 +13,12 @@ from scipy import stats
 
 from syclade.fallback.shares import relocation
 from syclade.host.chains.cells_at_nodes import NUMBERS_OF_PLACES, NumpyCells, cells_by_column
-from syclade.host.chains.gibbs import GibbsSteps, uniform_log_shares
+from syclade.host.chains.gibbs import GibbsSteps
 from syclade.host.chains.native_cells import NativeCells
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named
+from syclade.host.chains.shares import uniform_log_shares
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.dropout import problem_of_groups, slot_rates

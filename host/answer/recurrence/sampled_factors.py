@@ -105,8 +105,8 @@ def cells_of_states(problem: Problem, states: Sequence[ChainState], seed: int) -
     order = np.argsort(problem.column_of, kind="stable")  # of the cells in `cells_by_column`
     nodes = np.empty((len(some), len(order)), dtype=np.int64)
     concentrations = np.empty((len(some), 2))
+    nodes[:, order] = sampled_nodes(problem, some, seed)
     for at, state in enumerate(some):
-        nodes[at, order] = sampled_nodes(problem, state, seed)
         drawn = _concentrations(problem, state, nodes[at], seed)
         concentrations[at] = drawn.node, drawn.root
     trees = np.array([state.parents for state in some], dtype=np.int32)

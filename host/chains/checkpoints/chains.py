@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from syclade.host.chains.checkpoints.archive import Layout, damaged, read_archive, write_archive
-from syclade.host.chains.gibbs import check_shares, highest_score
+from syclade.host.chains.gibbs import highest_score
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.shares import check_shares
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.model.rate_model import NOWHERE, Places

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.backends.runner import Slots
-from syclade.host.chains.gibbs import uniform_log_shares
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.runs.clock import Clock, Progress
 from syclade.host.chains.schedule import SlotSchedule
+from syclade.host.chains.shares import uniform_log_shares
 from syclade.host.chains.state import ChainInfo, ChainState, Sink, no_tallies
 
 __all__ = [
