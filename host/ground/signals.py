@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from types import FrameType
 
-__all__ = ["Stop", "Stopped", "closed_at_exit", "give_way", "stop_wanted", "uninterrupted"]
+__all__ = ["Stop", "Stopped", "closed_at_exit", "finishing", "give_way", "stop_wanted", "uninterrupted"]
 
 Handler = int | Callable[[int, FrameType | None], object] | None
 
@@ -43,6 +43,7 @@ class Stop:
 
 
 _heeded: ContextVar[Stop | None] = ContextVar("heeded", default=None)
+_finishing: ContextVar[bool] = ContextVar("finishing", default=False)
 
 
 def stop_wanted() -> bool:
@@ -55,9 +56,19 @@ def stop_wanted() -> bool:
 
 
 def give_way() -> None:
-    """Raise `Stopped` if a stop was requested in a context that heeds it."""
-    if stop_wanted():
+    """Raise `Stopped` if a stop was requested in a context that heeds it, unless its end is being made."""
+    if stop_wanted() and not _finishing.get():
         raise Stopped
+
+
+@contextmanager
+def finishing() -> Iterator[None]:
+    """Let `give_way` do nothing in the context, which makes what a run leaves after `Stopped`."""
+    token = _finishing.set(True)
+    try:
+        yield
+    finally:
+        _finishing.reset(token)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,12 +73,11 @@ class Features(SampleFeatures[_OfChain]):
     Args:
         store: the samples.
         mutations: n.
-        check: see `SampleFeatures`.
     """
 
-    def __init__(self, store: SampleStore, mutations: int, check: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, store: SampleStore, mutations: int) -> None:
         self._n = mutations
-        super().__init__(store, check)
+        super().__init__(store)
 
     def new_chain(self) -> _OfChain:
         """See `SampleFeatures.new_chain`."""
@@ -208,7 +207,6 @@ def judge_mutation_trees(
     problem: Problem,
     names: Sequence[str],
     unplaced: Unplaced | None = None,
-    check: Callable[[], None] = lambda: None,
 ) -> SampledMutationTrees:
     """Return samples with their posterior and convergence diagnostics.
 
@@ -218,10 +216,12 @@ def judge_mutation_trees(
         problem: the problem of the chains.
         names: the n names of the mutations.
         unplaced: mutations that the spread leaves out: they go anywhere, which says nothing of the chains.
-        check: called from time to time; may raise.
+
+    Raises:
+        Stopped: a stop was requested meanwhile (`signals.give_way`).
     """
     placed = (unplaced or Unplaced()).placed_mutations(problem.mutations)
-    features = Features(store, problem.mutations, check)
+    features = Features(store, problem.mutations)
     leaves, above = features.leaves().astype(np.float64), features.above_by_chain()
     return SampledMutationTrees(
         every=sampling.every,

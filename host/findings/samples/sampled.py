@@ -21,6 +21,7 @@ from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.limits import require_memory
 from syclade.host.ground.options import Options, checked, flag_of
+from syclade.host.ground.signals import give_way
 from syclade.host.ground.supported import check_together
 from syclade.host.ground.values import JsonObject
 
@@ -257,15 +258,17 @@ class SampleFeatures(ABC, Generic[OfChain]):
 
     Args:
         store: the samples.
-        check: called before each block of samples; may raise.
+
+    Raises:
+        Stopped: a stop was requested meanwhile (`signals.give_way`).
     """
 
-    def __init__(self, store: SampleStore, check: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, store: SampleStore) -> None:
         self.chains: list[OfChain] = []
         for number in store.chains:
             self.chains.append(self.new_chain())
             for records in store.of_chain(number):
-                check()
+                give_way()
                 self.add(self.chains[-1], records)
 
     @abstractmethod

@@ -37,6 +37,7 @@ from syclade.host.findings.support.rounds import Judged
 from syclade.host.findings.support.value import Missed, Support
 from syclade.host.findings.unplaced import CONTRADICTED, Unplaced
 from syclade.host.ground.options.types import SHARED_DROPOUT
+from syclade.host.ground.signals import give_way
 
 if TYPE_CHECKING:
     from syclade.host.findings.finding import Draft
@@ -66,7 +67,6 @@ def support_by(
     interrupted: bool,
     seconds: float,
     rates_of: RatesOf | None = None,
-    check: Callable[[], None] = lambda: None,
 ) -> Support:
     """Return the support of the best tree by the samples of a round.
 
@@ -78,16 +78,18 @@ def support_by(
         interrupted: whether a stop has ended the sampling.
         seconds: wall time of the chains.
         rates_of: the posterior of estimated rates (`rates_of_states`), which may be known already.
-        check: called between the parts of the support; may raise.
+
+    Raises:
+        Stopped: a stop was requested meanwhile (`signals.give_way`).
     """
     problem, sampled, rates, found = planned.problem, judged.sampled, None, draft.best
     shared = _shared(judged.shared, planned) if planned.shares else None
     if shared is not None:
         few = count_unseparated(*shared, len(problem.column_of), sampled.relations.above)
         sampled = replace(sampled, unseparated=few, shared=shared)
-    check()
+    give_way()
     unplaced, clones = with_wanderers(sampled.store.trees, found.parents, sampled.relations, draft.unplaced)
-    check()
+    give_way()
     sampled = replace(sampled, clones=clones)
     trees = _thinned(sampled.store.trees_by_chain())
     count = len(found.mutations)
@@ -111,7 +113,7 @@ def support_by(
         rates = rates_of(judged.shared)
     elif _estimates_rates(planned, draft):
         rates = _rates_of(planned, draft, *(shared or (trees,)))
-    check()
+    give_way()
     if calls is not None and shared is not None:
         fitted = fitted_shares(found.observed, planned.rates, found.parents, calls.rate)
         calls = call_doublets(found.observed, planned.rates, found.parents, calls.rate, fitted)

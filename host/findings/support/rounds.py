@@ -57,7 +57,7 @@ PAIRS = 200
 _BRIEF_ENTRIES, _BRIEF_SAMPLES = 10**7, 32
 """After a stop request: most samples times pairs of mutations, and fewest samples."""
 
-Judge = Callable[[SampleStore, Sampling, Callable[[], None]], SampledMutationTrees]
+Judge = Callable[[SampleStore, Sampling], SampledMutationTrees]
 
 Renew = Callable[[Sequence[ChainState]], Sequence[ChainState]]
 
@@ -106,8 +106,7 @@ class SupportRounds:
     Args:
         budget: steps of the rounds.
         nodes: number of nodes of a tree.
-        judge: (samples, their sampling, check) -> the samples with their diagnostics; the check is called
-            meanwhile, and may raise.
+        judge: (samples, their sampling) -> the samples with their diagnostics.
         guide: (samples of a round) -> tables of the guided moves for the next round; None if there are none.
         unit: log-likelihood of 1 in the integer scores.
         every_pair: whether the rounds go on while a measured pair is rough.
@@ -148,16 +147,15 @@ class SupportRounds:
         """Samples of the last round that has ended; None before there is one.
 
         Chains far below the best one are left out, and of a single chain, samples are not enough.
-        """
-        return self.judged_with(lambda: None)
 
-    def judged_with(self, check: Callable[[], None]) -> Judged | None:
-        """Return `judged`, and call a function meanwhile that may raise."""
+        Raises:
+            Stopped: a stop was requested meanwhile (`signals.give_way`).
+        """
         if self._judged is None and self._ended is not None:
             (store, kept), steps = self._of_likely_chains(self._ended[0]), self._ended[1]
             sampling = self._budget.judged_at(steps)
-            sampled = self._judge(store, replace(sampling, every=sampling.every * self._thinned), check)
-            check()
+            sampled = self._judge(store, replace(sampling, every=sampling.every * self._thinned))
+            give_way()
             shares = self._unplaced.ancestors_of_placed(sampled.posterior.ancestors)
             pairs = pair_sizes(store.trees_by_chain(), shares, PAIRS)
             alone = kept.left_out > 0 and len(kept.chains) < 2
@@ -288,7 +286,7 @@ class SupportRounds:
             self._ended, self._judged = (store, steps), None
         store = self._ended[0]
         scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
-        judged = self.judged_with(give_way) if _numbers_enough(scores) else None
+        judged = self.judged if _numbers_enough(scores) else None
         if judged is not None and may_end(judged.sampled, self._budget, enough=judged.enough):
             return True
         return steps == self._budget.first << _CHECKED < self._budget.most and not self._rates_fit(store)

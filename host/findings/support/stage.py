@@ -33,7 +33,7 @@ from syclade.host.findings.support.rounds import Renew, SupportRounds, may_end
 from syclade.host.findings.support.value import Missed, Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
-from syclade.host.ground.signals import Stopped, give_way
+from syclade.host.ground.signals import Stopped, finishing, give_way
 
 if TYPE_CHECKING:
     from syclade.host.device.choice import Several
@@ -178,11 +178,12 @@ def _sampled(planned: SupportPlan, draft: Draft, run: Run, *, final: bool = Fals
     if found.interrupted:
         draft.stop(SUPPORT)
     try:
-        return _support_by_rounds(planned, draft, rounds, run, found, rates_of, give_way)
+        return _support_by_rounds(planned, draft, rounds, run, found, rates_of)
     except Stopped:
         draft.stop(SUPPORT)
         rounds.thin()
-        return _support_by_rounds(planned, draft, rounds, run, found, rates_of, lambda: None)
+        with finishing():
+            return _support_by_rounds(planned, draft, rounds, run, found, rates_of)
 
 
 def _support_by_rounds(
@@ -192,7 +193,6 @@ def _support_by_rounds(
     run: Run,
     found: Found,
     rates_of: RatesOf | None,
-    check: Callable[[], None],
 ) -> Support | None:
     """Return the support by the samples of the last round; None if none has ended.
 
@@ -200,10 +200,12 @@ def _support_by_rounds(
         planned, draft, run: as for `add_support`.
         rounds, found: what the chains have left.
         rates_of: the posterior of estimated rates; None where there are none.
-        check: called meanwhile; may raise.
+
+    Raises:
+        Stopped: a stop was requested meanwhile.
     """
-    check()
-    judged = rounds.judged_with(check)
+    give_way()
+    judged = rounds.judged
     if judged is None:
         return None
     interrupted, seconds = draft.stopped_in == SUPPORT, found.outcome.seconds
@@ -215,7 +217,6 @@ def _support_by_rounds(
         interrupted=interrupted,
         seconds=seconds,
         rates_of=rates_of,
-        check=check,
     )
 
 
@@ -255,8 +256,8 @@ def sample(
     """
     plan = planned.plan
 
-    def judge(store: SampleStore, sampling: Sampling, check: Callable[[], None]) -> SampledMutationTrees:
-        return judge_mutation_trees(store, sampling, planned.problem, names, unplaced, check)
+    def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
+        return judge_mutation_trees(store, sampling, planned.problem, names, unplaced)
 
     guide = partial(learned_guide, plan, planned.silent) if planned.guided else None
     every_pair = planned.level == "full"

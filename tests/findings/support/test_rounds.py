@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +24,7 @@ from syclade.host.findings.support import rounds as rounds_module
 from syclade.host.findings.support.budget import Budget
 from syclade.host.findings.support.plan import make_support_plan
 from syclade.host.findings.support.rounds import ERROR, SupportRounds, error_of
-from syclade.host.ground.signals import Stop, Stopped
+from syclade.host.ground.signals import Stop, Stopped, finishing
 
 CHAINS, SAMPLES = 4, 1000
 BUDGET = Budget(SAMPLES, 2 * SAMPLES, 3)
@@ -35,9 +34,7 @@ CHAIN, STAR, OTHER = ([1, 2, 3, 3], [3, 3, 3, 3], [3, 0, 1, 3])
 NONE = np.zeros(CHAINS, dtype=np.int64)
 
 
-def judge(
-    store: SampleStore, sampling: Sampling, check: Callable[[], None] = lambda: None
-) -> SampledMutationTrees:
+def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
     return judge_mutation_trees(store, sampling, PLAN.problem, MADE.mutations)
 
 
@@ -169,6 +166,8 @@ def test_after_a_stop_few_samples_are_judged_where_they_are_large(monkeypatch: p
     stop.wanted = True
     with stop.heeded(), pytest.raises(Stopped):
         rounds_with((scores, trees))
+    with stop.heeded(), finishing():
+        assert rounds_with((scores, trees)).judged is not None
     whole = rounds_with((scores, trees)).judged
     monkeypatch.setattr(rounds_module, "_BRIEF_ENTRIES", 16 * 100)
     rounds = rounds_with((scores, trees))
