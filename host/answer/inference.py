@@ -198,8 +198,8 @@ def infer(
             (`Result.co_optimal`).
         samples: steps between two samples of a chain's trees (`Result.samples`); needs `steps`.
         support: after a search for mutation trees, sample trees from the posterior of the sum score (with
-            `doublets`, of that score), for `Result.support`: quick, for a few seconds; full, until there are
-            enough samples (docs/samples.md); or none. Default: quick, except with options that exclude it
+            `doublets`, of that score), for `Result.support`: quick, for seconds to minutes; full, until there
+            are enough samples (docs/samples.md); or none. Default: quick, except with options that exclude it
             (host/ground/supported.py). Does not change the tree.
         dropout: rates of false negatives of the trees for support: shared by all mutations, or per-mutation;
             or auto, per-mutation if the data show that they differ (`Support.dropout`). Tests of

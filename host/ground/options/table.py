@@ -203,9 +203,9 @@ class Options(Values):
     netcdf: bool = option(FLAG, of="", default=False, help=
         "Write the samples to DIR as samples.nc, too, for ArviZ and xarray.")
     support: str | None = option(one_of("quick", "full", "none"), default=None, help=
-        "Sample trees after the search, for the probability of each edge, clade and attachment: for a "
-        "few seconds (quick), or until there are enough samples (full). By default quick where a search "
-        "finds mutation trees, else none; DIR gets support.tsv and support.nhx.")
+        "Sample trees after the search, for the probability of each edge, clade and attachment: seconds, or "
+        "minutes for large or difficult matrices (quick), or until there are enough samples (full). By "
+        "default quick where a search finds mutation trees, else none; DIR gets support.tsv and support.nhx.")
     dropout: str = option(one_of("auto", "shared", "per-mutation"), default="auto", help=
         "Rates of false negatives of the trees for support: one for all mutations (shared), or one for "
         "each (per-mutation; DIR gets dropout.tsv). auto: one for each if the data show a difference. "
