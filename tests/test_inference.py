@@ -241,7 +241,7 @@ def test_progress() -> None:
     result = syclade.infer(MADE, progress=seen.append, **QUICK)
     assert (seen[-1].steps_done, seen[-1].steps_total) == (600, 600)
     assert seen[-1].log_likelihood == pytest.approx(result.log_likelihood, abs=1e-3)
-    assert all(state.steps_per_second > 0 for state in seen)
+    assert all(state.steps_per_second >= 0 for state in seen)  # 0 until it was timed for a second
 
 
 @pytest.mark.parametrize("options", [{"score": "sum"}, {"tree": "leaf"}, {"learn_fn": 0.2}])

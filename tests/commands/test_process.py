@@ -55,7 +55,7 @@ def run_code(
         "syclade.host.commands.process",
         "click",
         "syclade.host.commands.infer",
-        "rich.progress",
+        "syclade.host.answer.run",
         "numpy",
         "numpy.core._multiarray_umath",
         "syclade.fallback.chain.steps",

@@ -196,7 +196,7 @@ def on_a_terminal(*options: str) -> list[str]:
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a pseudo-terminal")
 @pytest.mark.sycl
 def test_log_and_bar_have_lines_of_their_own() -> None:
-    lines = on_a_terminal("--device", "auto", "--chains", "2", "--steps", "3000000")
+    lines = on_a_terminal("--device", "auto", "--chains", "2", "--steps", "20000000")
     logged = [line for line in lines if "syclade:" in line]
     assert any("the best usable kind is cpu" in line for line in logged)
     known = rf"syclade: (device|compiling|names of|the driver|the kernel|[\d.]+ s: )[^━]*|{UNPLACED}|{DOUBT}"

@@ -291,11 +291,11 @@ def test_malformed_folders(forms: dict[str, Path], tmp_path: Path, name: str) ->
         read(**{depth: None})
     with pytest.raises(MatrixError, match="not a table of 4 variants"):
         read(**{depth: b"%%MatrixMarket matrix coordinate integer general\n3 6 1\n1 1 5\n"})
-    with pytest.raises(MatrixError, match="no numbers of reads"):
+    with pytest.raises(MatrixError, match="-5 is no number of reads"):
         read(**{depth: b"%%MatrixMarket matrix coordinate integer general\n4 6 1\n1 1 -5\n"})
     with pytest.raises(MatrixError, match="alternate reads of 0"):
         read(**{depth: b"%%MatrixMarket matrix coordinate integer general\n4 6 1\n1 1 5\n"})
-    with pytest.raises(MatrixError, match="cannot be read as a Matrix Market file"):
+    with pytest.raises(MatrixError, match="the file ends after 1 of 2 entries"):
         read(**{depth: b"%%MatrixMarket matrix coordinate integer general\n4 6 2\n1 1 5\n"})
 
 
