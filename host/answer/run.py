@@ -32,7 +32,6 @@ from syclade.host.data.model.problem import make_problem
 from syclade.host.data.model.rate_model import Places, RateModel
 from syclade.host.data.model.rates import ObservationModel, entry_weights
 from syclade.host.data.model.recurrence import with_copy_below_root
-from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.findings.finding import BestTree, Draft
 from syclade.host.findings.kinds import TreeKind
 from syclade.host.findings.kinds.mutation_trees import MUTATION
@@ -106,7 +105,7 @@ def best_tree_of(
         log_likelihood=log_likelihood,
         assignment=assignment,
         mutations=matrix.mutations,
-        cells=matrix.cells or default_cell_names(matrix.n_cells),
+        cells=matrix.named_cells,
         rates=rates,
         observed=matrix,
         score=score.name,

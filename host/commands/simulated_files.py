@@ -48,13 +48,12 @@ def files_of_reads(made: Simulation, model: ReadModel, seed: int, report: JsonOb
 
 def files_of_samples(made: Simulation) -> dict[str, Content]:
     """Return the text of each of ``FILES_OF_SAMPLES``: the sample of each cell, and the shares of nodes."""
-    from syclade.host.data.trees.cells import default_cell_names
     from syclade.host.data.trees.tree import node_labels
     from syclade.host.ground.files import tsv_text
 
     if made.specimen_of is None or made.shares is None:
         return {}
-    cells = made.matrix.cells or default_cell_names(made.matrix.n_cells)
+    cells = made.matrix.named_cells
     of_cells = (
         (cell, f"P{number + 1}") for cell, number in zip(cells, made.specimen_of.tolist(), strict=True)
     )

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import DerivedMatrix, Matrix
 from syclade.host.data.model.rates import MISSING
 from syclade.host.data.model.reads import observed_states, states_before_run
-from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.findings.consensus.relations import Relations, TreeBlocks
 from syclade.host.findings.finding import Finding, FindingKind, Section, cut, no_files, sentence
 from syclade.host.ground.options import flag_of
@@ -134,7 +133,7 @@ class Unplaced:
         if not self:
             return matrix
         rows, columns = self.placed_mutations(matrix.n_mutations), self.placed_cells(matrix.n_cells)
-        cells = matrix.cells or default_cell_names(matrix.n_cells)
+        cells = matrix.named_cells
         return replace(
             matrix,
             values=np.ascontiguousarray(matrix.values[np.ix_(rows, columns)]),

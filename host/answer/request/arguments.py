@@ -20,7 +20,7 @@ from syclade.host.data.model.rate_model import (
 )
 from syclade.host.data.model.rates import HOMOZYGOUS, ObservationModel, Rates
 from syclade.host.data.model.recurrence import recurrent_mutation, with_copy
-from syclade.host.data.trees.cells import check_cell_names, default_cell_names
+from syclade.host.data.trees.cells import check_cell_names
 from syclade.host.data.trees.treefile import tree_of
 from syclade.host.device.choice import choose_device, first_of, split_devices
 from syclade.host.findings.estimated_rates import RequestedRates
@@ -268,14 +268,14 @@ def read_inputs(matrix: object, options: Options, weigh: Callable[[Matrix], Matr
     names = _given_names(options.names, observed.mutations) or observed.names_from
     cell_names = _given_names(options.cell_names, observed.cells) or observed.cell_names_from
     unplaced = unplaced_in(as_read)
-    for words in unplaced.warnings(as_read.mutations, as_read.cells or default_cell_names(as_read.n_cells)):
+    for words in unplaced.warnings(as_read.mutations, as_read.named_cells):
         logger.warning("%s", words)
     kind, recurrent, true = kind_named(options.tree), None, None
     if options.recurrent is not None and has_copy(options):
         recurrent = recurrent_mutation(options.recurrent, observed.mutations)
         kind, observed = recurrent_kind(recurrent), with_copy(observed, recurrent)
     if options.attach:
-        check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
+        check_cell_names(observed.named_cells, observed.mutations)
     if options.true_tree is not None:
         true = tree_of(options.true_tree, observed.mutations, observed.cells or ())
     return Inputs(kind, observed, as_read, recurrent, true, names, cell_names, unplaced, labels)

@@ -19,7 +19,6 @@ from syclade.host.data.input.annotations import Reads
 from syclade.host.data.input.matrix import LeftOut, Marks, Matrix
 from syclade.host.data.input.names import chosen_mutations, near_names
 from syclade.host.data.model.reads import observed_states, states_before_run
-from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.ground.errors import MatrixError, OptionError
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
@@ -85,7 +84,7 @@ class _Rest:
 
     def drop_cells(self, which: NDArray[np.bool_], reason: str) -> None:
         """Leave out some of the cells that are left."""
-        names = self._matrix.cells or default_cell_names(self._matrix.n_cells)
+        names = self._matrix.named_cells
         self.out += [LeftOut("cell", names[at], at + 1, reason) for at in self.columns[which].tolist()]
         self.columns = self.columns[~which]
 
@@ -99,7 +98,7 @@ class _Rest:
                 path=None if self._matrix.source == "array" else self._matrix.source,
                 hint="leave fewer mutations and cells out",
             )
-        names = self._matrix.cells or default_cell_names(self._matrix.n_cells)
+        names = self._matrix.named_cells
         return replace(
             self._matrix,
             values=np.ascontiguousarray(self._matrix.values[np.ix_(self.rows, self.columns)]),

@@ -20,7 +20,6 @@ from syclade.host.data.input.formats.folders import ALTERNATE, LOG_ODDS, TOTAL
 from syclade.host.data.input.label_table import SAMPLE
 from syclade.host.data.input.matrix import Matrix, format_matrix
 from syclade.host.data.input.read_matrix import read_matrix
-from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError, OptionError, OutputError
 from syclade.host.ground.files import tsv_text, write_files
@@ -91,7 +90,7 @@ def matrix_files(matrix: Matrix, to: str) -> dict[str, Content]:
         matrix: the matrix.
         to: one of `MATRIX_FORMATS`.
     """
-    cells = _cells(matrix)
+    cells = matrix.named_cells
     more: dict[str, Content] = {}
     if any(matrix.about.values()):
         more["matrix.mutations.tsv"] = about_table(matrix.mutations, matrix.places, matrix.about)
@@ -122,7 +121,7 @@ def evidence_tables(matrix: Matrix) -> dict[str, Content]:
         tables = {ALTERNATE: matrix.evidence.alternate, TOTAL: matrix.evidence.total}
     elif isinstance(matrix.evidence, Likelihoods):
         tables = {LOG_ODDS: matrix.evidence.log_odds}
-    cells = _cells(matrix)
+    cells = matrix.named_cells
     return {
         name: tsv_text(
             ("mutation", *cells),
@@ -137,7 +136,7 @@ def table_text(matrix: Matrix) -> tuple[str, dict[str, str]]:
 
     Reads have COMPASS' format, and likelihoods are a table of log odds.
     """
-    cells = _cells(matrix)
+    cells = matrix.named_cells
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(("NAME", *cells))
@@ -164,7 +163,7 @@ def _scistree_text(matrix: Matrix) -> str:
             "ScisTree2's format has probabilities, and the matrix has none",
             hint=f"give {flag_of('evidence', 'likelihoods')} and a file that has them",
         )
-    cells = _cells(matrix)
+    cells = matrix.named_cells
     for name in (*matrix.mutations, *cells):
         if len(name.split()) > 1:
             raise MatrixError(
@@ -177,10 +176,6 @@ def _scistree_text(matrix: Matrix) -> str:
     for mutation, row in zip(matrix.mutations, wild.tolist(), strict=True):
         lines.append(" ".join((mutation, *(repr(value) for value in row))))
     return "\n".join(lines) + "\n"
-
-
-def _cells(matrix: Matrix) -> Sequence[str]:
-    return matrix.cells or default_cell_names(matrix.n_cells)
 
 
 Entry = TypeVar("Entry", np.uint8, np.int32, np.float64)
@@ -233,7 +228,7 @@ def join(matrices: Sequence[Matrix], samples: Sequence[str]) -> Matrix:
     ]
     names, labels = [], []
     for one, sample in zip(matrices, samples, strict=True):
-        names += [f"{sample}:{cell}" for cell in one.cells or default_cell_names(one.n_cells)]
+        names += [f"{sample}:{cell}" for cell in one.named_cells]
         labels += [sample] * one.n_cells
     return Matrix(
         np.ascontiguousarray(values),

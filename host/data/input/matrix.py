@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.annotations import About, Evidence, frequent_in
 from syclade.host.data.input.names import check_names, default_names, match_names, read_names
+from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.limits import MOST_BYTES
 from syclade.host.ground.options.types import Names
@@ -136,6 +137,11 @@ class Matrix:
     def n_cells(self) -> int:
         """Number of columns."""
         return int(self.values.shape[1])
+
+    @property
+    def named_cells(self) -> tuple[str, ...]:
+        """Names of the cells; SCITE's s0, s1, … if none were given."""
+        return self.cells or default_cell_names(self.n_cells)
 
     @cached_property
     def sha256(self) -> str:

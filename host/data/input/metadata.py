@@ -22,7 +22,6 @@ from syclade.host.data.input.label_table import (
     refuse_missing_header,
 )
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import counted, excerpt, listed, short_repr, shown
@@ -98,7 +97,7 @@ def labels_of(
     if metadata is None:
         return _own_labels(matrix, sample_column, time_column)
     table = read_label_table(metadata)
-    cells = matrix.cells or default_cell_names(matrix.n_cells)
+    cells = matrix.named_cells
     refuse_missing_header(table, cells)
     specimen = _specimen_column(list(table.columns), sample_column, time_column)
     rows = match_cells(table, cells)

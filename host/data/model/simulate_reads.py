@@ -24,7 +24,6 @@ from syclade.host.data.input.formats.reads import called
 from syclade.host.data.model.rates import MISSING
 from syclade.host.data.model.recurrence import states_of
 from syclade.host.data.model.simulate import Simulation
-from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import OptionError
 from syclade.host.ground.values import real, short_repr
@@ -119,7 +118,7 @@ class SimulatedReads:
     @property
     def cells(self) -> Sequence[str]:
         """Names of the cells."""
-        return self.made.matrix.cells or default_cell_names(self.made.matrix.n_cells)
+        return self.made.matrix.named_cells
 
 
 def simulate_reads(made: Simulation, model: ReadModel, seed: int) -> SimulatedReads:

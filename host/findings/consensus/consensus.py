@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.rates import MISSING, ObservationModel, Rates
 from syclade.host.data.model.reads import observed_states
-from syclade.host.data.trees.cells import default_cell_names
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
 from syclade.host.findings.consensus.claims import (
@@ -153,7 +152,7 @@ class CloneConsensus:
     @property
     def cell_names(self) -> tuple[str, ...]:
         """Names of the placed cells, in the order of the matrix."""
-        return self.placed.cells or default_cell_names(self.placed.n_cells)
+        return self.placed.named_cells
 
     @property
     def clones_of_mutations(self) -> dict[str, int | None]:
@@ -165,7 +164,7 @@ class CloneConsensus:
     def clones_of_cells(self) -> dict[str, int | None]:
         """The most probable clone of each cell by its name; None for unplaced cells."""
         clones = dict(zip(self.cell_names, self.cells.best.tolist(), strict=True))
-        names = self.matrix.cells or default_cell_names(self.matrix.n_cells)
+        names = self.matrix.named_cells
         return {name: clones.get(name) for name in names}
 
     @cached_property
@@ -310,7 +309,7 @@ class CloneConsensus:
             MatrixError: a cell is not in the matrix, or is unplaced.
         """
         unknown = [cell for cell in cells if cell not in self.cell_names]
-        if unknown and unknown[0] in (self.matrix.cells or default_cell_names(self.matrix.n_cells)):
+        if unknown and unknown[0] in self.matrix.named_cells:
             raise MatrixError(
                 f"the cell {unknown[0]!r} is {UNPLACED_MARK}", hint="leave it out: nothing is known of it"
             )
@@ -381,7 +380,7 @@ class CloneConsensus:
 
     def to_cells(self) -> str:
         """Return the table of cells: tab-separated."""
-        names = self.matrix.cells or default_cell_names(self.matrix.n_cells)
+        names = self.matrix.named_cells
         return cells_table(self.cells, names, self.unplaced.cells, self.labels)
 
     def files(self) -> dict[str, Content]:
