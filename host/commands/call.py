@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.commands import options
-from syclade.host.commands.progress import LINE_SECONDS, Log, on_terminal, show_log
+from syclade.host.commands.progress import LINE_SECONDS, Log, at_intervals, on_terminal, show_log
 from syclade.host.ground.options.calls import (
     CALL_FILES,
     CALL_SHARED,
@@ -203,12 +203,10 @@ def _progress(quiet: bool, log: Log) -> Iterator[Progress | None]:
         yield None
         return
     if not on_terminal():
-        last = time.monotonic()
+        due = at_intervals(LINE_SECONDS)
 
         def line(done: int, total: int, place: str) -> None:
-            nonlocal last
-            if time.monotonic() - last >= LINE_SECONDS:
-                last = time.monotonic()
+            if due():
                 log.tell(f"syclade: {done / total:.0%} of {total} positions, {place}")
 
         yield line

@@ -259,7 +259,7 @@ def _progress(total: int, quiet: bool, log: Log) -> Iterator[Callable[[Line], No
 
     ended = 0
     console = Console(stderr=True)
-    shows = not quiet and console.is_terminal
+    shows = not quiet and on_terminal()
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     echo, due = log.tell, at_intervals(LINE_SECONDS)
     with Progress(*columns, console=console, transient=True, disable=not shows) as bar:
