@@ -118,8 +118,7 @@ class GibbsSteps:
         if self._cells is None:
             problem = self._plan.problem
             self._cells = make_cells(problem, len(states), self._plan.settings["sum_spare"])
-        step = self._cells.most
-        groups = [states[at : at + step] for at in range(0, len(states), step)]
+        groups = _groups(states, self._cells)
         return [state for group in groups for state in self._renewed(group, self._cells)]
 
     def _renewed(self, states: Sequence[ChainState], cells: CellsAtNodes) -> list[ChainState]:
@@ -155,6 +154,11 @@ class GibbsSteps:
                 states, cells.totals(log_shares), rates, log_shares.tolist(), strict=True
             )
         ]
+
+
+def _groups(states: Sequence[ChainState], cells: CellsAtNodes) -> list[Sequence[ChainState]]:
+    """Return the states in groups of as many as cells are drawn for at once."""
+    return [states[at : at + cells.most] for at in range(0, len(states), cells.most)]
 
 
 def draws_places(mutations: int, columns: int) -> bool:
@@ -228,14 +232,12 @@ def highest_score(problem: Problem, parents: NDArray[np.int32]) -> int:
 
 def sampled_nodes(problem: Problem, states: Sequence[ChainState], seed: int) -> NDArray[np.int64]:
     """Draw the nodes of the cells of states, in the order of `cells_by_column`: int64, (states, cells)."""
-    cells = make_cells(problem, len(states), 0)
-    found = np.empty((len(states), len(problem.column_of)), dtype=np.int64)
-    for at in range(0, len(states), cells.most):
-        some = states[at : at + cells.most]
+    cells, drawn = make_cells(problem, len(states), 0), []
+    for some in _groups(states, cells):
         cells.place(some, [state.rates for state in some])
         numbers = _numbers(problem, [generator_of(state, seed, 1) for state in some])
-        found[at : at + cells.most] = cells.draw(_log_shares_of(some), numbers)
-    return found
+        drawn.append(cells.draw(_log_shares_of(some), numbers))
+    return np.concatenate(drawn)
 
 
 _MISSED, _SEEN = 0, 1
