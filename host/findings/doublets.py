@@ -44,14 +44,14 @@ _LEAST, _HALF = -700.0, 0.5
 _QUANTILE = 1.645
 """Standard deviations from the middle of a normal distribution to the ends of its central 90 %."""
 
-_USUAL = 0.3
+_LARGEST = 0.3
 """Rate of doublets that instruments hardly exceed."""
 
 _FEWEST_SEEN = 0.5
 """Expected number of doublets of two branches below which none is seen."""
 
 
-GIVEN, _LEARNED_WITH_TREE = "given", "learned with the tree"
+_GIVEN, _LEARNED_WITH_TREE = "given", "learned with the tree"
 """Where a rate is from."""
 
 
@@ -113,7 +113,7 @@ class DoubletsFinding(Finding):
         """A given rate that the cells contradict; a number of doublets that follows from their rate alone."""
         if self.better is not None:
             return [self._contradiction(self.better)]
-        if self.origin != GIVEN and self.calls.rate > _USUAL:
+        if self.origin != _GIVEN and self.calls.rate > _LARGEST:
             deep = ", and so do cells deep in the tree, since all nodes are equally probable"
             return [
                 f"{flag_of('doublets', f'{self.calls.rate:.2g}')}, {self.origin}, is more than instruments "
@@ -129,7 +129,7 @@ class DoubletsFinding(Finding):
     def _contradiction(self, better: float) -> str:
         """Return what the cells say against a given rate, as text."""
         given = flag_of("doublets", f"{self.calls.rate:g}")
-        if better > _USUAL and better > self.calls.rate:
+        if better > _LARGEST and better > self.calls.rate:
             return (
                 f"the matrix contradicts {given}: more cells are of two branches than doublets of any "
                 f"instrument are: {_like_doublets()}"
@@ -239,13 +239,13 @@ def _make(draft: Draft) -> DoubletsFinding | None:
     best = draft.best
     if best.assignment.doublets is None:
         return None
-    origin = GIVEN
+    origin = _GIVEN
     if "doublets" in (best.learned or {}):
         origin = _LEARNED_WITH_TREE
     elif "doublets" in draft.estimated:
         origin = "estimated from the matrix, by the best tree"
     calls, node = best.assignment.doublets, best.assignment.node
-    better = better_rate(calls, best.parents, node) if origin == GIVEN else None
+    better = better_rate(calls, best.parents, node) if origin == _GIVEN else None
     on_clones, found = None, draft.get(ConsensusFinding)
     if found is not None and (of_clones := found.consensus.cells.doublets) is not None:
         unplaced = found.consensus.unplaced

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ RATES = Rates(0.01, 0.15)
 SEEDS = range(6)
 
 
+@cache
 def estimates(doublets: float | None, shares: str) -> tuple[float, float]:
     """Return the mean rate that is fitted to true trees, and that with equally probable nodes."""
     fitted, equal = [], []
