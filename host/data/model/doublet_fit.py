@@ -74,11 +74,13 @@ def fit_with_doublets(
         names: the error rates to fit: of fp_rate and fn_rate; the others stay.
         doublets: the rate of doublets; None to fit it as well.
     """
-    shares = _fit_to_shares(matrix, start, parents, doublets).shares
+    first = _fit_to_shares(matrix, start, parents, doublets)
+    if not names:
+        return FittedRates(start, _rounded(first.doublets) if doublets is None else doublets)
 
     def value(logits: dict[str, float]) -> float:
         found = {name: rate_at(x) for name, x in logits.items()}
-        mixture = mixture_of(matrix, _with(start, found), parents, shares)
+        mixture = mixture_of(matrix, _with(start, found), parents, first.shares)
         errors = HALF * sum(math.log(rate) + math.log1p(-rate) for rate in found.values())
         priors = sum(float(PRIORS[name].log_density(np.array(rate))) for name, rate in found.items())
         return errors + priors + _log_density(mixture, doublets)
@@ -93,7 +95,7 @@ def fit_with_doublets(
             logits[name] = climb(along, logits[name], width, (LEAST, PRIORS[name].most), _EVALUATIONS)
     rates = _with(start, {name: _rounded(rate_at(x)) for name, x in logits.items()})
     if doublets is None:
-        doublets = _rounded(_fit_to_shares(matrix, rates, parents, None, shares).doublets)
+        doublets = _rounded(_fit_to_shares(matrix, rates, parents, None, first.shares).doublets)
     return FittedRates(rates, doublets)
 
 
