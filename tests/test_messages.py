@@ -17,7 +17,8 @@ PARTS = (
     "; … of … uncertain pairs have fewer than … effective samples",
     ": --support full samples longer",
     "…, by … nats on the mean",
-    "mutations that occurred twice, or were lost, look like doublets, too (… tests them)",
+    "mutations that occurred twice, or were lost, look like doublets, too…",
+    "(--recurrent … tests them)",
     ", and so do cells deep in the tree, since all nodes are equally probable",
 )
 """Parts of other warnings."""

@@ -22,7 +22,7 @@ from syclade.host.findings.finding import (
     sentence,
 )
 from syclade.host.ground.options import flag_of
-from syclade.host.ground.options.types import LEARN
+from syclade.host.ground.options.types import ALL_MUTATIONS, LEARN
 from syclade.host.ground.values import JsonObject, counted
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class DoubletsFinding(Finding):
         better: the rate that explains the cells better, if they contradict the given one; None if not.
         on_clones: float64, shape (placed cells,): probabilities on the clones of a consensus that leaves out
             mutations (`cells.tsv`); None where it has all of them.
+        testable: whether all mutations can be tested for recurrence.
     """
 
     name = "doublets"
@@ -76,6 +77,7 @@ class DoubletsFinding(Finding):
     origin: str
     better: float | None = None
     on_clones: NDArray[np.float64] | None = None
+    testable: bool = True
 
     def summary(self) -> JsonObject:
         """Return rate, expected number and calls."""
@@ -117,7 +119,7 @@ class DoubletsFinding(Finding):
             deep = ", and so do cells deep in the tree, since all nodes are equally probable"
             return [
                 f"{flag_of('doublets', f'{self.calls.rate:.2g}')}, {self.origin}, is more than instruments "
-                f"make: {_like_doublets()}{deep if self.origin == _LEARNED_WITH_TREE else ''}"
+                f"make: {self._like_doublets}{deep if self.origin == _LEARNED_WITH_TREE else ''}"
             ]
         if self.calls.expected < 1.0 or self.calls.relevant_rate * len(self.cells) >= _FEWEST_SEEN:
             return []
@@ -132,13 +134,19 @@ class DoubletsFinding(Finding):
         if better > _LARGEST and better > self.calls.rate:
             return (
                 f"the matrix contradicts {given}: more cells are of two branches than doublets of any "
-                f"instrument are: {_like_doublets()}"
+                f"instrument are: {self._like_doublets}"
             )
         return (
             f"the matrix contradicts {given}: {'fewer' if better < self.calls.rate else 'more'} cells are of "
             f"two branches ({better:.2g} fits this tree better, which was found with the given rate): infer "
             f"again with {flag_of('doublets', LEARN)}"
         )
+
+    @property
+    def _like_doublets(self) -> str:
+        """Other reasons for cells of two branches, as text."""
+        test = f" ({flag_of('recurrent', ALL_MUTATIONS)} tests them)" if self.testable else ""
+        return f"mutations that occurred twice, or were lost, look like doublets, too{test}"
 
     def section(self) -> Section:
         """Return rate, expected number, and the likely doublets."""
@@ -183,12 +191,6 @@ class DoubletsFinding(Finding):
                 for name, nodes in pairs
             ),
         ]
-
-
-def _like_doublets() -> str:
-    """Return what else explains cells of two branches, as text."""
-    test = flag_of("recurrent", "all")
-    return f"mutations that occurred twice, or were lost, look like doublets, too ({test} tests them)"
 
 
 def _interval(chances: NDArray[np.float64]) -> tuple[float, float]:
@@ -251,7 +253,7 @@ def _make(draft: Draft) -> DoubletsFinding | None:
         unplaced = found.consensus.unplaced
         if len(unplaced.mutations) > len(unplaced.silent.mutations):  # others say nothing of doublets
             on_clones = of_clones.probability
-    return DoubletsFinding(calls, best.cells, best.labels, origin, better, on_clones)
+    return DoubletsFinding(calls, best.cells, best.labels, origin, better, on_clones, best.testable)
 
 
 DOUBLETS = FindingKind(DoubletsFinding.name, _make, no_files)

@@ -97,6 +97,11 @@ class BestTree:
         return self.kind.labels(self.mutations, self.cells)
 
     @property
+    def testable(self) -> bool:
+        """Return whether all mutations can be tested for recurrence, which takes calls."""
+        return self.observed.evidence is None
+
+    @property
     def tree(self) -> Tree:
         """The tree with its names and its assignment."""
         from syclade.host.findings.kinds import Tree  # the help of commands needs no trees

@@ -261,8 +261,7 @@ def _make(draft: Draft) -> RecurrencesFinding | None:
     one, found = draft.best.assignment.recurrence, draft.get(RecurrencesFinding)
     if one is None:
         return found
-    testable = draft.best.observed.evidence is None
-    return RecurrencesFinding(one, None if found is None else found.tests, testable)
+    return RecurrencesFinding(one, None if found is None else found.tests, draft.best.testable)
 
 
 def _names(question: Question) -> Iterable[str]:

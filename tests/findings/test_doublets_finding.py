@@ -139,3 +139,9 @@ def test_an_estimated_rate_beyond_those_of_instruments_is_a_warning(origin: str)
     (found,) = replace(plain, origin=origin, calls=replace(plain.calls, rate=0.999)).warnings
     assert found.startswith(f"--doublets 1, {origin}, is more than instruments make: mutations that occurred")
     assert ("cells deep in the tree" in found) == (origin == "learned with the tree")
+
+
+def test_tests_of_recurrences_are_advised_only_where_they_can_run() -> None:
+    """Evidence has no rates of calls, which `--recurrent all` takes."""
+    (found,) = replace(finding(0.05), better=0.9, testable=False).warnings
+    assert found.endswith("mutations that occurred twice, or were lost, look like doublets, too")
