@@ -45,6 +45,8 @@ __all__ = [
 
 Parents = NDArray[np.int32]
 
+_NONE = -1
+
 
 def are_trees(parents: NDArray[np.int32]) -> bool:
     """Return whether `validate_parents` accepts all rows: every node is below the last one.
@@ -145,13 +147,21 @@ def preorder(parents: Parents) -> NDArray[np.int32]:
     Returns:
         int32, shape (n + 1,).
     """
-    below = children(parents)
-    order: list[int] = []
-    stack = [len(parents) - 1]
-    while stack:
-        node = stack.pop()
+    above, last = parents.tolist(), len(parents) - 1
+    first, following = [_NONE] * (last + 1), [_NONE] * (last + 1)
+    for node in range(last - 1, -1, -1):
+        parent = above[node]
+        following[node], first[parent] = first[parent], node
+    order, waiting, node = [last], [_NONE], first[last]
+    while node != _NONE:
         order.append(node)
-        stack.extend(reversed(below[node]))
+        child, sibling = first[node], following[node]
+        if child == _NONE:
+            node = waiting.pop() if sibling == _NONE else sibling
+            continue
+        if sibling != _NONE:
+            waiting.append(sibling)
+        node = child
     return np.array(order, dtype=np.int32)
 
 
