@@ -14,6 +14,7 @@ from syclade.host.chains.cells_at_nodes import (
     CellsAtNodes,
     NumpyCells,
     at_places,
+    cells_by_column,
     factors_of_product,
     labels_at,
     parts_of_numbers,
@@ -124,7 +125,7 @@ class NativeCells:
         numbers = [sizes[name] for name in SIZES[:3]] + [problem.scale_bits, spare, 1]
         contents = {
             "sizes": np.array(numbers),
-            "observed": _observed_by_block(problem, blocks),
+            "observed": _in_blocks(problem.observed, problem.classes - 1),
             "cell": _first_cells(problem, sizes["starts"]),
             "octaves": octaves,
             "upper": upper,
@@ -144,11 +145,15 @@ class NativeCells:
     def _places(self) -> tuple[NativeEngine, int]:
         """Engine of the draws of places, whose tables grow with the square of the tree, and their kernel."""
         problem = self._problem
-        moves = NUMBERS_OF_PLACES * problem.mutations
-        sizes = self._sizes | {"columns": problem.columns, "moves": moves}
+        moves, blocks = NUMBERS_OF_PLACES * problem.mutations, -(-problem.mutations // LANES)
+        sizes = self._sizes | {"columns": problem.columns, "moves": moves, "blocks": blocks}
         own = [sizes[name] for name in relocation_arguments.SIZES[:3]] + [problem.scale_bits]
-        observed = np.ascontiguousarray(problem.observed.T)
-        contents = self._contents | {"sizes": np.array(own), "observed": observed}
+        observed = _in_blocks(problem.observed.T, problem.classes - 1)
+        contents = self._contents | {
+            "sizes": np.array(own),
+            "observed": observed,
+            "column": cells_by_column(problem),
+        }
         engine = NativeEngine(native_device(), Allocation(relocation_arguments.ARGUMENTS, sizes, contents))
         return engine, engine.load(share_kernels()["relocate"])
 
@@ -229,11 +234,17 @@ class NativeCells:
             engine.launch([kernel if slot < self._chains else None for slot in range(self.most)])
 
 
-def _observed_by_block(problem: Problem, blocks: int) -> NDArray[np.uint8]:
-    """Return the classes of observed values: uint8, (blocks, n, LANES), of no evidence beyond the columns."""
-    observed = np.full((problem.mutations, blocks * LANES), problem.classes - 1, dtype=np.uint8)
-    observed[:, : problem.columns] = problem.observed
-    return np.ascontiguousarray(observed.reshape(problem.mutations, blocks, LANES).swapaxes(0, 1))
+def _in_blocks(observed: NDArray[np.uint8], nothing: int) -> NDArray[np.uint8]:
+    """Return the classes of observed values in blocks: uint8, (rows, blocks, LANES).
+
+    Args:
+        observed: uint8, shape (rows, numbers of a row).
+        nothing: class of no evidence, of which the rest of the last block is.
+    """
+    rows, count = observed.shape
+    whole = np.full((rows, -(-count // LANES) * LANES), nothing, dtype=np.uint8)
+    whole[:, :count] = observed
+    return whole.reshape(rows, -1, LANES)
 
 
 def _first_cells(problem: Problem, starts: int) -> NDArray[np.int64]:

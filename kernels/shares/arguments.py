@@ -8,6 +8,9 @@ from syclade.kernels.arguments import INFO, PROBLEM, SCRATCH, SETTING, Argument
 LANES = 16
 """Columns of a block, side by side in memory."""
 
+GROUP = 4 * LANES
+"""Columns whose cells are drawn together."""
+
 TABLE_BITS = 8
 """A power of two is a product of numbers from three tables: of octaves, and of each half of a fraction."""
 
@@ -31,7 +34,7 @@ SIZES = (
 
 ARGUMENTS = (
     Argument("sizes", PROBLEM, "int64", (len(SIZES),), ", ".join(SIZES)),
-    Argument("observed", PROBLEM, "uint8", ("blocks", "mutations", LANES), "class of every entry"),
+    Argument("observed", PROBLEM, "uint8", ("mutations", "blocks", LANES), "class of every entry"),
     Argument("cell", PROBLEM, "int64", ("starts",), "first cell of each column, and the number of cells"),
     Argument("octaves", PROBLEM, "float64", (OCTAVES,), "2^-k"),
     Argument("upper", PROBLEM, "float64", (2**TABLE_BITS,), "2^-(k / 2^8)"),
@@ -51,15 +54,18 @@ ARGUMENTS = (
     Argument("order", SCRATCH, "int32", ("slots", "nodes"), "the nodes in preorder"),
     Argument("child", SCRATCH, "int32", ("slots", "nodes"), "last child, or -1"),
     Argument("sibling", SCRATCH, "int32", ("slots", "nodes"), "child of the same parent before it, or -1"),
-    Argument("scores", SCRATCH, "int32", ("slots", "blocks", "nodes", LANES), "of the columns at the nodes"),
-    Argument("likelihoods", SCRATCH, "float64", ("slots", "blocks", "nodes", LANES), "relative to the best"),
+    Argument("scores", SCRATCH, "int32", ("slots", "nodes", "blocks", LANES), "of the columns at the nodes"),
+    Argument("likelihoods", SCRATCH, "float64", ("slots", "nodes", "blocks", LANES), "relative to the best"),
     Argument("best", SCRATCH, "int32", ("slots", "blocks", LANES), "scores of the columns' best nodes"),
     Argument("place", SCRATCH, "int32", ("slots", "nodes"), "of each node in preorder"),
     Argument("size", SCRATCH, "int32", ("slots", "nodes"), "number of the nodes at and below each node"),
     Argument("changed", SCRATCH, "int32", ("slots", MOST_CHANGED), "nodes that a swap changes"),
     Argument("sums", SCRATCH, "float64", ("slots", "blocks", LANES), "likelihoods over all nodes"),
     Argument("sums_after", SCRATCH, "float64", ("slots", "blocks", LANES), "the same after a swap"),
+    Argument("differing", SCRATCH, "int32", ("slots", "blocks", LANES), "columns in which mutations differ"),
+    Argument("worth", SCRATCH, "int32", ("slots", "blocks", LANES), "the same with the nodes' shares"),
+    Argument("powers", SCRATCH, "int32", ("slots", "blocks", LANES), "sums over the nodes, of powers of two"),
     Argument(
-        "ends", SCRATCH, "float64", ("slots", "nodes", LANES), "cumulative weights of a block's columns"
+        "ends", SCRATCH, "float64", ("slots", "nodes", GROUP), "cumulative weights of a group's columns"
     ),
 )

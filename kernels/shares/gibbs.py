@@ -1,7 +1,8 @@
 """Kernels of the Gibbs steps of shares: likelihoods of cells at all nodes, a draw of nodes, and the score.
 
-Columns are in blocks of `LANES`. `fallback/shares/gibbs.py` mirrors the kernels; sums of real numbers are in
-the order of the nodes, so that both have the same bits.
+The numbers of a node are side by side, columns in blocks of `LANES`, so that a pass over nodes reads memory
+in order. `fallback/shares/gibbs.py` mirrors the kernels; sums of real numbers are in the order of the nodes,
+so that both have the same bits.
 """
 
 from typing import Any
@@ -9,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.scores.powers import FRACTION_BITS, MANTISSA_BITS, logarithm_of_two, power_of_two
-from syclade.kernels.shares.arguments import LANES, OCTAVES, SIZES, TABLE_BITS
+from syclade.kernels.shares.arguments import GROUP, LANES, OCTAVES, SIZES, TABLE_BITS
 from syclade.kernels.target import address, control, device_function, lane_sum, maximum
 from syclade.kernels.target.reals import Reals
 
 _BLOCKS, _NODES, _CELLS, _FRACTION, _SPARE, _FACTORS = (address(at) for at in range(len(SIZES)))
 _0, _1 = control(0), control(1)
-_WIDTH, _CLASSES = address(LANES), address(256)
+_WIDTH, _GROUP, _CLASSES, _LANES = address(LANES), address(GROUP), address(256), control(LANES)
 _LAST = np.int64(OCTAVES - 1)
 _HALF, _WHOLE = np.int64(TABLE_BITS), np.int64(FRACTION_BITS)
 _PART = np.int64(2**TABLE_BITS - 1)
@@ -24,23 +25,22 @@ _MANTISSA = np.int64(MANTISSA_BITS)
 
 
 @device_function
-def start_of(
+def row_of(
     given,  # IN the arrays of `ARGUMENTS`
     slot,  # IN address
-    block,  # IN control
+    node,  # IN control
 ):
-    """Return where the numbers of a slot's block start, in `scores` and in `likelihoods` (address)."""
-    return (slot * address(given.sizes[_BLOCKS]) + address(block)) * address(given.sizes[_NODES]) * _WIDTH
+    """Return where the numbers of a slot's node start, in `scores` and in `likelihoods` (address)."""
+    return (slot * address(given.sizes[_NODES]) + address(node)) * address(given.sizes[_BLOCKS]) * _WIDTH
 
 
 @device_function
-def best_of(
+def columns_of(
     given,  # IN the arrays of `ARGUMENTS`
     slot,  # IN address
-    block,  # IN control
 ):
-    """Return where the numbers of a slot's block start, in `best` and in `sums` (address)."""
-    return (slot * address(given.sizes[_BLOCKS]) + address(block)) * _WIDTH
+    """Return where the numbers of a slot's columns start, in `best`, `sums` and others (address)."""
+    return slot * address(given.sizes[_BLOCKS]) * _WIDTH
 
 
 @device_function
@@ -70,31 +70,27 @@ def order_nodes(
 
 
 @device_function
-def score_block(
+def score_node(
     given,  # IN OUT the arrays of `ARGUMENTS`
     slot,  # IN address
     lane,  # IN address
-    block,  # IN control
+    node,  # IN control: not the root
 ):
-    """Write the scores of a block's columns at all nodes, and those of the best nodes."""
-    nodes = given.sizes[_NODES]
-    of_slot = slot * address(nodes)
-    start = start_of(given, slot, block)
-    entries = address(block) * address(nodes - _1) * _WIDTH
-    given.scores[lane + (start + address(nodes - _1) * _WIDTH)] = _NONE
-    best = given.scores[lane + (start + address(nodes - _1) * _WIDTH)]
-    for at in range(_1, nodes):
-        node = address(given.order[of_slot + address(at)])
-        above = given.scores[lane + (start + address(given.parents[of_slot + node]) * _WIDTH)]
-        of_class = np.uint64(given.observed[lane + (entries + node * _WIDTH)]) + slot * _CLASSES
-        score = np.int32(above + given.weights[of_class])
-        given.scores[lane + (start + node * _WIDTH)] = score
-        best = maximum(best, score)
-    given.best[lane + best_of(given, slot, block)] = best
+    """Write the scores of all columns at a node, from those at its parent, and the best ones so far."""
+    blocks = given.sizes[_BLOCKS]
+    above = row_of(given, slot, given.parents[slot * address(given.sizes[_NODES]) + address(node)]) + lane
+    row, best = row_of(given, slot, node) + lane, columns_of(given, slot) + lane
+    entries, classes = address(node) * address(blocks) * _WIDTH + lane, slot * _CLASSES
+    for block in range(blocks):
+        at = address(block) * _WIDTH
+        of_class = np.uint64(given.observed[entries + at]) + classes
+        score = np.int32(given.scores[above + at] + given.weights[of_class])
+        given.scores[row + at] = score
+        given.best[best + at] = maximum(given.best[best + at], score)
 
 
 def make_place(**_others: int) -> Any:
-    """Return the kernel that writes scores of all columns at all nodes."""
+    """Return the kernel that writes scores of all columns at all nodes, and those of the best nodes."""
 
     @device_function
     def place(
@@ -102,10 +98,16 @@ def make_place(**_others: int) -> Any:
         lane,  # IN address
         given,  # IN OUT the arrays of `ARGUMENTS`
     ):
-        """Score all blocks."""
+        """Score all nodes, parents before children."""
         order_nodes(given, slot)
+        nodes = given.sizes[_NODES]
+        root, best = row_of(given, slot, nodes - _1) + lane, columns_of(given, slot) + lane
         for block in range(given.sizes[_BLOCKS]):
-            score_block(given, slot, lane, block)
+            at = address(block) * _WIDTH
+            given.scores[root + at] = _NONE
+            given.best[best + at] = given.scores[root + at]
+        for place in range(_1, nodes):
+            score_node(given, slot, lane, given.order[slot * address(nodes) + address(place)])
 
     return place
 
@@ -120,45 +122,45 @@ def make_compare(**_others: int) -> Any:
         given,  # IN OUT the arrays of `ARGUMENTS`
     ):
         """Compare scores of a column: a likelihood is 2^(score - that of the column's best node)."""
-        up = _WHOLE - given.sizes[_FRACTION]
-        for block in range(given.sizes[_BLOCKS]):
-            start, first = start_of(given, slot, block), best_of(given, slot, block)
-            for node in range(given.sizes[_NODES]):
-                row = start + address(node) * _WIDTH
-                for column in range(LANES):
-                    at = row + address(column)
-                    best = given.best[first + address(column)]
-                    gap = (np.int64(best) - np.int64(given.scores[at])) << up
-                    given.likelihoods[at] = (
-                        given.octaves[address(min(gap >> _WHOLE, _LAST))]
-                        * given.upper[address((gap >> _HALF) & _PART)]
-                        * given.lower[address(gap & _PART)]
-                    )
+        up, best = _WHOLE - given.sizes[_FRACTION], columns_of(given, slot)
+        columns = given.sizes[_BLOCKS] * _LANES
+        for node in range(given.sizes[_NODES]):
+            row = row_of(given, slot, node)
+            for column in range(columns):
+                at = row + address(column)
+                gap = (np.int64(given.best[best + address(column)]) - np.int64(given.scores[at])) << up
+                given.likelihoods[at] = (
+                    given.octaves[address(min(gap >> _WHOLE, _LAST))]
+                    * given.upper[address((gap >> _HALF) & _PART)]
+                    * given.lower[address(gap & _PART)]
+                )
 
     return compare
 
 
 def make_draw(reals: Reals, **_others: int) -> Any:
     """Return the kernel that draws a node for each cell."""
-    read, write, every = reals.read, reals.write, reals.all
-    half = address(reals.width)
+    read, write, width = reals.read, reals.write, control(reals.width)
 
     @device_function
     def add_up(
         given,  # IN OUT the arrays of `ARGUMENTS`
         slot,  # IN address
-        block,  # IN control
-        part,  # IN address: first column
+        first,  # IN control: first column of a group
+        count,  # IN control: number of its columns
     ):
-        """Write the cumulative weights of some columns of a block over the nodes."""
+        """Write the cumulative weights of the columns of a group over the nodes."""
         nodes = given.sizes[_NODES]
         of_slot = slot * address(nodes)
-        start, to = start_of(given, slot, block) + part, of_slot * _WIDTH + part
-        total = every(0.0)
+        to = of_slot * _GROUP
         for node in range(nodes):
-            row = address(node) * _WIDTH
-            total = total + read(given.likelihoods, start + row) * given.share[of_slot + address(node)]
-            write(given.ends, to + row, total)
+            row, share = row_of(given, slot, node) + address(first), given.share[of_slot + address(node)]
+            for part in range(_0, count, width):
+                own = read(given.likelihoods, row + address(part)) * share
+                if node > _0:
+                    own = read(given.ends, to + address(part) - _GROUP) + own
+                write(given.ends, to + address(part), own)
+            to = to + _GROUP
 
     @device_function
     def node_at(
@@ -168,11 +170,11 @@ def make_draw(reals: Reals, **_others: int) -> Any:
     ):
         """Return the number of nodes that end at or before this part of the whole (control)."""
         nodes = given.sizes[_NODES]
-        wanted = number * given.ends[ends + address(nodes - _1) * _WIDTH]
+        wanted = number * given.ends[ends + address(nodes - _1) * _GROUP]
         low, size = _0, nodes - _1
         while size > _0:
             middle = low + (size >> _1)
-            if given.ends[ends + address(middle) * _WIDTH] <= wanted:
+            if given.ends[ends + address(middle) * _GROUP] <= wanted:
                 low, size = middle + _1, size - (size >> _1) - _1
             else:
                 size = size >> _1
@@ -184,14 +186,15 @@ def make_draw(reals: Reals, **_others: int) -> Any:
         lane,  # IN address
         given,  # IN OUT the arrays of `ARGUMENTS`
     ):
-        """Draw the nodes of the cells, block by block."""
+        """Draw the nodes of the cells, a group of columns after the other."""
         of_slot = slot * address(given.sizes[_CELLS])
-        ends = slot * address(given.sizes[_NODES]) * _WIDTH
-        for block in range(given.sizes[_BLOCKS]):
-            add_up(given, slot, block, address(0))
-            add_up(given, slot, block, half)
-            for column in range(LANES):
-                here = address(block) * _WIDTH + address(column)
+        ends = slot * address(given.sizes[_NODES]) * _GROUP
+        columns = given.sizes[_BLOCKS] * _LANES
+        for first in range(_0, columns, control(GROUP)):
+            count = min(control(GROUP), columns - first)
+            add_up(given, slot, first, count)
+            for column in range(count):
+                here = address(first + column)
                 for cell in range(given.cell[here], given.cell[here + address(1)]):
                     at = of_slot + address(cell)
                     given.drawn[at] = np.int32(node_at(given, ends + address(column), given.numbers[at]))
@@ -203,30 +206,48 @@ def make_total(**_others: int) -> Any:
     """Return the kernel that computes the score of a tree with its shares."""
 
     @device_function
-    def of_block(
-        given,  # IN the arrays of `ARGUMENTS`
+    def find_best(
+        given,  # IN OUT the arrays of `ARGUMENTS`
         slot,  # IN address
         lane,  # IN address
-        block,  # IN control
     ):
-        """Return the contribution of a cell of each column (int64, one per lane)."""
-        nodes = given.sizes[_NODES]
-        fraction, spare = np.int32(given.sizes[_FRACTION]), np.int32(given.sizes[_SPARE])
-        of_slot, start = slot * address(nodes), start_of(given, slot, block)
-        best = np.int32(given.scores[lane + start] + given.log_shares[of_slot])
-        for node in range(_1, nodes):
-            row = start + address(node) * _WIDTH
-            best = maximum(
-                best, np.int32(given.scores[lane + row] + given.log_shares[of_slot + address(node)])
-            )
-        octave = np.int32(best >> fraction)
-        powers = np.int32(best - best)
+        """Write the highest score of each column, with the share of the node."""
+        nodes, blocks = given.sizes[_NODES], given.sizes[_BLOCKS]
+        best = columns_of(given, slot) + lane
         for node in range(nodes):
-            row = start + address(node) * _WIDTH
-            worth = np.int32(given.scores[lane + row] + given.log_shares[of_slot + address(node)])
-            powers = np.int32(powers + power_of_two(worth, octave, fraction, spare))
-        whole = np.int64(octave) - (_MANTISSA - given.sizes[_SPARE])
-        return (whole << given.sizes[_FRACTION]) + logarithm_of_two(powers, given.sizes[_FRACTION])
+            row, share = (
+                row_of(given, slot, node) + lane,
+                given.log_shares[slot * address(nodes) + address(node)],
+            )
+            for block in range(blocks):
+                at = address(block) * _WIDTH
+                worth = np.int32(given.scores[row + at] + share)
+                if node > _0:
+                    worth = maximum(given.worth[best + at], worth)
+                given.worth[best + at] = worth
+
+    @device_function
+    def add_powers(
+        given,  # IN OUT the arrays of `ARGUMENTS`
+        slot,  # IN address
+        lane,  # IN address
+    ):
+        """Write the sum of the powers of each column, relative to the octave of its highest score."""
+        nodes, blocks = given.sizes[_NODES], given.sizes[_BLOCKS]
+        fraction, spare = np.int32(given.sizes[_FRACTION]), np.int32(given.sizes[_SPARE])
+        best = columns_of(given, slot) + lane
+        for node in range(nodes):
+            row, share = (
+                row_of(given, slot, node) + lane,
+                given.log_shares[slot * address(nodes) + address(node)],
+            )
+            for block in range(blocks):
+                at = address(block) * _WIDTH
+                octave = np.int32(given.worth[best + at] >> fraction)
+                power = power_of_two(np.int32(given.scores[row + at] + share), octave, fraction, spare)
+                if node > _0:
+                    power = np.int32(given.powers[best + at] + power)
+                given.powers[best + at] = power
 
     @device_function
     def total(
@@ -235,11 +256,17 @@ def make_total(**_others: int) -> Any:
         given,  # IN OUT the arrays of `ARGUMENTS`
     ):
         """Add up the contributions of all cells."""
-        found = np.int64(0)
+        find_best(given, slot, lane)
+        add_powers(given, slot, lane)
+        found, fraction = np.int64(0), given.sizes[_FRACTION]
+        best = columns_of(given, slot) + lane
         for block in range(given.sizes[_BLOCKS]):
-            here = lane + address(block) * _WIDTH
-            cells = given.cell[here + address(1)] - given.cell[here]
-            found = found + lane_sum(of_block(given, slot, lane, block) * cells)
+            at = address(block) * _WIDTH
+            octave = np.int64(np.int32(given.worth[best + at] >> np.int32(fraction)))
+            whole = octave - (_MANTISSA - given.sizes[_SPARE])
+            worth = (whole << fraction) + logarithm_of_two(given.powers[best + at], fraction)
+            cells = given.cell[at + lane + address(1)] - given.cell[at + lane]
+            found = found + lane_sum(worth * cells)
         given.total[slot] = found
 
     return total

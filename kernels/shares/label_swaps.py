@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.shares.arguments import LANES, LEAST_PART, MOST_CHANGED, SIZES
-from syclade.kernels.shares.gibbs import best_of, order_nodes, start_of
+from syclade.kernels.shares.gibbs import columns_of, order_nodes, row_of
 from syclade.kernels.tails.arithmetic import log
 from syclade.kernels.target import address, control, device_function
 from syclade.kernels.target.reals import Reals
 
 _BLOCKS, _NODES, _CELLS, _FRACTION, _SPARE, _FACTORS = (address(at) for at in range(len(SIZES)))
 _0, _1 = control(0), control(1)
-_WIDTH, _CLASSES = address(LANES), address(256)
+_CLASSES = address(256)
 _MOST = control(MOST_CHANGED)
 _LEAST = np.float64(LEAST_PART)
 
@@ -88,16 +88,50 @@ def list_changed(
 def changed_part(
     given,  # IN the arrays of `ARGUMENTS`
     slot,  # IN address
-    row,  # IN address: where a column's likelihoods start
+    column,  # IN address
     count,  # IN control: number of the nodes in `changed`
 ):
     """Return the likelihood of a column over the nodes that a swap changes (float64)."""
     shares, first = slot * address(given.sizes[_NODES]), slot * address(_MOST)
+    start, width = row_of(given, slot, _0) + column, address(given.sizes[_BLOCKS]) * address(LANES)
     part = 0.0
     for at in range(count):
         node = address(given.changed[first + address(at)])
-        part = part + given.likelihoods[row + node * _WIDTH] * given.share[shares + node]
+        part = part + given.likelihoods[start + node * width] * given.share[shares + node]
     return part
+
+
+@device_function
+def list_differing(
+    given,  # IN OUT the arrays of `ARGUMENTS`
+    slot,  # IN address
+    upper,  # IN control: mutation of the node
+    lower,  # IN control: mutation of the child
+):
+    """Write the columns in which two mutations differ; return their number (control)."""
+    columns, first = given.sizes[_BLOCKS] * control(LANES), columns_of(given, slot)
+    above, below = address(upper) * address(columns), address(lower) * address(columns)
+    found = _0
+    for place in range(columns):
+        column = address(place)
+        given.differing[first + address(found)] = np.int32(place)
+        found = found + control(given.observed[above + column] != given.observed[below + column])
+    return found
+
+
+@device_function
+def ratio_at(
+    given,  # IN the arrays of `ARGUMENTS`
+    slot,  # IN address
+    upper,  # IN control: mutation of the node
+    lower,  # IN control: mutation of the child
+    column,  # IN address
+):
+    """Return the likelihood ratio of a column that loses one mutation and gains the other (float64)."""
+    columns, classes = address(given.sizes[_BLOCKS]) * address(LANES), slot * _CLASSES
+    lost = given.observed[address(upper) * columns + column]
+    got = given.observed[address(lower) * columns + column]
+    return given.factor[classes + address(got)] * given.inverse[classes + address(lost)]
 
 
 @device_function
@@ -107,36 +141,29 @@ def gain_of(
     upper,  # IN control: mutation of the node
     lower,  # IN control: mutation of the child
     count,  # IN control: number of the nodes in `changed`
+    differing,  # IN control: number of the columns in `differing`
 ):
     """Return the log-likelihood ratio of a swap (float64, natural log), and write the sums after it.
 
     A product of `_FACTORS` ratios neither overflows nor vanishes, so that few logarithms are taken.
     """
-    most, classes = control(given.sizes[_FACTORS]), slot * _CLASSES
+    most, sums = control(given.sizes[_FACTORS]), columns_of(given, slot)
     gain, product, factors = 0.0, 1.0, _0
-    for block in range(given.sizes[_BLOCKS]):
-        start, sums = start_of(given, slot, block), best_of(given, slot, block)
-        above = (address(block) * address(given.sizes[_NODES] - _1) + address(upper)) * _WIDTH
-        below = (address(block) * address(given.sizes[_NODES] - _1) + address(lower)) * _WIDTH
-        for column in range(LANES):
-            lane, here = address(column), address(block) * _WIDTH + address(column)
-            lost, got = given.observed[above + lane], given.observed[below + lane]
-            if lost != got:
-                part = changed_part(given, slot, start + lane, count)
-                gained = part * (
-                    given.factor[classes + address(got)] * given.inverse[classes + address(lost)]
-                )
-                before = given.sums[sums + lane]
-                after = before
-                if part + gained > before * _LEAST:
-                    after = max(before - part, 0.0) + gained
-                    for _ in range(control(given.cell[here + address(1)] - given.cell[here])):
-                        product = product * (after / before)
-                        factors = factors + _1
-                        if factors == most:
-                            gain = gain + log(product)
-                            product, factors = 1.0, _0
-                given.sums_after[sums + lane] = after
+    for place in range(differing):
+        column = address(given.differing[sums + address(place)])
+        part = changed_part(given, slot, column, count)
+        gained = part * ratio_at(given, slot, upper, lower, column)
+        before = given.sums[sums + column]
+        after = before
+        if part + gained > before * _LEAST:
+            after = max(before - part, 0.0) + gained
+            for _ in range(control(given.cell[column + address(1)] - given.cell[column])):
+                product = product * (after / before)
+                factors = factors + _1
+                if factors == most:
+                    gain = gain + log(product)
+                    product, factors = 1.0, _0
+        given.sums_after[sums + column] = after
     return gain + log(product)
 
 
@@ -147,49 +174,42 @@ def swap_with_child(
     node,  # IN control
     child,  # IN control
     count,  # IN control: number of the nodes in `changed`
+    differing,  # IN control: number of the columns in `differing`
 ):
     """Swap two labels, after `gain_of`."""
-    nodes = given.sizes[_NODES]
-    labels, first, classes = slot * address(nodes), slot * address(_MOST), slot * _CLASSES
-    upper, lower = given.label[labels + address(node)], given.label[labels + address(child)]
-    given.label[labels + address(node)] = lower
-    given.label[labels + address(child)] = upper
-    for block in range(given.sizes[_BLOCKS]):
-        start = start_of(given, slot, block)
-        sums, entries = best_of(given, slot, block), address(block) * address(nodes - _1) * _WIDTH
-        above, below = entries + address(upper) * _WIDTH, entries + address(lower) * _WIDTH
-        for column in range(LANES):
-            lane = address(column)
-            lost, got = given.observed[above + lane], given.observed[below + lane]
-            if lost != got:
-                ratio = given.factor[classes + address(got)] * given.inverse[classes + address(lost)]
-                given.sums[sums + lane] = given.sums_after[sums + lane]
-                for at in range(count):
-                    row = start + address(given.changed[first + address(at)]) * _WIDTH + lane
-                    given.likelihoods[row] = given.likelihoods[row] * ratio
+    labels, first = slot * address(given.sizes[_NODES]), slot * address(_MOST)
+    upper, lower = control(given.label[labels + address(node)]), control(given.label[labels + address(child)])
+    given.label[labels + address(node)] = np.int32(lower)
+    given.label[labels + address(child)] = np.int32(upper)
+    sums = columns_of(given, slot)
+    for place in range(differing):
+        column = address(given.differing[sums + address(place)])
+        ratio = ratio_at(given, slot, upper, lower, column)
+        given.sums[sums + column] = given.sums_after[sums + column]
+        for at in range(count):
+            row = row_of(given, slot, given.changed[first + address(at)]) + column
+            given.likelihoods[row] = given.likelihoods[row] * ratio
 
 
 def make_swap(reals: Reals, **_others: int) -> Any:
     """Return the kernel that proposes to swap the label of each node with that of one of its children."""
-    read, write, every = reals.read, reals.write, reals.all
-    half = address(reals.width)
+    read, write, width = reals.read, reals.write, control(reals.width)
 
     @device_function
     def add_up(
         given,  # IN OUT the arrays of `ARGUMENTS`
         slot,  # IN address
-        block,  # IN control
-        part,  # IN address: first column
     ):
-        """Write the likelihoods of some columns of a block, summed over the nodes."""
-        nodes = given.sizes[_NODES]
-        of_slot = slot * address(nodes)
-        start = start_of(given, slot, block) + part
-        total = every(0.0)
+        """Write the likelihoods of all columns, summed over the nodes."""
+        nodes, columns = given.sizes[_NODES], given.sizes[_BLOCKS] * control(LANES)
+        sums = columns_of(given, slot)
         for node in range(nodes):
-            row = start + address(node) * _WIDTH
-            total = total + read(given.likelihoods, row) * given.share[of_slot + address(node)]
-        write(given.sums, best_of(given, slot, block) + part, total)
+            row, share = row_of(given, slot, node), given.share[slot * address(nodes) + address(node)]
+            for first in range(_0, columns, width):
+                own, to = read(given.likelihoods, row + address(first)) * share, sums + address(first)
+                if node > _0:
+                    own = read(given.sums, to) + own
+                write(given.sums, to, own)
 
     @device_function
     def swap(
@@ -207,9 +227,7 @@ def make_swap(reals: Reals, **_others: int) -> Any:
         measure_subtrees(given, slot)
         for node in range(nodes):
             given.label[start + address(node)] = np.int32(node)
-        for block in range(given.sizes[_BLOCKS]):
-            add_up(given, slot, block, address(0))
-            add_up(given, slot, block, half)
+        add_up(given, slot)
         for turn in range(nodes - _1):
             own = control(given.turns[slot * address(nodes - _1) + address(turn)])
             child = child_of(given, slot, own, given.uniform[numbers + address(own)])
@@ -219,8 +237,9 @@ def make_swap(reals: Reals, **_others: int) -> Any:
                     count = list_changed(given, slot, own, child)
                     upper = control(given.label[start + address(own)])
                     lower = control(given.label[start + address(child)])
-                    gain = gain_of(given, slot, upper, lower, count)
+                    differing = list_differing(given, slot, upper, lower)
+                    gain = gain_of(given, slot, upper, lower, count, differing)
                     if log(given.uniform[numbers + address(nodes + own)]) < gain:
-                        swap_with_child(given, slot, own, child, count)
+                        swap_with_child(given, slot, own, child, count, differing)
 
     return swap

@@ -12,70 +12,148 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.scores.powers import FRACTION_BITS
-from syclade.kernels.shares.arguments import TABLE_BITS
+from syclade.kernels.shares.arguments import LANES, TABLE_BITS
 from syclade.kernels.shares.gibbs import order_nodes
 from syclade.kernels.shares.relocation_arguments import LOWEST, SIZES, SLIDES
 from syclade.kernels.target import address, control, device_function
 
-_COLUMNS, _NODES, _CELLS, _FRACTION = (address(at) for at in range(len(SIZES)))
+_BLOCKS, _NODES, _CELLS, _FRACTION = (address(at) for at in range(len(SIZES)))
 _0, _1, _2 = control(0), control(1), control(2)
-_CLASSES = address(256)
+_CLASSES, _WIDTH = address(256), address(LANES)
 _NOTHING, _NEVER = np.int64(0), np.int64(-(2**62))
 _HALF, _WHOLE = np.int64(TABLE_BITS), np.int64(FRACTION_BITS)
 _PART = np.int64(2**TABLE_BITS - 1)
-_ONE, _NONE = np.int32(1), np.int32(0)
+_ONE, _NONE, _NOBODY = np.int32(1), np.int32(0), np.int32(-1)
 _LOWEST = np.int64(LOWEST)
+
+
+@device_function
+def row_of(
+    given,  # IN the arrays of `ARGUMENTS`
+    slot,  # IN address
+    node,  # IN control
+):
+    """Return where the gains of a node start (address)."""
+    row = slot * address(given.sizes[_NODES]) + address(node)
+    return row * address(given.sizes[_BLOCKS]) * _WIDTH
 
 
 @device_function
 def add_row(
     given,  # IN OUT the arrays of `ARGUMENTS`
     slot,  # IN address
+    lane,  # IN address
     to,  # IN control: a node
     source,  # IN control: a node
-    sign,  # IN int64: 1 or -1
 ):
-    """Add the gains of a node to those of another one, or subtract them."""
+    """Add the gains of a node to those of another one."""
+    there, here = row_of(given, slot, to) + lane, row_of(given, slot, source) + lane
+    for block in range(given.sizes[_BLOCKS]):
+        at = address(block) * _WIDTH
+        given.gains[there + at] = given.gains[there + at] + given.gains[here + at]
+
+
+@device_function
+def subtract_row(
+    given,  # IN OUT the arrays of `ARGUMENTS`
+    slot,  # IN address
+    lane,  # IN address
+    to,  # IN control: a node
+    source,  # IN control: a node
+):
+    """Subtract the gains of a node from those of another one."""
+    there, here = row_of(given, slot, to) + lane, row_of(given, slot, source) + lane
+    for block in range(given.sizes[_BLOCKS]):
+        at = address(block) * _WIDTH
+        given.gains[there + at] = given.gains[there + at] - given.gains[here + at]
+
+
+@device_function
+def copy_row(
+    given,  # IN OUT the arrays of `ARGUMENTS`
+    slot,  # IN address
+    lane,  # IN address
+    to,  # IN control: a node
+    source,  # IN control: a node
+):
+    """Write the gains of a node to those of another one."""
+    there, here = row_of(given, slot, to) + lane, row_of(given, slot, source) + lane
+    for block in range(given.sizes[_BLOCKS]):
+        at = address(block) * _WIDTH
+        given.gains[there + at] = given.gains[here + at]
+
+
+@device_function
+def clear_row(
+    given,  # IN OUT the arrays of `ARGUMENTS`
+    slot,  # IN address
+    lane,  # IN address
+    node,  # IN control
+):
+    """Write no gains to a node."""
+    row = row_of(given, slot, node) + lane
+    for block in range(given.sizes[_BLOCKS]):
+        given.gains[row + address(block) * _WIDTH] = _NOTHING
+
+
+@device_function
+def add_cell(
+    given,  # IN OUT the arrays of `ARGUMENTS`
+    slot,  # IN address
+    lane,  # IN address
+    node,  # IN control: the node of the cell
+    column,  # IN control
+):
+    """Add the gains of all mutations in a cell to those of its node."""
+    blocks = given.sizes[_BLOCKS]
+    row, entries = row_of(given, slot, node) + lane, address(column) * address(blocks) * _WIDTH + lane
+    for block in range(blocks):
+        at = address(block) * _WIDTH
+        weight = given.weights[np.uint64(given.observed[entries + at]) + slot * _CLASSES]
+        given.gains[row + at] = given.gains[row + at] + np.int64(weight)
+
+
+@device_function
+def list_cells(
+    given,  # IN OUT the arrays of `ARGUMENTS`
+    slot,  # IN address
+):
+    """Write the cells of each node as a list, and their number."""
     nodes = given.sizes[_NODES]
-    mutations = address(nodes - _1)
-    there = (slot * address(nodes) + address(to)) * mutations
-    here = (slot * address(nodes) + address(source)) * mutations
-    for row in range(nodes - _1):
-        at = there + address(row)
-        given.gains[at] = given.gains[at] + sign * given.gains[here + address(row)]
+    start, first = slot * address(nodes), slot * address(given.sizes[_CELLS])
+    for node in range(nodes):
+        given.inhabitants[start + address(node)] = _NONE
+        given.first_cell[start + address(node)] = _NOBODY
+    for cell in range(given.sizes[_CELLS]):
+        there = start + address(given.drawn[first + address(cell)])
+        given.inhabitants[there] = given.inhabitants[there] + _ONE
+        given.next_cell[first + address(cell)] = given.first_cell[there]
+        given.first_cell[there] = np.int32(cell)
 
 
 @device_function
 def add_cells(
     given,  # IN OUT the arrays of `ARGUMENTS`
     slot,  # IN address
+    lane,  # IN address
 ):
     """Write the gains of all mutations at all nodes, and the numbers of cells and of children of nodes."""
     nodes = given.sizes[_NODES]
-    mutations = address(nodes - _1)
     start, first = slot * address(nodes), slot * address(given.sizes[_CELLS])
-    for node in range(nodes):
-        given.inhabitants[start + address(node)] = _NONE
-        given.children[start + address(node)] = _NONE
-        row = (start + address(node)) * mutations
-        for mutation in range(nodes - _1):
-            given.gains[row + address(mutation)] = _NOTHING
-    for column in range(given.sizes[_COLUMNS]):
-        entries = address(column) * mutations
-        for cell in range(given.cell[address(column)], given.cell[address(column + _1)]):
-            there = start + address(given.drawn[first + address(cell)])
-            given.inhabitants[there] = given.inhabitants[there] + _ONE
-            row = there * mutations
-            for mutation in range(nodes - _1):
-                seen = np.uint64(given.observed[entries + address(mutation)])
-                at = row + address(mutation)
-                given.gains[at] = given.gains[at] + given.weights[slot * _CLASSES + seen]
+    list_cells(given, slot)
     order_nodes(given, slot)
-    for place in range(nodes - _1):
-        lower = control(given.order[start + address(nodes - _1 - place)])
-        above = control(given.parents[start + address(lower)])
-        add_row(given, slot, above, lower, np.int64(1))
-        given.children[start + address(above)] = given.children[start + address(above)] + _ONE
+    for place in range(nodes):
+        node = control(given.order[start + address(nodes - _1 - place)])
+        clear_row(given, slot, lane, node)
+        cell = control(given.first_cell[start + address(node)])
+        while cell >= _0:
+            add_cell(given, slot, lane, node, given.column[address(cell)])
+            cell = control(given.next_cell[first + address(cell)])
+        children, child = _NONE, control(given.child[start + address(node)])
+        while child >= _0:
+            add_row(given, slot, lane, node, child)
+            children, child = children + _ONE, control(given.sibling[start + address(child)])
+        given.children[start + address(node)] = children
 
 
 @device_function
@@ -139,38 +217,38 @@ def likely_at(
 def slide(
     given,  # IN OUT the arrays of `ARGUMENTS`
     slot,  # IN address
+    lane,  # IN address
     node,  # IN control: a mutation without cells, with at most one child
     number,  # IN float64
 ):
     """Draw the place of a mutation alone: above any node, between it and its parent, or a leaf below any."""
     nodes = given.sizes[_NODES]
-    start, mutations = slot * address(nodes), address(nodes - _1)
+    start = slot * address(nodes)
     own = start + address(node)
     take_out(given, slot, node)
     best = _NOTHING
-    given.gains[own * mutations + address(node)] = _NEVER
+    given.gains[row_of(given, slot, node) + address(node)] = _NEVER
+    at, width = row_of(given, slot, _0) + address(node), address(given.sizes[_BLOCKS]) * _WIDTH
     for other in range(nodes - _1):
-        gain = given.gains[(start + address(other)) * mutations + address(node)]
+        gain = given.gains[at + address(other) * width]
         given.worth[start + address(other)] = gain
         best = max(best, gain)
     found, total = weigh(given, slot, nodes - _1, best)
     alone = weight_of(given, best)
     wanted = number * (total + alone * (nodes - _1))
     if wanted < total or alone == 0.0:
-        below = start + address(likely_at(given, slot, found, wanted))
-        given.parents[own] = given.parents[below]
-        given.parents[below] = np.int32(node)
+        below = likely_at(given, slot, found, wanted)
+        given.parents[own] = given.parents[start + address(below)]
+        given.parents[start + address(below)] = np.int32(node)
         given.children[own] = _ONE
-        for row in range(nodes - _1):
-            given.gains[own * mutations + address(row)] = given.gains[below * mutations + address(row)]
+        copy_row(given, slot, lane, node, below)
     else:
         place = min(control((wanted - total) / alone), nodes - _2)
         if place >= node:
             place = place + _1
         given.parents[own] = np.int32(place)
         given.children[start + address(place)] = given.children[start + address(place)] + _ONE
-        for row in range(nodes - _1):
-            given.gains[own * mutations + address(row)] = _NOTHING
+        clear_row(given, slot, lane, node)
 
 
 @device_function
@@ -198,13 +276,14 @@ def take_out(
 def regraft(
     given,  # IN OUT the arrays of `ARGUMENTS`
     slot,  # IN address
+    lane,  # IN address
     node,  # IN control: a mutation
     number,  # IN float64
 ):
     """Draw the parent of a mutation, which takes its subtree and the cells in it along."""
     nodes = given.sizes[_NODES]
     start = slot * address(nodes)
-    gains = (start + address(node)) * address(nodes - _1)
+    gains = row_of(given, slot, node)
     given.worth[start + address(nodes - _1)] = _NOTHING
     best = _NOTHING
     for at in range(_1, nodes):
@@ -220,7 +299,7 @@ def regraft(
     place = likely_at(given, slot, found, number * total)
     before = control(given.parents[start + address(node)])
     if place != before:
-        move_gains(given, slot, node, before, place)
+        move_gains(given, slot, lane, node, before, place)
         given.parents[start + address(node)] = np.int32(place)
         given.children[start + address(before)] = given.children[start + address(before)] - _ONE
         given.children[start + address(place)] = given.children[start + address(place)] + _ONE
@@ -231,6 +310,7 @@ def regraft(
 def move_gains(
     given,  # IN OUT the arrays of `ARGUMENTS`
     slot,  # IN address
+    lane,  # IN address
     node,  # IN control: a mutation
     before,  # IN control: its parent
     after,  # IN control: its next parent
@@ -250,11 +330,11 @@ def move_gains(
         above = control(given.parents[start + address(above)])
     both = before
     while given.likely[start + address(both)] == _NONE:
-        add_row(given, slot, both, node, np.int64(-1))
+        subtract_row(given, slot, lane, both, node)
         both = control(given.parents[start + address(both)])
     above = after
     while above != both:
-        add_row(given, slot, above, node, np.int64(1))
+        add_row(given, slot, lane, above, node)
         above = control(given.parents[start + address(above)])
 
 
@@ -271,16 +351,16 @@ def make_relocate(**_others: int) -> Any:
         nodes = given.sizes[_NODES]
         start = slot * address(nodes)
         numbers = slot * address(nodes - _1) * address(SLIDES + 1)
-        add_cells(given, slot)
+        add_cells(given, slot, lane)
         for turn in range(control(SLIDES)):
             for node in range(nodes - _1):
                 own = start + address(node)
                 number = given.numbers[numbers + address(turn * (nodes - _1) + node)]
                 if given.inhabitants[own] == _NONE and given.children[own] <= _ONE:
-                    slide(given, slot, node, number)
+                    slide(given, slot, lane, node, number)
         order_nodes(given, slot)
         for node in range(nodes - _1):
             number = given.numbers[numbers + address(control(SLIDES) * (nodes - _1) + node)]
-            regraft(given, slot, node, number)
+            regraft(given, slot, lane, node, number)
 
     return relocate

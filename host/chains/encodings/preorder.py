@@ -254,6 +254,10 @@ _ONE_PANEL_ROUNDS, _MORE_PANELS_ROUNDS = (2, 4, 6, _MOST), (5, 6, 7)
 _SUM_ROUNDS = 5
 """Another number for general kernels of sum scores with fixed rates, in one panel or several."""
 
+_PAGE = 1024
+"""Cells of a row of 4 KiB. Rows of as many or a multiple share few places of the fast caches, so steps take 3
+to 5 % longer (1000 x 500)."""
+
 FORMS = (
     *(Form(MADE_FOR.lanes, one, 0, int(one * MADE_FOR.lanes >= BROAD)) for one in _ONE_PANEL_ROUNDS),
     Form(MADE_FOR.lanes, _MOST, 1, 1),
@@ -313,7 +317,7 @@ class _FormEncoding(PreorderEncoding):
         if is_wide(problem, widest):
             return widest
         shapes = (widest, *(shape_of(problem, traits, one) for one in more.panels))
-        return min(shapes, key=lambda one: one.cells)
+        return min(shapes, key=lambda one: one.cells + (one.cells // 32 if one.cells % _PAGE == 0 else 0))
 
     @staticmethod
     def _more_rounds(problem: Problem) -> _More:

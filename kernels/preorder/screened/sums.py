@@ -82,13 +82,47 @@ def make_sums(form: Form, terms: Terms) -> tuple[Any, Any, Any]:
             given.subtree_sums[there] = np.int32(given.subtree_sums[there] + given.subtree_sums[first + row])
 
     @device_function
+    def fill_row(
+        slot,  # IN tables; IN OUT subtree_sums
+        row,  # IN control: score row of a node; its sums are those of its children so far
+        above,  # IN control: score row of its parent; of the root, its own
+        kept,  # IN int32: mask of whether the node has children
+        added,  # IN int32: mask of whether sums of other children are in the row above
+    ):
+        """Add a node's terms to the sums of its children, and the result to those of its parent's."""
+        given, here = slot.given, slot.here
+        made, first, column = form_of(given, here.number), sums_at(slot), here.table + here.lane
+        before, top = last_block_rows(slot)
+        for part in range(here.sizes.cells >> lane_bits):
+            cell = address(part * lanes)
+            best = best_now(slot, column + cell, before, top)
+            own, there = first + cell + address(row), first + cell + address(above)
+            worth = term(made, given.tables[column + cell + address(row)], best)
+            total = np.int32(np.int32(given.subtree_sums[own] & kept) + worth)
+            given.subtree_sums[there] = np.int32(np.int32(given.subtree_sums[there] & added) + total)
+            given.subtree_sums[own] = total
+
+    @device_function
     def fill(
         slot,  # IN the tree, its order, tables; OUT subtree_sums
     ):
-        """Compute the sums of all subtrees."""
-        here = slot.here
-        for part in range(here.sizes.cells >> lane_bits):
-            add_up(slot, control(part), _ZERO, here.tree_nodes)
+        """Compute the sums of all subtrees: nodes after those below them, row by row as in memory."""
+        given, here, base = slot
+        for done in range(here.tree_nodes):
+            place = here.tree_nodes - _ONE - control(done)
+            label = control(given.order[base + address(place)])
+            parent = control(given.parent[base + address(label)])
+            end = place + control(given.size[base + address(label)])
+            last = control(given.position[base + address(parent)]) + control(
+                given.size[base + address(parent)]
+            )
+            fill_row(
+                slot,
+                row_at(given.places, base + address(place)),
+                control(given.row_of[base + address(parent)]),
+                np.int32(~equal(end, place + _ONE)),
+                np.int32(~equal(end, last)),
+            )
 
     @device_function
     def take_away(

@@ -19,6 +19,7 @@ SKETCH_BITS = 15
 _SHIFT = np.int32(SKETCH_BITS)
 _BITS = np.int64(SKETCH_BITS)
 _ONE = np.int32(1)
+_FEW = control(16)
 _SLACK = np.int32(2)  # four numbers rounded down, two of them subtracted
 
 
@@ -39,10 +40,11 @@ def slack_of_equals(
     """Return what `may_change` may subtract where weights have equal sketches (control).
 
     It is the whole slack if weights with equal sketches are equal. It is 0 if weights differ but are so close
-    that their sketches are equal.
+    that their sketches are equal, or so many, as the levels of evidence, that some will be.
     """
-    alike = control(0)
-    for one in range(classes):
+    few = control(classes <= _FEW)
+    alike = control(1) - few
+    for one in range(classes * few):
         weight = weights[start + address(one)]
         for other in range(control(one)):
             other_weight = weights[start + address(other)]
