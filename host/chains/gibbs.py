@@ -51,7 +51,7 @@ from syclade.host.data.model.dropout import beta_posteriors, slot_rates
 from syclade.host.data.model.likelihood import fitted_shares
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.host.data.trees.tree import preorder
+from syclade.host.data.trees.tree import ancestor_matrix
 
 __all__ = [
     "Draw", "GibbsSteps", "draws_places", "highest_score", "make_draw", "renew_doublet_shares",
@@ -325,25 +325,15 @@ def _counts(
 
     All numbers are whole, so that sums are exact in any order.
     """
-    below, above = _at_nodes(observed, len(parents), nodes), parents.tolist()
-    for node in preorder(parents)[:0:-1].tolist():
-        below[:, above[node]] += below[:, node]
-    own = np.arange(len(parents) - 1)
-    return below[_MISSED, own, own], below[_SEEN, own, own]
-
-
-def _at_nodes(observed: _Observed, count: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how often the cells of each node miss each mutation, and show it: float64, (2, nodes, n)."""
-    columns = observed.shown.shape[1]
-    if count * columns <= _FEW_PLACES * len(nodes):
-        places = np.bincount(nodes * columns + observed.column_of, minlength=count * columns)
-        return places.reshape(count, columns).astype(np.float64) @ observed.shown.astype(np.float64)
-    order = np.argsort(nodes, kind="stable")
-    there, first = np.unique(nodes[order], return_index=True)
-    found = np.zeros((2, count, count - 1))
-    shown = observed.shown[:, observed.column_of[order]]
-    found[:, there] = np.add.reduceat(shown, first, axis=1, dtype=np.float64)
-    return found
+    columns, at_or_above = observed.shown.shape[1], ancestor_matrix(parents)[:-1]
+    if len(parents) * columns <= _FEW_PLACES * len(nodes):
+        places = np.bincount(nodes * columns + observed.column_of, minlength=len(parents) * columns)
+        cells = at_or_above.astype(np.float64) @ places.reshape(-1, columns)  # with the mutation, by column
+        found = (cells.T * observed.shown).sum(axis=1)
+    else:
+        has = np.ascontiguousarray(at_or_above.T)[nodes]
+        found = np.array([(has & shown[observed.column_of]).sum(axis=0) for shown in observed.shown])
+    return found[_MISSED].astype(np.float64), found[_SEEN].astype(np.float64)
 
 
 def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) -> list[ChainState]:
