@@ -9,6 +9,7 @@ cells. Cells of specimens have shares of their own (consensus/of_specimens.py).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,6 @@ __all__ = [
     "around_prevalence",
     "mixture_of",
     "mixture_with_doublets",
-    "multinomial",
     "pair_draws",
 ]
 
@@ -34,11 +34,14 @@ INTERVAL = (0.05, 0.95)
 BURN_IN, DRAWS, LEAST_DRAWS = 100, 2000, 300
 """Draws that are dropped, and draws that are used: fewer for many cells that fit many clones."""
 
-_WORK = 2**28
-"""Most probabilities that the draws use, unless there are only `LEAST_DRAWS`."""
+_WORK = 2**29
+"""Most probabilities in all draws, unless there are only `LEAST_DRAWS`."""
+
+_FIRST, _AT_ONCE = 4, 64
+"""Likely clones of a cell among which it is drawn at first, and draws that are worked on at once."""
 
 NEGLIGIBLE = 1e-9
-"""Probability of a clone for a cell relative to its best clone that is taken as 0, and such shares."""
+"""Share that is taken as 0."""
 
 _PAIR_DRAWS, _PAIR_WORK = 500, 2**22
 """Most draws with doublets, and most probabilities of a clone for a column in them, unless there are only a
@@ -47,9 +50,6 @@ fifth of the draws."""
 _EXACT_DIGITS = 12
 """Digits of relative likelihoods that draws use: the last ones differ between processors, and would make
 other groups of equal cells, and so other draws."""
-
-_FEW_COLUMNS, _MORE_COLUMNS = 32, 8
-"""Likely clones of a cell among which it is drawn at first, and so many more where others were drawn."""
 
 _SEED = 34
 
@@ -110,62 +110,74 @@ def mixture_of(likelihood: NDArray[np.float64]) -> Mixture:
             those of a cell.
     """
     generator = np.random.Generator(np.random.PCG64(_SEED))
-    clones = len(likelihood)
-    relative, kind, sizes = np.unique(  # cells with equal likelihoods are drawn together
+    relative, kind, sizes = np.unique(  # cells with equal likelihoods have equal probabilities
         (likelihood / likelihood.max(axis=0)).round(_EXACT_DIGITS),
         axis=1,
         return_inverse=True,
         return_counts=True,
     )
-    most = int((relative > NEGLIGIBLE).sum(axis=0).max())
-    places = np.ascontiguousarray(np.argsort(-relative, axis=0, kind="stable")[:most].T)  # (kinds, most)
-    likely = np.take_along_axis(relative.T, places, axis=1)
-    shares = np.full(clones, 1.0 / clones)
-    draws = np.empty((min(DRAWS, max(LEAST_DRAWS, _WORK // likely.size)), clones))
-    total, weights, columns = np.zeros(likely.shape), np.empty(likely.shape), _FEW_COLUMNS
+    choices = Choices.of(relative, sizes)
+    shares = np.full(len(likelihood), 1.0 / len(likelihood))
+    draws = np.empty((min(DRAWS, max(LEAST_DRAWS, _WORK // relative.size)), len(likelihood)))
     for number in range(-BURN_IN, len(draws)):
-        np.multiply(likely, shares[places], out=weights)
-        weights /= weights.sum(axis=1, keepdims=True)
-        drawn, columns = multinomial(generator, sizes, weights, columns)
-        used = drawn > 0
-        counts = np.bincount(places[:, : drawn.shape[1]][used], weights=drawn[used], minlength=clones)
-        shares = np.roll(_drawn_shares(np.roll(counts, -1).astype(np.int64), [], generator), 1)
+        counts = choices.counts(shares, generator.random(len(choices.row_of)))
+        shares = np.roll(_drawn_shares(np.roll(counts, -1), [], generator), 1)
         if number >= 0:
             draws[number] = shares
-            total += weights
-    probability = np.zeros((len(sizes), clones))
-    np.put_along_axis(probability, places, total / len(draws), axis=1)
-    return _with_intervals(np.ascontiguousarray(probability[kind.ravel()].T), None, draws)
+    probability = np.zeros_like(relative)
+    for some in np.array_split(draws, -(-len(draws) // _AT_ONCE)):
+        probability += some.T @ (1.0 / (some @ relative))
+    probability *= relative / len(draws)
+    return _with_intervals(np.ascontiguousarray(probability[:, kind.ravel()]), None, draws)
 
 
-def multinomial(
-    generator: np.random.Generator,
-    sizes: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    columns: int,
-) -> tuple[NDArray[np.int64], int]:
-    """Draw the numbers of each column, as `generator.multinomial` does, from the first columns if these do.
+class Choices(NamedTuple):
+    """Clones that cells fit, the likely ones first.
 
-    The generator draws a row from left to right until no cell of it is left. So the other columns matter only
-    if cells are left for them; then it starts anew.
-
-    Args:
-        generator: source of the draws.
-        sizes: int64, shape (rows,): numbers of cells.
-        weights: float64, shape (rows, all columns): probabilities, the likely ones of each row first.
-        columns: number of the first columns.
-
-    Returns:
-        The numbers, which may lack columns without cells, and the number of columns for the next draws.
+    Attributes:
+        relative: float64, shape (clones, kinds): likelihoods of kinds of cells, those of the best clones 1.
+        clone: int64, of the same shape: the clones by these, the best one of each kind first.
+        likelihood: float64, of the same shape: their likelihoods.
+        row_of: int64, shape (cells,): kind of each cell.
     """
-    if columns >= weights.shape[1]:
-        return generator.multinomial(sizes, weights), columns
-    before = generator.bit_generator.state
-    drawn = generator.multinomial(sizes, weights[:, : columns + 1])  # the last column has all that is left
-    if not drawn[:, columns].any():
-        return drawn, columns
-    generator.bit_generator.state = before
-    return generator.multinomial(sizes, weights), columns + _MORE_COLUMNS
+
+    relative: NDArray[np.float64]
+    clone: NDArray[np.int64]
+    likelihood: NDArray[np.float64]
+    row_of: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, relative: NDArray[np.float64], sizes: NDArray[np.int64]) -> Choices:
+        """Return the choices of kinds of cells, by the number of cells of each: int64, shape (kinds,)."""
+        clone = np.argsort(-relative, axis=0, kind="stable")
+        likelihood = np.take_along_axis(relative, clone, axis=0)
+        return cls(relative, clone, likelihood, np.repeat(np.arange(len(sizes)), sizes))
+
+    def counts(self, shares: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the numbers of cells of the clones, int64, (clones,), after a draw of the clone of each.
+
+        Most cells are of one of their most likely clones, so the others are looked at where these are not.
+
+        Args:
+            shares: float64, shape (clones,): share of each clone.
+            uniform: float64, shape (cells,): a number from 0 to 1 for each cell.
+        """
+        clones, found = len(shares), np.zeros(len(shares), dtype=np.int64)
+        left, rows, first = uniform * (shares @ self.relative)[self.row_of], self.row_of, 0
+        while first < clones and rows.size:
+            last = min(clones, max(_FIRST, 4 * first))
+            clone = self.clone[first:last].take(rows, axis=1)
+            sums = shares[clone]
+            sums *= self.likelihood[first:last].take(rows, axis=1)
+            np.cumsum(sums, axis=0, out=sums)
+            at = (sums <= left).sum(axis=0)
+            here = np.flatnonzero(at < (last - first))
+            if last == clones:  # or the sum of all was rounded up
+                here, at = np.arange(len(rows)), np.minimum(at, last - first - 1)
+            found += np.bincount(clone[at[here], here], minlength=clones)
+            others = np.delete(np.arange(len(rows)), here)
+            left, rows, first = (left - sums[-1])[others], rows[others], last
+        return found
 
 
 def _drawn_shares(

@@ -135,7 +135,7 @@ def gain_of(tree: CloneTree, gains: Gains) -> int:
     return int(gains.before[tree.before].sum() + gains.apart[apart].sum())
 
 
-STARTS = 4
+STARTS = 2
 """Number of trees with the highest gains that the search starts from."""
 
 SPLITS = 16

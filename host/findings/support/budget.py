@@ -47,10 +47,10 @@ _RENEWALS, _FEWEST_RENEWALS, _LEAST_RENEWAL, _STEPS_OF_MUTATION = 768, 256, 256,
 steps of a chain between two of them, in all and per mutation: Gibbs steps also draw the places of all
 mutations. The effective sample size of the log-likelihood is at most that of the shares."""
 
-_RENEWALS_OF_MANY = 512
-"""Fewest Gibbs steps of larger trees, where these also draw places and swap labels of neighbours. Twice as
-many as of others gave 1.3 and 1.6 times the effective samples at 500 x 500 and 1000 x 500, for 15 and 27 %
-of the time (docs/performance.md)."""
+_RENEWALS_OF_MANY, _RENEWALS_OF_MOST = 768, 512
+"""Fewest Gibbs steps of larger trees, where these also draw places and swap labels of neighbours, and where
+mutations outnumber the distinct columns. With 512 in place of 256, effective samples were 1.3 and 1.6 times
+as many at 500 x 500 and 1000 x 500; with 768 nearly all runs there have enough (docs/performance.md)."""
 
 FEW_MUTATIONS = 128
 """Most mutations of trees that cost little. Of more, 4032 samples of all chains say as much as 16,384, and
@@ -66,6 +66,10 @@ _MANY_COLUMNS, _SPACING_OF_MANY, _MOST_ENTRIES = 8, 512, 600_000
 two Gibbs steps there; half as many in matrices that are not cheap, whose steps take longer. With 2048 for
 512, pairs had a third of the effective samples (docs/performance.md). In matrices of more entries, so many
 Gibbs steps take three times as long as all else (5000 x 300)."""
+
+_MORE_DOUBLINGS, _RENEWALS_OF_ROUND = 2, 128
+"""More rounds, and fewest Gibbs steps of a round, of such matrices: their tree is often certain, and then a
+short round says enough of the shares."""
 
 _CHEAP_ENTRIES = 150_000
 """Entries of the largest matrices with so many Gibbs steps; of larger ones they would take more time than the
@@ -83,6 +87,7 @@ class Budget(NamedTuple):
         spread: spread between the chains above which these go on, while the budget lasts.
         rounds: number of rounds, 1 or 2, whose samples are judged together, as far apart in both. Those of
             the first round never are.
+        renewals: fewest Gibbs steps of a round, for which they may be closer; 0 for as far apart in all.
     """
 
     samples: int
@@ -91,11 +96,18 @@ class Budget(NamedTuple):
     spacing: int = _LEAST_RENEWAL
     spread: float = SPREAD
     rounds: int = 1
+    renewals: int = 0
 
-    @property
-    def renewal(self) -> int:
-        """Steps between two Gibbs steps of the shares: a divisor of `first`."""
-        return _greatest_divisor(self.first, self.spacing)
+    def begun(self, steps: int) -> int:
+        """Return the steps after which the round began that goes on after so many steps."""
+        return self.first << ((steps // self.first).bit_length() - 1) if steps >= self.first else 0
+
+    def renewal_after(self, steps: int) -> int:
+        """Return the steps between two Gibbs steps of the shares in the round after so many steps."""
+        if not self.renewals:
+            return _greatest_divisor(self.first, self.spacing)
+        length = max(self.first, self.begun(steps))
+        return _greatest_divisor(length, max(1, min(self.spacing, length // self.renewals)))
 
     @property
     def most(self) -> int:
@@ -139,21 +151,28 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
         renewal, of_renewal = _DOUBLETS_RENEWAL
         step += (renewal + of_renewal * entries) / (CHAINS * _DOUBLETS_APART)
         seconds += _DOUBLETS_EXTRA
+    close = columns >= _MANY_COLUMNS * mutations and entries <= _MOST_ENTRIES
+    soon = close and level != "full" and not doublets
     if level == "full":
         wanted, seconds, doublings = wanted * _FULL_FACTOR, _FULL_SECONDS, 12
+    elif soon:
+        doublings += _MORE_DOUBLINGS
     most = max(int(min(wanted, seconds / (CHAINS * step))), 2 * samples)
     doublings = min((most // samples).bit_length() - 1, doublings)
     first = samples * max(1, round(most / (samples << doublings)))
     spread = SPREAD if level == "full" or few else math.inf
     if doublets:
         return Budget(samples, first, doublings, _DOUBLETS_APART, spread)
-    fewest = _FEWEST_RENEWALS if few or not draws_places(mutations, columns) else _RENEWALS_OF_MANY
-    renewals = max(fewest, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
-    steps = first << _QUICK_DOUBLINGS
-    spacing = max(steps // renewals, min(_STEPS_OF_MUTATION * mutations, steps // fewest), _LEAST_RENEWAL)
-    if columns >= _MANY_COLUMNS * mutations and entries <= _MOST_ENTRIES:
+    fewest = _FEWEST_RENEWALS
+    if not few and draws_places(mutations, columns):
+        fewest = _RENEWALS_OF_MANY if columns >= mutations else _RENEWALS_OF_MOST
+    wanted = max(fewest, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
+    steps = first << (doublings if soon else _QUICK_DOUBLINGS)
+    spacing = max(steps // wanted, min(_STEPS_OF_MUTATION * mutations, steps // fewest), _LEAST_RENEWAL)
+    if close:
         spacing = min(spacing, _SPACING_OF_MANY // (1 if entries < _CHEAP_ENTRIES else 2))
-    return Budget(samples, first, doublings, spacing, spread, rounds=1 if few else 2)
+    renewals = _RENEWALS_OF_ROUND if soon else 0
+    return Budget(samples, first, doublings, spacing, spread, rounds=1 if few else 2, renewals=renewals)
 
 
 def _quick_seconds(mutations: int, entries: int) -> float:

@@ -110,7 +110,7 @@ class SupportRounds:
         guide: (samples of a round) -> tables of the guided moves for the next round; None if there are none.
         unit: log-likelihood of 1 in the integer scores.
         every_pair: whether the rounds go on while a measured pair is rough.
-        renew: Gibbs step of the states' shares, every `Budget.renewal` steps; None if cells have none.
+        renew: Gibbs step of the states' shares, every `Budget.renewal_after` steps; None if cells have none.
         unplaced: mutations whose pairs are not measured.
         fits: (states with shares of a round) -> whether their rates fit. Chains whose rates do not are ended
             after few rounds, since they will be run under others; None for rates that are final.
@@ -208,7 +208,9 @@ class SupportRounds:
 
     def is_between_rounds(self, steps: int) -> bool:
         """See `Rule.is_between_rounds`."""
-        return self._ends_round(steps) if self._renew is None else steps % self._budget.renewal == 0
+        if self._renew is None:
+            return self._ends_round(steps)
+        return (steps - self._budget.begun(steps)) % self._budget.renewal_after(steps) == 0
 
     def _ends_round(self, steps: int) -> bool:
         """Return whether a round of samples ends after so many steps."""
@@ -217,7 +219,7 @@ class SupportRounds:
 
     def length_at(self, steps: int) -> int:
         """See `Rule.length_at`."""
-        return max(steps, self._budget.first) if self._renew is None else self._budget.renewal
+        return max(steps, self._budget.first) if self._renew is None else self._budget.renewal_after(steps)
 
     def change_at(self, steps: int) -> Change | None:
         """See `Rule.change_at`: new shares, and after a round of samples also what `_next_round` changes."""

@@ -19,7 +19,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.findings.consensus.cells import CloneCells, cells_on
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of, make_clone_tree
-from syclade.host.findings.consensus.prevalence import Mixture, mixture_of, multinomial
+from syclade.host.findings.consensus.prevalence import Choices, Mixture, mixture_of
 from tests.support.clone_trees import clone_trees
 
 RATES = [
@@ -280,21 +280,34 @@ def test_last_bits_of_likelihoods_do_not_change_draws() -> None:
     assert (mixture_of(likelihood * random.choice([1.0, 1.001], likelihood.shape)).low != found.low).any()
 
 
-def test_draws_from_the_first_columns_are_those_from_all() -> None:
+def clone_drawn(likelihood: NDArray[np.float64], shares: NDArray[np.float64], uniform: float) -> int:
+    """Draw the clone of a cell: the likely clones come first, and each takes its part of the sum."""
+    left = uniform * float(likelihood @ shares)
+    order = np.argsort(-likelihood, kind="stable").tolist()
+    for clone in order:
+        left -= float(likelihood[clone] * shares[clone])
+        if left < 0:
+            return int(clone)
+    return int(order[-1])
+
+
+@pytest.mark.parametrize("clones", [1, 3, 4, 5, 90])
+def test_cells_are_drawn_from_their_likely_clones_first(clones: int) -> None:
     random = np.random.default_rng(6)
-    weights = -np.sort(-(random.random((300, 90)) ** 40), axis=1)  # few columns of a row are likely
-    weights /= weights.sum(axis=1, keepdims=True)
-    sizes = random.integers(1, 3, 300)
-    ours, theirs, columns, lengths = np.random.default_rng(1), np.random.default_rng(1), 4, []
-    for _ in range(40):
-        drawn, columns = multinomial(ours, sizes, weights, columns)
-        expected = theirs.multinomial(sizes, weights)
-        np.testing.assert_array_equal(drawn, expected[:, : drawn.shape[1]])
-        assert not expected[:, drawn.shape[1] :].any()
-        lengths.append(drawn.shape[1])
-    assert max(lengths) == 90  # cells were left for the other columns
-    assert min(lengths) < 90  # and were not
-    assert ours.random() == theirs.random()
+    relative = random.random((clones, 60)) ** 20  # few clones of a kind of cells are likely
+    relative /= relative.max(axis=0)
+    choices = Choices.of(relative, random.integers(1, 3, 60))
+    shares = random.dirichlet(np.full(clones, 0.5))
+    for _ in range(10):
+        uniform = random.random(len(choices.row_of))
+        expected = [
+            clone_drawn(relative[:, row], shares, number)
+            for row, number in zip(choices.row_of, uniform.tolist(), strict=True)
+        ]
+        found = choices.counts(shares, uniform)
+        assert found.tolist() == np.bincount(expected, minlength=clones).tolist()
+    certain = choices.counts(shares, np.zeros(len(choices.row_of)))
+    assert clones == 1 or certain.tolist() != found.tolist()
 
 
 def test_clones_that_rounding_tells_apart_are_equal() -> None:

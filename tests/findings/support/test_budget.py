@@ -29,15 +29,32 @@ def test_budgets_are_those_of_every_machine() -> None:
     """A change of these numbers changes the support of all runs."""
     assert budget_for("quick", 6, 5, doublets=False) == Budget(4096, 20480, 4, 426)
     assert budget_for("quick", 200, 200, doublets=False) == Budget(672, 95424, 4, 1988, math.inf, 2)
-    assert budget_for("quick", 500, 500, doublets=False).renewal == 1113
-    assert budget_for("quick", 300, 2399, doublets=False).renewal == 819
-    assert budget_for("quick", 300, 2400, doublets=False).renewal == 1638
-    assert budget_for("quick", 40, 319, doublets=False).renewal == 2048
-    assert budget_for("quick", 40, 320, doublets=False).renewal == 512
-    assert budget_for("quick", 100, 5000, doublets=False).renewal == 256
+    assert budget_for("quick", 500, 500, doublets=False).renewal_after(0) == 742
+    assert budget_for("quick", 300, 2399, doublets=False).renewal_after(0) == 546
+    assert budget_for("quick", 300, 2400, doublets=False).renewal_after(0) == 1638
+    assert budget_for("quick", 40, 319, doublets=False).renewal_after(0) == 2048
+    assert budget_for("quick", 40, 320, doublets=False).renewal_after(0) == 192
+    assert budget_for("quick", 100, 5000, doublets=False).renewal_after(0) == 64
     assert budget_for("quick", 20, 40, doublets=True) == Budget(4096, 36864, 4, 1024)
     assert budget_for("quick", 200, 200, doublets=True) == Budget(1024, 6144, 4, 1024, math.inf)
     assert budget_for("full", 200, 200, doublets=False).spread == 0.01
+
+
+@pytest.mark.parametrize(("mutations", "columns"), [(1, 8), (8, 1500), (30, 2000), (100, 5000), (140, 1200)])
+def test_rounds_of_many_columns_begin_short(mutations: int, columns: int) -> None:
+    budget, other = (budget_for(level, mutations, columns, doublets=False) for level in ("quick", "full"))
+    begun = 0
+    apart: list[int] = []
+    for end in [budget.first << number for number in range(budget.doublings + 1)]:
+        inside = range(begun, end, max(1, (end - begun) // 7))
+        assert {budget.begun(steps) for steps in inside} == {begun}
+        (renewal,) = {budget.renewal_after(steps) for steps in inside}
+        assert (end - begun) % renewal == 0
+        assert (end - begun) // renewal >= 128
+        begun, apart = end, [*apart, renewal]
+    assert apart == sorted(apart)
+    assert apart[0] < apart[-1] <= 512
+    assert {other.renewal_after(steps) for steps in (0, other.first, other.most)} == {other.renewal_after(0)}
 
 
 @pytest.mark.parametrize(("mutations", "columns"), SIZES[1:-1])
