@@ -67,9 +67,9 @@ two Gibbs steps there; half as many in matrices that are not cheap, whose steps 
 512, pairs had a third of the effective samples (docs/performance.md). In matrices of more entries, so many
 Gibbs steps take three times as long as all else (5000 x 300)."""
 
-_MORE_DOUBLINGS, _RENEWALS_OF_ROUND = 2, 128
+_MORE_DOUBLINGS, _RENEWALS_OF_ROUND, _FEWER_AT_FIRST = 2, 128, 4
 """More rounds, and fewest Gibbs steps of a round, of such matrices: their tree is often certain, and then a
-short round says enough of the shares."""
+short round says enough of the shares. The first one, which is not judged, has a quarter."""
 
 _CHEAP_ENTRIES = 150_000
 """Entries of the largest matrices with so many Gibbs steps; of larger ones they would take more time than the
@@ -87,7 +87,8 @@ class Budget(NamedTuple):
         spread: spread between the chains above which these go on, while the budget lasts.
         rounds: number of rounds, 1 or 2, whose samples are judged together, as far apart in both. Those of
             the first round never are.
-        renewals: fewest Gibbs steps of a round, for which they may be closer; 0 for as far apart in all.
+        renewals: fewest Gibbs steps of a round that is judged, for which they may be closer; 0 for as far
+            apart in all.
     """
 
     samples: int
@@ -107,7 +108,8 @@ class Budget(NamedTuple):
         if not self.renewals:
             return _greatest_divisor(self.first, self.spacing)
         length = max(self.first, self.begun(steps))
-        return _greatest_divisor(length, max(1, min(self.spacing, length // self.renewals)))
+        fewest = self.renewals if steps >= self.first else self.renewals // _FEWER_AT_FIRST
+        return _greatest_divisor(length, max(1, min(self.spacing, length // fewest)))
 
     @property
     def most(self) -> int:

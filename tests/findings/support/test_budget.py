@@ -33,8 +33,8 @@ def test_budgets_are_those_of_every_machine() -> None:
     assert budget_for("quick", 300, 2399, doublets=False).renewal_after(0) == 546
     assert budget_for("quick", 300, 2400, doublets=False).renewal_after(0) == 1638
     assert budget_for("quick", 40, 319, doublets=False).renewal_after(0) == 2048
-    assert budget_for("quick", 40, 320, doublets=False).renewal_after(0) == 192
-    assert budget_for("quick", 100, 5000, doublets=False).renewal_after(0) == 64
+    assert budget_for("quick", 40, 320, doublets=False).renewal_after(24576) == 192
+    assert budget_for("quick", 100, 5000, doublets=False).renewal_after(8192) == 64
     assert budget_for("quick", 20, 40, doublets=True) == Budget(4096, 36864, 4, 1024)
     assert budget_for("quick", 200, 200, doublets=True) == Budget(1024, 6144, 4, 1024, math.inf)
     assert budget_for("full", 200, 200, doublets=False).spread == 0.01
@@ -50,10 +50,10 @@ def test_rounds_of_many_columns_begin_short(mutations: int, columns: int) -> Non
         assert {budget.begun(steps) for steps in inside} == {begun}
         (renewal,) = {budget.renewal_after(steps) for steps in inside}
         assert (end - begun) % renewal == 0
-        assert (end - begun) // renewal >= 128
+        assert (end - begun) // renewal >= (128 if begun else 32)
         begun, apart = end, [*apart, renewal]
-    assert apart == sorted(apart)
-    assert apart[0] < apart[-1] <= 512
+    assert apart[1:] == sorted(apart[1:])
+    assert apart[1] < apart[-1] <= 512
     assert {other.renewal_after(steps) for steps in (0, other.first, other.most)} == {other.renewal_after(0)}
 
 
