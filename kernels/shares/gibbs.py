@@ -30,7 +30,7 @@ def row_of(
     slot,  # IN address
     node,  # IN control
 ):
-    """Return where the numbers of a slot's node start, in `scores` and in `likelihoods` (address)."""
+    """Return where the numbers of a slot's node start, in `scores`, `likelihoods` and `gains` (address)."""
     return (slot * address(given.sizes[_NODES]) + address(node)) * address(given.sizes[_BLOCKS]) * _WIDTH
 
 
@@ -215,10 +215,8 @@ def make_total(**_others: int) -> Any:
         nodes, blocks = given.sizes[_NODES], given.sizes[_BLOCKS]
         best = columns_of(given, slot) + lane
         for node in range(nodes):
-            row, share = (
-                row_of(given, slot, node) + lane,
-                given.log_shares[slot * address(nodes) + address(node)],
-            )
+            row = row_of(given, slot, node) + lane
+            share = given.log_shares[slot * address(nodes) + address(node)]
             for block in range(blocks):
                 at = address(block) * _WIDTH
                 worth = np.int32(given.scores[row + at] + share)
@@ -237,10 +235,8 @@ def make_total(**_others: int) -> Any:
         fraction, spare = np.int32(given.sizes[_FRACTION]), np.int32(given.sizes[_SPARE])
         best = columns_of(given, slot) + lane
         for node in range(nodes):
-            row, share = (
-                row_of(given, slot, node) + lane,
-                given.log_shares[slot * address(nodes) + address(node)],
-            )
+            row = row_of(given, slot, node) + lane
+            share = given.log_shares[slot * address(nodes) + address(node)]
             for block in range(blocks):
                 at = address(block) * _WIDTH
                 octave = np.int32(given.worth[best + at] >> fraction)

@@ -13,7 +13,7 @@ import numpy as np
 
 from syclade.kernels.scores.powers import FRACTION_BITS
 from syclade.kernels.shares.arguments import LANES, TABLE_BITS
-from syclade.kernels.shares.gibbs import order_nodes
+from syclade.kernels.shares.gibbs import order_nodes, row_of
 from syclade.kernels.shares.relocation_arguments import LOWEST, SIZES, SLIDES
 from syclade.kernels.target import address, control, device_function
 
@@ -28,44 +28,19 @@ _LOWEST = np.int64(LOWEST)
 
 
 @device_function
-def row_of(
-    given,  # IN the arrays of `ARGUMENTS`
-    slot,  # IN address
-    node,  # IN control
-):
-    """Return where the gains of a node start (address)."""
-    row = slot * address(given.sizes[_NODES]) + address(node)
-    return row * address(given.sizes[_BLOCKS]) * _WIDTH
-
-
-@device_function
 def add_row(
     given,  # IN OUT the arrays of `ARGUMENTS`
     slot,  # IN address
     lane,  # IN address
     to,  # IN control: a node
     source,  # IN control: a node
+    sign,  # IN int64: 1 or -1
 ):
-    """Add the gains of a node to those of another one."""
+    """Add the gains of a node to those of another one, or subtract them."""
     there, here = row_of(given, slot, to) + lane, row_of(given, slot, source) + lane
     for block in range(given.sizes[_BLOCKS]):
         at = address(block) * _WIDTH
-        given.gains[there + at] = given.gains[there + at] + given.gains[here + at]
-
-
-@device_function
-def subtract_row(
-    given,  # IN OUT the arrays of `ARGUMENTS`
-    slot,  # IN address
-    lane,  # IN address
-    to,  # IN control: a node
-    source,  # IN control: a node
-):
-    """Subtract the gains of a node from those of another one."""
-    there, here = row_of(given, slot, to) + lane, row_of(given, slot, source) + lane
-    for block in range(given.sizes[_BLOCKS]):
-        at = address(block) * _WIDTH
-        given.gains[there + at] = given.gains[there + at] - given.gains[here + at]
+        given.gains[there + at] = given.gains[there + at] + sign * given.gains[here + at]
 
 
 @device_function
@@ -151,7 +126,7 @@ def add_cells(
             cell = control(given.next_cell[first + address(cell)])
         children, child = _NONE, control(given.child[start + address(node)])
         while child >= _0:
-            add_row(given, slot, lane, node, child)
+            add_row(given, slot, lane, node, child, np.int64(1))
             children, child = children + _ONE, control(given.sibling[start + address(child)])
         given.children[start + address(node)] = children
 
@@ -330,11 +305,11 @@ def move_gains(
         above = control(given.parents[start + address(above)])
     both = before
     while given.likely[start + address(both)] == _NONE:
-        subtract_row(given, slot, lane, both, node)
+        add_row(given, slot, lane, both, node, np.int64(-1))
         both = control(given.parents[start + address(both)])
     above = after
     while above != both:
-        add_row(given, slot, lane, above, node)
+        add_row(given, slot, lane, above, node, np.int64(1))
         above = control(given.parents[start + address(above)])
 
 

@@ -9,7 +9,7 @@ SLIDES = 4
 LOWEST = 40
 """Octaves below the best place from which a place has no weight."""
 
-SIZES = (
+SIZES = (  # `order_nodes` and `row_of` need blocks and nodes at the places that they have in arguments.py
     "blocks",  # of LANES mutations
     "nodes",
     "cells",

@@ -109,7 +109,7 @@ class Budget(NamedTuple):
             return _greatest_divisor(self.first, self.spacing)
         length = max(self.first, self.begun(steps))
         fewest = self.renewals if steps >= self.first else self.renewals // _FEWER_AT_FIRST
-        return _greatest_divisor(length, max(1, min(self.spacing, length // fewest)))
+        return _greatest_divisor(length, min(self.spacing, length // fewest))
 
     @property
     def most(self) -> int:
@@ -168,9 +168,9 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     fewest = _FEWEST_RENEWALS
     if not few and draws_places(mutations, columns):
         fewest = _RENEWALS_OF_MANY if columns >= mutations else _RENEWALS_OF_MOST
-    wanted = max(fewest, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
+    gibbs_steps = max(fewest, int(_RENEWALS * min(1.0, _CHEAP_ENTRIES / entries)))
     steps = first << (doublings if soon else _QUICK_DOUBLINGS)
-    spacing = max(steps // wanted, min(_STEPS_OF_MUTATION * mutations, steps // fewest), _LEAST_RENEWAL)
+    spacing = max(steps // gibbs_steps, min(_STEPS_OF_MUTATION * mutations, steps // fewest), _LEAST_RENEWAL)
     if close:
         spacing = min(spacing, _SPACING_OF_MANY // (1 if entries < _CHEAP_ENTRIES else 2))
     renewals = _RENEWALS_OF_ROUND if soon else 0

@@ -214,8 +214,7 @@ class SupportRounds:
 
     def _ends_round(self, steps: int) -> bool:
         """Return whether a round of samples ends after so many steps."""
-        doubled, left = divmod(steps, self._budget.first)
-        return left == 0 and doubled & (doubled - 1) == 0
+        return self._budget.begun(steps) == steps
 
     def length_at(self, steps: int) -> int:
         """See `Rule.length_at`."""
