@@ -124,7 +124,7 @@ def install_command(*extras: str, reinstall: bool = False) -> str:
     return f"pip install {'--force-reinstall ' if reinstall else ''}{what} {WHERE}"
 
 
-CUDA_PLATFORM = "Linux; for other kernels than those of searches Python 3.12 or newer"
+CUDA_PLATFORM = "Linux; to compile kernels, which few runs do, Python 3.12 or newer"
 """Platforms on which the extra `cuda` installs what NVIDIA GPUs need."""
 
 

@@ -19,16 +19,18 @@ from syclade.host.calls.alignment_quality import BAQ_OF_READS
 from syclade.host.calls.kernels import BandedEngines, place_of
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.calls.windows import alignment_kernels
+from syclade.host.chains.backends.opening import ChainsToOpen, open_one
 from syclade.host.chains.encodings import Encoding
 from syclade.host.chains.encodings.bits import CladeEncoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
 from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding
-from syclade.host.chains.plan import Plan, chain_kernel, make_leaf_plan, make_plan
+from syclade.host.chains.plan import Plan, chain_kernel, chain_sizes, make_leaf_plan, make_plan
+from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import ScoreOptions, score_named, space_of
 from syclade.host.chains.search.kernel import BATCHED_STAGES, STAGES, batched_kernel, search_kernel
 from syclade.host.chains.state import SUMMED_TREES, every
 from syclade.host.commands.devices import command
-from syclade.host.commands.ship.make import compile_apart, same_but_for_names
+from syclade.host.commands.ship.make import compile_apart
 from syclade.host.data.model.problem import make_leaf_problem, make_problem
 from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
@@ -43,13 +45,22 @@ from syclade.host.device.cuda import cuda_devices
 from syclade.host.device.device import Device
 from syclade.host.device.engines import Allocation, open_engine
 from syclade.host.device.engines import cuda as cuda_engine
-from syclade.host.device.engines.cuda import make_apart, registers_of, slots_of_unit
+from syclade.host.device.engines.cuda import (
+    make_apart,
+    near_arguments,
+    near_forms,
+    registers_of,
+    slots_of_unit,
+)
+from syclade.host.device.work import GENERAL
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.packages import version_of
 from syclade.kernels.arguments import PROBLEM, STATE, Argument
 from syclade.kernels.baq.arguments import MEMBERS
 from syclade.kernels.baq.layout import scratch_sizes
 from syclade.kernels.target.cuda.traits import NEAR_BYTES, REGISTERS, THREADS, TRAITS
+from tests.support.backends import Seen, assert_equal_chains
+from tests.support.same_bits import advance
 
 # ---- without a GPU
 
@@ -239,6 +250,44 @@ def chains(make: Callable[[], tuple[Plan, type[Encoding]]]) -> Kernel:
 
 
 OF_CHAINS = (maximum, summed, learned, doublets, recurrent, cells)
+
+
+@pytest.mark.parametrize("make", OF_CHAINS)
+def test_kernels_of_chains_are_precompiled(make: Callable[[], tuple[Plan, type[Encoding]]]) -> None:
+    """No compiler is needed for them, and drivers of CUDA 12.2 take them."""
+    plan, encoding = make()
+    general = encoding(plan.problem, TRAITS).general()
+    assert general is not None
+    kernel = chain_kernel(plan, general)
+    assert kernel.reads_sizes
+    assert not chains(make).reads_sizes
+    for form in near_forms(kernel)[plan.problem.learns :]:
+        near = [one.name for one in form]
+        text = load_ptx(kernel, near).text.decode()
+        assert ".version 8.2\n.target sm_80\n" in text
+        (parameters,) = re.findall(r"\.visible \.entry \w+\(([^)]*)\)", text)
+        of_slot = [one for one in kernel.arguments if "slots" in one.shape]
+        assert parameters.count(".param") == 1 + len(of_slot) + len(kernel.arguments)
+        assert not re.search(r"\bfma\.", text)
+
+
+@pytest.mark.parametrize("mutations", [20, 500])
+def test_a_general_kernel_has_the_form_that_fits(mutations: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = simulate(40, mutations, missing=0.1, seed=1, **RATES.to_dict()).matrix
+    plan = make_plan(make_problem(values, RATES))
+    general = PreorderEncoding(plan.problem, TRAITS).general()
+    assert general is not None
+    kernel, sizes = chain_kernel(plan, general), chain_sizes(plan, general, 1)
+    hot, few = near_forms(kernel)
+    assert [one.name for one in few] == ["drawn"]
+    assert len(hot) == 8
+    near, size = near_arguments(kernel, sizes)
+    assert near == (hot if mutations == 20 else few)
+    assert size == sum(one.nbytes(sizes) for one in near) <= NEAR_BYTES
+    monkeypatch.setattr(cuda_engine, "is_shipped", lambda *_: False)
+    assert near_arguments(kernel, sizes)[0] == few, "a form that is not there is not taken"
+
+
 QUICK = {"search-exact", "tails-tilted"}
 """Kernels that `make test` compiles where the compiler is installed, beside one with near arguments; `make
 verify` compiles all."""
@@ -328,9 +377,7 @@ def test_the_compiler_makes_the_same_ptx() -> None:
     found = find_shipped(batched_kernel("by-columns"), PTX)
     assert found is not None
     entry_point, content = compile_apart("search-by-columns-batched", PTX)
-    assert entry_point == found[0]
-    assert same_but_for_names(content, found[1])
-    assert not same_but_for_names(content.replace(b"add.s64", b"sub.s64", 1), found[1])
+    assert (entry_point, content) == found
 
 
 # ---- on a GPU
@@ -398,6 +445,39 @@ def test_slots_have_launches_of_their_own_and_times() -> None:
     once[[2, 7]] *= 2
     assert (engine.read("total") == once[:, None]).all()
     engine.close()
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("is_near", [True, False], ids=["near", "far"])
+@pytest.mark.parametrize("make", OF_CHAINS)
+def test_chains_need_no_compiler(
+    make: Callable[[], tuple[Plan, type[Encoding]]],
+    is_near: bool,
+    own_cache: object,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The general kernel of the package does all steps, and has the bits of numpy."""
+
+    def refuse_to_compile(_kernel: Kernel, _near: object) -> Any:
+        raise AssertionError("a kernel was compiled")
+
+    monkeypatch.setattr(machine_code, "compile_ptx", refuse_to_compile)
+    if not is_near:
+        monkeypatch.setattr(cuda_engine, "is_shipped", lambda *_: False)
+    plan, steps, slots = make()[0], 300, 5
+    found = []
+    for device in ("cuda", "numpy"):
+        opened = open_one(device, ChainsToOpen(plan, "auto", slots, steps, slots, 1))
+        runner = opened.runner
+        runner.put_all([initial_state(plan, 1, chain) for chain in range(slots)])
+        advance(runner, [steps] * slots)
+        found.append([Seen(*one) for one in runner.get_all(slots)])
+        assert device == "numpy" or [(one.kernel, one.count) for one in runner.work] == [
+            (GENERAL, steps * slots)
+        ]
+        runner.close()
+    for one, other in zip(*found, strict=True):
+        assert_equal_chains(one, other)
 
 
 @pytest.mark.cuda

@@ -16,7 +16,7 @@ from syclade.host.chains.state import ChainState
 from syclade.quality.oracle.trees import all_trees
 from tests.support.additions.tempered import TEMPERED
 from tests.support.additions.with_parent import WITH_PARENT
-from tests.support.backends import NUMPY, Backend, Case
+from tests.support.backends import GPU, NUMPY, Backend, Case
 from tests.support.same_bits import Chains, check, on_encodings, with_rows
 
 CASES = {"small": Case(8, 13, gamma=0.3), "missing": Case(20, 33, kind="missing", gamma=0.3)}
@@ -49,6 +49,7 @@ def row(name: str, case: Case) -> Chains:
     places = [
         (backend, usual and (backend.device == "numpy" or (name, backend.encoding) == ("small", "ancestor")))
         for backend, usual in on_encodings("preorder", "ancestor", native=False)
+        if backend != Backend(GPU, "general")  # which runs kernels of the package
     ]
     stops = range(1, 120, 7 if name == "wide" else 1)
     return Chains(

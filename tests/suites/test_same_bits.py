@@ -9,19 +9,33 @@ import numpy as np
 import pytest
 
 from syclade.fallback.chain import propose
-from syclade.host.chains.encodings import OF_OTHER_TREES
+from syclade.host.chains.encodings import OF_OTHER_TREES, choose_encoding
 from syclade.host.chains.state import ChainState
 from syclade.host.device.choice import choose_device
 from syclade.host.device.device import Device
 from tests.suites.rows import ROWS
 from tests.support import backends
-from tests.support.backends import NUMPY, Backend
+from tests.support.backends import NUMPY, Backend, is_shipped_for_gpus
 from tests.support.same_bits import Chains, Row, check, with_rows
 
 
 @with_rows(ROWS)
 def test_every_backend_has_the_bits_of_numpy(row: Row, backend: Backend) -> None:
     check(row, backend)
+
+
+def test_gpus_need_no_compiler_for_any_row() -> None:
+    """Chains of every score, space, move and recorder have a kernel for GPUs in the package."""
+    gpu = Device("cuda:0", "GPU", "cuda", 132)
+    missing = []
+    for row in (one for one in ROWS if isinstance(one, Chains)):
+        plan = row.plan
+        own = choose_encoding("auto", gpu, plan.problem, plan.space.encoding, shares=plan.score.shares)
+        general = own.general()
+        assert general is not None
+        if not is_shipped_for_gpus(plan, general):
+            missing.append(row.name)
+    assert missing == []
 
 
 # ---- negative controls: each part of the comparison can fail

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.backends import Runner, make_runner
 from syclade.host.chains.encodings import ENCODINGS, Encoding, choose_encoding, for_device, make_encoding
 from syclade.host.chains.encodings.preorder import PreorderEncoding
-from syclade.host.chains.plan import Plan, log_tables, make_plan
+from syclade.host.chains.plan import Plan, chain_kernel, chain_sizes, log_tables, make_plan
 from syclade.host.chains.runs.pipeline import initial_state, state_at
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.data.input.matrix import matrix_from_array
@@ -28,9 +28,12 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import initial_parents
 from syclade.host.device.choice import choose_device
 from syclade.host.device.compile.kernel import Kernel, Record
+from syclade.host.device.compile.precompiled import PTX, is_shipped
 from syclade.host.device.device import Device
 from syclade.host.device.engines import Allocation, traits_of
+from syclade.host.device.engines.cuda import near_arguments
 from syclade.host.device.engines.sycl import SyclEngine
+from syclade.host.device.work import GENERAL, SPECIALISED
 from syclade.host.device.workarounds.compiler import UNKNOWN
 from syclade.host.ground.options.types import DEFAULT_MOVE_PROBABILITIES
 from syclade.kernels.arguments import STATE, Argument
@@ -62,12 +65,22 @@ class Backend:
     def runner(self, plan: Plan, slots: int, seed: int) -> Iterator[Runner]:
         device = choose_device(self.device)
         encoding = _encoding(self.encoding, plan, device, self.traits or traits_of(device))
-        made = make_runner(device, plan, encoding, slots, seed)
+        kernel = GENERAL if encoding.device.endswith(":GENERAL") else SPECIALISED
+        if device.kind == GPU and kernel == GENERAL:
+            assert is_shipped_for_gpus(plan, encoding)
+        made = make_runner(device, plan, encoding, slots, seed, kernel=kernel)
         assert_did_all(made, self.device)
         try:
             yield made
         finally:
             made.close()
+
+
+def is_shipped_for_gpus(plan: Plan, encoding: Encoding) -> bool:
+    """Return whether the kernel that a GPU would run is a part of the package."""
+    kernel = chain_kernel(plan, encoding)
+    near, _ = near_arguments(kernel, chain_sizes(plan, encoding, 1))
+    return is_shipped(kernel, PTX, [one.name for one in near])
 
 
 def _encoding(name: str, plan: Plan, device: Device, traits: Traits) -> Encoding:

@@ -53,7 +53,7 @@ def on_encodings(
     general: bool = False,
     built: Collection[str] = (),
 ) -> Places:
-    """Return numpy, and all devices with encodings of trees and with the general kernel of this processor.
+    """Return numpy, all devices with encodings of trees, and general kernels of this processor and GPUs.
 
     `make test` runs precompiled kernels, and some rows on the emulator, which has the CPU device's SPIR-V.
     `make verify` runs the rest: numba takes 4 to 25 s for each kernel that is made for the sizes of a row.
@@ -74,7 +74,7 @@ def on_encodings(
     ]
     found += [(Backend(one, "general"), usual[one]) for one in DEVICES if general and one != "native"]
     if "preorder" in encodings or "own" in encodings:
-        found.append((Backend("native", "general"), native))
+        found += [(Backend("native", "general"), native), (Backend(GPU, "general"), True)]
     if "ancestor" in encodings:
         found.append((Backend("numpy", "ancestor"), True))
     return [(NUMPY, True), *found]

@@ -6,15 +6,17 @@ SYCL devices run kernels with specialisation constants. Their driver translates 
 size, which takes up to two seconds. A short run that would have to wait for the translation uses the general
 kernel instead, if that one is precompiled or cached.
 
-This processor runs the kernel for the size if that one is precompiled or cached; otherwise the general
-kernel, if that one is. numba compiles a kernel for the size, which takes about ten seconds, only if the run
-is long enough to gain by it or the general kernel would have to be compiled, too.
+This processor and NVIDIA GPUs run the kernel for the size if that one is precompiled or cached; otherwise
+the general kernel, if that one is. numba or numba-cuda compile a kernel for the size, which takes about ten
+seconds, only if the run is long enough to gain by it or the general kernel would have to be compiled, too.
+On GPUs, runs until the chains agree count as long. Without numba-cuda, GPUs run general kernels only.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -22,13 +24,14 @@ from typing import Generic, NamedTuple, TypeVar
 from syclade.host.chains.backends import Runner, default_slots, make_runner
 from syclade.host.chains.backends.runner import Slots
 from syclade.host.chains.encodings import Encoding, choose_encoding, make_encoding
-from syclade.host.chains.plan import Plan, chain_kernel
+from syclade.host.chains.plan import Plan, chain_kernel, chain_sizes
 from syclade.host.device.choice import Several, choose_device, list_devices, open_first, split_devices
 from syclade.host.device.compile import machine_code, program
 from syclade.host.device.compile.image import STAGES, TAILS, Image, cached_images
 from syclade.host.device.compile.image_files import read_image
 from syclade.host.device.device import NUMPY, Device, native_device, open_queue
 from syclade.host.device.engines import traits_of
+from syclade.host.device.engines.cuda import near_arguments
 from syclade.host.device.work import GENERAL, SPECIALISED
 from syclade.host.ground.errors import DeviceError, OptionError
 from syclade.host.ground.options import flag_of
@@ -42,6 +45,7 @@ __all__ = [
     "choose_kernel",
     "estimated_seconds",
     "fast_start_device",
+    "has_gpu_kernel",
     "image_device",
     "open_cached_image",
     "open_image",
@@ -59,6 +63,12 @@ SHORT_SECONDS = 3.0
 
 LONG_SECONDS = 80.0
 """Longer runs save more time by a kernel for their size than numba takes to compile it."""
+
+GPU_LONG_SECONDS = 20.0
+"""The same of GPUs: a general kernel takes 1.1 to 1.8 times as long, and numba-cuda about ten seconds."""
+
+UNITS_A_CORE = 2.4
+"""Multiprocessors of a GPU that are together as fast as one core (docs/performance.md)."""
 
 _STEP_NANOSECONDS, _CELL_NANOSECONDS = 30.0, 1.4
 """Approximate time of a chain step on one core, and the additional time per distinct column."""
@@ -87,8 +97,8 @@ def choose_kernel(device: Device, plan: Plan, encoding: Encoding, steps: int | N
     """
     if device.kind == NUMPY.kind:
         return Choice(encoding, NUMPY.kind)
-    if device.kind == "native":
-        return _native_choice(device, plan, encoding, steps)
+    if device.kind in _MADE:
+        return _compiled_choice(device, plan, encoding, steps)
     if device.takes_spirv:
         return _sycl_choice(device, plan, encoding, steps)
     return Choice(encoding, SPECIALISED)
@@ -107,17 +117,42 @@ def _sycl_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | No
     return Choice(general, GENERAL)
 
 
-def _native_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | None) -> Choice:
-    """Choose the kernel of a run on this processor; see `choose_kernel`."""
-    general = encoding.general()
-    if general is None or not machine_code.is_compiled(chain_kernel(plan, general)):
-        return Choice(encoding, SPECIALISED)
-    if machine_code.is_compiled(chain_kernel(plan, encoding)):
+def _compiled_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | None) -> Choice:
+    """Choose the kernel of a run on this processor or a GPU; see `choose_kernel`."""
+    general, is_made = encoding.general(), _MADE[device.kind]
+    if general is None or not is_made(plan, general) or is_made(plan, encoding):
         return Choice(encoding, SPECIALISED)
     seconds = estimated_seconds(device, plan, steps)
-    if seconds is not None and seconds > LONG_SECONDS:
-        return Choice(encoding, SPECIALISED)
-    return Choice(general, GENERAL)
+    if device.kind == "cuda":
+        is_long = seconds is None or seconds > GPU_LONG_SECONDS
+        compiles = is_long and machine_code.ptx_compiler_problem() is None
+    else:
+        compiles = seconds is not None and seconds > LONG_SECONDS
+    return Choice(encoding, SPECIALISED) if compiles else Choice(general, GENERAL)
+
+
+def _is_compiled(plan: Plan, encoding: Encoding) -> bool:
+    """Return whether the machine code of this processor is precompiled or cached."""
+    return machine_code.is_compiled(chain_kernel(plan, encoding))
+
+
+def _is_ptx_made(plan: Plan, encoding: Encoding) -> bool:
+    """Return whether the PTX is precompiled or cached."""
+    kernel = chain_kernel(plan, encoding)
+    near, _ = near_arguments(kernel, chain_sizes(plan, encoding, 1))
+    return machine_code.is_ptx_made(kernel, [one.name for one in near])
+
+
+_MADE: dict[str, Callable[[Plan, Encoding], bool]] = {"native": _is_compiled, "cuda": _is_ptx_made}
+"""Check that a kernel can be loaded without its compiler, by kind of device."""
+
+
+def has_gpu_kernel(gpu: Device, plan: Plan) -> bool:
+    """Return whether a GPU can run chains of a plan: its kernel is made already, or can be compiled."""
+    if machine_code.ptx_compiler_problem() is None:
+        return True
+    encoding = choose_encoding("auto", gpu, plan.problem, plan.space.encoding, shares=plan.score.shares)
+    return _is_ptx_made(plan, choose_kernel(gpu, plan, encoding, None).encoding)
 
 
 def estimated_seconds(device: Device, plan: Plan, steps: int | None) -> float | None:
@@ -131,7 +166,8 @@ def estimated_seconds(device: Device, plan: Plan, steps: int | None) -> float | 
     if steps is None:
         return None
     step = _STEP_NANOSECONDS + _CELL_NANOSECONDS * plan.problem.columns
-    return steps * step * 1e-9 / max(device.units, 1)
+    cores = device.units / UNITS_A_CORE if device.kind == "cuda" else max(device.units, 1)
+    return steps * step * 1e-9 / cores
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,13 @@ from syclade.kernels.chain.arguments import WEIGHTS
 from syclade.kernels.preorder.screened.arguments import LOG_SHARES
 from syclade.kernels.rates.arguments import EVENT_RATES, RATES
 from syclade.kernels.sums import rates as sums_rates
+from syclade.kernels.target.cuda.traits import TRAITS as CUDA
 from syclade.kernels.target.sycl_traits import TRAITS as SYCL
 from syclade.kernels.target.traits import Traits
 
 __all__ = [
     "ENCODINGS",
+    "HAVE_GENERAL",
     "MADE_FOR",
     "OF_OTHER_TREES",
     "Encoding",
@@ -50,7 +52,10 @@ __all__ = [
 Choice = TypeVar("Choice")
 
 MADE_FOR = SYCL
-"""Traits that precompiled kernels are compiled for. Native has the same; other targets cannot use them."""
+"""Traits that precompiled kernels are compiled for. Native has the same."""
+
+HAVE_GENERAL = (MADE_FOR, CUDA)
+"""Traits of the targets that have general kernels; other targets cannot use precompiled ones."""
 
 
 def round_up(number: int, multiple: int) -> int:

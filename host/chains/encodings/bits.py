@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.chains.encodings import MADE_FOR, Encoding, ReadsSizes, round_up
+from syclade.host.chains.encodings import HAVE_GENERAL, MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.data.model.problem import LeafProblem, Problem
 from syclade.host.data.trees.cells import leaf_children
 from syclade.host.ground.values import Array
@@ -25,12 +25,12 @@ from syclade.kernels.preorder.shape import count_panels, padded_cells
 from syclade.kernels.target.traits import Traits
 
 __all__ = [
-    "FORM_ROUNDS",
     "AncestorEncoding",
     "CladeEncoding",
     "GeneralCladeEncoding",
     "SpecialisedAncestorEncoding",
     "SpecialisedCladeEncoding",
+    "rounds_of_forms",
 ]
 
 WORD_BITS = 64
@@ -145,8 +145,15 @@ class SpecialisedAncestorEncoding(AncestorEncoding):
 LARGEST_ROWS = 2**31
 """Limit on the numbers (int32) in the rows of a chain: 8 GiB."""
 
-FORM_ROUNDS = (2, 4, 6, MADE_FOR.panel_rounds)
-"""Mutations of a panel per lane, in the kernels for all sizes."""
+
+def rounds_of_forms(traits: Traits, *, learns: bool) -> tuple[int, ...]:
+    """Return the mutations of a panel per lane, in the kernels for all sizes of a target.
+
+    Warps have fewer kernels, and one for all sizes where rates are learned.
+    """
+    if traits == MADE_FOR:
+        return (2, 4, 6, traits.panel_rounds)
+    return (4,) if learns else (2, 4, traits.panel_rounds)
 
 
 _Kernels = tuple[str, tuple[Argument, ...], tuple[str, ...]]
@@ -206,7 +213,7 @@ class CladeEncoding(Encoding):
 
     def general(self) -> Encoding | None:
         """See `Encoding.general`."""
-        return GeneralCladeEncoding(self.problem, self.traits) if self.traits == MADE_FOR else None
+        return GeneralCladeEncoding(self.problem, self.traits) if self.traits in HAVE_GENERAL else None
 
     def problem_arrays(self) -> dict[str, Array]:
         """See `Encoding.problem_arrays`."""
@@ -245,8 +252,8 @@ class _FormEncoding(CladeEncoding):
     def _shape(problem: LeafProblem, traits: Traits) -> dict[str, int]:
         """Return the sizes of trees and rows, with the rounds per panel of one of the kernels."""
         shape = CladeEncoding._shape(problem, traits)
-        lanes = traits.lanes
-        rounds = next((some for some in FORM_ROUNDS if problem.mutations <= some * lanes), FORM_ROUNDS[-1])
+        lanes, forms = traits.lanes, rounds_of_forms(traits, learns=problem.learns)
+        rounds = next((some for some in forms if problem.mutations <= some * lanes), forms[-1])
         panels = -(-problem.mutations // (rounds * lanes))
         return shape | {"panels": panels, "genes": panels * rounds * lanes}
 

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.chains.encodings import MADE_FOR, Encoding, ReadsSizes, round_up
+from syclade.host.chains.encodings import HAVE_GENERAL, MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.data.trees.tree import preorder
 from syclade.host.ground.values import Array
@@ -23,9 +23,11 @@ from syclade.kernels.preorder.screened.arguments import SCREENED
 from syclade.kernels.preorder.shape import Shape, count_panels, padded_cells
 from syclade.kernels.preorder.sizes import ANY_PROBLEM, SIZES, make_sizes, make_variant
 from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
+from syclade.kernels.target.cuda.traits import TRAITS as CUDA
 from syclade.kernels.target.traits import Traits
 
 __all__ = [
+    "CUDA_FORMS",
     "FORMS",
     "MORE_PANELS_FORMS",
     "SUM_FORM",
@@ -254,6 +256,9 @@ _ONE_PANEL_ROUNDS, _MORE_PANELS_ROUNDS = (2, 4, 6, _MOST), (5, 6, 7)
 _SUM_ROUNDS = 5
 """Another number for general kernels of sum scores with fixed rates, in one panel or several."""
 
+_CUDA_ROUNDS, _CUDA_PANELS_ROUNDS, _LEARNED_CUDA_ROUNDS = (2, 4, 8), (8, 4), (4,)
+"""Those of general kernels of warps; with learned rates, one number serves all sizes, in several panels."""
+
 _PAGE = 1024
 """Cells of a row of 4 KiB. Rows of as many or a multiple share few places of the fast caches, so steps take 3
 to 5 % longer (1000 x 500)."""
@@ -279,8 +284,15 @@ A step of the sum score takes several times as long per column as one of the max
 """
 
 
-class _More(NamedTuple):
-    """Rounds of forms besides FORMS, for tables of one panel and of several."""
+CUDA_FORMS = (
+    *(Form(CUDA.lanes, one, 0, int(one * CUDA.lanes >= BROAD)) for one in _CUDA_ROUNDS),
+    Form(CUDA.lanes, CUDA.panel_rounds, 1, 1),
+)
+"""Forms that have general kernels on NVIDIA GPUs."""
+
+
+class _Rounds(NamedTuple):
+    """Rounds of the forms that have kernels for a problem, for tables of one panel and of several."""
 
     one_panel: tuple[int, ...]
     panels: tuple[int, ...]
@@ -290,6 +302,7 @@ class _FormEncoding(PreorderEncoding):
     """Preorder intervals with rows padded to the width that one of a few forms has."""
 
     _kernel: ClassVar[str]
+    _targets: ClassVar[tuple[Traits, ...]]
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
@@ -302,27 +315,27 @@ class _FormEncoding(PreorderEncoding):
     @classmethod
     def can_run(cls, problem: Problem, traits: Traits) -> str | None:
         """See `Encoding.can_run`."""
-        if traits != MADE_FOR:
+        if traits not in cls._targets:
             return "the kernels for many sizes are made for other targets"
         return super().can_run(problem, traits)
 
     @classmethod
     def shape_for(cls, problem: Problem, traits: Traits) -> Shape:
         """Return the sizes of the tables, with the rounds of the form that needs the least padding."""
-        needed, more = -(-problem.columns // traits.lanes), cls._more_rounds(problem)
-        if needed <= _MOST:
-            rounds = sorted({*_ONE_PANEL_ROUNDS, *more.one_panel})
-            return shape_of(problem, traits, next(one for one in rounds if needed <= one))
-        widest = shape_of(problem, traits, _MOST)
+        needed, rounds = -(-problem.columns // traits.lanes), cls._rounds(problem, traits)
+        enough = [one for one in rounds.one_panel if needed <= one]
+        if enough:
+            return shape_of(problem, traits, min(enough))
+        widest = shape_of(problem, traits, traits.panel_rounds)
         if is_wide(problem, widest):
             return widest
-        shapes = (widest, *(shape_of(problem, traits, one) for one in more.panels))
+        shapes = (shape_of(problem, traits, one) for one in rounds.panels)
         return min(shapes, key=lambda one: one.cells + (one.cells // 32 if one.cells % _PAGE == 0 else 0))
 
     @staticmethod
-    def _more_rounds(problem: Problem) -> _More:
-        """Return the rounds of forms that have kernels for the problem besides FORMS."""
-        return _More((), ())
+    def _rounds(problem: Problem, traits: Traits) -> _Rounds:
+        """Return the rounds of the forms that have kernels for the problem."""
+        raise NotImplementedError
 
     def _sizes(self) -> tuple[int, ...]:
         """Return the fields of Sizes, then those of Layout."""
@@ -334,11 +347,13 @@ class SpecialisedPreorderEncoding(_FormEncoding):
     """Preorder intervals for kernels whose sizes and variant are specialisation constants."""
 
     _kernel = "SPECIALISED"
+    _targets = (MADE_FOR,)
 
     @staticmethod
-    def _more_rounds(problem: Problem) -> _More:
-        """Return those of MORE_PANELS_FORMS if the score is the maximum and the rates are fixed."""
-        return _More((), () if problem.reads_all_scores else tuple(reversed(_MORE_PANELS_ROUNDS)))
+    def _rounds(problem: Problem, traits: Traits) -> _Rounds:
+        """Return those of FORMS; of MORE_PANELS_FORMS, too, for the maximum score with fixed rates."""
+        more = () if problem.reads_all_scores else tuple(reversed(_MORE_PANELS_ROUNDS))
+        return _Rounds(_ONE_PANEL_ROUNDS, (_MOST, *more))
 
     @property
     def specialisation(self) -> tuple[int, ...]:
@@ -350,16 +365,21 @@ class GeneralPreorderEncoding(ReadsSizes, _FormEncoding):
     """Preorder intervals for kernels that read their sizes from an argument."""
 
     _sizes_argument = SIZES
+    _targets = HAVE_GENERAL
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
         self.variant = ANY_PROBLEM
 
     @staticmethod
-    def _more_rounds(problem: Problem) -> _More:
-        """Return that of SUM_FORM if the score is a sum and the rates are fixed."""
+    def _rounds(problem: Problem, traits: Traits) -> _Rounds:
+        """Return those of CUDA_FORMS, or of FORMS; of SUM_FORM, too, for a sum score with fixed rates."""
+        if traits == CUDA:
+            if problem.learns:
+                return _Rounds(_LEARNED_CUDA_ROUNDS, _LEARNED_CUDA_ROUNDS)
+            return _Rounds(_CUDA_ROUNDS, _CUDA_PANELS_ROUNDS)
         own = (_SUM_ROUNDS,) if problem.octaves and not problem.learns else ()
-        return _More(own, own)
+        return _Rounds((*_ONE_PANEL_ROUNDS, *own), (_MOST, *own))
 
 
 def constants_of(form: Form) -> dict[str, int]:
@@ -368,5 +388,8 @@ def constants_of(form: Form) -> dict[str, int]:
 
 
 def _form_for(shape: Shape, *, wide: bool) -> Form:
-    forms = (*FORMS, SUM_FORM) if wide or shape.panels == 1 else (*MORE_PANELS_FORMS, *FORMS)
+    if shape.lanes == CUDA.lanes:
+        forms = CUDA_FORMS
+    else:
+        forms = (*FORMS, SUM_FORM) if wide or shape.panels == 1 else (*MORE_PANELS_FORMS, *FORMS)
     return next(form for form in forms if (form.rounds, form.subtrees) == (shape.rounds, int(wide)))

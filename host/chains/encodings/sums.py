@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.chains.encodings import MADE_FOR, Encoding, ReadsSizes, round_up
+from syclade.host.chains.encodings import HAVE_GENERAL, MADE_FOR, Encoding, ReadsSizes, round_up
 from syclade.host.chains.scores.doublets import root_powers, shares_of
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import children
@@ -106,7 +106,7 @@ class SumsEncoding(Encoding):
 
     def general(self) -> Encoding | None:
         """See `Encoding.general`."""
-        return self._forms()[1](self.problem, self.traits) if self.traits == MADE_FOR else None
+        return self._forms()[1](self.problem, self.traits) if self.traits in HAVE_GENERAL else None
 
     def problem_arrays(self) -> dict[str, Array]:
         """See `Encoding.problem_arrays`."""

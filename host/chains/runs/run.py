@@ -1,7 +1,7 @@
 """Chains of a plan, from the choice of a device to the outcome: implements `infer --method chain`.
 
 If the device is left open, chains and searches run where they end first. A GPU advances thousands of chains
-at once, each at about the speed of a sixtieth of a core, whatever the sizes and the score
+at once, each at about the speed of a sixtieth of a core, or of a hundredth without numba-cuda
 (docs/performance.md). So a run of few chains ends sooner on this processor. A search of a large matrix ends
 sooner on a GPU, one of a small matrix on this processor. The bits are the same.
 """
@@ -19,6 +19,7 @@ from syclade.host.chains.backends.opening import (
     Opened,
     estimated_seconds,
     fast_start_device,
+    has_gpu_kernel,
     open_cached_image,
     open_image,
     open_runner,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AUTO_ENTRIES",
     "CHAINS_A_CORE",
+    "GENERAL_CHAINS_A_CORE",
     "GPU_START_SECONDS",
     "SEARCH_ENTRIES",
     "place_of_chains",
@@ -186,6 +188,9 @@ def _open_with_image(
 CHAINS_A_CORE = 60
 """Chains on a GPU that are together as fast as one core of this processor."""
 
+GENERAL_CHAINS_A_CORE = 100
+"""The same with general kernels, which are all that a GPU has without numba-cuda."""
+
 GPU_START_SECONDS = 20.0
 """Runs that take less time on this processor leave a GPU alone: it takes up to ten seconds to start."""
 
@@ -275,12 +280,13 @@ def place_of_chains(plan: Plan, *, chains: int, steps: int | None) -> Device:
         steps: steps of each; None if they run until they agree.
     """
     best = choose_device()
-    cores = usable_cores()
     seconds = estimated_seconds(best, plan, None if steps is None else chains * steps)
-    if chains <= CHAINS_A_CORE * cores or seconds is None or seconds < GPU_START_SECONDS:
+    of_a_core = CHAINS_A_CORE if ptx_compiler_problem() is None else GENERAL_CHAINS_A_CORE
+    fewest = of_a_core * usable_cores()
+    if chains <= fewest or seconds is None or seconds < GPU_START_SECONDS:
         return best
-    gpus = _gpus() if ptx_compiler_problem() is None else []  # kernels of chains are not precompiled
-    if not gpus or min(chains, SLOTS_OF_UNIT * gpus[0].units) <= CHAINS_A_CORE * cores:
+    gpus = [one for one in _gpus() if has_gpu_kernel(one, plan)]
+    if not gpus or min(chains, SLOTS_OF_UNIT * gpus[0].units) <= fewest:
         return best
     logger.info("device %s (%s): %d chains are faster there", gpus[0].filter, gpus[0].name, chains)
     return gpus[0]

@@ -9,11 +9,11 @@ For SYCL devices, every kernel of the program is precompiled:
 - for tails of distributions, three kernels;
 - for calling, those of alignment qualities.
 
-For NVIDIA GPUs, the batched stages of searches, and the kernels of tails and of calling; those of chains are
-made for the sizes of their matrix.
-
-Native processors have no specialisation constants: for them there are general kernels of chains, and the
-kernels of searches, also in their sparse forms, of tails, of calling and of the Gibbs steps of shares.
+Native processors and NVIDIA GPUs have no specialisation constants: for them there are general kernels of
+chains. Those of GPUs are for all scores, spaces, learned rates and recorders, since numba-cuda, which would
+compile others, is rarely there; a GPU also has the batched stages of searches, and the kernels of tails and
+of calling. Processors also have the kernels of searches, also in their sparse forms, of tails, of calling and
+of the Gibbs steps of shares.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 from syclade.host.calls.tails.columns import KERNELS, tail_kernel
 from syclade.host.calls.windows import alignment_kernels, call_kernels
 from syclade.host.chains.backends.stages.described import overlapping_kernel, stage_kernels
 from syclade.host.chains.encodings import Encoding
-from syclade.host.chains.encodings.bits import FORM_ROUNDS, CladeEncoding, SpecialisedAncestorEncoding
-from syclade.host.chains.encodings.preorder import FORMS, MORE_PANELS_FORMS, SUM_FORM, PreorderEncoding
+from syclade.host.chains.encodings.bits import CladeEncoding, SpecialisedAncestorEncoding, rounds_of_forms
+from syclade.host.chains.encodings.preorder import MORE_PANELS_FORMS, SUM_FORM, PreorderEncoding
 from syclade.host.chains.encodings.sums import ParitiesEncoding, SumsEncoding
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES, Move
 from syclade.host.chains.native_cells import share_kernels
@@ -48,22 +49,43 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.precompiled import PROCESSORS, PTX, SPIRV, ship_key
+from syclade.host.device.engines.cuda import near_forms
+from syclade.kernels.target.cuda.traits import TRAITS as CUDA
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 from syclade.kernels.target.sycl_traits import TRAITS
+from syclade.kernels.target.traits import Traits
 
 __all__ = ["Shipped", "shipped_kernels"]
 
 _RATES, _ZYGOSITY = Rates(0.01, 0.2), Rates(0.01, 0.1, 0.1, 0.01)
 _MUTATIONS = 40
-_CELLS = {2: 30, 4: 60, 6: 90, 8: 120}
-"""Cells of an example problem, by the rounds of its form; other problems of the form have the same kernel."""
+
+
+class _Target(NamedTuple):
+    """Target of kernels of chains, with example problems; other problems of a form have the same kernel.
+
+    Attributes:
+        traits: its traits.
+        cells: cells of a problem with fixed rates, by the rounds of its form.
+        learned: rounds of the forms for learned rates.
+    """
+
+    traits: Traits
+    cells: dict[int, int]
+    learned: tuple[int, ...]
+
+
+_SYCL = _Target(TRAITS, {2: 30, 4: 60, 6: 90, 8: 120}, (2, 4, 6, 8))
+"""SYCL devices, and processors, whose general kernels have the same traits."""
+
+_GPUS = _Target(CUDA, {2: 60, 4: 120, 8: 250}, (4,))
 
 _MORE_PANELS_CELLS = {5: 140, 6: 170, 7: 200}
 
 _SUM_CELLS = 70
 """Cells of an example problem of SUM_FORM."""
 
-_WIDE_CELLS = 1100
+_FEW_CELLS, _WIDE_CELLS = 30, 1100
 
 _SAMPLES = (every(1),)
 _RECORDERS: dict[str, tuple[Recorder, ...]] = {
@@ -112,10 +134,18 @@ def shipped_kernels() -> dict[str, Shipped]:
         kernels[f"search-{stage}-sparse"] = Shipped(sparse, tuple(PROCESSORS))
     for group in (
         _batched_searches(),
-        _chains(),
-        _doublet_chains(),
-        _recurrent_chains(),
-        _leaf_chains(),
+        _maximum_chains(_SYCL),
+        _more_panels_chains(),
+        _general_sum_chains(),
+        _sum_chains(_SYCL),
+        _doublet_chains(_SYCL),
+        _recurrent_chains(_SYCL),
+        _leaf_chains(_SYCL),
+        _maximum_chains(_GPUS),
+        _sum_chains(_GPUS),
+        _doublet_chains(_GPUS),
+        _recurrent_chains(_GPUS),
+        _leaf_chains(_GPUS),
         _ancestor_kernels(),
         _ancestor_stages(),
         _overlapping(),
@@ -137,24 +167,37 @@ def _batched_searches() -> Iterator[tuple[str, Shipped]]:
             yield f"search-{stage}-batched-near", Shipped(kernel, (PTX,), hot)
 
 
-def _chains() -> Iterator[tuple[str, Shipped]]:
-    """Yield the kernels of chains of mutation trees."""
-    for form in FORMS:
-        width = f"{'wide' if form.subtrees else 'narrow'}-{form.rounds}"
-        cells = _WIDE_CELLS if form.subtrees else _CELLS[form.rounds]
-        problem = _problem(cells)
-        yield from _variants(f"chain-{width}", problem, _RECORDERS, native=tuple(_RECORDERS), general=True)
+def _maximum_chains(target: _Target) -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains of mutation trees of the maximum score with fixed rates."""
+    forms = {f"narrow-{rounds}": cells for rounds, cells in target.cells.items()}
+    for width, cells in {**forms, f"wide-{target.traits.panel_rounds}": _WIDE_CELLS}.items():
+        title = f"chain-{width}"
+        every_one = tuple(_RECORDERS)
+        yield from _variants(
+            title, _problem(cells), _RECORDERS, target=target, native=every_one, general=True
+        )
+
+
+def _more_panels_chains() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of MORE_PANELS_FORMS."""
     for form in MORE_PANELS_FORMS:
         problem = _problem(_MORE_PANELS_CELLS[form.rounds])
         yield from _variants(f"chain-panels-{form.rounds}", problem, _RECORDERS, native=())
-    yield from _general_sum_chains()
-    for rounds, cells in _CELLS.items():
+
+
+def _sum_chains(target: _Target) -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains of mutation trees of the sum score, and of those with learned rates."""
+    for rounds, cells in target.cells.items():
         summed = _problem(cells, octaves=True)
-        yield from _variants(f"sum-{rounds}", summed, _RECORDERS, score="sum", native=tuple(_RECORDERS))
-        yield from _variants(
-            f"sum-{rounds}-guided", summed, _OF_SUPPORT, GUIDED_MOVES, score="sum", native=tuple(_OF_SUPPORT)
-        )
-        for name, learned in _LEARNED.items():
+        for title, moves, recorders in (
+            (f"sum-{rounds}", MOVES, _RECORDERS),
+            (f"sum-{rounds}-guided", GUIDED_MOVES, _OF_SUPPORT),
+        ):
+            every_one = tuple(recorders)
+            yield from _variants(
+                title, summed, recorders, moves, target=target, score="sum", native=every_one
+            )
+        for name, learned in _LEARNED.items() if rounds in target.learned else ():
             recorders = _RECORDERS if name == "learned-fn" else _OF_INFER
             native = tuple(recorders) if name == "learned-fn" else ()
             for ending, rates in {"": _RATES, "-zygosity": _ZYGOSITY}.items():
@@ -162,7 +205,7 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
                 for score, prefix in {"max": "", "sum": "sum-"}.items():
                     problem = _problem(cells, rates, learned, octaves=score == "sum")
                     title = f"{prefix}{name}-{rounds}{ending}"
-                    yield from _variants(title, problem, recorders, score=score, native=own)
+                    yield from _variants(title, problem, recorders, target=target, score=score, native=own)
 
 
 def _general_sum_chains() -> Iterator[tuple[str, Shipped]]:
@@ -177,37 +220,36 @@ def _general_sum_chains() -> Iterator[tuple[str, Shipped]]:
                 yield kernel, shipped
 
 
-def _doublet_chains() -> Iterator[tuple[str, Shipped]]:
+def _doublet_chains(target: _Target) -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels of chains with doublets: one for each set of learned rates, for all sizes."""
-    yield from _doublet_variants("doublets", {}, native=True, general=True)
+    yield from _doublet_variants("doublets", {}, target, native=True, general=True)
     for name, learned in {"learned": {}, **_LEARNED}.items():
-        yield from _doublet_variants(
-            f"doublets-{name}-pairs", learned | _LEARNED_PAIRS, native=name != "learned-fp"
-        )
+        pairs = learned | _LEARNED_PAIRS
+        yield from _doublet_variants(f"doublets-{name}-pairs", pairs, target, native=name != "learned-fp")
         if learned:
-            yield from _doublet_variants(f"doublets-{name}", learned, native=name == "learned-fn")
+            yield from _doublet_variants(f"doublets-{name}", learned, target, native=name == "learned-fn")
 
 
 def _doublet_variants(
-    name: str, learned: Mapping[str, float], *, native: bool, general: bool = False
+    name: str, learned: Mapping[str, float], target: _Target, *, native: bool, general: bool = False
 ) -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels of chains with doublets for each set of recorders."""
-    problem = _problem(_CELLS[2], learned=learned, octaves=True)
-    encoding = SumsEncoding(problem, TRAITS)
+    problem = _problem(_FEW_CELLS, learned=learned, octaves=True)
+    encoding = SumsEncoding(problem, target.traits)
     for ending, recorders in _OF_INFER.items():
         score = score_named("max", problem, doublets=_RATE_OF_DOUBLETS)
         plan = make_plan(problem, score=score, recorders=recorders, space=SUMMED_TREES)
         yield from _forms(f"{name}{ending}", plan, encoding, native=native, general=general and not recorders)
 
 
-def _recurrent_chains() -> Iterator[tuple[str, Shipped]]:
+def _recurrent_chains(target: _Target) -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels of chains with a recurrent mutation, for all sizes: with fixed and learned rates."""
     for doublets, (name, learned) in product(
         (None, _RATE_OF_DOUBLETS), {"": {}, "-learned": _LEARNED["learned-fn"]}.items()
     ):
         options = ScoreOptions(doublets=doublets, recurrent=0)
-        problem = _problem(_CELLS[2], learned=learned, octaves=options.octaves)
-        encoding = ParitiesEncoding(problem, TRAITS)
+        problem = _problem(_FEW_CELLS, learned=learned, octaves=options.octaves)
+        encoding = ParitiesEncoding(problem, target.traits)
         for ending, recorders in _OF_INFER.items():
             plan = make_plan(
                 problem,
@@ -219,25 +261,31 @@ def _recurrent_chains() -> Iterator[tuple[str, Shipped]]:
             yield from _forms(title, plan, encoding, native=True, general=not recorders and not learned)
 
 
-def _leaf_chains() -> Iterator[tuple[str, Shipped]]:
+def _leaf_chains(target: _Target) -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels of chains of cell trees."""
-    for rounds in FORM_ROUNDS:
-        yield from _leaf_variants(f"leaf-{rounds}", rounds, _RATES, native=True)
-        for name, learned in _LEARNED.items():
+    with_learned = rounds_of_forms(target.traits, learns=True)
+    for rounds in rounds_of_forms(target.traits, learns=False):
+        mutations = rounds * target.traits.lanes
+        yield from _leaf_variants(f"leaf-{rounds}", mutations, target, native=True)
+        for name, learned in _LEARNED.items() if rounds in with_learned else ():
             for ending, rates in {"": _RATES, "-zygosity": _ZYGOSITY}.items():
-                native = name == "learned-fn" and not ending
-                yield from _leaf_variants(
-                    f"leaf-{name}-{rounds}{ending}", rounds, rates, learned, native=native
-                )
+                title, native = f"leaf-{name}-{rounds}{ending}", name == "learned-fn" and not ending
+                yield from _leaf_variants(title, mutations, target, rates, learned, native=native)
 
 
 def _leaf_variants(
-    name: str, rounds: int, rates: Rates, learned: Mapping[str, float] | None = None, *, native: bool
+    name: str,
+    mutations: int,
+    target: _Target,
+    rates: Rates = _RATES,
+    learned: Mapping[str, float] | None = None,
+    *,
+    native: bool,
 ) -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels of cell trees for each set of recorders."""
-    matrix = _matrix(_MUTATIONS, rounds * TRAITS.lanes, rates)
+    matrix = _matrix(_MUTATIONS, mutations, rates)
     problem = make_leaf_problem(matrix, rates, model=_model(rates, learned))
-    encoding = CladeEncoding(problem, TRAITS)
+    encoding = CladeEncoding(problem, target.traits)
     for ending, recorders in _OF_INFER.items():
         plan = make_leaf_plan(problem, recorders=recorders)
         yield from _forms(f"{name}{ending}", plan, encoding, native=native, general=False)
@@ -246,7 +294,7 @@ def _leaf_variants(
 def _ancestor_kernels() -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels of chains on ancestor matrices: fused kernels, and the stages."""
     for score in ("max", "sum"):
-        problem = _problem(_CELLS[2], octaves=score == "sum")
+        problem = _problem(_FEW_CELLS, octaves=score == "sum")
         encoding = SpecialisedAncestorEncoding(problem, TRAITS)
         for ending, recorders in _OF_INFER.items():
             plan = make_plan(problem, score=score_named(score, problem), recorders=recorders)
@@ -261,7 +309,7 @@ def _ancestor_kernels() -> Iterator[tuple[str, Shipped]]:
             )
             yield "ancestor-sum-guided-samples", Shipped(chain_kernel(plan, encoding), (SPIRV,))
         for name, learned in _LEARNED.items():
-            problem = _problem(_CELLS[2], learned=learned, octaves=score == "sum")
+            problem = _problem(_FEW_CELLS, learned=learned, octaves=score == "sum")
             encoding = SpecialisedAncestorEncoding(problem, TRAITS)
             for ending, recorders in _OF_INFER.items():
                 plan = make_plan(problem, score=score_named(score, problem), recorders=recorders)
@@ -272,7 +320,7 @@ def _ancestor_stages() -> Iterator[tuple[str, Shipped]]:
     """Yield the stages on ancestor matrices, each that several kinds of chains share once."""
     there: list[Kernel] = []
     for score, (name, learned) in product(("max", "sum"), {"": {}, **_LEARNED}.items()):
-        problem = _problem(_CELLS[2], learned=learned, octaves=score == "sum")
+        problem = _problem(_FEW_CELLS, learned=learned, octaves=score == "sum")
         encoding = SpecialisedAncestorEncoding(problem, TRAITS)
         for ending, recorders in _OF_INFER.items():
             plan = make_plan(problem, score=score_named(score, problem), recorders=recorders)
@@ -287,7 +335,7 @@ def _ancestor_stages() -> Iterator[tuple[str, Shipped]]:
 
 def _overlapping() -> Iterator[tuple[str, Shipped]]:
     """Yield the kernel of overlapping stages, for the maximum score with fixed rates only."""
-    problem = _problem(_CELLS[2])
+    problem = _problem(_FEW_CELLS)
     encoding = SpecialisedAncestorEncoding(problem, TRAITS)
     yield "ancestor-overlapping", Shipped(overlapping_kernel(make_plan(problem), encoding), (SPIRV,))
 
@@ -319,12 +367,13 @@ def _variants(
     recorders: Mapping[str, Sequence[Recorder]],
     moves: Sequence[Move] = MOVES,
     *,
+    target: _Target = _SYCL,
     score: str = "max",
     native: Sequence[str],
     general: bool = False,
 ) -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels for each set of recorders; for processors, only those with the suffixes `native`."""
-    encoding = PreorderEncoding(problem, TRAITS)
+    encoding = PreorderEncoding(problem, target.traits)
     for ending, wanted in recorders.items():
         plan = make_plan(
             problem,
@@ -340,10 +389,20 @@ def _variants(
 def _forms(
     name: str, plan: Plan, encoding: Encoding, *, native: bool, general: bool
 ) -> Iterator[tuple[str, Shipped]]:
-    """Yield the specialised kernel of a plan for SYCL devices, and the general kernel if it is requested."""
+    """Yield the specialised kernel of a plan for SYCL devices, and the general kernel if it is requested.
+
+    For GPUs, yield the general kernel: with few arguments in shared memory, and with all hot ones.
+    """
     specialised, read = encoding.specialised(), encoding.general()
-    assert specialised is not None, name
     assert read is not None, name
+    if encoding.traits == CUDA:
+        kernel = chain_kernel(plan, read)
+        hot, few = (tuple(one.name for one in form) for form in near_forms(kernel))
+        yield f"{name}-cuda", Shipped(kernel, (PTX,), few)
+        if not plan.problem.learns:  # those of learned rates are many, and have one form
+            yield f"{name}-cuda-near", Shipped(kernel, (PTX,), hot)
+        return
+    assert specialised is not None, name
     yield name, Shipped(chain_kernel(plan, specialised), (SPIRV,))
     made_for = (*([SPIRV] if general else []), *(PROCESSORS if native else []))
     if made_for:

@@ -332,8 +332,7 @@ def _code_of(content: bytes) -> list[object]:
     if is_spirv(content):
         return [header(content), *instructions_without_names(content)]
     if not content.startswith(_OBJECT_FILE):
-        # PTX: numba-cuda declares globals that no code uses, in any order
-        return [line for line in content.splitlines() if not line.startswith(b".common")]
+        return [content]  # PTX, which has no such names
     found = [(one.name() or b"", one.data()) for one in binding.ObjectFileRef.from_data(content).sections()]
     return [(name, data) for name, data in found if name.startswith(_CODE_SECTIONS)]
 

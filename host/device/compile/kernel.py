@@ -286,6 +286,11 @@ class Kernel:
         return tuple(argument for record in self.records for argument in record.arguments)
 
     @property
+    def reads_sizes(self) -> bool:
+        """True for a general kernel, which serves many sizes, and reads them from an argument."""
+        return any(one.shape == ("sizes",) for one in self.arguments)
+
+    @property
     def modules(self) -> tuple[str, ...]:
         """Names of the modules that define the factory and the parts; they import others."""
         named = [self.factory]

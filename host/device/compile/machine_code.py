@@ -29,6 +29,7 @@ __all__ = [
     "Ptx",
     "compile_ptx",
     "is_compiled",
+    "is_ptx_made",
     "load_machine_code",
     "load_ptx",
     "ptx_compiler_problem",
@@ -163,6 +164,9 @@ PTX_COMPILERS = (PTX_COMPILER, "nvidia-cuda-nvcc-cu12")
 """Packages that determine the PTX: the compiler, and NVVM. That of CUDA 12.2 writes PTX 8.2, which drivers of
 June 2023 (535) and later take."""
 
+_UNUSED_GLOBALS = re.compile(rb"^\.common .*\n", re.MULTILINE)
+"""Declarations that no code uses, in any order: without them, the same sources give the same bytes."""
+
 _compiling = threading.Lock()
 
 
@@ -207,6 +211,11 @@ def load_ptx(kernel: Kernel, near: Collection[str] = ()) -> Ptx:
         return made
 
 
+def is_ptx_made(kernel: Kernel, near: Collection[str] = ()) -> bool:
+    """Return whether the PTX is precompiled or cached, so that it can be loaded without numba-cuda."""
+    return is_shipped(kernel, PTX, near) or read_checked(f"ptx/{ptx_key(kernel, near)}") is not None
+
+
 def ptx_compiler_problem() -> str | None:
     """Return why kernels cannot be compiled for NVIDIA GPUs; None if the compiler is installed."""
     return None if version_of(PTX_COMPILER) else f"{PTX_COMPILER} is not installed: {cuda_hint()}"
@@ -246,8 +255,9 @@ def compile_ptx(kernel: Kernel, near: Collection[str]) -> tuple[str, bytes]:
         for one in kernel.arguments
     ]
     try:
-        return compile_kernel(
+        entry_point, text = compile_kernel(
             kernel.body(), kernel.name, arguments, kernel.record_types(), kernel.lanes, grid
         )
     except Exception as error:  # numba's own errors, and those of NVVM
         raise DeviceError(f"{PTX_COMPILER} cannot compile {kernel.name}: {error}") from error
+    return entry_point, _UNUSED_GLOBALS.sub(b"", text)

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.compile.machine_code import load_ptx, ptx_key
+from syclade.host.device.compile.precompiled import PTX, is_shipped
 from syclade.host.device.cuda import open_gpu
 from syclade.host.device.device import Device, usable_cores
 from syclade.host.device.engines import Allocation, Engine
@@ -39,7 +40,15 @@ if TYPE_CHECKING:
 
     from syclade.host.device.cuda import Event
 
-__all__ = ["SLOTS_OF_UNIT", "CudaEngine", "make_apart", "near_arguments", "registers_of", "slots_of_unit"]
+__all__ = [
+    "SLOTS_OF_UNIT",
+    "CudaEngine",
+    "make_apart",
+    "near_arguments",
+    "near_forms",
+    "registers_of",
+    "slots_of_unit",
+]
 
 SLOTS_OF_UNIT, _MOST_SLOTS_OF_UNIT = 20, 24
 """Slots that share a multiprocessor: more warps hide the latency of its memory, and make launches longer."""
@@ -71,17 +80,37 @@ def registers_of(near_bytes: int) -> int:
 def near_arguments(kernel: Kernel, sizes: Mapping[str, int]) -> tuple[list[Argument], int]:
     """Return the arguments whose parts of a slot fit into shared memory, the first ones first; and bytes.
 
+    A general kernel has the first of `near_forms` that fits and is precompiled, otherwise the last.
+
     Args:
         kernel: a kernel whose slots share blocks.
         sizes: values of the symbols in the shapes of its arguments.
     """
-    near, room = [], NEAR_BYTES
+
+    def bytes_of(arguments: Sequence[Argument]) -> int:
+        return sum(_aligned(one.nbytes(sizes) // sizes["slots"]) for one in arguments)
+
+    if kernel.reads_sizes:
+        *forms, last = near_forms(kernel)
+        for form in forms:
+            if bytes_of(form) <= NEAR_BYTES and is_shipped(kernel, PTX, [one.name for one in form]):
+                return form, bytes_of(form)
+        return last, bytes_of(last)
+    near: list[Argument] = []
     for one in kernel.arguments:
-        size = _aligned(one.nbytes(sizes) // sizes["slots"])
-        if one.hot and kernel.lanes == TRAITS.lanes and size <= room:
+        if one.hot and kernel.lanes == TRAITS.lanes and bytes_of([*near, one]) <= NEAR_BYTES:
             near.append(one)
-            room -= size
-    return near, NEAR_BYTES - room
+    return near, bytes_of(near)
+
+
+def near_forms(kernel: Kernel) -> tuple[list[Argument], list[Argument]]:
+    """Return the arguments that the two forms of a general kernel keep in shared memory.
+
+    All hot ones, for small trees; or those whose part of a slot has the same size for all matrices.
+    """
+    hot = [one for one in kernel.arguments if one.hot]
+    fixed = {"slots", "lanes"}
+    return hot, [one for one in hot if fixed.issuperset(part for part in one.shape if isinstance(part, str))]
 
 
 class Launch(NamedTuple):

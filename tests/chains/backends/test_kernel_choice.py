@@ -28,6 +28,7 @@ from syclade.host.device.choice import choose_device
 from syclade.host.device.compile import machine_code, program, translate
 from syclade.host.device.compile.kernel import Kernel
 from syclade.host.device.device import NUMPY as NUMPY_DEVICE
+from syclade.host.device.device import Device
 from syclade.host.device.work import GENERAL, SPECIALISED, require_all, work_dicts
 from syclade.host.ground.errors import DeviceError
 from syclade.kernels.target.sycl_traits import TRAITS
@@ -115,6 +116,35 @@ def test_this_processor_compiles_for_long_runs_only(monkeypatch: pytest.MonkeyPa
     assert kernel_of("native", plan, SHORT) == SPECIALISED, "it is cached"
     monkeypatch.setattr(machine_code, "is_compiled", lambda _kernel: False)
     assert kernel_of("native", plan, SHORT) == SPECIALISED, "there is no other"
+
+
+GPU = Device("cuda:0", "GPU", "cuda", 132, None, "CUDA 13.0")
+
+
+def kernel_of_gpu(plan: Plan, steps: int | None) -> str:
+    return choose_kernel(GPU, plan, choose_encoding("auto", GPU, plan.problem), steps).kernel
+
+
+def test_a_gpu_needs_no_compiler(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel of the package serves all sizes; numba-cuda makes faster ones, for long runs only."""
+    plan = CASE.plan(recorders=(NEW_BEST, EQUAL_BEST, every(1)))
+    monkeypatch.setattr(machine_code, "ptx_compiler_problem", lambda: "numba-cuda is not installed")
+    assert [kernel_of_gpu(plan, steps) for steps in (SHORT, LONG, None)] == [GENERAL] * 3
+    assert opening.has_gpu_kernel(GPU, plan)
+    with monkeypatch.context() as patch:
+        patch.setattr(machine_code, "is_shipped", lambda *_: False)
+        assert kernel_of_gpu(plan, SHORT) == SPECIALISED, "there is no other"
+        assert not opening.has_gpu_kernel(GPU, plan)
+    monkeypatch.setattr(machine_code, "ptx_compiler_problem", lambda: None)
+    assert [kernel_of_gpu(plan, steps) for steps in (SHORT, LONG, None)] == [
+        GENERAL,
+        SPECIALISED,
+        SPECIALISED,
+    ]
+    monkeypatch.setattr(machine_code, "is_shipped", lambda *_: False)
+    assert opening.has_gpu_kernel(GPU, plan), "it can be compiled"
+    monkeypatch.setattr(machine_code, "read_checked", lambda _place: b"chain\n.version 8.2")
+    assert kernel_of_gpu(plan, SHORT) == SPECIALISED, "it is cached"
 
 
 def test_numpy_has_no_kernel() -> None:

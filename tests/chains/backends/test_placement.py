@@ -15,6 +15,7 @@ from syclade.host.chains.runs import run
 from syclade.host.chains.runs.run import (
     AUTO_ENTRIES,
     CHAINS_A_CORE,
+    GENERAL_CHAINS_A_CORE,
     SEARCH_ENTRIES,
     place_of_chains,
     place_of_few,
@@ -25,6 +26,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device import cuda
 from syclade.host.device.choice import Devices
+from syclade.host.device.compile import machine_code
 from syclade.host.device.device import Device, native_device
 from syclade.host.ground.errors import DeviceError
 from syclade.kernels.target.cuda.traits import TRAITS
@@ -37,11 +39,16 @@ def plan() -> Plan:
     return make_plan(make_problem(simulate(40, 20, 0.01, 0.2, 0.1, 1).matrix, Rates(0.01, 0.2)))
 
 
+def without_compiler(monkeypatch: pytest.MonkeyPatch, problem: str | None) -> None:
+    monkeypatch.setattr(machine_code, "ptx_compiler_problem", lambda: problem)
+    monkeypatch.setattr(run, "ptx_compiler_problem", lambda: problem)
+
+
 @pytest.fixture
 def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda, "cuda_devices", lambda: [GPU])
     monkeypatch.setattr(cuda, "seems_usable", lambda: True)
-    monkeypatch.setattr("syclade.host.chains.runs.run.ptx_compiler_problem", lambda: None)
+    without_compiler(monkeypatch, "no compiler")
     monkeypatch.setattr(cuda, "seems_present", lambda: True)
     monkeypatch.setattr(run, "usable_cores", lambda: 2)
 
@@ -84,11 +91,13 @@ def test_a_gpu_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.usefixtures("with_gpu")
 def test_auto_takes_a_gpu_for_many_long_chains_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = 2 * CHAINS_A_CORE + 1
+    many = 2 * GENERAL_CHAINS_A_CORE + 1
     assert place_of_chains(plan(), chains=many, steps=LONG) == GPU
     with monkeypatch.context() as patch:
-        patch.setattr("syclade.host.chains.runs.run.ptx_compiler_problem", lambda: "no compiler")
-        assert place_of_chains(plan(), chains=many, steps=LONG) != GPU
+        patch.setattr(machine_code, "is_shipped", lambda *_: False)
+        assert place_of_chains(plan(), chains=many, steps=LONG) != GPU, "no kernel, and no compiler"
+        without_compiler(patch, None)
+        assert place_of_chains(plan(), chains=2 * CHAINS_A_CORE + 1, steps=LONG) == GPU
     others = [
         place_of_chains(plan(), chains=many - 1, steps=LONG),
         place_of_chains(plan(), chains=many, steps=1000),

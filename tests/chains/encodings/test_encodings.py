@@ -8,6 +8,7 @@ import syclade.host.chains.encodings.preorder as module
 from syclade.host.chains.backends import default_slots, slot_bytes
 from syclade.host.chains.encodings import (
     ENCODINGS,
+    HAVE_GENERAL,
     MADE_FOR,
     OF_OTHER_TREES,
     PlainEncoding,
@@ -16,18 +17,21 @@ from syclade.host.chains.encodings import (
     make_encoding,
 )
 from syclade.host.chains.encodings.bits import AncestorEncoding
-from syclade.host.chains.encodings.preorder import PreorderEncoding
+from syclade.host.chains.encodings.preorder import CUDA_FORMS, GeneralPreorderEncoding, PreorderEncoding
 from syclade.host.chains.plan import chain_kernel, chain_sizes, make_plan
 from syclade.host.commands import infer
 from syclade.host.data.model.problem import Problem, make_problem
+from syclade.host.data.model.rate_model import make_rate_model
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.device import engines
 from syclade.host.device.device import NUMPY, PYTHON, Device
 from syclade.host.ground.errors import OptionError
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.shape import Shape
 from syclade.kernels.preorder.tables.layout import make_layout
 from syclade.kernels.target import python
+from syclade.kernels.target.cuda.traits import TRAITS as CUDA
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.kernels.target.traits import Traits
@@ -96,9 +100,30 @@ def test_a_device_gets_what_suits_its_target(monkeypatch: pytest.MonkeyPatch) ->
 def test_kernels_for_many_sizes_are_for_the_targets_that_they_were_made_for() -> None:
     problem = problem_of(20, 10)
     assert NATIVE == TRAITS == MADE_FOR
-    assert PreorderEncoding(problem, NATIVE).general() is not None
-    for other in ({"lanes": 32}, {"panel_rounds": 4}, {"sketches_beyond": 100}):
+    assert HAVE_GENERAL == (TRAITS, CUDA)
+    for traits in HAVE_GENERAL:
+        assert PreorderEncoding(problem, traits).general() is not None
+    assert PreorderEncoding(problem, CUDA).specialised() is None
+    for other in ({"lanes": 8}, {"panel_rounds": 4}, {"sketches_beyond": 100}):
         assert PreorderEncoding(problem, TRAITS._replace(**other)).general() is None
+
+
+@pytest.mark.parametrize("learn_fn", [None, 0.2], ids=["fixed", "learned"])
+@pytest.mark.parametrize("octaves", [False, True], ids=["max", "sum"])
+def test_forms_of_gpus_hold_every_width(learn_fn: float | None, octaves: bool) -> None:
+    """A table has the columns and less than a panel of padding; its form is one of a few."""
+    rates = Rates(0.01, 0.2)
+    model = make_rate_model(rates, learn_fn=learn_fn)
+    for columns in (1, 64, 65, 128, 129, 256, 257, 500, 769, 1500):
+        values = simulate(columns, 12, 0.01, 0.2, 0.3, 1).matrix
+        problem = make_problem(values, rates, octaves=octaves, model=model)
+        made = PreorderEncoding(problem, CUDA).general()
+        assert isinstance(made, GeneralPreorderEncoding)
+        wide = problem.columns > CUDA.sketches_beyond and not problem.reads_all_scores
+        rounds = made.constants["rounds"]
+        assert made.shape.cells - CUDA.lanes * rounds < problem.columns <= made.shape.cells
+        assert Form(CUDA.lanes, rounds, int(wide), made.constants["broad"]) in CUDA_FORMS
+        assert learn_fn is None or rounds == 4, "learned rates have one form"
 
 
 def test_a_problem_that_does_not_fit_is_for_another_encoding(

@@ -248,6 +248,7 @@ def test_archives_are_deterministic_and_replace_what_was_there(tmp_path: Path) -
         ("chain-narrow-2", "chain-narrow"),
         ("doublets-learned-both-pairs", "doublets"),
         ("calls-baq_7-device", "calls"),
+        ("chain-narrow-4-samples-cuda-near", "chain-narrow"),
     ],
 )
 def test_kernels_of_alike_code_share_an_archive(name: str, archive: str) -> None:
