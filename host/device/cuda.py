@@ -191,7 +191,7 @@ class Gpu:
         return int(free)
 
     def allocate(self, size: int) -> int:
-        """Return the address of zeros of this many bytes."""
+        """Return the address of zeros of this many bytes, once `finish_writes` has been called."""
         driver = self._entered()
         address = int(_checked(driver.cuMemAlloc(max(size, 1))))
         _checked(driver.cuMemsetD8(address, 0, max(size, 1)))
@@ -215,9 +215,17 @@ class Gpu:
         _checked(self._entered().cuMemFreeHost(address))
 
     def copy_to(self, address: int, values: Array) -> None:
-        """Copy a contiguous array to the GPU."""
+        """Copy a contiguous array to the GPU; it is there once `finish_writes` has been called."""
         if values.nbytes:
             _checked(self._entered().cuMemcpyHtoD(address, values.ctypes.data, values.nbytes))
+
+    def finish_writes(self) -> None:
+        """Wait until all zeros of `allocate` and all values of `copy_to` are there.
+
+        Both may return before, and the driver lets work in streams of `stream` pass.
+        """
+        driver = self._entered()
+        _checked(driver.cuStreamSynchronize(driver.CUstream(0)))
 
     def copy_from(self, address: int, values: Array) -> None:
         """Fill a contiguous array from the GPU."""

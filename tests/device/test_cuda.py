@@ -46,6 +46,7 @@ from syclade.host.device.device import Device
 from syclade.host.device.engines import Allocation, open_engine
 from syclade.host.device.engines import cuda as cuda_engine
 from syclade.host.device.engines.cuda import (
+    CudaEngine,
     make_apart,
     near_arguments,
     near_forms,
@@ -55,7 +56,7 @@ from syclade.host.device.engines.cuda import (
 from syclade.host.device.work import GENERAL
 from syclade.host.ground.errors import DeviceError, DeviceMemoryError
 from syclade.host.ground.packages import version_of
-from syclade.kernels.arguments import PROBLEM, STATE, Argument
+from syclade.kernels.arguments import PROBLEM, SCRATCH, STATE, Argument
 from syclade.kernels.baq.arguments import MEMBERS
 from syclade.kernels.baq.layout import scratch_sizes
 from syclade.kernels.target.cuda.traits import NEAR_BYTES, REGISTERS, THREADS, TRAITS
@@ -201,6 +202,44 @@ def test_an_engine_that_does_not_open_frees_its_memory(monkeypatch: pytest.Monke
     with pytest.raises(DeviceMemoryError, match="OUT_OF_MEMORY"):
         engine_of(3)
     assert held == []
+
+
+def test_launches_wait_for_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver lets launches pass zeros and copies that are under way."""
+    done: list[str] = []
+
+    def noted(name: str, found: object = None) -> Callable[..., Any]:
+        def note(*_: object, **__: object) -> object:
+            done.append(name)
+            return found
+
+        return note
+
+    gpu = SimpleNamespace(
+        stream=object,
+        event=noted("event", object()),
+        free_bytes=lambda: 2**20,
+        allocate=noted("write", 4096),
+        copy_to=noted("write"),
+        finish_writes=noted("finish"),
+        launch=noted("launch"),
+        finish=lambda _stream: None,
+    )
+    monkeypatch.setattr(cuda_engine, "open_gpu", lambda _device: gpu)
+    monkeypatch.setattr(CudaEngine, "_function", noted("load", object()))
+    monkeypatch.setattr(cuda, "_driver", lambda: fake_driver((9, 0)))
+    engine = addition_engine(2)
+    number = engine.load(addition_kernel())
+    engine.start(number, 0)
+    assert done == ["event", *["write"] * 5, "load", "finish", "event", "launch", "event"]
+    done.clear()
+    engine.start(number, 1)
+    engine.launch([number] * 2)
+    assert done == ["event", "launch", "event", "launch"], "nothing was written"
+    done.clear()
+    engine.write("code", 5, 1)
+    engine.launch([number] * 2)
+    assert done == ["write", "finish", "launch"]
 
 
 # ---- kernels as PTX
@@ -421,19 +460,25 @@ ADDITION = (
 )
 
 
-@pytest.mark.cuda
-def test_slots_have_launches_of_their_own_and_times() -> None:
-    """Each lane adds the slot's amount times 10 times the scale, if the slot's code is 5."""
-    sizes = {"slots": 9, "one": 1, "lanes": TRAITS.lanes}
-    engine = open_engine(choose_device("cuda"), Allocation(ADDITION, sizes, {"scale": np.array([2])}))
-    engine.write("code", [5, 5, 5, 5, 5, 5, 5, 5, 6])
-    engine.write("amount", range(1, 10))
+def addition_engine(slots: int) -> Any:
+    sizes = {"slots": slots, "one": 1, "lanes": TRAITS.lanes}
+    return open_engine(choose_device("cuda"), Allocation(ADDITION, sizes, {"scale": np.array([2])}))
+
+
+def addition_kernel() -> Kernel:
+    """Return a kernel: each lane adds the slot's amount times 10 times the scale, if the slot's code is 5."""
     factory = "tests.support.device_checks:make_addition"
     constants = {"code": 5, "factor": 10, "lanes": TRAITS.lanes}
-    kernel = Kernel(
-        "addition", factory, {}, constants, (Record("Given", ADDITION),), "work-group", TRAITS.lanes
-    )
-    number = engine.load(kernel)
+    records = (Record("Given", ADDITION),)
+    return Kernel("addition", factory, {}, constants, records, "work-group", TRAITS.lanes)
+
+
+@pytest.mark.cuda
+def test_slots_have_launches_of_their_own_and_times() -> None:
+    engine = addition_engine(9)
+    engine.write("code", [5, 5, 5, 5, 5, 5, 5, 5, 6])
+    engine.write("amount", range(1, 10))
+    number = engine.load(addition_kernel())
     engine.launch([number] * 9)
     once = 20 * np.array([1, 2, 3, 4, 5, 6, 7, 8, 0])
     assert (engine.read("total") == once[:, None]).all()
@@ -445,6 +490,25 @@ def test_slots_have_launches_of_their_own_and_times() -> None:
     once[[2, 7]] *= 2
     assert (engine.read("total") == once[:, None]).all()
     engine.close()
+
+
+@pytest.mark.cuda
+def test_zeros_are_there_before_a_launch() -> None:
+    """Those of 4 GiB take longer than a launch takes to begin; what it has stored must not become zero."""
+    first = addition_engine(2)
+    first.load(addition_kernel())  # the second time nothing waits for the driver
+    given = {"code": np.full(2, 5), "amount": np.ones(2, np.int64), "scale": np.array([2])}
+    arguments = (
+        *(one._replace(role=PROBLEM) for one in ADDITION if one.name in given),
+        Argument("room", SCRATCH, "int32", ("room",), ""),
+        *(one for one in ADDITION if one.name not in given),
+    )
+    sizes = {"slots": 2, "one": 1, "lanes": TRAITS.lanes, "room": 2**30}
+    engine = open_engine(choose_device("cuda"), Allocation(arguments, sizes, given))
+    engine.launch([engine.load(addition_kernel())] * 2)
+    assert (engine.read("total") == 20).all()
+    engine.close()
+    first.close()
 
 
 @pytest.mark.cuda

@@ -152,6 +152,7 @@ class CudaEngine(Engine):
         self._streams: dict[int, CUstream] = {}
         self._ahead: dict[str, Future[CUfunction]] = {}
         self._compilers: list[subprocess.Popen[bytes]] = []
+        self._wrote = False
         self._origin = self._gpu.event(self._stream)
         try:
             self._allocate(allocation)
@@ -166,6 +167,7 @@ class CudaEngine(Engine):
             if "teams" in self.sizes and argument.role not in (PROBLEM, SCRATCH):
                 self._allocate_here(argument)
                 continue
+            self._wrote = True
             address = self._gpu.allocate(argument.nbytes(self.sizes))
             self._addresses[argument.name] = address
             if contents is not None:
@@ -222,7 +224,18 @@ class CudaEngine(Engine):
             self._here[name][... if slot is None else slot] = self.part_of(name, values, slot)
             return
         address, _ = self._place(name, slot)
+        self._wrote = True
         self._gpu.copy_to(address, self.part_of(name, values, slot))
+
+    def _finish_writes(self) -> None:
+        """Let launches from now on find all that was written, and zeros elsewhere.
+
+        A launch that begins before, as on a GPU that several programs use, loses what it has stored: a search
+        then waits for ever, or uses wrong addresses.
+        """
+        if self._wrote:
+            self._gpu.finish_writes()
+            self._wrote = False
 
     def prepare(self, kernels: Sequence[Kernel]) -> None:
         """See `Engine.prepare`."""
@@ -298,6 +311,7 @@ class CudaEngine(Engine):
             self.wait(token)
         if tokens:
             return
+        self._finish_writes()
         for number in dict.fromkeys(one for one in kernels if one is not None):
             addresses = [self._addresses[one.name] for one in self._loaded[number].kernel.arguments]
             self._submit(self._loaded[number], self.slots, addresses, self._stream)
@@ -324,6 +338,7 @@ class CudaEngine(Engine):
         The slot's parts of the arrays are those of slot 0 for the kernel.
         """
         loaded = self._loaded[kernel]
+        self._finish_writes()
         if slot not in self._streams:
             self._streams[slot] = self._gpu.stream()
         stream = self._streams[slot]
