@@ -116,7 +116,7 @@ def test_searches_and_the_log_likelihood_are_of_the_evidence_and_not_of_its_leve
 
 def test_searches_end_where_as_many_again_would_hardly_gain() -> None:
     """They say so, and the answer says by how much; no chains follow for a cell tree that is as likely."""
-    matrix, _ = random_evidence(60, 90, 7)
+    matrix, _ = random_evidence(60, 90, 6)
     weak = replace(matrix, evidence=Likelihoods(log_odds_of(matrix) / 4.0))
     found = syclade.infer(weak, tree="leaf", support="none", seed=1)
     assert not found.converged

@@ -189,12 +189,15 @@ class EvidenceFinding(Finding):
 
 
 def _against(
-    item: str, names: Sequence[str], log_odds: NDArray[np.float64], has: NDArray[np.bool_]
+    item: str,
+    names: Sequence[str],
+    log_odds: NDArray[np.float64],
+    has: NDArray[np.bool_],
+    chance: NDArray[np.float64],
 ) -> Against:
     """Return the evidence of cells or mutations against the tree; axis 0 of the arrays is of mutations."""
     axis = 0 if item == "cell" else 1
     known, opposite = log_odds != 0, np.where(has, log_odds < 0, log_odds > 0)
-    chance = misfit_bounds(log_odds, has, axis)
     return Against(item, names, known.sum(axis=axis), opposite.sum(axis=axis), chance)
 
 
@@ -203,13 +206,15 @@ def _make(draft: Draft) -> EvidenceFinding | None:
     if not isinstance(best.rates, Levels):
         return None
     log_odds, has = log_odds_of(best.observed), genotypes_of(best.kind, best.tree)
+    chances = misfit_bounds(log_odds, has)
     source: Matrix | None = best.observed.origin if isinstance(best.observed, WithCopy) else best.observed
     return EvidenceFinding(
         levels=best.rates,
         reads=source.reads if isinstance(source, Weighed) else None,
         estimated=source.estimated if isinstance(source, Weighed) else (),
-        cells=_against("cell", best.cells, log_odds, has),
-        mutations=_against("mutation", best.mutations, log_odds, has),  # of a copy, nothing is known
+        cells=_against("cell", best.cells, log_odds, has, chances.cells),
+        # Of a copy, nothing is known.
+        mutations=_against("mutation", best.mutations, log_odds, has, chances.mutations),
         stopped=isinstance(source, Weighed) and source.stopped,
     )
 

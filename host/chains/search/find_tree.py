@@ -22,12 +22,7 @@ from syclade.host.chains.runs.context import Found, RunContext, Search, ShortCha
 from syclade.host.chains.runs.pipeline import Outcome, initial_state, state_at
 from syclade.host.chains.runs.run import place_of_few, place_of_searches
 from syclade.host.chains.search.kernel import NO_SCORE, fresh_state, state_from
-from syclade.host.chains.search.policy import (
-    BY_CHAIN,
-    SearchPolicy,
-    chain_steps,
-    policy_for,
-)
+from syclade.host.chains.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.chains.search.problem import SearchProblem, make_search_problem
 from syclade.host.chains.search.runner import device_for_search, make_search_runner
 from syclade.host.chains.search.search import (
@@ -89,7 +84,7 @@ def find(
     current = resumed_searches(context.checkpoints, policy, problem, len(plan.kinds))
     stages = stages_left(policy, None if current is None else current.searches)
     (device, explicit, runner), count = _open(wanted, problem, policy, slots, seed, stages)
-    reporter = _Reporter(plan, problem, policy.starts.count(BY_CHAIN), context)
+    reporter = _Reporter(plan, problem, policy, context)
     try:
         trees: list[NDArray[np.int32]] = []
         work: tuple[WorkDone, ...] = ()
@@ -119,13 +114,13 @@ def find(
         best=state_at(plan, search.best.best_parents, 0),
         best_scores=chains.best_scores,
         tallies=chains.tallies,
-        steps=len(chains.best_scores) * chain_steps(problem.mutations),
+        steps=len(chains.best_scores) * policy.chain_steps,
         seconds=time.perf_counter() - begun,
         converged=search.agreed,
     )
     return Found(
         outcome,
-        chain_steps(problem.mutations) if len(chains.best_scores) else 0,
+        policy.chain_steps if len(chains.best_scores) else 0,
         chains.encoding,
         count,
         work,
@@ -234,8 +229,9 @@ def _open_shared(
 class _Reporter:
     """Reporter that converts the progress of chains and of searches to `Progress`."""
 
-    def __init__(self, plan: Plan, problem: SearchProblem, chains: int, context: RunContext) -> None:
-        self.chains, self._steps = chains, chains * chain_steps(problem.mutations)
+    def __init__(self, plan: Plan, problem: SearchProblem, policy: SearchPolicy, context: RunContext) -> None:
+        self.chains, self.chain_steps = policy.starts.count(BY_CHAIN), policy.chain_steps
+        self._steps = self.chains * self.chain_steps
         self._plan, self._problem, self._context = plan, problem, context
         self._here, self._rate, self._per_second = 0, StepRate(), 0.0
         self._best: int | None = None
@@ -270,12 +266,15 @@ def _run_short(
     nothing = ShortChains(np.zeros(0, dtype=np.int64), no_tallies(len(plan.kinds)), "")
     if not reporter.chains:
         return [], nothing, ()
-    chains = ChainsToOpen(plan, encoding, reporter.chains, chain_steps(plan.problem.mutations), None, seed)
+    chains = ChainsToOpen(plan, encoding, reporter.chains, reporter.chain_steps, None, seed)
     opened = open_first(device, lambda one: open_on(one, chains), explicit=explicit)
     try:
         best = opened.runner.best_scores
         ended = run_short_chains(
-            opened.runner, reporter.chains, lambda steps: reporter.stepped(steps, int(best().max()))
+            opened.runner,
+            reporter.chains,
+            reporter.chain_steps,
+            lambda steps: reporter.stepped(steps, int(best().max())),
         )
     finally:
         opened.runner.close()
@@ -302,18 +301,18 @@ _LAUNCH = 5_000
 
 
 def run_short_chains(
-    runner: Runner, chains: int, launched: Callable[[int], None]
+    runner: Runner, chains: int, steps: int, launched: Callable[[int], None]
 ) -> list[tuple[ChainState, ChainInfo]]:
-    """Run chains 0 ... chains-1 of a runner's plan for `chain_steps` steps; return their states and infos.
+    """Run chains 0 ... chains-1 of a runner's plan; return their states and infos.
 
     Args:
         runner: runner of the chains; its slots are overwritten.
         chains: number of chains.
+        steps: steps of each chain.
         launched: called after every launch with the number of steps done so far, over all chains. If it
             raises `Stopped`, the chains that have begun are returned as they are.
     """
     ended: list[tuple[ChainState, ChainInfo]] = []
-    steps = chain_steps(runner.plan.problem.mutations)
     for first in range(0, chains, runner.slots):
         numbers = range(first, min(first + runner.slots, chains))
         for slot, chain in enumerate(numbers):

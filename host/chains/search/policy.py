@@ -31,7 +31,6 @@ __all__ = [
     "PhaseStopped",
     "SearchPolicy",
     "Works",
-    "chain_steps",
     "expected_gain",
     "policy_for",
     "run_phase",
@@ -278,6 +277,16 @@ Chains leave local optima that climbs do not leave, and climbs reach optima that
 """
 
 
+CHAIN_STEPS = 50_000
+"""Steps per chain; on hgsoc1, every climb from a chain of 20,000 steps reaches the best known tree."""
+
+_CHAIN_STEPS_OF_EVIDENCE = 10_000
+"""The same of evidence: from 40 x 100 to 100 x 200 reads, 50,000 found no better trees in twice the time."""
+
+_STEPS_PER_TREE = 50
+"""The same of up to four mutations, per tree: a chain then sees each of them many times."""
+
+
 @dataclass(frozen=True)
 class SearchPolicy:
     """Starts and phases of all searches, and the stopping rule.
@@ -292,6 +301,7 @@ class SearchPolicy:
             tree.
         same: difference of scores that makes no difference, in the problem's units.
         worth: gain below which searches end even if they do not agree (`_hardly_gain`); 0 for never.
+        chain_steps: steps of each chain that a search starts from.
     """
 
     starts: tuple[str, ...]
@@ -300,6 +310,7 @@ class SearchPolicy:
     stand: int = 0
     same: int = 0
     worth: float = 0.0
+    chain_steps: int = CHAIN_STEPS
 
     @property
     def by_columns(self) -> bool:
@@ -395,7 +406,14 @@ def policy_for(mutations: int, columns: int, *, same: float = 0.0, unit: float =
         stand=_LONG if _LONG_SHARE * sweeps >= _LONG else 0,
         same=round(same * unit),
         worth=_WORTH * unit if same else 0.0,
+        chain_steps=_chain_steps(mutations, _CHAIN_STEPS_OF_EVIDENCE if same else CHAIN_STEPS),
     )
+
+
+def _chain_steps(mutations: int, most: int) -> int:
+    """Return the steps of each short chain: of 3 mutations there are only (n + 1)^(n - 1) = 16 trees."""
+    trees: int = (mutations + 1) ** max(mutations - 1, 0)
+    return min(most, _STEPS_PER_TREE * trees)
 
 
 def _cost_of_sweep(mutations: int, columns: int) -> float:
@@ -416,16 +434,3 @@ def _rounds_for(left: float) -> tuple[Phase, ...]:
         rounds.append(phase._replace(sweeps=fitting) if rounds else phase)
         left -= phase.sweeps
     return tuple(rounds)
-
-
-CHAIN_STEPS = 50_000
-"""Steps per chain; on hgsoc1, every climb from a chain of 20,000 steps reaches the best known tree."""
-
-_STEPS_PER_TREE = 50
-"""The same of up to four mutations, per tree: a chain then sees each of them many times."""
-
-
-def chain_steps(mutations: int) -> int:
-    """Return the steps of each short chain: of 3 mutations there are only (n + 1)^(n - 1) = 16 trees."""
-    trees: int = (mutations + 1) ** max(mutations - 1, 0)
-    return min(CHAIN_STEPS, _STEPS_PER_TREE * trees)

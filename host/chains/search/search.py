@@ -26,7 +26,6 @@ from syclade.host.chains.search.policy import (
     Phase,
     PhaseStopped,
     SearchPolicy,
-    chain_steps,
 )
 from syclade.host.chains.search.problem import SearchProblem
 from syclade.host.data.trees.tree import validate_parents
@@ -298,22 +297,22 @@ def resumed_searches(
         states = tuple(_state(problem, arrays, at) for at in range(count))
         tops = _tops(run["tops"], policy, states)
         chains = ShortChains(arrays["chain_best_scores"], arrays["chain_tallies"], run["encoding"])
-        _check_short(chains, problem.mutations)
+        _check_short(chains, policy.chain_steps)
         return SearchesCheckpoint(SearchesState(states, tops), chains)
     except (ValueError, KeyError, TypeError, SycladeError) as error:
         raise damaged(path, f"in its values: {error}") from error
 
 
-def _check_short(chains: ShortChains, mutations: int) -> None:
+def _check_short(chains: ShortChains, steps: int) -> None:
     """Check the statistics of the short chains.
 
     Raises:
-        ValueError: they are not those of chains of `chain_steps` steps.
+        ValueError: they are not those of chains of so many steps.
         OptionError: there is no such encoding.
     """
     proposed, accepted = chains.tallies.reshape(2, -1)
     count = len(chains.best_scores)
-    if int(proposed.sum()) != count * chain_steps(mutations):
+    if int(proposed.sum()) != count * steps:
         raise ValueError(f"{count} short chains have {proposed.sum()} counted steps")
     if (accepted < 0).any() or (accepted > proposed).any():
         raise ValueError("its short chains have accepted other steps than they have proposed")

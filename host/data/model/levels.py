@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,8 @@ from syclade.host.data.input.matrix import Matrix
 from syclade.host.ground.values import freeze_arrays, short_repr
 
 __all__ = [
-    "EXACT_BITS", "MOST_LEVELS", "Levels", "absent_logs", "exact_weights", "floored", "levels_of",
-    "log_odds_of", "misfit_bounds",
+    "EXACT_BITS", "MOST_LEVELS", "Levels", "MisfitBounds", "absent_logs", "exact_weights", "floored",
+    "levels_of", "log_odds_of", "misfit_bounds",
 ]  # fmt: skip
 
 MOST_LEVELS = 254
@@ -251,7 +252,14 @@ _TILTS = np.linspace(0.05, 0.95, 19)
 """Exponents of the bound of `misfit_bounds`."""
 
 
-def misfit_bounds(log_odds: NDArray[np.float64], has: NDArray[np.bool_], axis: int) -> NDArray[np.float64]:
+class MisfitBounds(NamedTuple):
+    """Bounds of `misfit_bounds`, float64, at most 1: of each cell, and of each mutation."""
+
+    cells: NDArray[np.float64]
+    mutations: NDArray[np.float64]
+
+
+def misfit_bounds(log_odds: NDArray[np.float64], has: NDArray[np.bool_]) -> MisfitBounds:
     """Return bounds on the probability that evidence is so much against states, or more, by chance.
 
     An entry's state has the probability that its evidence and the part of the mutated entries of its mutation
@@ -261,10 +269,6 @@ def misfit_bounds(log_odds: NDArray[np.float64], has: NDArray[np.bool_], axis: i
     Args:
         log_odds: float64, shape (n_mutations, n_cells).
         has: bool, of the same shape: the states.
-        axis: 0 for a bound of each cell, 1 for one of each mutation.
-
-    Returns:
-        float64, shape (n_cells,) or (n_mutations,), at most 1.
 
     Source: Chernoff, "A measure of asymptotic efficiency for tests of a hypothesis based on the sum of
     observations", Annals of Mathematical Statistics 23, 1952.
@@ -272,10 +276,16 @@ def misfit_bounds(log_odds: NDArray[np.float64], has: NDArray[np.bool_], axis: i
     part = (has.sum(axis=1, keepdims=True) + 0.5) / (has.shape[1] + 1.0)
     known = np.abs(log_odds) >= _NOTHING
     odds = np.where(known, log_odds + np.log(part / (1.0 - part)), 0.0)
-    present, absent = -np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds)
-    surprise = -(np.where(has, present, absent) * known).sum(axis=axis)
+    certain, likely = np.abs(odds), _of_both(np.where(known, -np.log1p(np.exp(-np.abs(odds))), 0.0))
+    surprise = _of_both(np.where(known & (has != (odds > 0.0)), certain, 0.0)) - likely
     bounds = np.zeros_like(surprise)
     for tilt in _TILTS.tolist():
-        cumulants = np.logaddexp((1.0 - tilt) * present, (1.0 - tilt) * absent) * known
-        bounds = np.minimum(bounds, cumulants.sum(axis=axis) - tilt * surprise)
-    return np.asarray(np.exp(bounds))
+        ways = np.where(known, np.log1p(np.exp((tilt - 1.0) * certain)), 0.0)
+        bounds = np.minimum(bounds, _of_both(ways) + (1.0 - tilt) * likely - tilt * surprise)
+    cells = has.shape[1]
+    return MisfitBounds(np.exp(bounds[:cells]), np.exp(bounds[cells:]))
+
+
+def _of_both(entries: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums of the entries of each cell, and after them those of each mutation."""
+    return np.concatenate((entries.sum(axis=0), entries.sum(axis=1)))

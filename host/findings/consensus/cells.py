@@ -233,7 +233,7 @@ def cells_on(
         better = (both * gains).sum(axis=0) > (best * gains).sum(axis=0)
         best = np.where(better, both, best)
     if isinstance(rates, Levels):
-        tail = misfit_bounds(gains, best, axis=0)
+        tail = misfit_bounds(gains, best).cells
     else:
         mean = rates if fn_rates is None else replace(rates, fn_rate=float(fn_rates.mean()))
         values = scored_values(matrix, rates)

@@ -161,12 +161,12 @@ def test_the_bound_on_misfits_holds_and_finds_exchanged_cells() -> None:
     truth = np.repeat(truth, 4000, axis=1) ^ (draw.random((40, 4000)) < 0.3)
     part = truth.mean(axis=1, keepdims=True)
     odds = draw.normal(np.where(truth, 2.0, -2.0), 2.0)  # log odds of two normal distributions: calibrated
-    bounds = misfit_bounds(odds, truth, axis=0)
+    bounds = misfit_bounds(odds, truth).cells
     for share in (0.5, 0.1, 0.01):
         assert (bounds < share).mean() <= share
     assert (bounds < 0.5).mean() > 0.01
-    assert (misfit_bounds(odds, ~truth, axis=0) < 1e-6).mean() > 0.9
-    assert (misfit_bounds(odds, ~truth, axis=1) < 1e-6).all()
+    assert (misfit_bounds(odds, ~truth).cells < 1e-6).mean() > 0.9
+    assert (misfit_bounds(odds, ~truth).mutations < 1e-6).all()
     assert (part > 0).all()
 
 
