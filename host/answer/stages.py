@@ -164,7 +164,7 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     if context.stop.wanted:
         draft.stop(SUPPORT_STAGE)
         return
-    from syclade.host.findings.support.of_samples import without_kept_back
+    from syclade.host.findings.support.of_samples import without_doubtful
     from syclade.host.findings.support.stage import Run, add_support
 
     best = request.plan.problem.from_nats(draft.best.log_likelihood)
@@ -189,8 +189,8 @@ def _add_support(planned: SupportPlan, request: Request, draft: Draft, context: 
     fn_rates = None if support.dropout is None else support.dropout.fn_rates
     with draft.timed("consensus"):
         _add_consensus(draft, support.sampled, rates, request, fn_rates, enough=support.enough)
-    if (tree := draft.get(ConsensusFinding)) is not None and (doubtful := tree.consensus.kept_back_mutations):
-        draft.add(replace(found, support=without_kept_back(support, draft.best.parents, doubtful)))
+    if (tree := draft.get(ConsensusFinding)) is not None and (doubtful := tree.consensus.doubtful_mutations):
+        draft.add(replace(found, support=without_doubtful(support, draft.best.parents, doubtful)))
 
 
 def _add_genotypes(draft: Draft, specimens: OfSpecimens | None) -> None:

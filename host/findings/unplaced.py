@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONTRADICTED",
+    "KEPT_BACK",
     "NEVER_SEEN",
     "NO_OBSERVATION",
     "NO_OTHER",
     "UNCERTAIN",
+    "UNOBSERVED",
     "UNPLACED",
     "UNPLACED_MARK",
     "Unplaced",
@@ -53,6 +55,10 @@ NO_OTHER = "observed only at unplaced mutations"
 UNCERTAIN = "without a sure place"
 CONTRADICTED = "that cells contradict at each place"
 """Reasons, to follow "1 mutation" or "2 cells"."""
+
+KEPT_BACK, UNOBSERVED = "kept back", "unobserved"
+"""Reasons why the edge of a placed mutation is doubtful: a claim on it is kept back, or no cell tells of it
+and its parent."""
 
 
 @dataclass(frozen=True)

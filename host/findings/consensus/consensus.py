@@ -49,7 +49,7 @@ from syclade.host.findings.consensus.tables import (
     relations_table,
 )
 from syclade.host.findings.inputs import rate_text
-from syclade.host.findings.unplaced import CONTRADICTED, UNPLACED_MARK, Unplaced
+from syclade.host.findings.unplaced import CONTRADICTED, KEPT_BACK, UNOBSERVED, UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.errors import MatrixError
 from syclade.host.ground.values import JsonObject, counted, listed, part_of, short_repr
@@ -200,17 +200,19 @@ class CloneConsensus:
         return [(one, two) for one, two in np.argwhere(np.triu(self.unobserved)).tolist()]
 
     @property
-    def kept_back_mutations(self) -> tuple[int, ...]:
-        """Rows in the matrix, ascending, of mutations whose edge in the most likely tree is not sure.
+    def doubtful_mutations(self) -> dict[int, str]:
+        """Mutations whose edge in the most likely tree is not sure, by their rows in the matrix, ascending.
 
-        They are in a claim that is kept back, or no cell tells of them and their parent.
+        They are in a claim that is kept back, or set aside for one (`KEPT_BACK`), or no cell tells of them
+        and their parent (`UNOBSERVED`).
         """
-        aside = {row for row, reason in self.unplaced.mutations.items() if reason == CONTRADICTED}
-        rows = self.unplaced.placed_mutations(self.matrix.n_mutations)
-        found = {at for one in self.kept_back for at in (one.first, one.second)}
+        rows = self.unplaced.placed_mutations(self.matrix.n_mutations).tolist()
+        found: dict[int, str] = {}
         for pair in self.unobserved_pairs:
-            found |= {one for one, two in (pair, pair[::-1]) if self.likely[one] == two}
-        return tuple(sorted({*aside, *(int(rows[at]) for at in found)}))
+            found |= {rows[one]: UNOBSERVED for one, two in (pair, pair[::-1]) if self.likely[one] == two}
+        found |= {rows[at]: KEPT_BACK for one in self.kept_back for at in (one.first, one.second)}
+        aside = [row for row, reason in self.unplaced.mutations.items() if reason == CONTRADICTED]
+        return dict(sorted((found | dict.fromkeys(aside, KEPT_BACK)).items()))
 
     def seen_words(self, mutations: Iterable[int]) -> list[str]:
         """Return the names of mutations, each with the part of the cells with a value in which it is seen."""

@@ -50,6 +50,9 @@ _KEPT_BACK = 0.5
 _CLEAR = 2
 """Cells on the side of a claim for each one on the other side, from which on the cells decide it clearly."""
 
+_SUPPORTED = 0.3
+"""Part of the telling cells below which a rate that one mutation alone has does not explain the others."""
+
 _FEWEST = 5
 """Fewest telling cells of a claim that is kept back: single cells are errors more often."""
 
@@ -266,12 +269,19 @@ def unsupported_in(
     few cells each, some have so many errors by chance: claims are left out if errors would give one such
     claim in 20 matrices or more.
 
+    Of a claim that few cells support, errors are at most those at the mean rate of the mutations: samples fit
+    a high rate of one mutation to a wrong order as well as to a true one.
+
     Args:
         relations: relations of the mutations in the samples.
         counts: of the same mutations.
         rates, fn_rates, evident: as for `contradictions_in`.
     """
     expected = _most_errors(counts, rates, fn_rates)
+    if fn_rates is not None:
+        at_mean = _most_errors(counts, rates, np.full(len(fn_rates), fn_rates.mean()))["before"]
+        few = counts.both < _SUPPORTED * (counts.both + counts.only.T)
+        expected["before"] = np.where(few, np.minimum(expected["before"], at_mean), expected["before"])
     claims = int((relations.before > CLAIMED).sum() + (np.triu(relations.apart) > CLAIMED).sum())
 
     def is_no_chance(one: Contradiction) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -50,7 +50,7 @@ __all__ = [
     "missed_in",
     "rates_of_states",
     "support_by",
-    "without_kept_back",
+    "without_doubtful",
 ]
 
 
@@ -149,8 +149,8 @@ def support_by(
     )
 
 
-def without_kept_back(support: Support, parents: NDArray[np.int32], rows: tuple[int, ...]) -> Support:
-    """Return support in which mutations of claims that are kept back do not count for the clades of others.
+def without_doubtful(support: Support, parents: NDArray[np.int32], doubtful: Mapping[int, str]) -> Support:
+    """Return support in which doubtful mutations do not count for the clades of others.
 
     A mutation whose place is not believed would else make each clade that has it, or that it could be in,
     another one.
@@ -158,16 +158,18 @@ def without_kept_back(support: Support, parents: NDArray[np.int32], rows: tuple[
     Args:
         support: the support.
         parents: int32, shape (n + 1,): the tree.
-        rows: these mutations.
+        doubtful: these mutations, with the reasons.
     """
-    aside = support.unplaced.joined(dict.fromkeys(set(rows) - set(support.unplaced.mutations), CONTRADICTED))
+    aside = support.unplaced.joined(
+        dict.fromkeys(set(doubtful) - set(support.unplaced.mutations), CONTRADICTED)
+    )
     placed = aside.placed_mutations(len(parents) - 1)
     clades, transfer = support.clades.copy(), support.transfer.copy()
     if placed.size:
         best, some = aside.of_tree(parents), aside.of_trees(support.trees)
         clades[placed] = clade_support(best, lambda: [some])
         transfer[placed] = transfer_support(best, lambda: [some])
-    return replace(support, clades=clades, transfer=transfer, kept_back=rows)
+    return replace(support, clades=clades, transfer=transfer, doubtful=doubtful)
 
 
 def _estimates_rates(planned: SupportPlan, draft: Draft) -> bool:

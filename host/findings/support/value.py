@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,7 +21,7 @@ from syclade.host.data.trees.tree import children, node_labels
 from syclade.host.findings.finding import SURE
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees
 from syclade.host.findings.support.rounds import ERROR, error_of
-from syclade.host.findings.unplaced import PLACE, UNPLACED_MARK, Unplaced
+from syclade.host.findings.unplaced import KEPT_BACK, PLACE, UNOBSERVED, UNPLACED_MARK, Unplaced
 from syclade.host.ground.atomic import Content
 from syclade.host.ground.files import tsv_text
 from syclade.host.ground.options import flag_of
@@ -34,9 +35,12 @@ probability of that edge; probability that a node has the same mutations below i
 support of this clade, which a single mutation elsewhere lowers little. An unplaced mutation has none of
 these, and `unplaced` for a parent; the last column is the probability of its best place, if it is known."""
 
-KEPT_BACK = "kept_back"
-"""Column of support.tsv, if there are such claims: yes for mutations in a claim that the consensus keeps
-back, whose edge and clade are not counted as sure; clades of the others are without these mutations."""
+DOUBT = "doubt"
+"""Column of support.tsv, if there are doubtful mutations: the reason. Their edges and clades are not counted
+as sure; clades of the others are without them."""
+
+_WHY = {KEPT_BACK: "of claims that are kept back", UNOBSERVED: "below one with which no cell tells of it"}
+"""Words for the reasons, behind "1 mutation"."""
 
 FILES = ("support.tsv", "support.nhx")
 """Names of the files."""
@@ -93,7 +97,8 @@ class Support:
             rates are not compared.
         doublets: calls of doublets: probabilities over sampled trees and shares, and the most likely pair of
             nodes of the tree, at the shares that fit it; None without doublets.
-        kept_back: mutations in claims that the consensus keeps back: their edges and clades are not sure.
+        doubtful: mutations whose edges and clades are not sure, whatever the samples say, with the reason, as
+            `CloneConsensus.doubtful_mutations` has them.
     """
 
     level: str
@@ -114,7 +119,7 @@ class Support:
     dropout: Dropout | None = None
     missed: Missed | None = None
     doublets: Doublets | None = None
-    kept_back: tuple[int, ...] = ()
+    doubtful: Mapping[int, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the fields in a line, arrays by their shapes."""
@@ -137,8 +142,8 @@ class Support:
 
     @property
     def placed(self) -> int:
-        """Number of mutations whose support is counted: not of unplaced ones, nor of those kept back."""
-        return len(self.edges) - len({*self.unplaced.mutations, *self.kept_back})
+        """Number of mutations whose support is counted: not of unplaced ones, nor of doubtful ones."""
+        return len(self.edges) - len({*self.unplaced.mutations, *self.doubtful})
 
     @property
     def sure(self) -> int:
@@ -146,9 +151,9 @@ class Support:
         return int((self._believed(self.edges) >= SURE).sum())
 
     def _believed(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return probabilities of edges or clades, with NaN where most cells contradict what is sampled."""
+        """Return probabilities of edges or clades, with NaN for those of doubtful mutations."""
         found = shares.copy()
-        found[list(self.kept_back)] = np.nan
+        found[list(self.doubtful)] = np.nan
         return found
 
     @property
@@ -165,17 +170,17 @@ class Support:
             f"support of at least {SURE} in the most likely tree: "
             f"{part_of(self.sure, self.placed, 'edge', 'edges')}, "
             f"{part_of(clades, self.placed, 'clade', 'clades')}, "
-            f"{part_of(cells, placed_cells, 'cell', 'cells')}{self._kept_back_words}"
+            f"{part_of(cells, placed_cells, 'cell', 'cells')}{self._doubtful_words}"
         )
 
     @property
-    def _kept_back_words(self) -> str:
+    def _doubtful_words(self) -> str:
         """Number of placed mutations that are not counted, after a semicolon; empty for none."""
-        count = len({*self.kept_back} - {*self.unplaced.mutations})
-        if not count:
+        reasons = Counter(why for one, why in self.doubtful.items() if one not in self.unplaced.mutations)
+        if not reasons:
             return ""
-        verb = "is" if count == 1 else "are"
-        return f"; {counted(count, 'mutation', 'mutations')} of claims that are kept back {verb} not counted"
+        words = [f"{counted(count, 'mutation', 'mutations')} {_WHY[why]}" for why, count in reasons.items()]
+        return f"; {' and '.join(words)} {'is' if reasons.total() == 1 else 'are'} not counted"
 
     @property
     def warnings(self) -> list[str]:
@@ -304,10 +309,9 @@ class Support:
                 rows.append((labels[node], UNPLACED_MARK, "", "", "", of_place))
             else:
                 rows.append((labels[node], labels[above[node]], *(f"{one:.6g}" for one in shares), ""))
-        if not self.kept_back:
+        if not self.doubtful:
             return tsv_text(COLUMNS, rows)
-        marks = ["yes" if node in self.kept_back else "" for node in range(len(rows))]
-        return tsv_text((*COLUMNS, KEPT_BACK), [(*row, mark) for row, mark in zip(rows, marks, strict=True)])
+        return tsv_text((*COLUMNS, DOUBT), [(*row, self.doubtful.get(at, "")) for at, row in enumerate(rows)])
 
     def to_newick(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
         """Return the tree in Newick format, with the probabilities as NHX comments behind the names.

@@ -123,6 +123,24 @@ def test_errors_of_some_of_many_claims_do_not_keep_them_back(
     assert [(one.first, one.second) for one in found] == ([(0, mutations - 1)] if kept_back else [])
 
 
+@pytest.mark.parametrize(
+    ("cells", "missed", "kept_back"),
+    [
+        ((20, 143, 68, 400), (0.8, 0.1), True),
+        ((20, 143, 68, 400), (0.8, 0.8), False),  # the rate of all mutations
+        ((30, 143, 58, 400), (0.8, 0.1), False),  # a third of the cells with B
+    ],
+)
+def test_a_high_rate_of_one_mutation_explains_no_claim_that_few_cells_support(
+    cells: tuple[int, int, int, int], missed: tuple[float, float], kept_back: bool
+) -> None:
+    """Numbers of the first case are those of a published panel."""
+    found = unsupported_in(
+        relations_of(1.0, 0.0), count_pairs(matrix_of(*cells)), Rates(0.01, 0.45), np.array(missed)
+    )
+    assert bool(found) is kept_back
+
+
 def with_odds(odds: Sequence[tuple[float, float]]) -> Matrix:
     """Return a matrix of two mutations with these log odds of each cell, whose calls are all 0."""
     table = np.array(odds).T
@@ -179,7 +197,7 @@ def test_the_consensus_leaves_such_pairs_open() -> None:
     assert (clone["seen"], clone["open"], clone["mutations"]) == ("0.583|0.167|0.139", "A|B|C", "A|B|C")
     assert (clone["low"], clone["high"]) == ("", "")
     assert published_consensus(found).unions == {1}
-    assert found.kept_back_mutations == (0, 1, 2)
+    assert found.doubtful_mutations == dict.fromkeys((0, 1, 2), "kept back")
     assert [one["second"] for one in json.loads(json.dumps(found.to_dict()))["kept_back"]] == ["B", "C"]
     rows = [line.split("\t") for line in found.to_relations().splitlines()[1:]]
     assert [(row[:3], row[5]) for row in rows[:2]] == [(["A", "B", "1"], "open"), (["A", "C", "1"], "open")]

@@ -54,7 +54,7 @@ def test_a_mutation_on_two_branches_is_set_aside() -> None:
     assert not found.kept_back
     assert found.mutations == NAMES[:4]
     assert found.tree.clones == 5, "the others have the clones of the sampled trees"
-    assert found.kept_back_mutations == (4,), "its edge in the most likely tree is not sure"
+    assert found.doubtful_mutations == {4: "kept back"}, "its edge in the most likely tree is not sure"
     (message,) = found.warnings
     assert message.startswith(
         "the consensus leaves out both, since cells contradict each of its places: left"

@@ -53,7 +53,7 @@ def test_all_sampled_trees_agree_and_no_cell_tells() -> None:
     assert relation_of(found, ("B", "C")) == "unobserved"
     assert found.tree.clone_of[1] == found.tree.clone_of[2]
     assert found.open_mutations == [[], [], [1, 2]]
-    assert found.kept_back_mutations == (2,), "C hangs below B in the most likely tree"
+    assert found.doubtful_mutations == {2: "unobserved"}, "C hangs below B in the most likely tree"
     assert "no cell tells how 1 pair of mutations is related" in found.warnings[0]
     assert "B and C" in found.warnings[0]
     assert not found.conflicts

@@ -28,7 +28,7 @@ from syclade.host.device.work import STEPS
 from syclade.host.findings.consensus.clone_tree import clade_support
 from syclade.host.findings.support import plan, rounds, stage
 from syclade.host.findings.support.budget import CHAINS, Budget
-from syclade.host.findings.support.of_samples import without_kept_back
+from syclade.host.findings.support.of_samples import without_doubtful
 from syclade.host.findings.support.rounds import error_of
 from syclade.host.findings.support.value import COLUMNS, Support
 from syclade.host.findings.unplaced import Unplaced
@@ -419,20 +419,20 @@ def test_edges_of_claims_that_are_kept_back_are_not_sure(monkeypatch: pytest.Mon
     assert result.support is not None
     assert result.consensus is not None
     assert [(one.first, one.second) for one in result.consensus.kept_back] == [(0, 2)]
-    assert result.support.kept_back == (0, 2)
+    assert dict(result.support.doubtful) == dict.fromkeys((0, 2), "kept back")
     assert (result.support.edges >= 0.8).sum() == 3
     assert "1 of 1 edge, 1 of 1 clade" in result.support.words
     assert "2 mutations of claims that are kept back are not counted" in result.support.words
     rows = [
         line.split("\t") for line in result.support.table(result.tree.parents, result.mutations).splitlines()
     ]
-    assert [row[-1] for row in rows] == ["kept_back", "yes", "", "yes"]
+    assert [row[-1] for row in rows] == ["doubt", "kept back", "", "kept back"]
     found = result.support.to_dict()
     assert [found[name] for name in ("edges_sure", "edges_unsure", "transfer_sure")] == [1, 0, 1]
     doubtful = replace(result.support, edges=np.array([0.1, 0.9, 0.1]), unplaced=Unplaced({0: "silent"}))
     assert (doubtful.placed, doubtful.unsure) == (1, 0)
     assert "; 1 mutation of claims that are kept back is not counted" in doubtful.words
-    assert replace(result.support, kept_back=()).sure == 3
+    assert replace(result.support, doubtful={}).sure == 3
 
 
 def test_mutations_that_are_not_counted_change_no_clade_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -452,13 +452,16 @@ def test_mutations_that_are_not_counted_change_no_clade_of_others(monkeypatch: p
         unplaced=Unplaced(),
     )
     assert support.clades.tolist() == [1.0, 0.0, 0.0, 1.0, 0.0], "the control"
-    changed = without_kept_back(support, tree, (3,))
-    assert changed.kept_back == (3,)
+    changed = without_doubtful(support, tree, {3: "kept back"})
+    assert dict(changed.doubtful) == {3: "kept back"}
     assert changed.clades.tolist() == [1.0] * 5
     assert changed.transfer.tolist() == [1.0, 1.0, 1.0, 0.0, 1.0]
-    other = without_kept_back(support, tree, (2,))
+    other = without_doubtful(support, tree, {2: "unobserved"})
     assert other.clades.tolist() == [1.0, 0.0, 0.0, 1.0, 0.0], "D is still in the way"
-    assert without_kept_back(support, tree, tuple(range(5))).clades.tolist() == support.clades.tolist()
+    assert (
+        without_doubtful(support, tree, dict.fromkeys(range(5), "kept back")).clades.tolist()
+        == support.clades.tolist()
+    )
 
 
 @pytest.mark.statistical
