@@ -21,9 +21,9 @@ from syclade.host.findings.finding import (
 )
 from syclade.host.findings.joint_shares import (
     DIGITS,
-    INTERVAL,
     JointShare,
     group_name,
+    interval_of,
     joined_groups,
     joint_entries,
     joint_share,
@@ -238,7 +238,8 @@ def summarised(
         specimen_of: int64: specimen of each placed cell, -1 for none.
     """
     tree, mutations = published.tree, published.mutations
-    low, high = np.quantile(draws.shares, INTERVAL, axis=0)
+    share = draws.shares.mean(axis=0)
+    low, high = interval_of(draws.shares, share)
     silent = unmeasured_cells(published.gains, specimen_of, len(labels.specimens))
     joint = [
         joint_shares(tree, own >= 0, draws.shares[:, at], published.unions) for at, own in enumerate(silent)
@@ -254,7 +255,7 @@ def summarised(
         parents=tree.parents,
         cells_of=np.bincount(specimen_of[specimen_of >= 0], minlength=len(labels.specimens)),
         cells=draws.cells,
-        share=draws.shares.mean(axis=0),
+        share=share,
         low=low,
         high=high,
         changes=changes,

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DIGITS",
-    "INTERVAL",
     "JointShare",
     "equal_nodes",
     "group_name",
+    "interval_of",
     "joined_groups",
     "joint_entries",
     "joint_share",
+    "joint_share_of",
     "joint_shares",
     "joint_warnings",
     "number_text",
@@ -34,7 +35,7 @@ __all__ = [
     "unmeasured_cells",
 ]
 
-INTERVAL = (0.05, 0.95)
+_ENDS = (0.05, 0.95)
 """Quantiles at the ends of an interval."""
 
 UNMEASURED = 0.05
@@ -161,11 +162,31 @@ def joint_entries(groups: Iterable[JointShare], clone: int) -> tuple[str, ...]:
     return ("",) * len(JointShare._fields)
 
 
+def interval_of(
+    draws: NDArray[np.float64], mean: NDArray[np.float64] | float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of the central 90 % of draws, wider where they would not contain the mean.
+
+    A mean is beyond them where a few draws are far from all others.
+
+    Args:
+        draws: float64, shape (draws, ...).
+        mean: float64, shape (...): the value that is published with the interval.
+    """
+    low, high = np.quantile(draws, _ENDS, axis=0)
+    return np.minimum(low, mean), np.maximum(high, mean)
+
+
 def joint_share(clones: tuple[int, ...], shares: NDArray[np.float64]) -> JointShare:
     """Return the share of clones together, of draws of the shares of all: (draws, clones)."""
     sums = shares[:, clones].sum(axis=1)
-    low, high = np.quantile(sums, INTERVAL).tolist()
-    return JointShare(clones, float(sums.mean()), low, high)
+    return joint_share_of(clones, sums, float(sums.mean()))
+
+
+def joint_share_of(clones: tuple[int, ...], sums: NDArray[np.float64], mean: float) -> JointShare:
+    """Return the share of clones together, of draws of it and its mean."""
+    low, high = interval_of(sums, mean)
+    return JointShare(clones, mean, float(low), float(high))
 
 
 def equal_nodes(parents: NDArray[np.int32], silent: NDArray[np.bool_]) -> list[NDArray[np.int64]]:

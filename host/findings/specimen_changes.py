@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.findings.joint_shares import (
-    INTERVAL,
     JointShare,
     group_name,
+    interval_of,
     joined_groups,
     number_text,
     rounded,
@@ -170,9 +170,10 @@ def _difference(change: NDArray[np.float64]) -> Difference:
     if not change.size:
         none = np.zeros(0)
         return Difference(none, none, none, none)
-    low, high = np.quantile(change, INTERVAL, axis=0)
+    mean = change.mean(axis=0)
+    low, high = interval_of(change, mean)
     grew = (change > 0.0).mean(axis=0) + 0.5 * (change == 0.0).mean(axis=0)  # no node is nearest: 0 to 0
-    return Difference(change.mean(axis=0), low, high, grew)
+    return Difference(mean, low, high, grew)
 
 
 def strongest(changes: Sequence[Change]) -> list[Change]:

@@ -24,6 +24,7 @@ from syclade.host.findings.consensus.clone_tree import clone_tree_of, make_clone
 from syclade.host.findings.consensus.finding import PublishedTree
 from syclade.host.findings.joint_shares import (
     JointShare,
+    interval_of,
     joint_entries,
     joint_shares,
     joint_warnings,
@@ -211,6 +212,16 @@ def test_unions_need_all_of_their_mutations() -> None:
     assert found.clones == (1, 2)
     assert found.share == pytest.approx(0.85)
     assert joint_shares(tree, np.zeros(3, np.bool_), draws, {2}) == ()
+
+
+def test_intervals_contain_the_means() -> None:
+    """Two draws of a hundred are far from the others, as where one chain has other trees."""
+    draws = np.full((100, 2), 0.001)
+    draws[:2, 0] = 0.9
+    low, high = interval_of(draws, draws.mean(axis=0))
+    assert np.quantile(draws[:, 0], 0.95) < draws[:, 0].mean(), "the control"
+    assert (low <= draws.mean(axis=0)).all()
+    np.testing.assert_allclose(high, [draws[:, 0].mean(), 0.001])
 
 
 def test_shares_have_one_rounding() -> None:

@@ -9,7 +9,7 @@ together is known.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,15 @@ from numpy.typing import NDArray
 
 from syclade.host.data.model.pairs import Forest, kinds_of
 from syclade.host.findings.consensus.clone_tree import CloneTree, clone_tree_of
-from syclade.host.findings.consensus.prevalence import INTERVAL, Mixture, around_prevalence, pair_draws
-from syclade.host.findings.joint_shares import JointShare, joined_groups, joint_shares, unmeasured_cells
+from syclade.host.findings.consensus.prevalence import Mixture, pair_draws
+from syclade.host.findings.joint_shares import (
+    JointShare,
+    interval_of,
+    joined_groups,
+    joint_share_of,
+    joint_shares,
+    unmeasured_cells,
+)
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens
 from syclade.host.ground.values import short_repr
 
@@ -197,8 +204,9 @@ def _with_pooled(
 ) -> Mixture:
     """Return a mixture whose intervals are of the pooled shares."""
     none = np.zeros(len(probability))
-    low, high = np.quantile(specimens.pooled(Mixture(probability, none, none, parts).cells), INTERVAL, axis=0)
-    return around_prevalence(Mixture(probability, low, high, parts))
+    found = Mixture(probability, none, none, parts)
+    low, high = interval_of(specimens.pooled(found.cells), found.prevalence)
+    return replace(found, low=low, high=high)
 
 
 def pooled_joint_shares(mixture: Mixture, specimens: SpecimenShares) -> tuple[JointShare, ...]:
@@ -213,6 +221,5 @@ def pooled_joint_shares(mixture: Mixture, specimens: SpecimenShares) -> tuple[Jo
     pooled, found = specimens.pooled(mixture.cells), []
     for clones in joined_groups(one.clones for groups in specimens.joint for one in groups):
         share = float(mixture.prevalence[list(clones)].sum())
-        low, high = np.quantile(pooled[:, clones].sum(axis=1), INTERVAL).tolist()
-        found.append(JointShare(clones, share, min(low, share), max(high, share)))
+        found.append(joint_share_of(clones, pooled[:, clones].sum(axis=1), share))
     return tuple(found)

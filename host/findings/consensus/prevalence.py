@@ -16,20 +16,15 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.shares import draw_concentration
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
-from syclade.host.findings.joint_shares import equal_nodes
+from syclade.host.findings.joint_shares import equal_nodes, interval_of
 from syclade.host.ground.values import short_repr
 
 __all__ = [
-    "INTERVAL",
     "Mixture",
-    "around_prevalence",
     "mixture_of",
     "mixture_with_doublets",
     "pair_draws",
 ]
-
-INTERVAL = (0.05, 0.95)
-"""Quantiles at the ends of an interval."""
 
 BURN_IN, DRAWS, LEAST_DRAWS = 100, 2000, 300
 """Draws that are dropped, and draws that are used: fewer for many cells that fit many clones."""
@@ -206,18 +201,10 @@ def _with_intervals(
         probability, parts: as in `Mixture`.
         shares: float64, shape (draws, clones): draws of the share of each clone.
     """
-    low, high = np.quantile(shares, INTERVAL, axis=0)
-    return around_prevalence(Mixture(probability, np.where(low < NEGLIGIBLE, 0.0, low), high, parts))
-
-
-def around_prevalence(found: Mixture) -> Mixture:
-    """Return a mixture whose intervals contain the prevalences.
-
-    Of a clone with no cell or with all of them, the interval reaches to 0 or to 1.
-    """
-    return replace(
-        found, low=np.minimum(found.low, found.prevalence), high=np.maximum(found.high, found.prevalence)
-    )
+    none = np.zeros(len(probability))
+    found = Mixture(probability, none, none, parts)
+    low, high = interval_of(shares, found.prevalence)
+    return replace(found, low=np.where(low < NEGLIGIBLE, 0.0, low), high=high)
 
 
 def mixture_with_doublets(parents: NDArray[np.int32], weights: NDArray[np.float64], rate: float) -> Mixture:

@@ -13,7 +13,7 @@ from syclade.host.answer.output.result import Result
 from syclade.host.data.model.simulate import ZIPF, Simulation, simulate
 from syclade.host.device.choice import choose_device
 from syclade.host.findings.consensus.finding import published_consensus
-from syclade.host.findings.joint_shares import INTERVAL
+from syclade.host.findings.joint_shares import interval_of
 from syclade.host.findings.specimen_shares import draw_shares_of_specimens, nearest_clones
 from syclade.host.ground.options.types import DEFAULT_SEED
 from syclade.host.ground.values import whole
@@ -135,4 +135,4 @@ def _control(made: Simulation, result: Result, seed: int) -> NDArray[np.float64]
     placed = result.unplaced.placed_cells(result.n_cells)
     mixed = np.random.Generator(np.random.PCG64(seed)).permutation(made.specimen_of[placed])
     draws = draw_shares_of_specimens(published_consensus(result.consensus), mixed, len(SIZES), seed)
-    return np.asarray(np.quantile(draws.shares, INTERVAL, axis=0))
+    return np.stack(interval_of(draws.shares, draws.shares.mean(axis=0)))
