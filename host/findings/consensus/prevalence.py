@@ -115,7 +115,7 @@ def mixture_of(likelihood: NDArray[np.float64]) -> Mixture:
     shares = np.full(len(likelihood), 1.0 / len(likelihood))
     draws = np.empty((min(DRAWS, max(LEAST_DRAWS, _WORK // relative.size)), len(likelihood)))
     for number in range(-BURN_IN, len(draws)):
-        counts = choices.counts(shares, generator.random(len(choices.row_of)))
+        counts = choices.drawn(shares, generator)
         shares = np.roll(_drawn_shares(np.roll(counts, -1), [], generator), 1)
         if number >= 0:
             draws[number] = shares
@@ -131,12 +131,14 @@ class Choices(NamedTuple):
 
     Attributes:
         relative: float64, shape (clones, kinds): likelihoods of kinds of cells, those of the best clones 1.
+        sizes: int64, shape (kinds,): number of cells of each kind.
         clone: int64, of the same shape: the clones by these, the best one of each kind first.
         likelihood: float64, of the same shape: their likelihoods.
         row_of: int64, shape (cells,): kind of each cell.
     """
 
     relative: NDArray[np.float64]
+    sizes: NDArray[np.int64]
     clone: NDArray[np.int64]
     likelihood: NDArray[np.float64]
     row_of: NDArray[np.int64]
@@ -146,7 +148,22 @@ class Choices(NamedTuple):
         """Return the choices of kinds of cells, by the number of cells of each: int64, shape (kinds,)."""
         clone = np.argsort(-relative, axis=0, kind="stable")
         likelihood = np.take_along_axis(relative, clone, axis=0)
-        return cls(relative, clone, likelihood, np.repeat(np.arange(len(sizes)), sizes))
+        return cls(relative, sizes, clone, likelihood, np.repeat(np.arange(len(sizes)), sizes))
+
+    def drawn(self, shares: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.int64]:
+        """Return the numbers of cells of the clones, int64, (clones,), after a draw of the clone of each.
+
+        Where there are fewer kinds, times clones, than cells, the cells of a kind are drawn together.
+
+        Args:
+            shares: float64, shape (clones,): share of each clone.
+            generator: source of the draws.
+        """
+        if self.relative.size >= len(self.row_of):
+            return self.counts(shares, generator.random(len(self.row_of)))
+        part = self.relative.T * shares
+        part /= part.sum(axis=1, keepdims=True)
+        return np.asarray(generator.multinomial(self.sizes, part).sum(axis=0))
 
     def counts(self, shares: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the numbers of cells of the clones, int64, (clones,), after a draw of the clone of each.

@@ -310,6 +310,23 @@ def test_cells_are_drawn_from_their_likely_clones_first(clones: int) -> None:
     assert clones == 1 or certain.tolist() != found.tolist()
 
 
+@pytest.mark.parametrize("sizes", [[500, 300, 200, 40], [1, 2, 1, 3]])
+def test_cells_of_a_kind_are_drawn_together(sizes: list[int]) -> None:
+    """Means and variances of the numbers of cells, of kinds with many cells and with few."""
+    random = np.random.default_rng(7)
+    relative, shares = random.random((3, 4)), np.array([0.5, 0.3, 0.2])
+    relative /= relative.max(axis=0)
+    choices, generator = Choices.of(relative, np.array(sizes)), np.random.default_rng(8)
+    draws = np.array([choices.drawn(shares, generator) for _ in range(4000)])
+    part = relative * shares[:, None] / (shares @ relative)
+    mean, variance = part @ sizes, (part * (1.0 - part)) @ sizes
+    np.testing.assert_allclose(draws.mean(axis=0), mean, atol=5.0 * np.sqrt(variance.max() / 4000))
+    np.testing.assert_allclose(draws.var(axis=0), variance, rtol=0.15)
+    assert (draws.sum(axis=1) == sum(sizes)).all()
+    wrong = (relative / relative.sum(axis=0)) @ sizes  # as if clones had equal shares
+    assert (np.abs(draws.mean(axis=0) - wrong) > 5.0 * np.sqrt(variance / 4000)).any(), "the control"
+
+
 def test_clones_that_rounding_tells_apart_are_equal() -> None:
     """Sums of clones that a cell fits equally differ in the last bit, otherwise on other processors."""
     probability = np.array([[0.9, 0.2], [0.05, 0.4], [0.05, 0.4]])
