@@ -11,17 +11,15 @@ nodes v and w with probability d pi_v pi_w. A step draws whether each cell is a 
 the tree and pi; then pi and its concentrations given the numbers of cells at the nodes, where a doublet
 counts at both of its nodes.
 
-Rates of false negatives of all mutations (docs/model.md, "Dropout of each mutation"): given the tree and the
-node of each cell, the cells with a mutation are known, and so are the numbers in which it was missed and
-seen. These give the point of the common Beta, and then the rate of each group of mutations.
+Rates of false negatives of all mutations (`rate_draws.py`) are drawn as often as shares: a share and the rate
+of a mutation hold each other, since a cell without the mutation may have missed it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,28 +32,27 @@ from syclade.host.chains.cells_at_nodes import (
     cells_by_column,
     relabelled,
 )
+from syclade.host.chains.mode_jumps import ModeJumps
 from syclade.host.chains.native_cells import make_cells
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.rate_draws import RateDraws, missed_and_seen, observed_in
 from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
 from syclade.host.chains.scores.score import blocks_of_columns, node_scores
 from syclade.host.chains.shares import (
     draw_shares,
     drawn_shapes,
     generator_of,
-    log2_gamma,
     log_shares_by,
     uniform_numbers,
 )
 from syclade.host.chains.state import ChainState
-from syclade.host.data.model.dropout import beta_posteriors, slot_rates
 from syclade.host.data.model.likelihood import fitted_shares
 from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.host.data.trees.tree import ancestor_matrix
 
 __all__ = [
-    "Draw", "GibbsSteps", "draws_places", "highest_score", "make_draw", "renew_doublet_shares",
-    "renewal_steps", "rescored", "sampled_counts", "sampled_nodes", "with_rates",
+    "GibbsSteps", "draws_places", "highest_score", "renew_doublet_shares", "renewal_steps", "rescored",
+    "sampled_counts", "sampled_nodes", "with_rates",
 ]  # fmt: skip
 
 _MOST_SCORES = 2**18
@@ -65,6 +62,9 @@ _FEWEST_SWEEPS, _MOST_SWEEPS, _LARGE = 3, 8, 128
 """Draws of nodes and shares in a Gibbs step. Many cells at few nodes hold the shares fast, so that one draw
 changes them little, while the tree seldom changes. With more mutations than `_LARGE`, the tree is slower than
 the shares, and one draw is enough."""
+
+_DRAWS_OF_JUMP = 2
+"""Draws of shares and rates for each jump between trees, which takes as long as a draw."""
 
 _MOST_RELOCATED, _MANY_COLUMNS = 1024, 8
 """Most mutations whose places are drawn in Gibbs steps, since tables grow with their square; and distinct
@@ -82,11 +82,6 @@ def renewal_steps(problem: Problem) -> int:
     return max(_LEAST_RENEWAL, min(problem.nodes**2, _MOST_RENEWAL))
 
 
-Draw = Callable[[ChainState, NDArray[np.int64], np.random.Philox], tuple[int, ...]]
-"""Draw of the weights of a chain's classes of observed values: (state, nodes of the cells in the order of
-`cells_by_column`, generator) -> weights."""
-
-
 class GibbsSteps:
     """Gibbs steps of the shares of a plan's chains.
 
@@ -96,8 +91,9 @@ class GibbsSteps:
     Args:
         plan: the plan, whose score is that with shares.
         seed: seed of the run.
-        draw: draws weights, too, given the nodes of the cells; None for weights that stay.
+        rate_draws: draws of the rates of mutations, too; None for rates that stay.
         cells: what draws nodes; by default compiled code, or numpy where there is none.
+        jumps: jumps between trees after every second draw of shares and rates; None for none.
         dominant: whether a node may have a concentration of its own (`shares.py`).
     """
 
@@ -105,12 +101,14 @@ class GibbsSteps:
         self,
         plan: Plan,
         seed: int,
-        draw: Draw | None = None,
+        rate_draws: RateDraws | None = None,
         cells: CellsAtNodes | None = None,
         *,
+        jumps: ModeJumps | None = None,
         dominant: bool = True,
     ) -> None:
-        self._plan, self._seed, self._draw, self._cells = plan, seed, draw, cells
+        self._jumps = jumps
+        self._plan, self._seed, self._rate_draws, self._cells = plan, seed, rate_draws, cells
         self._dominant = dominant
 
     def __call__(self, states: Sequence[ChainState]) -> list[ChainState]:
@@ -133,7 +131,7 @@ class GibbsSteps:
         count, sweeps = len(problem.column_of), _sweeps(problem)
         length = count + 2 * problem.nodes  # all numbers at once, and one for the concentrations
         numbers = np.stack([uniform_numbers(generator, 1 + sweeps * length) for generator in generators])
-        single, shapes = numbers[:, count], np.zeros(0)
+        single, shapes, common = numbers[:, count], np.zeros(0), np.zeros(0)
         numbers = np.delete(numbers, count, axis=1).reshape(len(states), sweeps, length)
         for sweep in range(sweeps):
             nodes = cells.draw(log_shares, numbers[:, sweep, :count])
@@ -143,17 +141,74 @@ class GibbsSteps:
                 if draws_places(problem.mutations, problem.columns):
                     states = _relocated(states, cells, nodes, generators)
             log_shares = log_shares_by(problem, counts + shapes, numbers[:, sweep, count:])
-        if self._draw is not None:
-            nodes = cells.draw(log_shares, _numbers(problem, generators))
-            drawn = [self._draw(*one) for one in zip(states, nodes, generators, strict=True)]
-            rates = [replace(one, weights=weights) for one, weights in zip(rates, drawn, strict=True)]
-            cells.place(states, rates)
-        return [
-            rescored(state, total, replace(of_state, log_shares=tuple(shares)))
-            for state, total, of_state, shares in zip(
-                states, cells.totals(log_shares), rates, log_shares.tolist(), strict=True
-            )
-        ]
+            if self._rate_draws is not None:
+                counted = self._rate_draws.counts(states, nodes)
+                if not sweep:
+                    common = self._rate_draws.common(counted, generators)
+                weights = self._rate_draws.weights(counted, common, generators)
+                rates = [replace(one, weights=own) for one, own in zip(rates, weights, strict=True)]
+                cells.place(states, rates)
+            if self._jumps is not None and sweep % _DRAWS_OF_JUMP == _DRAWS_OF_JUMP - 1:
+                here = _scored(states, cells, rates, log_shares)
+                states, shapes = _jumped(here, cells, self._jumps, shapes, common, generators)
+                rates, log_shares = [state.rates for state in states], _log_shares_of(states)
+        return _scored(states, cells, rates, log_shares)
+
+
+def _scored(
+    states: Sequence[ChainState],
+    cells: CellsAtNodes,
+    rates: Sequence[SlotRates],
+    log_shares: NDArray[np.int32],
+) -> list[ChainState]:
+    """Return states, whose cells are placed, with new rates and shares, and their scores."""
+    return [
+        rescored(state, total, replace(own, log_shares=tuple(shares)))
+        for state, total, own, shares in zip(
+            states, cells.totals(log_shares), rates, log_shares.tolist(), strict=True
+        )
+    ]
+
+
+def _jumped(
+    states: Sequence[ChainState],
+    cells: CellsAtNodes,
+    jumps: ModeJumps,
+    shapes: NDArray[np.float64],
+    common: NDArray[np.float64],
+    generators: Sequence[np.random.Philox],
+) -> tuple[list[ChainState], NDArray[np.float64]]:
+    """Return states after a jump of each to another tree, if it is accepted; their cells are placed.
+
+    Args:
+        states: states with scores.
+        cells: what places cells and scores states.
+        jumps: proposals.
+        shapes: float64, shape (chains, nodes): concentrations of the shares' prior.
+        common: as `RateDraws.common` returns it.
+        generators: source of the draws of each chain.
+
+    Returns:
+        The states, and their concentrations.
+    """
+    numbers = [uniform_numbers(one, 2).tolist() for one in generators]
+    found = [
+        jumps.propose(state, shape, beta, which)
+        for state, shape, beta, (which, _) in zip(states, shapes, common, numbers, strict=True)
+    ]
+    there = [
+        state if jump is None else replace(state, parents=jump.parents, rates=jump.rates)
+        for state, jump in zip(states, found, strict=True)
+    ]
+    rates = [state.rates for state in there]
+    cells.place(there, rates)
+    moved = _scored(there, cells, rates, _log_shares_of(there))
+    ended, kept = list(states), shapes.copy()
+    for at, (jump, (_, uniform)) in enumerate(zip(found, numbers, strict=True)):
+        if jump is not None and jumps.accepts(jump, moved[at].score - states[at].score, uniform):
+            ended[at], kept[at] = moved[at], jump.shapes
+    cells.place(ended, [state.rates for state in ended])
+    return ended, kept
 
 
 def _groups(states: Sequence[ChainState], cells: CellsAtNodes) -> list[Sequence[ChainState]]:
@@ -240,42 +295,15 @@ def sampled_nodes(problem: Problem, states: Sequence[ChainState], seed: int) -> 
     return np.concatenate(drawn)
 
 
-_MISSED, _SEEN = 0, 1
 _DRAWS = 32
 """States whose cells are drawn to count what was missed."""
 
 
 def with_rates(plan: Plan, state: ChainState, rates: SlotRates) -> ChainState:
-    """Return a state before its first step with other rates and the same shares."""
-    rates = replace(rates, log_shares=state.rates.log_shares)
+    """Return a state before its first step with other rates, and with the same shares if these have none."""
+    rates = replace(rates, log_shares=rates.log_shares or state.rates.log_shares)
     score = plan.score_of(state.parents, rates)
     return replace(state, score=score, best_score=score, rates=rates)
-
-
-def make_draw(problem: Problem, fp_rate: float, groups: NDArray[np.int64]) -> Draw:
-    """Return the draw of rates.
-
-    Args:
-        problem: of the groups (`problem_of_groups`).
-        fp_rate: rate of false positives.
-        groups: int64, shape (n,): group of each mutation.
-    """
-    observed = _observed(problem)
-    count = int(groups.max()) + 1
-
-    def draw(state: ChainState, nodes: NDArray[np.int64], generator: np.random.Philox) -> tuple[int, ...]:
-        """Draw the rate of each group, from how often cells at these nodes miss its mutations."""
-        missed, seen = (
-            np.bincount(groups, weights=counts, minlength=count).astype(np.float64)
-            for counts in _counts(observed, state.parents, nodes)
-        )
-        uniform = uniform_numbers(generator, 1 + 4 * count)
-        shapes = beta_posteriors(missed, seen, float(uniform[0]))
-        first, second, third, fourth = uniform[1:].reshape(4, count)
-        lost = log2_gamma(shapes[0], first, second) - log2_gamma(shapes[1], third, fourth)
-        return slot_rates(problem, fp_rate, 1.0 / (1.0 + np.exp2(np.clip(-lost, -100.0, 100.0)))).weights
-
-    return draw
 
 
 def sampled_counts(
@@ -288,52 +316,11 @@ def sampled_counts(
         states: states with shares, at least one.
         seed: seed of the run.
     """
-    observed = _observed(problem)
+    observed = observed_in(problem)
     some = [states[at] for at in np.unique(np.linspace(0, len(states) - 1, _DRAWS).round().astype(int))]
     drawn = zip(some, sampled_nodes(problem, some, seed), strict=True)
-    return [_counts(observed, state.parents, nodes) for state, nodes in drawn]
-
-
-_FEW_PLACES = 4
-"""Pairs of a node and a column, per cell, up to which cells are counted by these, and not sorted by node."""
-
-
-class _Observed(NamedTuple):
-    """Values of the distinct columns, and which cells have these columns.
-
-    Attributes:
-        column_of: int32, shape (cells,): the column of each cell, in the order of `cells_by_column`.
-        shown: bool, shape (2, columns, n): whether a column misses a mutation, and whether it shows it.
-    """
-
-    column_of: NDArray[np.int32]
-    shown: NDArray[np.bool_]
-
-
-def _observed(problem: Problem) -> _Observed:
-    """Return what the cells of a problem show."""
-    own = problem.observed.T
-    known = own < problem.classes - 1
-    shown = np.stack([known & (own % 2 == value) for value in (_MISSED, _SEEN)])
-    return _Observed(cells_by_column(problem), shown)
-
-
-def _counts(
-    observed: _Observed, parents: NDArray[np.int32], nodes: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how often each mutation was missed and seen in the cells that have it: float64, (n,) each.
-
-    All numbers are whole, so that sums are exact in any order.
-    """
-    columns, at_or_above = observed.shown.shape[1], ancestor_matrix(parents)[:-1]
-    if len(parents) * columns <= _FEW_PLACES * len(nodes):
-        places = np.bincount(nodes * columns + observed.column_of, minlength=len(parents) * columns)
-        cells = at_or_above.astype(np.float64) @ places.reshape(-1, columns)  # with the mutation, by column
-        found = (cells.T * observed.shown).sum(axis=1)
-    else:
-        has = np.ascontiguousarray(at_or_above.T)[nodes]
-        found = np.array([(has & shown[observed.column_of]).sum(axis=0) for shown in observed.shown])
-    return found[_MISSED].astype(np.float64), found[_SEEN].astype(np.float64)
+    counts = (missed_and_seen(observed, state.parents, nodes) for state, nodes in drawn)
+    return [(missed, seen) for missed, seen in counts]
 
 
 def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) -> list[ChainState]:

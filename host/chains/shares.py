@@ -35,6 +35,7 @@ __all__ = [
     "generator_of",
     "log2_gamma",
     "log_shares_by",
+    "log_shares_of",
     "uniform_log_shares",
     "uniform_numbers",
 ]
@@ -196,6 +197,12 @@ def _drawn(weights: NDArray[np.float64], uniform: float) -> tuple[tuple[int, ...
 def uniform_log_shares(problem: Problem) -> tuple[int, ...]:
     """Return equal shares of all nodes."""
     return (round(-math.log2(problem.nodes) * 2**problem.scale_bits),) * problem.nodes
+
+
+def log_shares_of(problem: Problem, shares: NDArray[np.float64]) -> tuple[int, ...]:
+    """Return the log shares of shares above 0 with the sum 1: float64, shape (nodes,)."""
+    logs = np.maximum(_log2(shares), LOWEST_OCTAVE) * 2.0**problem.scale_bits
+    return tuple(np.rint(logs).astype(np.int64).tolist())
 
 
 def check_shares(problem: Problem, log_shares: Sequence[int]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from syclade.fallback.shares.gibbs import power_tables
-from syclade.host.chains import gibbs, native_cells
+from syclade.host.chains import native_cells
 from syclade.host.chains.cells_at_nodes import (
     NUMBERS_OF_PLACES,
     NUMBERS_OF_SWAPS,
@@ -19,6 +19,7 @@ from syclade.host.chains.cells_at_nodes import (
 )
 from syclade.host.chains.native_cells import NativeCells, make_cells
 from syclade.host.chains.plan import make_plan
+from syclade.host.chains.rate_draws import missed_and_seen, observed_in
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import node_scores, score_named, sum_definition
 from syclade.host.chains.shares import LOWEST_OCTAVE
@@ -99,7 +100,7 @@ def test_missed_and_seen_mutations_are_counted_as_they_are_defined(mutations: in
     for seed in range(3):
         tree = initial_state(plan, seed, 0).parents
         nodes, above = rng.integers(0, mutations + 1, cells), ancestor_matrix(tree)
-        missed, seen = gibbs._counts(gibbs._observed(problem), tree, nodes)
+        missed, seen = missed_and_seen(observed_in(problem), tree, nodes)
         for row in range(mutations):
             own = [sorted_values[row, cell] for cell in range(cells) if above[row, nodes[cell]]]
             known = [value % 2 for value in own if value < problem.classes - 1]

@@ -56,7 +56,7 @@ REPORT = "syclade.host.answer.report.page:report_of"
 WRITTEN = "os:fsync"
 MOVED = "syclade.host.ground.atomic:TemporaryFiles.move"
 PRINTED = "syclade.host.commands.infer:_pace"
-SAMPLED = "syclade.host.findings.support.plan:spread_out"
+SAMPLED = "syclade.host.findings.support.starts:spread_out"
 
 
 def interrupted(

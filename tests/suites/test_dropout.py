@@ -10,11 +10,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from syclade.host.chains.gibbs import Draw, GibbsSteps, make_draw
+from syclade.host.chains.gibbs import GibbsSteps
+from syclade.host.chains.mode_jumps import ModeJumps
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.rate_draws import RateDraws
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.dropout import rates_in
 from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.findings.support.fitted_trees import FittedTrees
 from syclade.quality.oracle.trees import all_trees
 from tests.suites.rows.shares import DROPOUT_RATES, dropout_plan, dropout_start
 from tests.suites.test_shares import p_value
@@ -25,12 +28,12 @@ MUTATIONS, CELLS = 2, 6
 SEED = 5
 
 
-def small() -> tuple[Plan, Draw]:
+def small() -> tuple[Plan, RateDraws]:
     values = np.ones((MUTATIONS, CELLS), dtype=np.uint8)
     values[0, 1:4] = 0
     values[1, -1] = 0
     plan = dropout_plan(matrix_from_array(values, ["A", "B"]), (0, 1))
-    return plan, make_draw(plan.problem, DROPOUT_RATES.fp_rate, np.arange(MUTATIONS))
+    return plan, RateDraws(plan.problem, DROPOUT_RATES.fp_rate, np.arange(MUTATIONS))
 
 
 def exact(values: NDArray[Any], *, one_rate: bool) -> tuple[NDArray[np.float64], float]:
@@ -65,13 +68,39 @@ def exact(values: NDArray[Any], *, one_rate: bool) -> tuple[NDArray[np.float64],
     return np.array(logs), float(np.sum(weighted) / np.exp(logs).sum())
 
 
+def jumps_between_all(plan: Plan) -> ModeJumps:
+    trees = [np.array(tree, dtype=np.int32) for tree in all_trees(MUTATIONS)]
+    fp_rate, fn_rate = DROPOUT_RATES.fp_rate, DROPOUT_RATES.fn_rate
+    return ModeJumps(plan.problem, fp_rate, FittedTrees(plan.problem, fp_rate, fn_rate).fit(trees))
+
+
 @pytest.mark.statistical
-def test_chains_sample_the_posterior_with_rates() -> None:
+@pytest.mark.parametrize("jumping", [False, True])
+def test_chains_sample_the_posterior_with_rates(jumping: bool) -> None:
     """The control is the posterior of one given rate, which the visits reject."""
-    plan, draw = small()
+    plan, draws = small()
+    found, rates = visits(plan, draws, jumps_between_all(plan) if jumping else None)
+    values = plan.problem.observed[:, plan.problem.column_of] % 2
+    logs, mean = exact(values, one_rate=False)
+    assert p_value(logs, found) > 0.005
+    assert abs(np.mean(rates) - mean) < 4 * np.std(rates) / np.sqrt(len(rates) / 3)
+    assert p_value(exact(values, one_rate=True)[0], found) < 1e-4
+
+
+@pytest.mark.statistical
+def test_jumps_that_are_always_accepted_change_the_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ModeJumps, "accepts", lambda *_: True)
+    plan, draws = small()
+    found, _ = visits(plan, draws, jumps_between_all(plan))
+    values = plan.problem.observed[:, plan.problem.column_of] % 2
+    assert p_value(exact(values, one_rate=False)[0], found) < 1e-4
+
+
+def visits(plan: Plan, draws: RateDraws, jumps: ModeJumps | None) -> tuple[NDArray[np.int64], list[float]]:
+    """Return how often chains are at each tree, and rates of the first mutation."""
     number = {tuple(tree): at for at, tree in enumerate(all_trees(MUTATIONS))}
     found, rates = np.zeros(len(number), dtype=np.int64), []
-    count, renew = 40, GibbsSteps(plan, SEED, draw)
+    count, renew = 40, GibbsSteps(plan, SEED, draws, jumps=jumps)
     with Backend("native", "general").runner(plan, count, SEED) as runner:
         runner.put_all([dropout_start(plan, SEED, chain) for chain in range(count)])
         for read in range(36):
@@ -81,9 +110,5 @@ def test_chains_sample_the_posterior_with_rates() -> None:
             if read >= 9 and read % 3 == 0:
                 for state in states:
                     found[number[tuple(state.parents.tolist())]] += 1
-                    rates.append(rates_in(plan.problem, DROPOUT_RATES.fp_rate, state.rates)[0])
-    values = plan.problem.observed[:, plan.problem.column_of] % 2
-    logs, mean = exact(values, one_rate=False)
-    assert p_value(logs, found) > 0.005
-    assert abs(np.mean(rates) - mean) < 4 * np.std(rates) / np.sqrt(len(rates) / 3)
-    assert p_value(exact(values, one_rate=True)[0], found) < 1e-4
+                    rates.append(float(rates_in(plan.problem, DROPOUT_RATES.fp_rate, state.rates)[0]))
+    return found, rates

@@ -26,8 +26,9 @@ from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 
 __all__ = [
-    "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "beta_at_most_probable", "beta_posteriors", "grouped",
-    "log_bayes_factor", "mutation_weights", "problem_of_groups", "rates_in", "slot_rates", "within_limits",
+    "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "beta_at_most_probable", "draw_common_beta",
+    "grouped", "log_bayes_factor", "mutation_weights", "problem_of_groups", "rates_in", "slot_rates",
+    "within_limits",
 ]  # fmt: skip
 
 FILE = "dropout.tsv"
@@ -99,14 +100,14 @@ def _of_points(missed: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArra
     return np.asarray(of_pairs.take(own.ravel(), axis=1).sum(axis=1))
 
 
-def beta_posteriors(
+def draw_common_beta(
     missed: NDArray[np.float64], seen: NDArray[np.float64], uniform: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the shapes of the rates' posteriors, at a point of the common Beta drawn by a uniform number."""
+) -> tuple[float, float]:
+    """Return the shapes of the common Beta at a point of the grid, drawn by a uniform number."""
     logs, grid = _of_points(missed, seen), _grid()
     ends = np.cumsum(np.exp(logs - logs.max()))
     point = min(int(np.searchsorted(ends, uniform * ends[-1], side="right")), len(ends) - 1)
-    return grid.missed[point] + missed, grid.seen[point] + seen
+    return float(grid.missed[point]), float(grid.seen[point])
 
 
 def beta_at_most_probable(missed: NDArray[np.float64], seen: NDArray[np.float64]) -> tuple[float, float]:
@@ -118,6 +119,11 @@ def beta_at_most_probable(missed: NDArray[np.float64], seen: NDArray[np.float64]
 def within_limits(rates: NDArray[np.float64], fp_rate: float) -> NDArray[np.float64]:
     """Return rates within the limits of a mutation's rate."""
     return np.clip(rates, LOWEST, _CLOSE - fp_rate)
+
+
+def are_inside_limits(rates: NDArray[np.float64], fp_rate: float) -> NDArray[np.bool_]:
+    """Return which rates are inside the limits of a mutation's rate, and not at them up to rounding."""
+    return (rates > LOWEST * (1.0 + _ROUNDED)) & (rates < (_CLOSE - fp_rate) * (1.0 - _ROUNDED))
 
 
 def grouped(rates: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.mode_jumps import FittedTree
 from syclade.host.chains.moves import GUIDED_MOVES, MOVES, guide_from
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.sample_store import SampleStore
@@ -45,7 +46,6 @@ __all__ = [
     "plan_of_chains",
     "proposal_weights",
     "silent_in",
-    "spread_out",
 ]
 
 
@@ -161,6 +161,8 @@ class SupportPlan(NamedTuple):
         groups: int64: group of each mutation of the chains. Those of one group have one rate of false
             negatives, which the chains sample, too; None for the rate of `rates`.
         dominant: whether a node's share may have a concentration of its own.
+        fitted: trees to start from, and between which chains jump, with shares and rates that fit them;
+            without any, chains start from the trees of searches.
     """
 
     level: str
@@ -173,6 +175,7 @@ class SupportPlan(NamedTuple):
     dropout: str = SHARED_DROPOUT
     groups: NDArray[np.int64] | None = None
     dominant: bool = True
+    fitted: tuple[FittedTree, ...] = ()
 
     @property
     def shares(self) -> bool:
@@ -334,25 +337,3 @@ def proposal_weights(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int64]:
     time = np.divide(batch * between, among, out=np.ones_like(among), where=among > 0)
     weights = np.rint(_UNIT * np.sqrt(np.maximum(time, 1)))
     return np.asarray(weights, dtype=np.int64)
-
-
-def spread_out(
-    best: NDArray[np.int32], others: Sequence[NDArray[np.int32]], count: int
-) -> list[NDArray[np.int32]]:
-    """Return the best tree, and then always the tree that differs most from those already chosen.
-
-    The difference of two trees is the number of mutations with different parents; of equally different trees
-    the first is taken. If there are fewer different trees than wanted, they are taken again, in turns.
-
-    Args:
-        best: int32, shape (n + 1,): the best tree.
-        others: other trees, such as those of all searches.
-        count: number of trees.
-    """
-    chosen = [best]
-    distance = np.array([np.count_nonzero(tree != best) for tree in others])
-    while len(chosen) < count and distance.any():
-        tree = others[int(distance.argmax())]
-        chosen.append(tree)
-        distance = np.minimum(distance, [np.count_nonzero(other != tree) for other in others])
-    return [chosen[number % len(chosen)] for number in range(count)]

@@ -10,26 +10,25 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.gibbs import Draw, GibbsSteps, make_draw, renew_doublet_shares, with_rates
-from syclade.host.chains.moves import uniform_guide
+from syclade.host.chains.gibbs import GibbsSteps, renew_doublet_shares
+from syclade.host.chains.mode_jumps import ModeJumps
+from syclade.host.chains.rate_draws import RateDraws
 from syclade.host.chains.runs.context import SUPPORT, Found, RunContext
-from syclade.host.chains.runs.pipeline import state_at
 from syclade.host.chains.runs.run import place_of_few, run_plan
 from syclade.host.chains.sample_store import SampleStore
 from syclade.host.chains.state import SUMMED_TREES, ChainState
 from syclade.host.data.model.dropout import (
     EVIDENT,
-    slot_rates,
 )
-from syclade.host.data.model.problem import SlotRates
 from syclade.host.data.model.rates import error_rates
 from syclade.host.findings.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
 from syclade.host.findings.samples.sampled import Sampling
 from syclade.host.findings.support.budget import CHAINS, FEW_MUTATIONS
 from syclade.host.findings.support.finding import SupportFinding
 from syclade.host.findings.support.of_samples import RatesOf, missed_in, rates_of_states, support_by
-from syclade.host.findings.support.plan import SupportPlan, WholeTrees, learned_guide, spread_out
+from syclade.host.findings.support.plan import SupportPlan, WholeTrees, learned_guide
 from syclade.host.findings.support.rounds import Renew, SupportRounds, may_end
+from syclade.host.findings.support.starts import fitted_starts, starts_of
 from syclade.host.findings.support.value import Missed, Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
@@ -129,6 +128,7 @@ def _with_dropout(planned: SupportPlan, draft: Draft, support: Support, run: Run
         return support
     missed, seen = (np.mean([one[at] for one in counts.draws], axis=0) for at in (0, 1))
     own = planned.with_dropout(draft.best.observed, (missed + 0.5) / (missed + seen + 1.0))
+    own = own._replace(fitted=fitted_starts(own, draft, run.device, run.seed, run.context))
     again = _again(own, draft, support, run)
     if again is None:
         return replace(support, interrupted=True)
@@ -283,44 +283,23 @@ def sample(
         seed=run.seed,
         context=run.context,
         sinks=[WholeTrees(planned.silent, rounds)],
-        starts=_starts(planned, best, trees),
+        starts=starts_of(planned, best, trees),
     )
     return rounds, found
 
 
-def _draw_of(planned: SupportPlan) -> Draw | None:
-    """Return the draw of the rates of mutations, if chains sample them."""
+def _rate_draws_of(planned: SupportPlan) -> RateDraws | None:
+    """Return the draws of the rates of mutations, if chains sample them."""
     if planned.groups is None:
         return None
-    return make_draw(planned.plan.problem, error_rates(planned.rates).fp_rate, planned.groups)
+    return RateDraws(planned.plan.problem, error_rates(planned.rates).fp_rate, planned.groups)
 
 
 def _renewal_of(planned: SupportPlan, seed: int) -> Renew:
     """Return the Gibbs step of the chains' shares and rates."""
     if planned.plan.space is SUMMED_TREES:
         return partial(renew_doublet_shares, planned.plan, seed=seed)
-    return GibbsSteps(planned.plan, seed, _draw_of(planned), dominant=planned.dominant)
-
-
-def _starts(
-    planned: SupportPlan, best: NDArray[np.int32], trees: Sequence[NDArray[np.int32]]
-) -> Callable[[int], ChainState]:
-    """Return the function from the number of a chain to its first state.
-
-    Chains start at trees of searches, as different as there are. Chains from random trees can stay for very
-    long in regions that have no weight, on real matrices 24 nats below the others.
-    """
-    plan = planned.plan
-    best, *others = planned.silent.of_trees(np.array([best, *trees], dtype=np.int32))
-    chosen = spread_out(best, others, CHAINS)
-    tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma) if planned.guided else {}
-    rates: SlotRates | None = None
-    if planned.groups is not None:
-        same = np.full(int(planned.groups.max()) + 1, error_rates(planned.rates).fn_rate)
-        rates = slot_rates(plan.problem, error_rates(planned.rates).fp_rate, same)
-
-    def start(chain: int) -> ChainState:
-        state = replace(state_at(plan, chosen[chain], chain), tables=tables)
-        return state if rates is None else with_rates(plan, state, rates)
-
-    return start
+    rate_draws, jumps = _rate_draws_of(planned), None
+    if len(planned.fitted) > 1:
+        jumps = ModeJumps(planned.plan.problem, error_rates(planned.rates).fp_rate, planned.fitted)
+    return GibbsSteps(planned.plan, seed, rate_draws, jumps=jumps, dominant=planned.dominant)

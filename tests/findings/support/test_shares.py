@@ -15,7 +15,7 @@ from syclade.host.data.trees.cells import clones_of
 from syclade.host.data.trees.tree import ancestor_matrix, depths, initial_parents, levels_of
 from syclade.host.findings.consensus.clone_tree import clade_support
 from syclade.host.findings.support.of_samples import cell_shares
-from syclade.host.findings.support.plan import spread_out
+from syclade.host.findings.support.starts import spread_out
 
 N = 7
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from syclade.host.chains import gibbs
 from syclade.host.chains.backends import Runner
-from syclade.host.chains.gibbs import Draw, GibbsSteps
+from syclade.host.chains.gibbs import GibbsSteps
 from syclade.host.chains.moves import GUIDED_MOVES, uniform_guide
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.rate_draws import RateDraws
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named, sum_definition
 from syclade.host.chains.state import ChainState, every
@@ -58,8 +59,8 @@ def start_of(plan: Plan, seed: int, chain: int) -> ChainState:
     return renewed(plan, replace(initial_state(plan, seed, chain), tables=tables), seed)
 
 
-def renewed(plan: Plan, state: ChainState, seed: int, draw: Draw | None = None) -> ChainState:
-    return GibbsSteps(plan, seed, draw)([state])[0]
+def renewed(plan: Plan, state: ChainState, seed: int, draws: RateDraws | None = None) -> ChainState:
+    return GibbsSteps(plan, seed, draws)([state])[0]
 
 
 def renew_all(renew: Callable[[Plan, ChainState], ChainState]) -> Callable[[Plan, Runner, int], None]:
@@ -115,11 +116,11 @@ def dropout_plan(matrix: Matrix, groups: tuple[int, ...]) -> Plan:
 
 
 @cache
-def dropout_case(cells: int, mutations: int) -> tuple[Plan, Draw]:
+def dropout_case(cells: int, mutations: int) -> tuple[Plan, RateDraws]:
     groups = tuple(np.arange(mutations) % 127)
     matrix = simulate(cells, mutations, 0.05, 0.3, 0.1, 3, fn_range=(0.01, 0.5)).matrix
     plan = dropout_plan(matrix, groups)
-    return plan, gibbs.make_draw(plan.problem, DROPOUT_RATES.fp_rate, np.array(groups))
+    return plan, RateDraws(plan.problem, DROPOUT_RATES.fp_rate, np.array(groups))
 
 
 def dropout_start(plan: Plan, seed: int, chain: int) -> ChainState:
