@@ -196,6 +196,8 @@ def _jumped(
         jumps.propose(state, shape, beta, which)
         for state, shape, beta, (which, _) in zip(states, shapes, common, numbers, strict=True)
     ]
+    if not any(found):
+        return list(states), shapes
     there = [
         state if jump is None else replace(state, parents=jump.parents, rates=jump.rates)
         for state, jump in zip(states, found, strict=True)

@@ -201,8 +201,13 @@ def uniform_log_shares(problem: Problem) -> tuple[int, ...]:
 
 def log_shares_of(problem: Problem, shares: NDArray[np.float64]) -> tuple[int, ...]:
     """Return the log shares of shares above 0 with the sum 1: float64, shape (nodes,)."""
-    logs = np.maximum(_log2(shares), LOWEST_OCTAVE) * 2.0**problem.scale_bits
-    return tuple(np.rint(logs).astype(np.int64).tolist())
+    return tuple(_as_integers(problem, _log2(shares)).tolist())
+
+
+def _as_integers(problem: Problem, octaves: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return binary logarithms of shares as the integers of a chain."""
+    logs: NDArray[np.float64] = np.maximum(octaves, LOWEST_OCTAVE) * 2.0**problem.scale_bits
+    return np.rint(logs).astype(np.int32)
 
 
 def check_shares(problem: Problem, log_shares: Sequence[int]) -> None:
@@ -280,8 +285,7 @@ def log_shares_by(
     logs = log2_gamma(shapes, first, second)
     logs -= logs.max(axis=1, keepdims=True)
     logs -= [[math.log2(total)] for total in np.exp2(logs).sum(axis=1)]
-    logs = np.maximum(logs, LOWEST_OCTAVE) * 2.0**problem.scale_bits
-    return np.rint(logs).astype(np.int32)
+    return _as_integers(problem, logs)
 
 
 def log2_gamma(

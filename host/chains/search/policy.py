@@ -281,7 +281,8 @@ CHAIN_STEPS = 50_000
 """Steps per chain; on hgsoc1, every climb from a chain of 20,000 steps reaches the best known tree."""
 
 _CHAIN_STEPS_OF_EVIDENCE = 10_000
-"""The same of evidence: from 40 x 100 to 100 x 200 reads, 50,000 found no better trees in twice the time."""
+"""The same of evidence: with 50,000, log-likelihoods of 40 x 100 and 100 x 200 reads differ by 0.06 nats on
+the mean, and searches at 40 x 100 take twice as long."""
 
 _STEPS_PER_TREE = 50
 """The same of up to four mutations, per tree: a chain then sees each of them many times."""

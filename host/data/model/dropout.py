@@ -26,9 +26,9 @@ from syclade.host.ground.options import flag_of
 from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 
 __all__ = [
-    "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "beta_at_most_probable", "draw_common_beta",
-    "grouped", "log_bayes_factor", "mutation_weights", "problem_of_groups", "rates_in", "slot_rates",
-    "within_limits",
+    "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "are_inside_limits", "beta_at_most_probable",
+    "draw_common_beta", "grouped", "log_bayes_factor", "log_weights", "mutation_weights", "problem_of_groups",
+    "rates_in", "slot_rates", "within_limits",
 ]  # fmt: skip
 
 FILE = "dropout.tsv"
@@ -153,10 +153,24 @@ def problem_of_groups(
     return replace(made, rate_tables=fixed_tables(plain.rate_tables.model, lowest.weights))
 
 
+def log_weights(
+    fp_rate: float, fn_rates: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what an observed 0 and an observed 1 add to the log-likelihood of having a mutation.
+
+    Args:
+        fp_rate: rate of false positives.
+        fn_rates: float64, of any shape: rates of false negatives.
+
+    Returns:
+        float64, two arrays of the same shape, natural log.
+    """
+    return np.log(fn_rates) - math.log1p(-fp_rate), np.log1p(-fn_rates) - math.log(fp_rate)
+
+
 def slot_rates(problem: Problem, fp_rate: float, rates: NDArray[np.float64]) -> SlotRates:
     """Return the integers of the rates of all groups, float64, (groups,)."""
-    rates = within_limits(rates, fp_rate)
-    parts = (np.log(rates) - math.log1p(-fp_rate), np.log1p(-rates) - math.log(fp_rate))
+    parts = log_weights(fp_rate, within_limits(rates, fp_rate))
     weights = np.rint(np.stack(parts, axis=1).ravel() / problem.unit).astype(np.int64)
     return SlotRates((*weights.tolist(), 0), round(problem.base / problem.unit))
 
@@ -176,8 +190,7 @@ def mutation_weights(
         fp_rate: rate of false positives.
         fn_rates: float64, shape (n,): rates of false negatives.
     """
-    missed = np.log(fn_rates) - math.log1p(-fp_rate)
-    seen = np.log1p(-fn_rates) - math.log(fp_rate)
+    missed, seen = log_weights(fp_rate, fn_rates)
     of_seen = np.where(values == 1, seen[:, None], 0.0)
     return np.where(values == 0, missed[:, None], of_seen)
 

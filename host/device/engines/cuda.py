@@ -88,6 +88,7 @@ def near_arguments(kernel: Kernel, sizes: Mapping[str, int]) -> tuple[list[Argum
     """
 
     def bytes_of(arguments: Sequence[Argument]) -> int:
+        """Return the bytes of a slot's parts of these arguments in shared memory."""
         return sum(_aligned(one.nbytes(sizes) // sizes["slots"]) for one in arguments)
 
     if kernel.reads_sizes:

@@ -8,15 +8,15 @@ several common rates, and then to the trees around them, as long as one is more 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.cells_at_nodes import relabelled
 from syclade.host.chains.mode_jumps import FittedTree
 from syclade.host.chains.rate_draws import observed_in
-from syclade.host.data.model.dropout import within_limits
+from syclade.host.data.model.dropout import log_weights, within_limits
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import ancestor_matrix
 
@@ -33,7 +33,8 @@ _ROUNDS = 60
 share, their likelihood hardly changes."""
 
 _MOST_CLIMBED = 2**21
-"""Most `MOST_ENTRIES` of all trees around a tree up to which these are fitted, too: half a second."""
+"""Most entries, as for `MOST_ENTRIES`, of all trees around a tree, of which there are nearly nodes times
+mutations: fitting so many takes half a second."""
 
 _AT_ONCE = 2**19
 """Products of nodes and columns that are worked on at once."""
@@ -86,15 +87,15 @@ class FittedTrees:
         wanted = {tree.tobytes(): tree for tree in trees}
         new = [tree for key, tree in wanted.items() if key not in self._known]
         size = (self._missed.shape[0] + 1) * len(self._cells)
-        for some in _parts(new, max(1, _AT_ONCE // size)):
-            self._known |= {one.parents.tobytes(): one for one in self._fitted(some)}
+        length = max(1, _AT_ONCE // size)
+        for at in range(0, len(new), length):
+            self._known |= {one.parents.tobytes(): one for one in self._fitted(new[at : at + length])}
         return [self._known[key] for key in wanted]
 
     def _climb(self, tree: FittedTree) -> None:
         """Go to the most likely tree around a tree while it is more likely."""
         nodes = len(tree.parents)
-        around = nodes * (nodes - 1)
-        if around * nodes * (nodes - 1) * len(self._cells) > _MOST_CLIMBED:
+        if (nodes * (nodes - 1)) ** 2 * len(self._cells) > _MOST_CLIMBED:
             return
         while True:
             best = _by_likelihood(self.fit(_trees_around(tree.parents)))[0]
@@ -127,8 +128,7 @@ class FittedTrees:
         self, above: NDArray[np.float64], rates: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the likelihood of each column at each node, the best one 1, and the log of the best one."""
-        missed = np.log(rates) - math.log1p(-self._fp_rate)
-        seen = np.log1p(-rates) - math.log(self._fp_rate)
+        missed, seen = log_weights(self._fp_rate, rates)
         scores = above @ (missed[:, :, None] * self._missed + seen[:, :, None] * self._seen)
         best = scores.max(axis=1)
         scores -= best[:, None]
@@ -137,12 +137,6 @@ class FittedTrees:
 
 def _by_likelihood(trees: Iterable[FittedTree]) -> list[FittedTree]:
     return sorted(trees, key=lambda one: (-one.log_likelihood, one.parents.tolist()))
-
-
-def _parts(trees: Sequence[NDArray[np.int32]], length: int) -> Iterator[Sequence[NDArray[np.int32]]]:
-    """Yield trees in parts of a length."""
-    for at in range(0, len(trees), length):
-        yield trees[at : at + length]
 
 
 def _trees_around(parents: NDArray[np.int32]) -> Iterator[NDArray[np.int32]]:
@@ -162,6 +156,4 @@ def _trees_around(parents: NDArray[np.int32]) -> Iterator[NDArray[np.int32]]:
         for other in range(node):
             label = np.arange(nodes, dtype=np.int32)
             label[[node, other]] = other, node
-            swapped = np.empty_like(parents)
-            swapped[label] = label[parents]
-            yield swapped
+            yield relabelled(parents[None], label[None])[0]
