@@ -97,9 +97,9 @@ class PairTerms(NamedTuple):
 def pair_terms(forest: Forest, weights: NDArray[np.float64], log_shares: NDArray[np.float64]) -> PairTerms:
     """Return what a doublet's first node contributes, for all nodes: O(n) per column.
 
-    A node w that is not below v is not below v's parent, or its lowest common ancestor with v is that
-    parent. So the partners of v are those of its parent, less those below v as its parent sees them, plus
-    those below v as v sees them.
+    The partners of v are the nodes at and below v, and all others. Those are the parent of v, what is below
+    the siblings of v, and the others of the parent. These are added up before v and after it among the
+    siblings, never subtracted: what is below v can be so much more that nothing would be left of them.
 
     Args:
         forest: the trees.
@@ -107,16 +107,17 @@ def pair_terms(forest: Forest, weights: NDArray[np.float64], log_shares: NDArray
         log_shares: shape (rows of all trees, 1), in octaves.
     """
     scores, below = np.zeros_like(weights), np.repeat(log_shares, weights.shape[1], axis=1)
+    others, later = np.full_like(weights, -np.inf), np.full_like(weights, -np.inf)
     for rows, parents in forest.up:
-        below[parents] = np.logaddexp2(below[parents], weights[rows] + below[rows])
-    partners = below.copy()
-    with np.errstate(divide="ignore"):
-        for rows, parents in forest.down:
-            scores[rows] = scores[parents] + weights[rows]
-            seen = np.minimum(weights[rows] + below[rows] - partners[parents], 0.0)
-            others = partners[parents] + np.log2(-np.expm1(seen * np.log(2.0)))
-            partners[rows] = np.logaddexp2(below[rows], others)
-    return PairTerms(scores, below, partners)
+        others[rows] = below[parents]  # the parent, and the siblings before
+        below[parents] = np.logaddexp2(others[rows], weights[rows] + below[rows])
+    for rows, parents in reversed(forest.up):
+        others[rows] = np.logaddexp2(others[rows], later[parents])
+        later[parents] = np.logaddexp2(later[parents], weights[rows] + below[rows])
+    for rows, parents in forest.down:
+        scores[rows] = scores[parents] + weights[rows]
+        others[rows] = np.logaddexp2(others[rows], others[parents])
+    return PairTerms(scores, below, np.logaddexp2(below, others))
 
 
 class Kinds(NamedTuple):

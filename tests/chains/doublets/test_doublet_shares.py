@@ -75,6 +75,22 @@ def test_first_nodes_of_doublets_are_weighted_by_all_partners() -> None:
         np.testing.assert_allclose((terms.scores + terms.partners)[own][:, column_of], expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("octaves", [1.0, 20.0, 80.0])
+@pytest.mark.parametrize("parents", [[1, 2, 3, 4, 5, 5], [5, 0, 0, 2, 2, 5], [5, 5, 5, 5, 5, 5]])
+def test_partners_are_exact_where_one_subtree_has_nearly_all(parents: list[int], octaves: float) -> None:
+    """Of cells with sharp values, what a node's subtree adds is all that a float keeps of a difference."""
+    tree, random = np.array(parents, dtype=np.int32), np.random.default_rng(1)
+    logs = np.log2(random.dirichlet(np.ones(6)))[:, None]
+    weights = random.choice([-octaves, octaves], (5, 40))
+    forest = Forest(tree[None])
+    terms = pair_terms(forest, forest.of_all(weights), logs)
+    above = ancestor_matrix(tree)[:-1].astype(np.float64)
+    has = np.maximum(above[:, :, None], above[:, None, :])
+    pairs = np.einsum("gvw,gc->vwc", has, weights)
+    expected = np.logaddexp2.reduce(pairs + logs[None], axis=1)
+    np.testing.assert_allclose(terms.scores + terms.partners, expected, rtol=1e-12, atol=1e-10)
+
+
 @cache
 def placed_cells(
     mutations: int, cells: int
