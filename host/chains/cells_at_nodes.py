@@ -15,7 +15,6 @@ from syclade.fallback.shares.gibbs import likelihoods_of, nodes_of, powers_of
 from syclade.fallback.shares.label_swaps import swapped_labels
 from syclade.fallback.shares.relocation import SLIDES, relocated
 from syclade.host.chains.scores.score import BLOCK, node_scores, totals_of
-from syclade.host.chains.state import ChainState
 from syclade.host.data.model.problem import Problem, SlotRates
 
 __all__ = [
@@ -54,8 +53,8 @@ class CellsAtNodes(Protocol):
         """The most chains."""
         ...
 
-    def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
-        """Take trees, each with its weights of observed values."""
+    def place(self, trees: Sequence[NDArray[np.int32]], rates: Sequence[SlotRates]) -> None:
+        """Take trees, int32, (n + 1,), each with its weights of observed values."""
         ...
 
     def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -113,11 +112,8 @@ class NumpyCells:
         """See `CellsAtNodes.most`."""
         return max(1, BLOCK // (self._problem.nodes * len(self._problem.column_of)))
 
-    def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
+    def place(self, trees: Sequence[NDArray[np.int32]], rates: Sequence[SlotRates]) -> None:
         """See `CellsAtNodes.place`."""
-        self._put([state.parents for state in states], rates)
-
-    def _put(self, trees: Sequence[NDArray[np.int32]], rates: Sequence[SlotRates]) -> None:
         problem, self._trees, self._rates, self._swapped = self._problem, trees, rates, None
         scores = [node_scores(problem, *one) for one in zip(trees, rates, strict=True)]
         self._scores = np.stack(scores, axis=1)
@@ -156,13 +152,13 @@ class NumpyCells:
             relocated(tree, own, problem.weight_rows(rates)[:, column_of], problem.scale_bits, uniform)
             for tree, rates, own, uniform in zip(self._trees, self._rates, nodes, numbers, strict=True)
         ]
-        self._put(trees, self._rates)
+        self.place(trees, self._rates)
         return np.stack(trees)
 
     def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
         """See `CellsAtNodes.totals`."""
         if self._swapped is not None:
-            self._put(self._trees, self._rates)
+            self.place(self._trees, self._rates)
         return totals_of(self._problem, self._scores, log_shares, self._spare)
 
 

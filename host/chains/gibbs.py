@@ -6,13 +6,9 @@ tree and pi, then the concentrations given the numbers of cells at the nodes (`s
 All draws are by numpy's counter-based generator, from the seed, the chain and its step. Logs of shares are
 rounded to the integers of the score. So a chain is the same on every device.
 
-Shares with doublets: a cell is a single cell of node v with probability (1 - d) pi_v, and a doublet of the
-nodes v and w with probability d pi_v pi_w. A step draws whether each cell is a doublet, and its nodes, given
-the tree and pi; then pi and its concentrations given the numbers of cells at the nodes, where a doublet
-counts at both of its nodes.
-
 Rates of false negatives of all mutations (`rate_draws.py`) are drawn as often as shares: a share and the rate
-of a mutation hold each other, since a cell without the mutation may have missed it.
+of a mutation hold each other, since a cell without the mutation may have missed it. Proposals that change
+several of these together (`jump.py`) come after each draw.
 """
 
 from __future__ import annotations
@@ -20,26 +16,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.sums.numbers import MANTISSA_BITS
 from syclade.host.chains.cells_at_nodes import (
     NUMBERS_OF_PLACES,
     NUMBERS_OF_SWAPS,
     CellsAtNodes,
-    cells_by_column,
     relabelled,
 )
-from syclade.host.chains.mode_jumps import ModeJumps
+from syclade.host.chains.jump import NUMBERS, Proposals, accepts
 from syclade.host.chains.native_cells import make_cells
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.rate_draws import RateDraws, missed_and_seen, observed_in
-from syclade.host.chains.scores.doublets import BLOCK, scores_of_trees
-from syclade.host.chains.scores.score import blocks_of_columns, node_scores
+from syclade.host.chains.scores.score import node_scores
 from syclade.host.chains.shares import (
-    draw_shares,
     drawn_shapes,
     generator_of,
     log_shares_by,
@@ -47,11 +40,10 @@ from syclade.host.chains.shares import (
 )
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.likelihood import fitted_shares
-from syclade.host.data.model.pairs import Forest, draw_counts, kinds_of
 from syclade.host.data.model.problem import Problem, SlotRates
 
 __all__ = [
-    "GibbsSteps", "draws_places", "highest_score", "renew_doublet_shares", "renewal_steps", "rescored",
+    "GibbsSteps", "draws_places", "highest_score", "log_shares_of_states", "renewal_steps", "rescored",
     "sampled_counts", "sampled_nodes", "with_rates",
 ]  # fmt: skip
 
@@ -63,8 +55,6 @@ _FEWEST_SWEEPS, _MOST_SWEEPS, _LARGE = 3, 8, 128
 changes them little, while the tree seldom changes. With more mutations than `_LARGE`, the tree is slower than
 the shares, and one draw is enough."""
 
-_DRAWS_OF_JUMP = 2
-"""Draws of shares and rates for each jump between trees, which takes as long as a draw."""
 
 _MOST_RELOCATED, _MANY_COLUMNS = 1024, 8
 """Most mutations whose places are drawn in Gibbs steps, since tables grow with their square; and distinct
@@ -93,7 +83,7 @@ class GibbsSteps:
         seed: seed of the run.
         rate_draws: draws of the rates of mutations, too; None for rates that stay.
         cells: what draws nodes; by default compiled code, or numpy where there is none.
-        jumps: jumps between trees after every second draw of shares and rates; None for none.
+        jumps: sources of proposals to change tree, shares and rates together, one of each after each draw.
         dominant: whether a node may have a concentration of its own (`shares.py`).
     """
 
@@ -104,7 +94,7 @@ class GibbsSteps:
         rate_draws: RateDraws | None = None,
         cells: CellsAtNodes | None = None,
         *,
-        jumps: ModeJumps | None = None,
+        jumps: Sequence[Proposals] = (),
         dominant: bool = True,
     ) -> None:
         self._jumps = jumps
@@ -124,14 +114,14 @@ class GibbsSteps:
         problem = self._plan.problem
         generators = [generator_of(state, self._seed) for state in states]
         rates = [state.rates for state in states]
-        log_shares = _log_shares_of(states)
-        cells.place(states, rates)
+        log_shares = log_shares_of_states(states)
+        cells.place([state.parents for state in states], rates)
         if _swaps(problem):
             states, log_shares = _swapped(states, log_shares, cells, generators)
         count, sweeps = len(problem.column_of), _sweeps(problem)
         length = count + 2 * problem.nodes  # all numbers at once, and one for the concentrations
         numbers = np.stack([uniform_numbers(generator, 1 + sweeps * length) for generator in generators])
-        single, shapes, common = numbers[:, count], np.zeros(0), np.zeros(0)
+        single, shapes, common = numbers[:, count], np.zeros(0), np.zeros((len(states), 2, 1))
         numbers = np.delete(numbers, count, axis=1).reshape(len(states), sweeps, length)
         for sweep in range(sweeps):
             nodes = cells.draw(log_shares, numbers[:, sweep, :count])
@@ -147,12 +137,70 @@ class GibbsSteps:
                     common = self._rate_draws.common(counted, generators)
                 weights = self._rate_draws.weights(counted, common, generators)
                 rates = [replace(one, weights=own) for one, own in zip(rates, weights, strict=True)]
-                cells.place(states, rates)
-            if self._jumps is not None and sweep % _DRAWS_OF_JUMP == _DRAWS_OF_JUMP - 1:
-                here = _scored(states, cells, rates, log_shares)
-                states, shapes = _jumped(here, cells, self._jumps, shapes, common, generators)
-                rates, log_shares = [state.rates for state in states], _log_shares_of(states)
-        return _scored(states, cells, rates, log_shares)
+                cells.place([state.parents for state in states], rates)
+            if self._jumps:
+                states = _scored(states, cells, rates, log_shares)
+                states, shapes = self._jumped(states, cells, shapes, common, generators)
+                rates, log_shares = [state.rates for state in states], log_shares_of_states(states)
+        return list(states) if self._jumps else _scored(states, cells, rates, log_shares)
+
+    def _jumped(
+        self,
+        states: list[ChainState],
+        cells: CellsAtNodes,
+        shapes: NDArray[np.float64],
+        common: NDArray[np.float64],
+        generators: Sequence[np.random.Philox],
+    ) -> tuple[list[ChainState], NDArray[np.float64]]:
+        """Return states after a proposal of each source, if it is accepted; their cells are placed.
+
+        Args:
+            states: states with scores, whose cells are placed.
+            cells: what places cells and scores states.
+            shapes: float64, shape (chains, nodes): concentrations of the shares' prior.
+            common: as `RateDraws.common` returns it.
+            generators: source of the draws of each chain.
+
+        Returns:
+            The states, and their concentrations.
+        """
+        problem, sources = self._plan.problem, self._jumps
+        numbers = np.array([uniform_numbers(one, NUMBERS * len(sources)) for one in generators])
+        numbers, shapes = numbers.reshape(len(states), len(sources), NUMBERS), shapes.copy()
+        placed = [_Point(state.parents, state.rates) for state in states]
+        for number, source in enumerate(sources):
+            own = numbers[:, number]
+            found = [source.propose(*one) for one in zip(states, shapes, common, own, strict=True)]
+            points = [
+                _Point(state.parents, state.rates) if jump is None else _Point(jump.parents, jump.rates)
+                for state, jump in zip(states, found, strict=True)
+            ]
+            placed = _placed(points, placed, cells)
+            totals = cells.totals(np.array([point.rates.log_shares for point in points], dtype=np.int32))
+            for at, (state, jump, total) in enumerate(zip(states, found, totals, strict=True)):
+                gain = (total - state.score) * problem.unit
+                if jump is not None and accepts(jump, gain, float(own[at, -1])):
+                    states[at] = rescored(replace(state, parents=jump.parents), total, jump.rates)
+                    shapes[at] = jump.shapes
+        _placed([_Point(state.parents, state.rates) for state in states], placed, cells)
+        return states, shapes
+
+
+class _Point(NamedTuple):
+    """A tree, and shares and rates."""
+
+    parents: NDArray[np.int32]
+    rates: SlotRates
+
+
+def _placed(points: list[_Point], before: list[_Point], cells: CellsAtNodes) -> list[_Point]:
+    """Place the cells if trees or rates are others than those before, and return the points."""
+    if any(
+        point.parents is not one.parents or point.rates.weights is not one.rates.weights
+        for point, one in zip(points, before, strict=True)
+    ):
+        cells.place([point.parents for point in points], [point.rates for point in points])
+    return points
 
 
 def _scored(
@@ -168,49 +216,6 @@ def _scored(
             states, cells.totals(log_shares), rates, log_shares.tolist(), strict=True
         )
     ]
-
-
-def _jumped(
-    states: Sequence[ChainState],
-    cells: CellsAtNodes,
-    jumps: ModeJumps,
-    shapes: NDArray[np.float64],
-    common: NDArray[np.float64],
-    generators: Sequence[np.random.Philox],
-) -> tuple[list[ChainState], NDArray[np.float64]]:
-    """Return states after a jump of each to another tree, if it is accepted; their cells are placed.
-
-    Args:
-        states: states with scores.
-        cells: what places cells and scores states.
-        jumps: proposals.
-        shapes: float64, shape (chains, nodes): concentrations of the shares' prior.
-        common: as `RateDraws.common` returns it.
-        generators: source of the draws of each chain.
-
-    Returns:
-        The states, and their concentrations.
-    """
-    numbers = [uniform_numbers(one, 2).tolist() for one in generators]
-    found = [
-        jumps.propose(state, shape, beta, which)
-        for state, shape, beta, (which, _) in zip(states, shapes, common, numbers, strict=True)
-    ]
-    if not any(found):
-        return list(states), shapes
-    there = [
-        state if jump is None else replace(state, parents=jump.parents, rates=jump.rates)
-        for state, jump in zip(states, found, strict=True)
-    ]
-    rates = [state.rates for state in there]
-    cells.place(there, rates)
-    moved = _scored(there, cells, rates, _log_shares_of(there))
-    ended, kept = list(states), shapes.copy()
-    for at, (jump, (_, uniform)) in enumerate(zip(found, numbers, strict=True)):
-        if jump is not None and jumps.accepts(jump, moved[at].score - states[at].score, uniform):
-            ended[at], kept[at] = moved[at], jump.shapes
-    cells.place(ended, [state.rates for state in ended])
-    return ended, kept
 
 
 def _groups(states: Sequence[ChainState], cells: CellsAtNodes) -> list[Sequence[ChainState]]:
@@ -261,7 +266,8 @@ def _numbers(problem: Problem, generators: Sequence[np.random.Philox]) -> NDArra
     return np.stack([uniform_numbers(generator, len(problem.column_of)) for generator in generators])
 
 
-def _log_shares_of(states: Sequence[ChainState]) -> NDArray[np.int32]:
+def log_shares_of_states(states: Sequence[ChainState]) -> NDArray[np.int32]:
+    """Return the log shares of several states: int32, (states, nodes)."""
     return np.array([state.rates.log_shares for state in states], dtype=np.int32)
 
 
@@ -291,9 +297,9 @@ def sampled_nodes(problem: Problem, states: Sequence[ChainState], seed: int) -> 
     """Draw the nodes of the cells of states, in the order of `cells_by_column`: int64, (states, cells)."""
     cells, drawn = make_cells(problem, len(states), 0), []
     for some in _groups(states, cells):
-        cells.place(some, [state.rates for state in some])
+        cells.place([state.parents for state in some], [state.rates for state in some])
         numbers = _numbers(problem, [generator_of(state, seed, 1) for state in some])
-        drawn.append(cells.draw(_log_shares_of(some), numbers))
+        drawn.append(cells.draw(log_shares_of_states(some), numbers))
     return np.concatenate(drawn)
 
 
@@ -323,54 +329,3 @@ def sampled_counts(
     drawn = zip(some, sampled_nodes(problem, some, seed), strict=True)
     counts = (missed_and_seen(observed, state.parents, nodes) for state, nodes in drawn)
     return [(missed, seen) for missed, seen in counts]
-
-
-def renew_doublet_shares(plan: Plan, states: Sequence[ChainState], seed: int) -> list[ChainState]:
-    """Return the states of several chains after a Gibbs step of the shares of each.
-
-    Args:
-        plan: the plan, whose score is that with doublets and shares.
-        states: states with shares.
-        seed: seed of the run.
-    """
-    problem, rate = plan.problem, _rate_of(plan)
-    generators = [generator_of(state, seed) for state in states]
-    forest = Forest(np.array([state.parents for state in states], dtype=np.int32))
-    log_shares = _log_shares_of(states).astype(np.int64)
-    counts = _doublet_counts(problem, forest, log_shares, rate, generators)
-    drawn = draw_shares(problem, counts, generators)
-    scores = scores_of_trees(problem, forest, drawn.astype(np.int64), plan.settings).tolist()
-    return [
-        rescored(state, score, replace(state.rates, log_shares=tuple(shares)))
-        for state, score, shares in zip(states, scores, drawn.tolist(), strict=True)
-    ]
-
-
-def _rate_of(plan: Plan) -> float:
-    """Return the rate of doublets of the score."""
-    settings = plan.settings
-    return float(settings["pair_share"] * 2.0 ** (settings["pair_exponent"] - MANTISSA_BITS))
-
-
-def _doublet_counts(
-    problem: Problem,
-    forest: Forest,
-    log_shares: NDArray[np.int64],
-    rate: float,
-    generators: Sequence[np.random.Philox],
-) -> NDArray[np.int64]:
-    """Return the numbers of cells at the nodes, (trees, nodes), after a draw of each cell's node or nodes."""
-    column_of = cells_by_column(problem)
-    cells, nodes = len(column_of), problem.nodes
-    uniform = [uniform_numbers(generator, 2 * cells).reshape(2, cells) for generator in generators]
-    unit = 2.0**-problem.scale_bits
-    weights = problem.weight_rows() * unit
-    shares = log_shares.reshape(-1, 1) * unit
-    counts = np.zeros((forest.trees, nodes), dtype=np.int64)
-    for block in blocks_of_columns(problem, problem.nodes * forest.trees, BLOCK):
-        first, last = np.searchsorted(column_of, (block.start, block.stop))
-        columns = column_of[first:last] - block.start
-        kinds = kinds_of(forest, forest.of_all(weights[:, block]), shares, rate)
-        for tree, numbers in enumerate(uniform):
-            counts[tree] += draw_counts(forest, tree, kinds, columns, numbers[:, first:last])
-    return counts

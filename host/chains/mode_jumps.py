@@ -3,14 +3,15 @@
 Where cells do not tell the order of two mutations, two trees are nearly as likely, each with shares and rates
 of its own. Moves of the tree at given shares and rates, and draws of these given the tree, seldom lead from
 one to the other. A jump goes from a tree of a list to another one, and changes shares and rates by as much as
-those differ that fit the two trees best. It is accepted by the rule of Metropolis, Hastings and Green.
+those differ that fit the two trees best.
 
-Nodes are matched by the rank of their fitted shares, the root with the root, since shares of nodes without
-cells differ by orders of magnitude; the prior's concentrations go with the nodes. Values that are some
-standard deviations from one fit will be as many from the other one. A jump back undoes all changes.
+Nodes are matched by the rank of their fitted shares, the root with the root; the prior's concentrations go
+with the nodes. Shares of nodes with few cells, which differ by orders of magnitude, stay. All other values,
+less those that fit, are stretched from one normal distribution to the other (`curvature.py`), so that ridges
+are followed: were both posteriors normal, only the evidence of the two trees would count. A jump back undoes
+all changes. Likely trees are proposed more often.
 
-Source: Tjelmeland, Hegstad, "Mode jumping proposals in MCMC", Scandinavian Journal of Statistics 28, 2001;
-Green, "Reversible jump Markov chain Monte Carlo computation", Biometrika 82, 1995.
+Source: Tjelmeland, Hegstad, "Mode jumping proposals in MCMC", Scandinavian Journal of Statistics 28, 2001.
 """
 
 from __future__ import annotations
@@ -23,16 +24,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.shares import LOWEST_OCTAVE, log_shares_of
+from syclade.host.chains.curvature import Curvature, log_odds
+from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jump, log_shares_in
+from syclade.host.chains.shares import log_shares_of
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.dropout import are_inside_limits, rates_in, slot_rates
-from syclade.host.data.model.problem import Problem, SlotRates
-from syclade.host.data.trees.tree import ancestor_matrix
+from syclade.host.data.model.problem import Problem
 
-__all__ = ["FittedTree", "Jump", "ModeJumps"]
+__all__ = ["FittedTree", "ModeJumps"]
 
 _FEW_CELLS = 3.0
-"""Expected cells of a node, or with a mutation, below which a fit says nothing of its share or rate."""
+"""Expected cells of a node below which a fit says nothing of its share."""
+
+_LEAST_INFORMATION = 0.1
+"""Least information of a direction: nothing goes further than some of its standard deviations."""
+
+_LEAST_WEIGHT = 0.01
+"""Least weight with which a tree is proposed, beside that of the best one."""
+
+_DIGITS = 9
+"""Digits of maps and weights that count: the last ones differ between processors."""
 
 
 class FittedTree(NamedTuple):
@@ -51,59 +62,49 @@ class FittedTree(NamedTuple):
     fn_rates: NDArray[np.float64]
 
 
-class Jump(NamedTuple):
-    """A proposal.
-
-    Attributes:
-        parents: int32, shape (n + 1,): the other tree.
-        rates: its shares and rates as the integers of a chain.
-        shapes: float64, shape (n + 1,): concentrations of the nodes.
-        log_ratio: log of the prior densities, and of the volumes, after the jump and before it.
-    """
-
-    parents: NDArray[np.int32]
-    rates: SlotRates
-    shapes: NDArray[np.float64]
-    log_ratio: float
-
-
-class _Numbers(NamedTuple):
-    """Numbers that a jump changes: where they are in a tree, and how far they differ from there.
-
-    Attributes:
-        mean: float64: fitted values; NaN where a fit says nothing.
-        deviation: float64: standard deviations, if it were known which cells are at which nodes.
-    """
-
-    mean: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-
-    def to(self, other: _Numbers, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        """Return values of one tree as those of another, as far from the means, and the log of the volume."""
-        scale = other.deviation / self.deviation
-        found = other.mean + (values - self.mean) * scale
-        known = ~np.isnan(found)
-        return np.where(known, found, values), float(np.log(scale[known]).sum())
-
-
 class _Mode(NamedTuple):
-    """A tree of the list.
+    """A tree of the list. Nodes are by falling share, the root last.
 
     Attributes:
         parents: int32, shape (n + 1,).
-        ranked: int64, shape (n + 1,): the nodes by falling share, the root last.
-        shares: of the logs of all shares but the first in this order, beside that one: (n,).
-        rates: of the log odds of the rates: (n,).
+        ranked: int64, shape (n + 1,): the nodes.
+        sure: bool, shape (n + 1,): whether they have many cells.
+        values: float64, shape (n + 1 + n,): log shares, beside that of the first node, and log odds of rates.
+        information: float64, shape (n + 1 + n, n + 1 + n): of these.
     """
 
     parents: NDArray[np.int32]
     ranked: NDArray[np.int64]
-    shares: _Numbers
-    rates: _Numbers
+    sure: NDArray[np.bool_]
+    values: NDArray[np.float64]
+    information: NDArray[np.float64]
+
+
+class _Map(NamedTuple):
+    """The map from the values of one tree to those of another.
+
+    Attributes:
+        moved: int64: which values change.
+        before, after: their fits.
+        stretch: float64, square.
+        volume: log of the volume.
+    """
+
+    moved: NDArray[np.int64]
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+    stretch: NDArray[np.float64]
+    volume: float
+
+    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the values of the other tree."""
+        found = values.copy()
+        found[self.moved] = self.after + self.stretch @ (values[self.moved] - self.before)
+        return found
 
 
 class ModeJumps:
-    """Proposals of jumps between fitted trees.
+    """Proposals of jumps between fitted trees: see `Proposals`.
 
     Args:
         problem: of a matrix, in which each mutation is a group of its own (`problem_of_groups`).
@@ -113,74 +114,116 @@ class ModeJumps:
 
     def __init__(self, problem: Problem, fp_rate: float, trees: Sequence[FittedTree]) -> None:
         self._problem, self._fp_rate = problem, fp_rate
-        cells = float(problem.multiplicity.sum())
-        self._modes = [_mode_of(tree, cells) for tree in trees]
+        curvature, cells = Curvature(problem, fp_rate), float(problem.multiplicity.sum())
+        self._modes = [_mode_of(tree, cells, curvature) for tree in trees]
+        weights = _weights_of(trees, self._modes)
+        others = weights * (1.0 - np.eye(len(trees)))
+        self._ends, self._weights, self._all = others.cumsum(axis=1), weights.tolist(), float(weights.sum())
         self._number = {tree.parents.tobytes(): at for at, tree in enumerate(trees)}
+        self._maps: dict[tuple[int, int, bytes], _Map] = {}
 
     def propose(
-        self, state: ChainState, shapes: NDArray[np.float64], common: NDArray[np.float64], uniform: float
+        self,
+        state: ChainState,
+        shapes: NDArray[np.float64],
+        common: NDArray[np.float64],
+        numbers: NDArray[np.float64],
     ) -> Jump | None:
-        """Return a jump to another tree; None if the chain's is not in the list, or at limits of values.
+        """See `Proposals.propose`: the first number chooses the tree.
 
-        Args:
-            state: a state with shares and rates.
-            shapes: float64, shape (n + 1,): concentrations of the shares' prior.
-            common: float64, shape (2, 1): shapes of the common Beta of the rates (`RateDraws.common`).
-            uniform: uniform number that chooses the tree.
+        There is no proposal if the chain's tree is not in the list. Values at limits stay.
         """
         at = self._number.get(np.asarray(state.parents, dtype=np.int32).tobytes())
         if at is None:
             return None
-        others = len(self._modes) - 1
-        other = min(int(uniform * others), others - 1)
-        here, there = self._modes[at], self._modes[other + (other >= at)]
-        logs = np.array(state.rates.log_shares) * (math.log(2.0) * 2.0**-self._problem.scale_bits)
-        logs -= np.logaddexp.reduce(logs)
-        ratios, volume = here.shares.to(there.shares, (logs - logs[here.ranked[0]])[here.ranked[1:]])
-        moved = np.zeros_like(logs)
-        moved[there.ranked[1:]] = ratios
-        moved -= np.logaddexp.reduce(moved)
+        other, chosen = self._other(at, float(numbers[0]))
+        here, there = self._modes[at], self._modes[other]
+        logs = log_shares_in(self._problem, state.rates)
         before = rates_in(self._problem, self._fp_rate, state.rates)
-        odds, volume_of_rates = here.rates.to(there.rates, np.log(before) - np.log1p(-before))
-        after = 1.0 / (1.0 + np.exp(-odds))
-        if not (_are_inside(logs, before, self._fp_rate) and _are_inside(moved, after, self._fp_rate)):
+        ranked = logs[here.ranked]
+        if ranked[0] <= LOWEST_LOG_SHARE:
             return None
-        shapes_there = np.empty_like(shapes)
-        shapes_there[there.ranked] = shapes[here.ranked]
+        free = self._free(ranked, before)
+        move = self._map(at, other, free)
+        values = move(np.concatenate((ranked - ranked[0], log_odds(before))))
+        after = np.where(free[len(logs) :], 1.0 / (1.0 + np.exp(-values[len(logs) :])), before)
+        taken = np.append(0, move.moved[move.moved < len(logs)])
+        beside = np.logaddexp.reduce(ranked[taken]) - np.logaddexp.reduce(values[taken])
+        ranked_there = ranked.copy()
+        ranked_there[taken] = values[taken] + beside  # what these nodes have together stays
+        if not (self._free(ranked_there, after) == free).all():
+            return None
+        moved, shapes_there = np.empty_like(logs), np.empty_like(shapes)
+        moved[there.ranked], shapes_there[there.ranked] = ranked_there, shapes[here.ranked]
         # Volumes are those of log shares and log odds, whose densities have exponents that are larger by 1.
         of_shares = float(shapes_there @ moved - shapes @ logs)
         of_rates = common[0] * np.log(after / before) + common[1] * (np.log1p(-after) - np.log1p(-before))
-        log_ratio = of_shares + float(of_rates.sum()) + volume + volume_of_rates
         slot = slot_rates(self._problem, self._fp_rate, after)
-        log_shares = log_shares_of(self._problem, np.exp(moved))
-        return Jump(there.parents, replace(slot, log_shares=log_shares), shapes_there, log_ratio)
+        rates = replace(slot, log_shares=log_shares_of(self._problem, np.exp(moved)))
+        log_ratio = of_shares + float(of_rates.sum()) + move.volume + chosen
+        return Jump(there.parents, rates, shapes_there, log_ratio)
 
-    def accepts(self, jump: Jump, gain: int, uniform: float) -> bool:
-        """Return whether a jump is accepted, by what its score gains, and a uniform number."""
-        return math.log(uniform) < gain * self._problem.unit + jump.log_ratio
+    def _other(self, at: int, uniform: float) -> tuple[int, float]:
+        """Return another tree, drawn, and the log probability of the way back, less its own."""
+        ends = self._ends[at]
+        other = int(ends.searchsorted(uniform * ends[-1], side="right"))
+        own, chosen = self._weights[at], self._weights[other]
+        return other, math.log(own / (self._all - chosen)) - math.log(chosen / (self._all - own))
+
+    def _map(self, at: int, other: int, free: NDArray[np.bool_]) -> _Map:
+        """Return the map of a jump that changes some values."""
+        key = at, other, free.tobytes()
+        if key not in self._maps:
+            self._maps[key] = _map_of(self._modes[at], self._modes[other], free)
+        return self._maps[key]
+
+    def _free(self, log_shares: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which shares and rates are not at limits: a jump back would not undo one there."""
+        return np.concatenate((log_shares > LOWEST_LOG_SHARE, are_inside_limits(rates, self._fp_rate)))
 
 
-def _are_inside(log_shares: NDArray[np.float64], rates: NDArray[np.float64], fp_rate: float) -> bool:
-    """Return whether no share or rate is at a limit of its values: a jump back would not undo one there."""
-    lowest = (LOWEST_OCTAVE + 1) * math.log(2.0)
-    return bool(log_shares.min() > lowest and are_inside_limits(rates, fp_rate).all())
-
-
-def _mode_of(tree: FittedTree, cells: float) -> _Mode:
+def _mode_of(tree: FittedTree, cells: float, curvature: Curvature) -> _Mode:
     """Return a tree of the list, with its nodes by their shares."""
     ranked = np.append(np.argsort(-tree.shares[:-1], kind="stable"), len(tree.shares) - 1)
-    of_node, having = cells * tree.shares[ranked], cells * (ancestor_matrix(tree.parents)[:-1] @ tree.shares)
-    missed, seen = having * tree.fn_rates, having * (1.0 - tree.fn_rates)
+    logs = np.log(tree.shares[ranked])
+    information = curvature.at(tree.parents, tree.shares, tree.fn_rates).information
+    order = np.concatenate((ranked, np.arange(len(ranked), len(information))))
     return _Mode(
         tree.parents,
         ranked,
-        _numbers(np.log(of_node[1:] / of_node[0]), 1.0 / of_node[1:] + 1.0 / of_node[0], of_node[1:]),
-        _numbers(np.log(tree.fn_rates) - np.log1p(-tree.fn_rates), 1.0 / missed + 1.0 / seen, missed),
+        cells * tree.shares[ranked] >= _FEW_CELLS,
+        np.concatenate((logs - logs[0], log_odds(tree.fn_rates))),
+        information[np.ix_(order, order)],
     )
 
 
-def _numbers(
-    mean: NDArray[np.float64], variance: NDArray[np.float64], cells: NDArray[np.float64]
-) -> _Numbers:
-    """Return numbers, without those of few cells."""
-    return _Numbers(np.where(cells < _FEW_CELLS, np.nan, mean), np.sqrt(variance))
+def _weights_of(trees: Sequence[FittedTree], modes: Sequence[_Mode]) -> NDArray[np.float64]:
+    """Return the weights with which trees are proposed: their evidence if posteriors were normal."""
+    logs = np.array(
+        [
+            tree.log_likelihood - 0.5 * np.log(np.maximum(np.linalg.eigvalsh(mode.information), 1.0)).sum()
+            for tree, mode in zip(trees, modes, strict=True)
+        ]
+    )
+    return np.asarray(np.maximum(np.exp(logs - logs.max()).round(_DIGITS), _LEAST_WEIGHT))
+
+
+def _map_of(here: _Mode, there: _Mode, free: NDArray[np.bool_]) -> _Map:
+    """Return the map between two trees of the free values that both fits say something of."""
+    moved = free.copy()
+    moved[: len(here.sure)] &= here.sure & there.sure
+    moved[0] = False  # the log share of the first node is 0 in both
+    which = np.flatnonzero(moved)
+    part = np.ix_(which, which)
+    (shrink, _, before), (_, grow, after) = (_roots(one.information[part]) for one in (here, there))
+    return _Map(
+        which, here.values[which], there.values[which], (grow @ shrink).round(_DIGITS), before - after
+    )
+
+
+def _roots(information: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Return the symmetric root of a matrix, its inverse, and half the log of the determinant."""
+    values, vectors = np.linalg.eigh(information)
+    values = np.maximum(values, _LEAST_INFORMATION)
+    root = np.sqrt(values)
+    return (vectors * root) @ vectors.T, (vectors / root) @ vectors.T, 0.5 * float(np.log(values).sum())

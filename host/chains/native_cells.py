@@ -22,7 +22,6 @@ from syclade.host.chains.cells_at_nodes import (
     shares_from_logs,
     weight_factors,
 )
-from syclade.host.chains.state import ChainState
 from syclade.host.data.model.problem import Problem, SlotRates
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.machine_code import is_compiled
@@ -157,11 +156,11 @@ class NativeCells:
         engine = NativeEngine(native_device(), Allocation(relocation_arguments.ARGUMENTS, sizes, contents))
         return engine, engine.load(share_kernels()["relocate"])
 
-    def place(self, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
+    def place(self, trees: Sequence[NDArray[np.int32]], rates: Sequence[SlotRates]) -> None:
         """See `CellsAtNodes.place`."""
-        arrays, self._chains, self._rates = self._engine.named, len(states), rates
-        for slot, (state, own) in enumerate(zip(states, rates, strict=True)):
-            arrays["parents"][slot] = state.parents
+        arrays, self._chains, self._rates = self._engine.named, len(trees), rates
+        for slot, (tree, own) in enumerate(zip(trees, rates, strict=True)):
+            arrays["parents"][slot] = tree
             arrays["weights"][slot, : len(own.weights)] = own.weights
         self._score()
 

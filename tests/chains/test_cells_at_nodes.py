@@ -66,7 +66,7 @@ def test_native_code_has_the_bits_of_numpy_and_the_scores_of_the_definition(
     native: CellsAtNodes = NativeCells(problem, 3, spare)
     numpy: CellsAtNodes = NumpyCells(problem, spare)
     for one in (native, numpy):
-        one.place(states, rates)
+        one.place([state.parents for state in states], rates)
     nodes = numpy.draw(log_shares, numbers)
     np.testing.assert_array_equal(native.draw(log_shares, numbers), nodes)
     assert native.totals(log_shares) == numpy.totals(log_shares)
@@ -126,7 +126,7 @@ def test_kernels_in_threads_have_the_bits_of_one_thread(monkeypatch: pytest.Monk
             NativeEngine, "launch" if alone else "start", None
         )  # which would be the other way
         native = NativeCells(problem, 4, spare)
-        native.place(states, [state.rates for state in states])
+        native.place([state.parents for state in states], [state.rates for state in states])
         label = native.swap(log_shares, swaps)
         nodes = native.draw(log_shares, cells)
         return [

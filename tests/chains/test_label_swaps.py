@@ -53,7 +53,7 @@ def test_native_code_has_the_bits_of_numpy(mutations: int, cells: int, own_rates
     for turn in range(3):
         swaps, uniform = random.random((3, NUMBERS_OF_SWAPS * problem.nodes)), random.random((3, cells))
         for one in (native, numpy):
-            one.place(states, rates)
+            one.place([state.parents for state in states], rates)
         label = native.swap(logs, swaps)
         np.testing.assert_array_equal(numpy.swap(logs, swaps), label)
         trees = relabelled(trees, label)
@@ -62,7 +62,7 @@ def test_native_code_has_the_bits_of_numpy(mutations: int, cells: int, own_rates
         np.testing.assert_array_equal(native.draw(logs, uniform), numpy.draw(logs, uniform))
         states = [replace(state, parents=tree) for state, tree in zip(states, trees, strict=True)]
         totals = native.totals(logs)
-        native.place(states, rates)
+        native.place([state.parents for state in states], rates)
         assert totals == numpy.totals(logs) == native.totals(logs)
         assert turn or mutations == 1 or (label != np.arange(problem.nodes)).any()
 
@@ -103,7 +103,7 @@ def labels_after(
         trees = relabelled(np.tile(np.array(shape, dtype=np.int32), (chains, 1)), labels)
         of_labels = np.empty_like(logs)
         np.put_along_axis(of_labels, labels.astype(np.int64), logs, axis=1)
-        cells.place([replace(begun, parents=tree) for tree in trees], [begun.rates] * chains)
+        cells.place(list(trees), [begun.rates] * chains)
         moved = cells.swap(of_labels, random.random((chains, NUMBERS_OF_SWAPS * nodes)))
         labels = np.take_along_axis(moved, labels.astype(np.int64), axis=1)
     number = {label: at for at, label in enumerate(wanted)}

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.cells_at_nodes import NumpyCells
 from syclade.host.chains.gibbs import GibbsSteps, with_rates
-from syclade.host.chains.mode_jumps import FittedTree, Jump, ModeJumps
+from syclade.host.chains.jump import Jump
+from syclade.host.chains.mode_jumps import FittedTree, ModeJumps
 from syclade.host.chains.native_cells import NativeCells
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.rate_draws import RateDraws
@@ -42,6 +43,7 @@ TREES = (
 )
 SHAPES = np.array([2.0, 0.5, 0.5, 8.0])
 COMMON = np.array([[1.5], [6.0]])
+NUMBERS = np.array([0.5, 0.5, 0.5])
 
 
 def plan_of(cells: int = 200) -> Plan:
@@ -66,7 +68,7 @@ def shares_in(plan: Plan, state: ChainState) -> list[float]:
 def test_a_jump_from_a_fit_leads_to_the_other_fit() -> None:
     plan, (here, there) = plan_of(), TREES
     state = state_at(plan, here, here.shares.tolist(), here.fn_rates.tolist())
-    jump = ModeJumps(plan.problem, FP_RATE, TREES).propose(state, SHAPES, COMMON, 0.5)
+    jump = ModeJumps(plan.problem, FP_RATE, TREES).propose(state, SHAPES, COMMON, NUMBERS)
     assert jump is not None
     assert jump.parents.tolist() == there.parents.tolist()
     np.testing.assert_allclose(shares_in(plan, after(state, jump)), there.shares, rtol=1e-3)
@@ -81,9 +83,9 @@ def test_a_jump_back_undoes_a_jump(shares: list[float]) -> None:
     plan = plan_of()
     jumps = ModeJumps(plan.problem, FP_RATE, TREES)
     state = state_at(plan, TREES[0], shares, [0.2, 0.5, 0.01])
-    there = jumps.propose(state, SHAPES, COMMON, 0.5)
+    there = jumps.propose(state, SHAPES, COMMON, NUMBERS)
     assert there is not None
-    back = jumps.propose(after(state, there), there.shapes, COMMON, 0.5)
+    back = jumps.propose(after(state, there), there.shapes, COMMON, NUMBERS)
     assert back is not None
     assert back.parents.tolist() == TREES[0].parents.tolist()
     np.testing.assert_allclose(back.rates.log_shares, state.rates.log_shares, atol=4)
@@ -102,7 +104,7 @@ def test_the_ratio_has_the_volume_of_the_map() -> None:
     def image(point: Numbers) -> tuple[Numbers, Jump]:
         first, last = point[:3], point[3:]
         own = [*first.tolist(), 1.0 - float(first.sum())]
-        jump = jumps.propose(state_at(plan, TREES[0], own, last.tolist()), SHAPES, COMMON, 0.5)
+        jump = jumps.propose(state_at(plan, TREES[0], own, last.tolist()), SHAPES, COMMON, NUMBERS)
         assert jump is not None
         there = np.exp2(np.array(jump.rates.log_shares) * 2.0**-plan.problem.scale_bits)
         return np.concatenate((there[:3], rates_in(plan.problem, FP_RATE, jump.rates))), jump
@@ -116,33 +118,57 @@ def test_the_ratio_has_the_volume_of_the_map() -> None:
     columns = []
     for at in range(6):
         step = np.zeros(6)
-        step[at] = 0.02
-        columns.append((image(point + step)[0] - image(point - step)[0]) / 0.04)
+        step[at] = 0.002
+        columns.append((image(point + step)[0] - image(point - step)[0]) / 0.004)
     there, jump = image(point)
     volume = np.log(abs(np.linalg.det(np.array(columns))))
     expected = log_prior(there, jump.shapes) - log_prior(point, SHAPES) + volume
     assert jump.log_ratio == pytest.approx(expected, abs=0.1)
 
 
-def test_some_states_have_no_jump() -> None:
+def test_trees_that_are_not_in_the_list_have_no_jump() -> None:
     plan = plan_of()
     jumps = ModeJumps(plan.problem, FP_RATE, TREES)
     fit = TREES[0].shares.tolist()
     elsewhere = TREES[0]._replace(parents=np.array([3, 3, 3, 3], dtype=np.int32))
-    assert jumps.propose(state_at(plan, elsewhere, fit, [0.2, 0.5, 0.1]), SHAPES, COMMON, 0.5) is None
-    at_limit = state_at(plan, TREES[0], fit, [0.2, LOWEST, 0.1])
-    assert jumps.propose(at_limit, SHAPES, COMMON, 0.5) is None
-    assert jumps.propose(state_at(plan, TREES[0], fit, [0.2, 0.5, 0.1]), SHAPES, COMMON, 0.5) is not None
+    assert jumps.propose(state_at(plan, elsewhere, fit, [0.2, 0.5, 0.1]), SHAPES, COMMON, NUMBERS) is None
+    assert jumps.propose(state_at(plan, TREES[0], fit, [0.2, 0.5, 0.1]), SHAPES, COMMON, NUMBERS) is not None
+
+
+def test_values_at_limits_stay() -> None:
+    plan = plan_of()
+    jumps = ModeJumps(plan.problem, FP_RATE, TREES)
+    state = state_at(plan, TREES[0], [0.55, 0.3, 1e-13, 0.15], [0.2, LOWEST, 0.1])
+    jump = jumps.propose(state, SHAPES, COMMON, NUMBERS)
+    assert jump is not None
+    after_rates = rates_in(plan.problem, FP_RATE, jump.rates)
+    assert after_rates[1] == pytest.approx(LOWEST, rel=1e-3)
+    assert jump.rates.log_shares[2] == state.rates.log_shares[2]
+    assert after_rates[0] != pytest.approx(0.2, rel=0.01), "the control: others change"
+
+
+def test_likely_trees_are_proposed_more_often() -> None:
+    plan, third = plan_of(), np.array([3, 3, 3, 3], dtype=np.int32)
+    trees = [*TREES, TREES[1]._replace(parents=third, log_likelihood=-104.0)]
+    jumps = ModeJumps(plan.problem, FP_RATE, trees)
+    state = state_at(plan, TREES[0], TREES[0].shares.tolist(), TREES[0].fn_rates.tolist())
+    found = []
+    for number in np.linspace(0.005, 0.995, 100):
+        jump = jumps.propose(state, SHAPES, COMMON, np.array([number, 0.5, 0.5]))
+        assert jump is not None
+        found.append(jump.parents.tolist() == third.tolist())
+    assert 0 < sum(found) < 20
 
 
 def test_values_of_few_cells_stay() -> None:
-    """Of ten cells, fits say nothing of a node with half a cell, nor of the mutation that it alone has."""
+    """Of ten cells, fits say nothing of a node with half a cell."""
     plan = plan_of(10)
     jumps = ModeJumps(plan.problem, FP_RATE, TREES)
     state = state_at(plan, TREES[0], TREES[0].shares.tolist(), [0.1, 0.4, 0.07])
-    jump = jumps.propose(state, SHAPES, COMMON, 0.5)
+    jump = jumps.propose(state, SHAPES, COMMON, NUMBERS)
     assert jump is not None
-    assert rates_in(plan.problem, FP_RATE, jump.rates)[2] == pytest.approx(0.07, rel=1e-3)
+    assert shares_in(plan, after(state, jump))[2] == pytest.approx(0.05, rel=1e-3)
+    assert shares_in(plan, after(state, jump))[1] == pytest.approx(0.7, rel=0.4), "the control: others change"
 
 
 def test_jumps_have_the_same_bits_by_numpy_and_by_kernels() -> None:
@@ -154,7 +180,7 @@ def test_jumps_have_the_same_bits_by_numpy_and_by_kernels() -> None:
     jumps, spare = ModeJumps(plan.problem, FP_RATE, fits), plan.settings["sum_spare"]
     states = [dropout_start(plan, 1, chain) for chain in range(6)]
     found = [
-        GibbsSteps(plan, 1, draws, cells, jumps=jumps)(states)
+        GibbsSteps(plan, 1, draws, cells, jumps=[jumps])(states)
         for cells in (NumpyCells(plan.problem, spare), NativeCells(plan.problem, 6, spare))
     ]
     for one, other in zip(*found, strict=True):
@@ -163,7 +189,7 @@ def test_jumps_have_the_same_bits_by_numpy_and_by_kernels() -> None:
             other.score,
             other.rates,
         )
-    alone = GibbsSteps(plan, 1, draws, jumps=jumps)(states[2:3])[0]
+    alone = GibbsSteps(plan, 1, draws, jumps=[jumps])(states[2:3])[0]
     assert (alone.score, alone.rates) == (found[0][2].score, found[0][2].rates)
     assert any(
         one.parents.tolist() != state.parents.tolist() for one, state in zip(found[0], states, strict=True)

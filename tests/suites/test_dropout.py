@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,12 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from syclade.host.chains.gibbs import GibbsSteps
+from syclade.host.chains.jump import Proposals
 from syclade.host.chains.mode_jumps import ModeJumps
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.rate_draws import RateDraws
+from syclade.host.chains.ridge_moves import RidgeMoves
+from syclade.host.chains.share_moves import ShareMoves
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.dropout import rates_in
 from syclade.host.data.trees.tree import ancestor_matrix
@@ -68,18 +72,33 @@ def exact(values: NDArray[Any], *, one_rate: bool) -> tuple[NDArray[np.float64],
     return np.array(logs), float(np.sum(weighted) / np.exp(logs).sum())
 
 
-def jumps_between_all(plan: Plan) -> ModeJumps:
+def jumps_between_all(plan: Plan) -> Proposals:
     trees = [np.array(tree, dtype=np.int32) for tree in all_trees(MUTATIONS)]
     fp_rate, fn_rate = DROPOUT_RATES.fp_rate, DROPOUT_RATES.fn_rate
     return ModeJumps(plan.problem, fp_rate, FittedTrees(plan.problem, fp_rate, fn_rate).fit(trees))
 
 
+def ridge_moves(plan: Plan) -> Proposals:
+    return RidgeMoves(plan.problem, DROPOUT_RATES.fp_rate)
+
+
+def share_moves(plan: Plan) -> Proposals:
+    return ShareMoves(plan.problem)
+
+
+JUMPS: dict[str, Callable[[Plan], Proposals]] = {
+    "jumps": jumps_between_all,
+    "ridges": ridge_moves,
+    "shares": share_moves,
+}
+
+
 @pytest.mark.statistical
-@pytest.mark.parametrize("jumping", [False, True])
-def test_chains_sample_the_posterior_with_rates(jumping: bool) -> None:
+@pytest.mark.parametrize("jumps", [[], ["jumps"], ["ridges"], ["shares"], ["ridges", "shares", "jumps"]])
+def test_chains_sample_the_posterior_with_rates(jumps: list[str]) -> None:
     """The control is the posterior of one given rate, which the visits reject."""
     plan, draws = small()
-    found, rates = visits(plan, draws, jumps_between_all(plan) if jumping else None)
+    found, rates = visits(plan, draws, [JUMPS[name](plan) for name in jumps])
     values = plan.problem.observed[:, plan.problem.column_of] % 2
     logs, mean = exact(values, one_rate=False)
     assert p_value(logs, found) > 0.005
@@ -89,14 +108,14 @@ def test_chains_sample_the_posterior_with_rates(jumping: bool) -> None:
 
 @pytest.mark.statistical
 def test_jumps_that_are_always_accepted_change_the_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ModeJumps, "accepts", lambda *_: True)
+    monkeypatch.setattr("syclade.host.chains.gibbs.accepts", lambda *_: True)
     plan, draws = small()
-    found, _ = visits(plan, draws, jumps_between_all(plan))
+    found, _ = visits(plan, draws, [jumps_between_all(plan)])
     values = plan.problem.observed[:, plan.problem.column_of] % 2
     assert p_value(exact(values, one_rate=False)[0], found) < 1e-4
 
 
-def visits(plan: Plan, draws: RateDraws, jumps: ModeJumps | None) -> tuple[NDArray[np.int64], list[float]]:
+def visits(plan: Plan, draws: RateDraws, jumps: Sequence[Proposals]) -> tuple[NDArray[np.int64], list[float]]:
     """Return how often chains are at each tree, and rates of the first mutation."""
     number = {tuple(tree): at for at, tree in enumerate(all_trees(MUTATIONS))}
     found, rates = np.zeros(len(number), dtype=np.int64), []

@@ -28,7 +28,7 @@ from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 __all__ = [
     "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "are_inside_limits", "beta_at_most_probable",
     "draw_common_beta", "grouped", "log_bayes_factor", "log_weights", "mutation_weights", "problem_of_groups",
-    "rates_in", "slot_rates", "within_limits",
+    "rates_in", "slot_rates", "weights_of", "within_limits",
 ]  # fmt: skip
 
 FILE = "dropout.tsv"
@@ -173,6 +173,13 @@ def slot_rates(problem: Problem, fp_rate: float, rates: NDArray[np.float64]) -> 
     parts = log_weights(fp_rate, within_limits(rates, fp_rate))
     weights = np.rint(np.stack(parts, axis=1).ravel() / problem.unit).astype(np.int64)
     return SlotRates((*weights.tolist(), 0), round(problem.base / problem.unit))
+
+
+def weights_of(problem: Problem, fp_rate: float, fn_rate: float) -> tuple[int, int]:
+    """Return the integers of one rate: what an observed 0 and an observed 1 add."""
+    parts = math.log(fn_rate) - math.log1p(-fp_rate), math.log1p(-fn_rate) - math.log(fp_rate)
+    missed, seen = (round(part / problem.unit) for part in parts)
+    return missed, seen
 
 
 def rates_in(problem: Problem, fp_rate: float, rates: SlotRates) -> NDArray[np.float64]:

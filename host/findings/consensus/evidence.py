@@ -269,8 +269,9 @@ def unsupported_in(
     few cells each, some have so many errors by chance: claims are left out if errors would give one such
     claim in 20 matrices or more.
 
-    Of a claim that few cells support, errors are at most those at the mean rate of the mutations: samples fit
-    a high rate of one mutation to a wrong order as well as to a true one.
+    Where mutations have rates of their own, and few cells support "A before B", cells with B have A at the
+    mean of these rates, and none of them are false: samples fit a high rate of one mutation to a wrong order
+    as well as to a true one.
 
     Args:
         relations: relations of the mutations in the samples.
@@ -279,9 +280,9 @@ def unsupported_in(
     """
     expected = _most_errors(counts, rates, fn_rates)
     if fn_rates is not None:
-        at_mean = _most_errors(counts, rates, np.full(len(fn_rates), fn_rates.mean()))["before"]
-        few = counts.both < _SUPPORTED * (counts.both + counts.only.T)
-        expected["before"] = np.where(few, np.minimum(expected["before"], at_mean), expected["before"])
+        with_second = counts.both + counts.only.T
+        few = counts.both < _SUPPORTED * with_second
+        expected["before"] = np.where(few, float(fn_rates.mean()) * with_second, expected["before"])
     claims = int((relations.before > CLAIMED).sum() + (np.triu(relations.apart) > CLAIMED).sum())
 
     def is_no_chance(one: Contradiction) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.cells_at_nodes import relabelled
+from syclade.host.chains.curvature import PRIOR_CELLS, Curvature
 from syclade.host.chains.mode_jumps import FittedTree
 from syclade.host.chains.rate_draws import observed_in
 from syclade.host.data.model.dropout import log_weights, within_limits
@@ -69,6 +70,7 @@ class FittedTrees:
         self._missed, self._seen = (np.ascontiguousarray(one.T, dtype=np.float64) for one in (missed, seen))
         self._cells = problem.multiplicity.astype(np.float64)
         self._fp_rate, self._fn_rate = fp_rate, fn_rate
+        self._curvature = Curvature(problem, fp_rate)
         self._known: dict[bytes, FittedTree] = {}
 
     def likely(self, trees: Iterable[NDArray[np.int32]]) -> list[FittedTree]:
@@ -80,7 +82,18 @@ class FittedTrees:
         for tree in _by_likelihood(self.fit(trees))[:_CLIMBS]:
             self._climb(tree)
         best, *others = _by_likelihood(self._known.values())[:_MOST_LIKELY]
-        return [best, *(one for one in others if one.log_likelihood > best.log_likelihood - _NEARLY)]
+        near = [one for one in others if one.log_likelihood > best.log_likelihood - _NEARLY]
+        return _by_likelihood(self._settled([best, *near]))
+
+    def _settled(self, fits: Sequence[FittedTree]) -> Iterator[FittedTree]:
+        """Yield fits at their maxima, from which others can be far on a ridge."""
+        above = [ancestor_matrix(fit.parents).T[:, :-1].astype(np.float64) for fit in fits]
+        found = [self._curvature.climbed(fit.parents, fit.shares, fit.fn_rates) for fit in fits]
+        shares, rates = (np.array(own) for own in zip(*found, strict=True))
+        for fit, total, *own in zip(
+            fits, self._totals(np.array(above), shares, rates), shares, rates, strict=True
+        ):
+            yield FittedTree(fit.parents, total, *own)
 
     def fit(self, trees: Iterable[NDArray[np.int32]]) -> list[FittedTree]:
         """Return the fits to trees, those that are known from before."""
@@ -109,20 +122,24 @@ class FittedTrees:
         shares = np.full(above.shape[:2], 1.0 / above.shape[1])
         rates = np.full((len(trees), above.shape[2]), self._fn_rate)
         for _ in range(_ROUNDS):
-            likely, best = self._likelihoods(above, rates)
+            likely, _ = self._likelihoods(above, rates)
             likely *= shares[:, :, None]
             likely *= self._cells / likely.sum(axis=1, keepdims=True)
             shares = likely.sum(axis=2) + 1.0 / above.shape[1]  # none becomes 0
             shares /= shares.sum(axis=1, keepdims=True)
             having = above.transpose(0, 2, 1) @ likely
             missed, seen = ((having * one).sum(axis=2) for one in (self._missed, self._seen))
-            rates = within_limits((missed + 0.5) / (missed + seen + 1.0), self._fp_rate)
+            rates = within_limits((missed + PRIOR_CELLS) / (missed + seen + 2.0 * PRIOR_CELLS), self._fp_rate)
+        totals = self._totals(above, shares, rates)
+        return [FittedTree(*one) for one in zip(trees, totals, shares, rates, strict=True)]
+
+    def _totals(
+        self, above: NDArray[np.float64], shares: NDArray[np.float64], rates: NDArray[np.float64]
+    ) -> list[float]:
+        """Return the log-likelihood of each tree."""
         likely, best = self._likelihoods(above, rates)
         totals = ((best + np.log((likely * shares[:, :, None]).sum(axis=1))) * self._cells).sum(axis=1)
-        return [
-            FittedTree(tree, round(float(total), _DIGITS), *own)
-            for tree, total, *own in zip(trees, totals, shares, rates, strict=True)
-        ]
+        return [round(total, _DIGITS) for total in totals.tolist()]
 
     def _likelihoods(
         self, above: NDArray[np.float64], rates: NDArray[np.float64]

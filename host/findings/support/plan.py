@@ -183,6 +183,11 @@ class SupportPlan(NamedTuple):
         return self.plan.score.shares
 
     @property
+    def has_own_rates(self) -> bool:
+        """Return whether the chains sample a rate for each single mutation."""
+        return self.groups is not None and len(np.unique(self.groups)) == self.plan.problem.mutations
+
+    @property
     def ends_slowly(self) -> bool:
         """Return whether support of the samples takes seconds, so that a stop request should shorten it."""
         return CHAINS * self.budget.samples * self.problem.nodes**2 > _SOON

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.gibbs import GibbsSteps, renew_doublet_shares
+from syclade.host.chains.doublet_draws import renew_doublet_shares
+from syclade.host.chains.gibbs import GibbsSteps, draws_places
+from syclade.host.chains.jump import Proposals
 from syclade.host.chains.mode_jumps import ModeJumps
 from syclade.host.chains.rate_draws import RateDraws
+from syclade.host.chains.ridge_moves import RidgeMoves
 from syclade.host.chains.runs.context import SUPPORT, Found, RunContext
 from syclade.host.chains.runs.run import place_of_few, run_plan
 from syclade.host.chains.sample_store import SampleStore
+from syclade.host.chains.share_moves import ShareMoves
 from syclade.host.chains.state import SUMMED_TREES, ChainState
 from syclade.host.data.model.dropout import (
     EVIDENT,
@@ -42,6 +46,9 @@ __all__ = ["Run", "add_support", "sample"]
 
 _WITHOUT_SHARES = "ancestor"
 """Encoding that has no shares of cells; the chains for support then use another one."""
+
+_FEW_MUTATIONS = 32
+"""Most mutations of chains with one rate that also move the shares of single nodes."""
 
 _MOST_CORRECTIONS = 8
 """How often trees are sampled again under corrected rates. On matrices with large errors, once or twice; on
@@ -299,7 +306,20 @@ def _renewal_of(planned: SupportPlan, seed: int) -> Renew:
     """Return the Gibbs step of the chains' shares and rates."""
     if planned.plan.space is SUMMED_TREES:
         return partial(renew_doublet_shares, planned.plan, seed=seed)
-    rate_draws, jumps = _rate_draws_of(planned), None
-    if len(planned.fitted) > 1:
-        jumps = ModeJumps(planned.plan.problem, error_rates(planned.rates).fp_rate, planned.fitted)
+    rate_draws, jumps = _rate_draws_of(planned), _jumps_of(planned)
     return GibbsSteps(planned.plan, seed, rate_draws, jumps=jumps, dominant=planned.dominant)
+
+
+def _jumps_of(planned: SupportPlan) -> list[Proposals]:
+    """Return what proposes to change trees, shares and rates of mutations together.
+
+    Where cells are many beside the mutations, they hold shares fast that are only drawn given the cells. Of
+    many mutations, a move of one share at a time changes little.
+    """
+    problem = planned.plan.problem
+    if not planned.has_own_rates:
+        few = problem.mutations <= _FEW_MUTATIONS and not draws_places(problem.mutations, problem.columns)
+        return [ShareMoves(problem)] if few else []
+    fp_rate = error_rates(planned.rates).fp_rate
+    jumps: list[Proposals] = [RidgeMoves(problem, fp_rate), ShareMoves(problem)]
+    return [*jumps, ModeJumps(problem, fp_rate, planned.fitted)] if len(planned.fitted) > 1 else jumps

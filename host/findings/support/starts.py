@@ -43,8 +43,7 @@ def fitted_starts(
         device, seed, context: of the searches.
     """
     problem, rates = planned.plan.problem, error_rates(planned.rates)
-    alone = planned.groups is not None and len(np.unique(planned.groups)) == problem.mutations
-    if not alone or problem.nodes * problem.mutations * problem.columns > MOST_ENTRIES:
+    if not planned.has_own_rates or problem.nodes * problem.mutations * problem.columns > MOST_ENTRIES:
         return ()
     matrix = planned.silent.of_matrix(draft.best.observed)
     runs = ShortRuns(matrix, device, seed, context.stop, lambda *_: None)

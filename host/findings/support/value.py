@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from syclade.host.data.diagnostics import ROUGH, Kept, PairSizes
 from syclade.host.data.model.doublets import Doublets
+from syclade.host.data.model.dropout import EVIDENT, Dropout, log_bayes_factor
 from syclade.host.data.model.dropout import FILE as DROPOUT_FILE
-from syclade.host.data.model.dropout import Dropout, log_bayes_factor
 from syclade.host.data.model.rate_posterior import RatePosterior
 from syclade.host.data.trees.newick import newick_of
 from syclade.host.data.trees.tree import children, node_labels
@@ -210,6 +210,13 @@ class Support:
             found.append(
                 f"the matrix says little of {names}: the interval is wide beside that of the prior, so "
                 "results may depend on it"
+            )
+        if self.dropout is None and self.missed is not None and 0.0 <= self.missed.evidence <= EVIDENT:
+            found.append(
+                "the data leave open whether mutations differ in dropout (log Bayes factor "
+                f"{self.missed.evidence:.1f}), and trees were sampled with one rate for all: "
+                f"{flag_of('dropout', 'per-mutation')} samples a rate for each, under which other orders may "
+                "be as likely"
             )
         if uncertain := self.unplaced.uncertain:
             near = [

@@ -10,9 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.chains.gibbs import (
-    renew_doublet_shares,
-)
+from syclade.host.chains.doublet_draws import renew_doublet_shares
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named

@@ -489,3 +489,14 @@ def test_the_error_is_that_of_runs_with_other_seeds(shares: str, monkeypatch: py
     found, error, spread = (np.average(values, weights=pairs) for values in (differences, errors, spreads))
     assert 0.7 * error < found < 1.4 * error
     assert found < 0.7 * spread, "the error is that of all chains together, not of one"
+
+
+@pytest.mark.parametrize(("cells", "is_open"), [(30, True), (1000, False)])
+def test_a_warning_says_that_the_data_leave_dropout_open(cells: int, is_open: bool) -> None:
+    found = syclade.infer(
+        simulate(cells, 8, 0.01, 0.2, 0.1, 1).matrix, fp_rate=0.01, fn_rate=0.2, device="native", seed=1
+    )
+    assert found.support is not None
+    assert found.support.missed is not None
+    assert (0 <= found.support.missed.evidence <= 3) is is_open
+    assert any("leave open whether mutations differ in dropout" in line for line in found.warnings) is is_open

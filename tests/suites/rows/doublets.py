@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from syclade.host.chains.backends import Runner
-from syclade.host.chains.gibbs import renew_doublet_shares
+from syclade.host.chains.doublet_draws import renew_doublet_shares
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.doublets import definition, with_doublets
