@@ -20,6 +20,7 @@ from syclade.quality.calibration.settings import (
     SETTINGS,
     SHARED,
     WITH_DOUBLETS,
+    WITH_OWN_RATES,
     WITH_READS,
     Setting,
 )
@@ -87,7 +88,8 @@ def settings_named(names: Sequence[str], support: str | None = None) -> tuple[Se
     Raises:
         OptionError: there is no such setting, or it cannot be sampled in this way.
     """
-    known = {setting.name: setting for setting in (*SETTINGS, *CONTROLS, *SHARED, *WITH_READS, WITH_DOUBLETS)}
+    every = (*SETTINGS, *CONTROLS, *SHARED, *WITH_READS, *WITH_OWN_RATES, WITH_DOUBLETS)
+    known = {setting.name: setting for setting in every}
     for name in names:
         if name not in known:
             raise OptionError(f"there is no setting {name!r}", hint=f"give one of {', '.join(known)}")

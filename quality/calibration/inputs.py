@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix, matrix_from_array
 from syclade.host.data.model import rates as zygosity
+from syclade.host.data.model.dropout import draw_common_beta, within_limits
 from syclade.host.data.model.rate_grid import RateGrid
 from syclade.host.data.model.rate_model import RateModel, make_rate_model
 from syclade.host.data.model.rates import Rates
@@ -18,7 +19,7 @@ from syclade.host.data.model.simulate_reads import ReadModel, simulate_reads
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.quality.calibration.settings import Setting, Shares
 
-__all__ = ["LEARN", "ONE_CLONE", "Drawn", "draw", "model_of_reads", "shares_of"]
+__all__ = ["LEARN", "ONE_CLONE", "Drawn", "draw", "drawn_fn_rates", "model_of_reads", "shares_of"]
 
 LEARN = 0.1
 """Probability that a step of a chain changes a rate, for each learned rate."""
@@ -51,8 +52,8 @@ class Drawn:
 def draw(setting: Setting, seed: int) -> Drawn:
     """Draw an input: each cell is at a random node, the root included; a doublet, at two.
 
-    With a depth, entries have reads in place of values, of single cells. Learned rates are drawn from the
-    prior of the chains, on its grid.
+    With a depth, entries have reads in place of values, of single cells. Learned rates, and rates that differ
+    between mutations, are drawn from the prior of the chains, on its grid.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     n, m = setting.mutations, setting.cells
@@ -64,7 +65,8 @@ def draw(setting: Setting, seed: int) -> Drawn:
     truth = of_cells[:, :m]
     if setting.doublets:
         truth |= of_cells[:, m:] & (rng.random(m) < setting.doublets)
-    values = observe(truth, rates, rng.random((n, m)))
+    fn_rates = drawn_fn_rates(n, rates.fp_rate, rng) if setting.own_rates else None
+    values = observe(truth, rates, rng.random((n, m)), fn_rates)
     values[rng.random((n, m)) < setting.missing] = zygosity.MISSING
     matrix = matrix_from_array(values)
     if setting.depth is not None:
@@ -72,6 +74,12 @@ def draw(setting: Setting, seed: int) -> Drawn:
         made = Simulation(matrix, parents, nodes[:m].astype(np.int32), truth.astype(np.uint8), alone)
         matrix = simulate_reads(made, model_of_reads(setting), seed).made.matrix
     return Drawn(matrix, parents, rates)
+
+
+def drawn_fn_rates(mutations: int, fp_rate: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw a rate of false negatives for each mutation, from a Beta that is drawn from its prior: (n,)."""
+    nothing = np.zeros(1)
+    return within_limits(rng.beta(*draw_common_beta(nothing, nothing, rng.random()), mutations), fp_rate)
 
 
 def model_of_reads(setting: Setting) -> ReadModel:

@@ -97,7 +97,7 @@ def _ranks(
     if setting.learn:
         for name, rates in samples.rates.items():
             values[name] = (float(getattr(drawn.rates, name)), spread_out(rates))
-    else:
+    elif not setting.own_rates:
         # The chain's own scores are rounded, so a sample of the true tree would not be equal to it.
         matrix, model = _scored(setting, drawn)
         truth, *others = (summed_log_likelihood(matrix, model, tree) for tree in (drawn.parents, *trees))

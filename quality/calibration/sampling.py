@@ -73,7 +73,7 @@ def for_support(level: str, setting: Setting, drawn: Drawn, seed: int, device: s
         setting, drawn, seed, device: as for `from_random`; the setting must not learn the rates.
     """
     given = setting.inferred_with
-    known: dict[str, Any] = {"fp_rate": given.fp_rate, "fn_rate": given.fn_rate}
+    known: dict[str, Any] = {"fp_rate": given.fp_rate, "fn_rate": given.fn_rate, "dropout": setting.dropout}
     if setting.depth is not None:
         known = read_options(setting)
 

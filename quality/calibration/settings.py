@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from syclade.host.data.model.rates import Rates
+from syclade.host.ground.options.types import AUTO_DROPOUT, SHARED_DROPOUT
 
 __all__ = [
-    "CONTROLS", "CONTROL_OF", "MOST_ERROR", "SETTINGS", "SHARED", "WITH_DOUBLETS", "WITH_READS",
-    "Setting", "Shares",
+    "CONTROLS", "CONTROL_OF", "MOST_ERROR", "SETTINGS", "SHARED", "WITH_DOUBLETS", "WITH_OWN_RATES",
+    "WITH_READS", "Setting", "Shares",
 ]  # fmt: skip
 
 Shares = Literal["equal", "one", "zipf", "empty", "growth"] | float
@@ -41,6 +42,9 @@ class Setting:
         ignore_doublets: whether the inference takes all cells to be single.
         depth: mean number of reads of an entry, in place of observed values; None for values.
         given_dropout: allelic dropout of the inference, if it is not that of the reads.
+        own_rates: whether mutations of the inputs have rates of false negatives of their own, by the prior of
+            the chains.
+        one_rate: whether the inference takes all of these to be `fn_rate`.
     """
 
     name: str
@@ -59,12 +63,14 @@ class Setting:
     ignore_doublets: bool = False
     depth: float | None = None
     given_dropout: float | None = None
+    own_rates: bool = False
+    one_rate: bool = False
 
     @property
     def fits(self) -> bool:
         """True if the model of the inference fits the inputs."""
         unknown = not self.equal_nodes or self.shares == "equal"
-        known = self.given is None and self.given_dropout is None
+        known = self.given is None and self.given_dropout is None and not self.one_rate
         return known and self.trees == "uniform" and unknown and not self.ignore_doublets
 
     @property
@@ -82,6 +88,13 @@ class Setting:
     def inferred_with_doublets(self) -> float | None:
         """Rate of doublets of the inference; None for a model without."""
         return None if self.ignore_doublets else self.doublets or None
+
+    @property
+    def dropout(self) -> str:
+        """Option of the inference: whether mutations have rates of false negatives of their own."""
+        if not self.own_rates:
+            return AUTO_DROPOUT
+        return SHARED_DROPOUT if self.one_rate else "per-mutation"
 
     @property
     def steps(self) -> int:
@@ -149,13 +162,29 @@ WITH_READS: Final = tuple(
 )
 """Settings whose evidence is reads, with overdispersion and allelic dropout, and clones of unequal sizes."""
 
+WITH_OWN_RATES: Final = tuple(
+    Setting(
+        f"{mutations} x {cells}, rates differ",
+        mutations,
+        cells,
+        fp_rate=0.01,
+        shares=0.3,
+        missing=0.2,
+        most_error=MOST_ERROR,
+        own_rates=True,
+    )
+    for mutations, cells in ((5, 1000), (20, 100))
+)
+"""Settings in which each mutation has a rate of false negatives of its own, for chains for support."""
+
 CONTROL_OF: Final = {
     **{one.name: replace(one, name=f"{one.name}: equal nodes", equal_nodes=True) for one in SHARED},
     **{one.name: replace(one, name=f"{one.name}: less dropout", given_dropout=0.02) for one in WITH_READS},
+    **{one.name: replace(one, name=f"{one.name}: one rate", one_rate=True) for one in WITH_OWN_RATES},
     WITH_DOUBLETS.name: replace(WITH_DOUBLETS, name="20 x 40, doublets ignored", ignore_doublets=True),
 }
 """Controls by the name of the setting: the same inputs, but the inference takes all nodes to be equally
-probable, all cells to be single, or a tenth of the allelic dropout."""
+probable, all cells to be single, a tenth of the allelic dropout, or one rate for all mutations."""
 
 CONTROLS: Final = (
     replace(_MIDDLE, name="20 x 40, wrong fn", given=(1e-3, 0.05)),

@@ -24,7 +24,15 @@ from syclade.host.ground.errors import OptionError
 from syclade.quality.calibration import sampling
 from syclade.quality.calibration.api import calibration, settings_named
 from syclade.quality.calibration.credible import LEVELS, parent_sets
-from syclade.quality.calibration.inputs import GROWN, ONE_CLONE, draw, model_of, model_of_reads, shares_of
+from syclade.quality.calibration.inputs import (
+    GROWN,
+    ONE_CLONE,
+    draw,
+    drawn_fn_rates,
+    model_of,
+    model_of_reads,
+    shares_of,
+)
 from syclade.quality.calibration.ranks import BINS, DRAWS, rank_of, spread_out, uniformity
 from syclade.quality.calibration.reliability import EDGES, LEAST, reliability, together
 from syclade.quality.calibration.replicate import replicate
@@ -37,6 +45,7 @@ from syclade.quality.calibration.settings import (
     SETTINGS,
     SHARED,
     WITH_DOUBLETS,
+    WITH_OWN_RATES,
     WITH_READS,
     Setting,
     Shares,
@@ -244,7 +253,7 @@ def test_chains_for_support_are_those_of_infer(monkeypatch: pytest.MonkeyPatch) 
 
 def test_chains_for_support_do_not_learn_rates() -> None:
     learned = next(one for one in SETTINGS if one.learn)
-    known = (*SETTINGS, *CONTROLS, *SHARED, *WITH_READS, WITH_DOUBLETS)
+    known = (*SETTINGS, *CONTROLS, *SHARED, *WITH_READS, *WITH_OWN_RATES, WITH_DOUBLETS)
     expected = tuple(one for one in known if one != learned)
     assert settings_named([], "quick") == expected
     with pytest.raises(OptionError, match="learns rates"):
@@ -252,10 +261,12 @@ def test_chains_for_support_do_not_learn_rates() -> None:
 
 
 @pytest.mark.parametrize(
-    "setting", [SHARED[1], CONTROL_OF[SHARED[0].name], WITH_READS[0], WITH_DOUBLETS], ids=lambda one: one.name
+    "setting",
+    [SHARED[1], CONTROL_OF[SHARED[0].name], WITH_READS[0], WITH_OWN_RATES[0], WITH_DOUBLETS],
+    ids=lambda one: one.name,
 )
 def test_chains_from_random_trees_have_no_shares(setting: Setting) -> None:
-    assert not set(settings_named([])) & {*SHARED, *WITH_READS, WITH_DOUBLETS}
+    assert not set(settings_named([])) & {*SHARED, *WITH_READS, *WITH_OWN_RATES, WITH_DOUBLETS}
     with pytest.raises(OptionError, match="has shares"):
         calibration((setting,), device="native")
 
@@ -378,6 +389,44 @@ def test_doublets_are_drawn_in_branches_and_ignored_by_the_control() -> None:
     assert columns <= pairs
     assert columns - {tuple(column) for column in above.T.tolist()}, "some cells are of two branches"
     np.testing.assert_array_equal(draw(control, 3).matrix.values, draw(own, 3).matrix.values)
+
+
+def test_rates_of_mutations_are_drawn_from_the_prior() -> None:
+    """Their mean differs between inputs, and they differ within an input: both by the prior's grid."""
+    rng = np.random.default_rng(1)
+    drawn = np.array([drawn_fn_rates(5, 0.01, rng) for _ in range(2000)])
+    odds = np.linspace(np.log(0.005 / 0.995), np.log(0.7 / 0.3), 40)
+    middle = 1.0 / (1.0 + np.exp(-odds))
+    assert drawn.mean() == pytest.approx(middle.mean(), abs=0.02)
+    assert np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1] > 0.5
+    assert (drawn.std(axis=1) > 0.05).mean() > 0.1
+
+
+def test_the_inference_of_rates_that_differ_samples_them() -> None:
+    own, control = settings_named([WITH_OWN_RATES[0].name], "quick")
+    assert (own.fits, own.dropout) == (True, "per-mutation")
+    assert (control.fits, control.dropout) == (False, "shared")
+    np.testing.assert_array_equal(draw(control, 3).matrix.values, draw(own, 3).matrix.values)
+    assert SETTINGS[0].dropout == "auto"
+    clean, spread = replace(own, cells=4000, shares="equal", missing=0.0), []
+    for seed in range(8):
+        drawn = draw(clean, seed)
+        above = ancestor_matrix(drawn.parents)[:5].sum(axis=1) / 6  # part of the cells with each mutation
+        spread.append(np.ptp(drawn.matrix.values.mean(axis=1) / above))
+    assert max(spread) > 0.15, "rates differ between mutations"
+
+
+@pytest.mark.slow
+def test_rates_that_differ_are_inferred_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_support(monkeypatch)
+    setting = replace(WITH_OWN_RATES[0], cells=30)
+    found, other = (
+        replicate(replace(setting, one_rate=one_rate), 1, "native", partial(for_support, "quick"))
+        for one_rate in (False, True)
+    )
+    assert found.work == {"native": 1.0}
+    assert "log-likelihood" not in found.ranks
+    assert (found.pairs.claimed != other.pairs.claimed).any()
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
