@@ -74,7 +74,8 @@ class Curvature:
             shares: float64, (n + 1,).
             rates: float64, (n,): rates of false negatives.
         """
-        above = ancestor_matrix(parents).T[:, :-1].astype(np.float64)
+        is_above = ancestor_matrix(parents)
+        above = is_above.T[:, :-1].astype(np.float64)
         missed, seen = log_weights(self._fp_rate, rates)
         scores = above @ (missed[:, None] * self._missed + seen[:, None] * self._seen)
         best = scores.max(axis=0)
@@ -94,8 +95,9 @@ class Curvature:
         first -= np.diag(drawn.sum(axis=1)) - drawn @ likely.T
         both = (drawn @ steep.T) * above - drawn @ (having * steep).T
         last = np.diag(known * rates * (1.0 - rates)) + (having * steep * self._cells) @ (having * steep).T
-        for node, own in enumerate(above):
-            last -= ((steep * drawn[node]) @ steep.T) * np.outer(own, own)
+        # A cell has two mutations if it has the lower one, and they are on one path.
+        of_pairs = np.where(is_above[:-1, :-1], steep @ (having * steep * self._cells).T, 0.0)
+        last -= of_pairs + of_pairs.T - np.diag(np.diag(of_pairs))
         information = np.block([[first, -both], [-both.T, last]])
         return Slope(log_density, np.concatenate((of_shares, of_rates)), information)
 

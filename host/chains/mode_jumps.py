@@ -42,6 +42,9 @@ _LEAST_INFORMATION = 0.1
 _LEAST_WEIGHT = 0.01
 """Least weight with which a tree is proposed, beside that of the best one."""
 
+_MOST_NUMBERS = 2**22
+"""Most numbers of all maps that are kept."""
+
 _DIGITS = 9
 """Digits of maps and weights that count: the last ones differ between processors."""
 
@@ -174,6 +177,8 @@ class ModeJumps:
         """Return the map of a jump that changes some values."""
         key = at, other, free.tobytes()
         if key not in self._maps:
+            if len(self._maps) * len(free) ** 2 > _MOST_NUMBERS:
+                self._maps.clear()
             self._maps[key] = _map_of(self._modes[at], self._modes[other], free)
         return self._maps[key]
 
