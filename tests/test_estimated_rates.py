@@ -223,3 +223,17 @@ def test_refusals(options: dict[str, Any], words: str) -> None:
     with pytest.raises(OptionError, match=words) as caught:
         syclade.infer(MADE.matrix, **options)
     assert "--fp-rate" in str(caught.value)
+
+
+def test_the_report_does_not_call_a_default_given() -> None:
+    """Homozygous genotypes of some formats count as mutated by default."""
+    values = np.array([[2, 1, 0, 0], [1, 2, 1, 0], [0, 0, 1, 1]], dtype=np.uint8)
+    found = syclade.infer(
+        values, fp_rate=0.01, fn_rate=0.2, merge_homozygous=True, device="native", seed=1, support="none"
+    )
+    finding = next(one for one in found.findings if isinstance(one, RatesFinding))
+    table = finding.section().table
+    assert table is not None
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["merge_homozygous"] == ("yes", "homozygous genotypes (2) count as mutated")
+    assert rows["fp_rate"][1] == "given"

@@ -177,7 +177,9 @@ class RatesFinding(Finding):
     def section(self) -> Section:
         """Return the rates with their origin, and the errors that this tree implies."""
         rows = [
-            (name, f"{value:.6g}", self._origin(name))
+            (name, "yes", "homozygous genotypes (2) count as mutated")
+            if value is True
+            else (name, f"{value:.6g}", self._origin(name))
             for name, value in self.best.rates.to_dict().items()
             if isinstance(value, (int, float))
         ]
