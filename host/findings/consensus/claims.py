@@ -224,7 +224,7 @@ def claim_warnings(found: CloneConsensus) -> list[str]:
 
     Options that look for a cause are in the first message that names it.
     """
-    kinds = (_set_aside, _kept_back, _unobserved, _contradicted, _of_likely_tree)
+    kinds = (_set_aside, _kept_back, _unobserved, _rarely_seen, _contradicted, _of_likely_tree)
     return _named_once([message for kind in kinds for message in kind(found)])
 
 
@@ -303,6 +303,20 @@ def _unobserved(found: CloneConsensus) -> list[str]:
         f"no cell tells how {counted(len(pairs), 'pair of mutations is', 'pairs of mutations are')} "
         f"related, since none has values of both, and one of them: {listed(names, 3)}; these pairs are "
         "unobserved in relations.tsv, and what a tree shows of them is no finding: call both in all cells"
+    ]
+
+
+def _rarely_seen(found: CloneConsensus) -> list[str]:
+    """Return a message: mutations that fewer cells show than those of their clone should."""
+    rows = found.rarely_seen
+    if not rows:
+        return []
+    seen = zip(found.seen_words(rows), found.tree.clone_of[rows].tolist(), strict=True)
+    each = [f"{words} (clone {clone})" for words, clone in seen]
+    return [
+        f"{counted(len(rows), 'mutation is', 'mutations are')} seen in fewer cells than their clone has, "
+        f"beyond what the rate of false negatives explains: {listed(each)} of the cells with a value; not "
+        "each cell of the clone has them, and cells and share are those of the other mutations"
     ]
 
 

@@ -39,6 +39,7 @@ from syclade.host.findings.consensus.evidence import (
     evident_in,
 )
 from syclade.host.findings.consensus.of_specimens import SpecimenShares
+from syclade.host.findings.consensus.rarely_seen import rarely_seen_in
 from syclade.host.findings.consensus.relations import Relations, SharedTrees, TreeBlocks
 from syclade.host.findings.consensus.search import Thresholds
 from syclade.host.findings.consensus.tables import (
@@ -235,6 +236,13 @@ class CloneConsensus:
         It is NaN for the root and for clones below it.
         """
         return descents_of(self.tree, self.relations)
+
+    @cached_property
+    def rarely_seen(self) -> list[int]:
+        """Rows of the mutations that fewer cells show than those of their clone should, not of open ones."""
+        expected, is_open = self.cells.mixture.expected, {one for of in self.open_mutations for one in of}
+        found = rarely_seen_in(self.tree, expected, self.placed, self.call_rates, self.fn_rates)
+        return [one for one in found if one not in is_open]
 
     @cached_property
     def contradictions(self) -> list[Contradiction]:

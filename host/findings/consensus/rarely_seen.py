@@ -1,0 +1,48 @@
+"""Mutations that fewer cells show than those of their clone should: a check on the data, not on the model.
+
+Where samples agree on nothing about a mutation, a consensus has to put it somewhere, and then its clone's
+cells, share and genotypes seem to be the mutation's, too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.data.input.matrix import Matrix
+from syclade.host.data.model.rates import MISSING, Rates
+from syclade.host.data.model.reads import observed_states
+from syclade.host.findings.consensus.clone_tree import CloneTree
+
+__all__ = ["rarely_seen_in"]
+
+_RARE = 1e-3
+"""Probability, over all mutations of a matrix, of so few cells by chance."""
+
+
+def rarely_seen_in(
+    tree: CloneTree,
+    expected: NDArray[np.float64],
+    matrix: Matrix,
+    rates: Rates,
+    fn_rates: NDArray[np.float64] | None = None,
+) -> list[int]:
+    """Return the rows of the mutations that too few cells show, if all at and below their clone have them.
+
+    Args:
+        tree: the consensus.
+        expected: float64, shape (clones,): expected number of each clone's own cells.
+        matrix: the matrix of its mutations.
+        rates: error rates.
+        fn_rates: float64, shape (n,): rates of false negatives of the mutations; None for that of `rates`.
+    """
+    from scipy.special import bdtr
+
+    states = observed_states(matrix)
+    known = (states != MISSING).sum(axis=1)
+    shown = ((states != 0) & (states != MISSING)).sum(axis=1)
+    having = (tree.within @ expected)[tree.clone_of] / max(float(expected.sum()), 1.0)
+    missed = np.full(len(known), rates.fn_rate) if fn_rates is None else fn_rates
+    chance = bdtr(shown, known, np.clip(having * (1.0 - missed), 0.0, 1.0))
+    rare = (chance < _RARE / max(len(known), 1)) & (tree.clone_of != 0)
+    return [int(row) for row in np.flatnonzero(rare)]

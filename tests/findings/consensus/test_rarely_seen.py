@@ -1,0 +1,62 @@
+"""Mutations that fewer cells show than those of their clone should."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import syclade
+from syclade.host.data.input.matrix import matrix_from_array
+from syclade.host.data.model.rates import Rates
+from syclade.host.findings.consensus.clone_tree import make_clone_tree
+from syclade.host.findings.consensus.rarely_seen import rarely_seen_in
+
+CELLS = 40
+RATES = Rates(0.01, 0.2)
+
+
+def values(seen: int, missing: int = 0) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """Return A and B in 34 of 40 cells, and C in a number of others."""
+    found = np.zeros((3, CELLS), dtype=np.uint8)
+    found[:2, :34], found[2, :seen] = 1, 1
+    found[2, CELLS - missing :] = 3
+    return found
+
+
+@pytest.mark.parametrize(
+    ("seen", "missing", "missed", "found"),
+    [
+        (9, 0, 0.2, [2]),
+        (30, 0, 0.2, []),
+        (9, 0, 0.8, []),  # its own rate explains it
+        (9, 28, 0.2, []),  # it has a value in few cells
+    ],
+)
+def test_a_mutation_of_the_clone_of_all_cells(
+    seen: int, missing: int, missed: float, found: list[int]
+) -> None:
+    tree = make_clone_tree([1, 1, 1], [0, 0])
+    matrix = matrix_from_array(values(seen, missing), ["A", "B", "C"])
+    expected, own = np.array([0.0, float(CELLS)]), np.array([0.2, 0.2, missed])
+    assert rarely_seen_in(tree, expected, matrix, RATES, own) == found
+    if missed == RATES.fn_rate:
+        assert rarely_seen_in(tree, expected, matrix, RATES) == found
+
+
+def test_cells_above_the_clone_do_not_count() -> None:
+    tree = make_clone_tree([1, 1, 2], [0, 0, 1])
+    matrix = matrix_from_array(values(9), ["A", "B", "C"])
+    assert rarely_seen_in(tree, np.array([0.0, 29.0, 11.0]), matrix, RATES) == []
+    assert rarely_seen_in(tree, np.array([0.0, 1.0, 39.0]), matrix, RATES) == [2], "the control: all have it"
+
+
+def test_the_message_names_the_mutation(monkeypatch: pytest.MonkeyPatch) -> None:
+    from syclade.host.findings.consensus import consensus
+
+    monkeypatch.setattr(consensus, "rarely_seen_in", lambda *_: [2])
+    found = syclade.infer(
+        matrix_from_array(values(9), ["A", "B", "C"]), fp_rate=0.01, fn_rate=0.2, device="native", seed=1
+    )
+    (message,) = (line for line in found.warnings if "seen in fewer cells" in line)
+    assert "1 mutation is seen in fewer cells" in message
+    assert "C 22.5% (clone" in message
