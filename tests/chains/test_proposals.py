@@ -104,18 +104,25 @@ def p_value(
 ) -> float:
     """Return the p-value of the root's share in a chain of proposals alone."""
     source, state, random, found = made(plan), start(plan), np.random.default_rng(5), []
+
+    def place(state: ChainState) -> tuple[Numbers, Numbers]:
+        """Return the root's share and the rate: arrays without a dimension."""
+        root = np.exp(log_shares_in(plan.problem, state.rates)[1])
+        return root, rates_in(plan.problem, FP_RATE, state.rates)[0]
+
+    root, missed = place(state)
     for step in range(STEPS):
         numbers = random.random(3)
         jump = source.propose(state, SHAPES, COMMON, numbers)
         if jump is not None:
-            there = with_rates(plan, replace(state, parents=jump.parents), jump.rates)
-            gain = (there.score - state.score) * plan.problem.unit
+            there = replace(state, rates=jump.rates)
+            gain = float(log_likelihood(*place(there)) - log_likelihood(root, missed))
             if accepts(change(jump), gain, float(numbers[2])):
-                state = there
+                state, (root, missed) = there, place(there)
         if step % 8 == 0:
-            found.append(math.exp(log_shares_in(plan.problem, state.rates)[1]))
-    root, ends = line()
-    return float(kstest(found, lambda values: np.interp(values, root, ends)).pvalue)
+            found.append(float(root))
+    shares, ends = line()
+    return float(kstest(found, lambda values: np.interp(values, shares, ends)).pvalue)
 
 
 @pytest.mark.statistical
