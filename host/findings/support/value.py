@@ -48,6 +48,9 @@ FILES = ("support.tsv", "support.nhx")
 UNSURE = 0.5
 """Probability below which edges are counted as unsure."""
 
+_MANY_MISSED = 25.0
+"""Values of each mutation that were missed, on the mean, from which it says something if rates may differ."""
+
 _ARRAYS = ("edges", "clades", "transfer", "cells", "trees")
 
 
@@ -65,6 +68,12 @@ class Missed:
     def evidence(self) -> float:
         """Log Bayes factor for rates of mutations that differ: the mean over the draws."""
         return float(np.mean([log_bayes_factor(*one) for one in self.draws]))
+
+    @property
+    def leaves_open(self) -> bool:
+        """True if many values leave open whether rates differ. Few values leave that open in any case."""
+        missed = float(np.mean([missed.mean() for missed, _ in self.draws]))
+        return missed >= _MANY_MISSED and 0.0 <= self.evidence <= EVIDENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +220,7 @@ class Support:
                 f"the matrix says little of {names}: the interval is wide beside that of the prior, so "
                 "results may depend on it"
             )
-        if self.dropout is None and self.missed is not None and 0.0 <= self.missed.evidence <= EVIDENT:
+        if self.dropout is None and self.missed is not None and self.missed.leaves_open:
             found.append(
                 "the data leave open whether mutations differ in dropout (log Bayes factor "
                 f"{self.missed.evidence:.1f}), and trees were sampled with one rate for all: "

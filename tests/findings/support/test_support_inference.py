@@ -30,7 +30,7 @@ from syclade.host.findings.support import plan, rounds, stage
 from syclade.host.findings.support.budget import CHAINS, Budget
 from syclade.host.findings.support.of_samples import without_doubtful
 from syclade.host.findings.support.rounds import error_of
-from syclade.host.findings.support.value import COLUMNS, Support
+from syclade.host.findings.support.value import COLUMNS, Missed, Support
 from syclade.host.findings.unplaced import Unplaced
 from syclade.host.ground.errors import DeviceMemoryError, MatrixError, OptionError, OutputError
 from syclade.host.ground.signals import Stop
@@ -491,12 +491,23 @@ def test_the_error_is_that_of_runs_with_other_seeds(shares: str, monkeypatch: py
     assert found < 0.7 * spread, "the error is that of all chains together, not of one"
 
 
-@pytest.mark.parametrize(("cells", "is_open"), [(30, True), (1000, False)])
-def test_a_warning_says_that_the_data_leave_dropout_open(cells: int, is_open: bool) -> None:
+@pytest.mark.parametrize(
+    ("missed", "seen", "is_open"),
+    [
+        ([100.0, 120.0, 80.0], [400.0, 380.0, 420.0], True),
+        ([100.0, 100.0, 100.0], [400.0, 400.0, 400.0], False),  # one rate
+        ([100.0, 180.0, 40.0], [400.0, 320.0, 460.0], False),  # three
+        ([10.0, 14.0, 8.0], [30.0, 26.0, 32.0], False),  # too few values
+    ],
+)
+def test_a_warning_says_that_the_data_leave_dropout_open(
+    missed: list[float], seen: list[float], is_open: bool
+) -> None:
+    counts = Missed([(np.array(missed), np.array(seen))])
+    assert counts.leaves_open is is_open
     found = syclade.infer(
-        simulate(cells, 8, 0.01, 0.2, 0.1, 1).matrix, fp_rate=0.01, fn_rate=0.2, device="native", seed=1
+        simulate(30, 3, 0.01, 0.2, 0.1, 1).matrix, fp_rate=0.01, fn_rate=0.2, device="native", seed=1
     )
     assert found.support is not None
-    assert found.support.missed is not None
-    assert (0 <= found.support.missed.evidence <= 3) is is_open
-    assert any("leave open whether mutations differ in dropout" in line for line in found.warnings) is is_open
+    words = replace(found.support, missed=counts, dropout=None).warnings
+    assert any("leave open whether mutations differ in dropout" in line for line in words) is is_open
