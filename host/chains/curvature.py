@@ -56,12 +56,16 @@ class Curvature:
     Args:
         problem: of a matrix, in which each mutation is a group of its own (`problem_of_groups`).
         fp_rate: rate of false positives.
+
+    Attributes:
+        missed, seen: float64, shape (n, columns): 1 where a distinct column misses, or shows, a mutation.
+        cells: float64, shape (columns,): number of cells of each column.
     """
 
     def __init__(self, problem: Problem, fp_rate: float) -> None:
         missed, seen = observed_in(problem).shown
-        self._missed, self._seen = (np.ascontiguousarray(one.T, dtype=np.float64) for one in (missed, seen))
-        self._cells = problem.multiplicity.astype(np.float64)
+        self.missed, self.seen = (np.ascontiguousarray(one.T, dtype=np.float64) for one in (missed, seen))
+        self.cells = problem.multiplicity.astype(np.float64)
         self._fp_rate = fp_rate
 
     def at(
@@ -77,26 +81,26 @@ class Curvature:
         is_above = ancestor_matrix(parents)
         above = is_above.T[:, :-1].astype(np.float64)
         missed, seen = log_weights(self._fp_rate, rates)
-        scores = above @ (missed[:, None] * self._missed + seen[:, None] * self._seen)
+        scores = above @ (missed[:, None] * self.missed + seen[:, None] * self.seen)
         best = scores.max(axis=0)
         likely = np.exp(scores - best) * shares[:, None]
         total = likely.sum(axis=0)
-        nodes, cells = len(shares), self._cells.sum()
-        log_density = float((best + np.log(total)) @ self._cells + np.log(shares).sum() / nodes)
+        nodes, cells = len(shares), self.cells.sum()
+        log_density = float((best + np.log(total)) @ self.cells + np.log(shares).sum() / nodes)
         log_density += PRIOR_CELLS * float((np.log(rates) + np.log1p(-rates)).sum())
         likely /= total
-        drawn = likely * self._cells
+        drawn = likely * self.cells
         having = above.T @ likely
-        steep = self._missed * (1.0 - rates)[:, None] - self._seen * rates[:, None]
+        steep = self.missed * (1.0 - rates)[:, None] - self.seen * rates[:, None]
         of_shares = drawn.sum(axis=1) + 1.0 / nodes - (cells + 1.0) * shares
-        of_rates = (having * steep) @ self._cells + PRIOR_CELLS * (1.0 - 2.0 * rates)
-        known = (having * (self._missed + self._seen)) @ self._cells + 2.0 * PRIOR_CELLS
+        of_rates = (having * steep) @ self.cells + PRIOR_CELLS * (1.0 - 2.0 * rates)
+        known = (having * (self.missed + self.seen)) @ self.cells + 2.0 * PRIOR_CELLS
         first = (cells + 1.0) * (np.diag(shares) - np.outer(shares, shares))
         first -= np.diag(drawn.sum(axis=1)) - drawn @ likely.T
         both = (drawn @ steep.T) * above - drawn @ (having * steep).T
-        last = np.diag(known * rates * (1.0 - rates)) + (having * steep * self._cells) @ (having * steep).T
+        last = np.diag(known * rates * (1.0 - rates)) + (having * steep * self.cells) @ (having * steep).T
         # A cell has two mutations if it has the lower one, and they are on one path.
-        of_pairs = np.where(is_above[:-1, :-1], steep @ (having * steep * self._cells).T, 0.0)
+        of_pairs = np.where(is_above[:-1, :-1], steep @ (having * steep * self.cells).T, 0.0)
         last -= of_pairs + of_pairs.T - np.diag(np.diag(of_pairs))
         information = np.block([[first, -both], [-both.T, last]])
         return Slope(log_density, np.concatenate((of_shares, of_rates)), information)

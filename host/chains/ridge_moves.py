@@ -22,6 +22,7 @@ from syclade.host.chains.shares import log_shares_of
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.dropout import are_inside_limits, weights_of
 from syclade.host.data.model.problem import Problem
+from syclade.host.data.trees.tree import ancestor_matrix
 
 __all__ = ["RidgeMoves"]
 
@@ -88,8 +89,8 @@ class RidgeMoves:
         lower = min(int(numbers[0] * problem.mutations), problem.mutations - 1)
         upper = int(parents[lower])
         logs, rate = log_shares_in(problem, state.rates), self._rate_of(state, lower)
-        below = [node for node in _subtree(parents.tolist(), lower) if logs[node] > LOWEST_LOG_SHARE]
-        if not (below and self._is_inside(rate)):
+        below = np.flatnonzero(ancestor_matrix(parents)[lower] & (logs > LOWEST_LOG_SHARE))
+        if not (len(below) and self._is_inside(rate)):
             return None
         concentration, having = float(shapes[upper]), float(np.exp(logs[below]).sum())
         missed, at_upper = rate * having, math.exp(logs[upper])
@@ -118,18 +119,6 @@ class RidgeMoves:
 
     def _is_inside(self, rate: float) -> bool:
         return bool(are_inside_limits(np.array(rate), self._fp_rate))
-
-
-def _subtree(parents: list[int], top: int) -> list[int]:
-    """Return the nodes at and below one."""
-    root, found = len(parents) - 1, []
-    for node in range(root):
-        above = node
-        while above not in (top, root):
-            above = parents[above]
-        if above == top:
-            found.append(node)
-    return found
 
 
 def _part_drawn(upper: float, uniform: float) -> float:

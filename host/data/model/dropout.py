@@ -177,8 +177,7 @@ def slot_rates(problem: Problem, fp_rate: float, rates: NDArray[np.float64]) -> 
 
 def weights_of(problem: Problem, fp_rate: float, fn_rate: float) -> tuple[int, int]:
     """Return the integers of one rate: what an observed 0 and an observed 1 add."""
-    parts = math.log(fn_rate) - math.log1p(-fp_rate), math.log1p(-fn_rate) - math.log(fp_rate)
-    missed, seen = (round(part / problem.unit) for part in parts)
+    missed, seen = (round(float(part) / problem.unit) for part in log_weights(fp_rate, np.array(fn_rate)))
     return missed, seen
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import MISSING, ObservationModel, Rates
-from syclade.host.data.model.reads import observed_states
+from syclade.host.data.model.rates import ObservationModel, Rates
 from syclade.host.data.trees.distances import Agreement
 from syclade.host.findings.consensus.cells import CloneCells, cells_on, seeding_probabilities
 from syclade.host.findings.consensus.claims import (
@@ -225,9 +224,7 @@ class CloneConsensus:
 
         With evidence, those in which it is more likely than not, of those of which something is known.
         """
-        values = observed_states(self.placed)
-        known = (values != MISSING).sum(axis=1)
-        return np.asarray(((values != 0) & (values != MISSING)).sum(axis=1) / np.maximum(known, 1))
+        return np.asarray(self.pair_counts.seen / np.maximum(self.pair_counts.observed, 1))
 
     @property
     def descent(self) -> NDArray[np.float64]:
@@ -241,7 +238,7 @@ class CloneConsensus:
     def rarely_seen(self) -> list[int]:
         """Rows of the mutations that fewer cells show than those of their clone should, not of open ones."""
         expected, is_open = self.cells.mixture.expected, {one for of in self.open_mutations for one in of}
-        found = rarely_seen_in(self.tree, expected, self.placed, self.call_rates, self.fn_rates)
+        found = rarely_seen_in(self.tree, expected, self.pair_counts, self.call_rates, self.fn_rates)
         return [one for one in found if one not in is_open]
 
     @cached_property

@@ -84,6 +84,21 @@ class PairCounts:
         """Return the fields in a line, arrays by their shapes."""
         return short_repr(self)
 
+    @property
+    def with_second(self) -> NDArray[np.int64]:
+        """Cells seen with the column's mutation, in which the row's is observed, too: int64, shape (n, n)."""
+        return np.asarray(self.both + self.only.T)
+
+    @property
+    def seen(self) -> NDArray[np.int64]:
+        """Cells seen with each mutation: int64, shape (n,)."""
+        return np.diagonal(self.both)
+
+    @property
+    def observed(self) -> NDArray[np.int64]:
+        """Cells in which each mutation is observed: int64, shape (n,)."""
+        return np.asarray(self.seen + np.diagonal(self.neither))
+
 
 class Contradiction(NamedTuple):
     """Claim that the cells contradict.
@@ -280,9 +295,8 @@ def unsupported_in(
     """
     expected = _most_errors(counts, rates, fn_rates)
     if fn_rates is not None:
-        with_second = counts.both + counts.only.T
-        few = counts.both < _SUPPORTED * with_second
-        expected["before"] = np.where(few, float(fn_rates.mean()) * with_second, expected["before"])
+        few = counts.both < _SUPPORTED * counts.with_second
+        expected["before"] = np.where(few, float(fn_rates.mean()) * counts.with_second, expected["before"])
     claims = int((relations.before > CLAIMED).sum() + (np.triu(relations.apart) > CLAIMED).sum())
 
     def is_no_chance(one: Contradiction) -> bool:
@@ -329,9 +343,9 @@ def _most_errors(
     only, unlike = counts.only, counts.only.T
     false = np.minimum(_highest_part((counts.both, unlike), (only, counts.neither)), rates.fp_rate)
     missed = np.minimum(_highest_part((unlike, counts.both), (counts.neither, only)), given)
-    of_second = false[:, np.newaxis] * (counts.both + unlike)
+    of_second = false[:, np.newaxis] * counts.with_second
     return {
-        "before": missed[:, np.newaxis] * (counts.both + unlike) + false * (unlike + counts.neither),
+        "before": missed[:, np.newaxis] * counts.with_second + false * (unlike + counts.neither),
         "apart": of_second + of_second.T,
     }
 
@@ -361,7 +375,7 @@ def _highest_part(*groups: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArr
 
 def _one_only(counts: PairCounts) -> NDArray[np.int64]:
     """Return the numbers of cells with the rarer mutation of each pair, and without the other."""
-    with_second = counts.both + counts.only.T
+    with_second = counts.with_second
     return np.asarray(np.minimum(with_second, with_second.T) - counts.both)
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.data.input.matrix import Matrix
-from syclade.host.data.model.rates import MISSING, Rates
-from syclade.host.data.model.reads import observed_states
+from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.clone_tree import CloneTree
+from syclade.host.findings.consensus.evidence import PairCounts
 
 __all__ = ["rarely_seen_in"]
 
@@ -23,7 +22,7 @@ _RARE = 1e-3
 def rarely_seen_in(
     tree: CloneTree,
     expected: NDArray[np.float64],
-    matrix: Matrix,
+    counts: PairCounts,
     rates: Rates,
     fn_rates: NDArray[np.float64] | None = None,
 ) -> list[int]:
@@ -32,17 +31,15 @@ def rarely_seen_in(
     Args:
         tree: the consensus.
         expected: float64, shape (clones,): expected number of each clone's own cells.
-        matrix: the matrix of its mutations.
+        counts: of its mutations.
         rates: error rates.
         fn_rates: float64, shape (n,): rates of false negatives of the mutations; None for that of `rates`.
     """
     from scipy.special import bdtr
 
-    states = observed_states(matrix)
-    known = (states != MISSING).sum(axis=1)
-    shown = ((states != 0) & (states != MISSING)).sum(axis=1)
+    observed = counts.observed
     having = (tree.within @ expected)[tree.clone_of] / max(float(expected.sum()), 1.0)
-    missed = np.full(len(known), rates.fn_rate) if fn_rates is None else fn_rates
-    chance = bdtr(shown, known, np.clip(having * (1.0 - missed), 0.0, 1.0))
-    rare = (chance < _RARE / max(len(known), 1)) & (tree.clone_of != 0)
+    missed = np.full(len(observed), rates.fn_rate) if fn_rates is None else fn_rates
+    chance = bdtr(counts.seen, observed, np.clip(having * (1.0 - missed), 0.0, 1.0))
+    rare = (chance < _RARE / max(len(observed), 1)) & (tree.clone_of != 0)
     return [int(row) for row in np.flatnonzero(rare)]

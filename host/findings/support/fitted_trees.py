@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from syclade.host.chains.cells_at_nodes import relabelled
 from syclade.host.chains.curvature import PRIOR_CELLS, Curvature
 from syclade.host.chains.mode_jumps import FittedTree
-from syclade.host.chains.rate_draws import observed_in
 from syclade.host.data.model.dropout import log_weights, within_limits
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import ancestor_matrix
@@ -66,11 +65,9 @@ class FittedTrees:
     """
 
     def __init__(self, problem: Problem, fp_rate: float, fn_rate: float) -> None:
-        missed, seen = observed_in(problem).shown
-        self._missed, self._seen = (np.ascontiguousarray(one.T, dtype=np.float64) for one in (missed, seen))
-        self._cells = problem.multiplicity.astype(np.float64)
         self._fp_rate, self._fn_rate = fp_rate, fn_rate
-        self._curvature = Curvature(problem, fp_rate)
+        self._curvature = own = Curvature(problem, fp_rate)
+        self._missed, self._seen, self._cells = own.missed, own.seen, own.cells
         self._known: dict[bytes, FittedTree] = {}
 
     def likely(self, trees: Iterable[NDArray[np.int32]]) -> list[FittedTree]:
@@ -87,13 +84,10 @@ class FittedTrees:
 
     def _settled(self, fits: Sequence[FittedTree]) -> Iterator[FittedTree]:
         """Yield fits at their maxima, from which others can be far on a ridge."""
-        above = [ancestor_matrix(fit.parents).T[:, :-1].astype(np.float64) for fit in fits]
-        found = [self._curvature.climbed(fit.parents, fit.shares, fit.fn_rates) for fit in fits]
-        shares, rates = (np.array(own) for own in zip(*found, strict=True))
-        for fit, total, *own in zip(
-            fits, self._totals(np.array(above), shares, rates), shares, rates, strict=True
-        ):
-            yield FittedTree(fit.parents, total, *own)
+        for fit in fits:
+            shares, rates = self._curvature.climbed(fit.parents, fit.shares, fit.fn_rates)
+            (total,) = self._totals(_mutations_at_nodes([fit.parents]), shares[None], rates[None])
+            yield FittedTree(fit.parents, total, shares, rates)
 
     def fit(self, trees: Iterable[NDArray[np.int32]]) -> list[FittedTree]:
         """Return the fits to trees, those that are known from before."""
@@ -118,7 +112,7 @@ class FittedTrees:
 
     def _fitted(self, trees: Sequence[NDArray[np.int32]]) -> list[FittedTree]:
         """Return the fits to several trees, by expectation and maximisation for all at once."""
-        above = np.array([ancestor_matrix(tree).T[:, :-1] for tree in trees], dtype=np.float64)
+        above = _mutations_at_nodes(trees)
         shares = np.full(above.shape[:2], 1.0 / above.shape[1])
         rates = np.full((len(trees), above.shape[2]), self._fn_rate)
         for _ in range(_ROUNDS):
@@ -150,6 +144,11 @@ class FittedTrees:
         best = scores.max(axis=1)
         scores -= best[:, None]
         return np.exp(scores, out=scores), best
+
+
+def _mutations_at_nodes(trees: Sequence[NDArray[np.int32]]) -> NDArray[np.float64]:
+    """Return 1 where a node has a mutation: float64, (trees, n + 1, n)."""
+    return np.array([ancestor_matrix(tree).T[:, :-1] for tree in trees], dtype=np.float64)
 
 
 def _by_likelihood(trees: Iterable[FittedTree]) -> list[FittedTree]:

@@ -47,7 +47,7 @@ __all__ = ["Run", "add_support", "sample"]
 _WITHOUT_SHARES = "ancestor"
 """Encoding that has no shares of cells; the chains for support then use another one."""
 
-_FEW_MUTATIONS = 32
+_MOST_MOVED = 32
 """Most mutations of chains with one rate that also move the shares of single nodes."""
 
 _MOST_CORRECTIONS = 8
@@ -318,7 +318,7 @@ def _jumps_of(planned: SupportPlan) -> list[Proposals]:
     """
     problem = planned.plan.problem
     if not planned.has_own_rates:
-        few = problem.mutations <= _FEW_MUTATIONS and not draws_places(problem.mutations, problem.columns)
+        few = problem.mutations <= _MOST_MOVED and not draws_places(problem.mutations, problem.columns)
         return [ShareMoves(problem)] if few else []
     fp_rate = error_rates(planned.rates).fp_rate
     jumps: list[Proposals] = [RidgeMoves(problem, fp_rate), ShareMoves(problem)]

@@ -9,6 +9,7 @@ import syclade
 from syclade.host.data.input.matrix import matrix_from_array
 from syclade.host.data.model.rates import Rates
 from syclade.host.findings.consensus.clone_tree import make_clone_tree
+from syclade.host.findings.consensus.evidence import count_pairs
 from syclade.host.findings.consensus.rarely_seen import rarely_seen_in
 
 CELLS = 40
@@ -36,18 +37,18 @@ def test_a_mutation_of_the_clone_of_all_cells(
     seen: int, missing: int, missed: float, found: list[int]
 ) -> None:
     tree = make_clone_tree([1, 1, 1], [0, 0])
-    matrix = matrix_from_array(values(seen, missing), ["A", "B", "C"])
+    counts = count_pairs(matrix_from_array(values(seen, missing), ["A", "B", "C"]))
     expected, own = np.array([0.0, float(CELLS)]), np.array([0.2, 0.2, missed])
-    assert rarely_seen_in(tree, expected, matrix, RATES, own) == found
+    assert rarely_seen_in(tree, expected, counts, RATES, own) == found
     if missed == RATES.fn_rate:
-        assert rarely_seen_in(tree, expected, matrix, RATES) == found
+        assert rarely_seen_in(tree, expected, counts, RATES) == found
 
 
 def test_cells_above_the_clone_do_not_count() -> None:
     tree = make_clone_tree([1, 1, 2], [0, 0, 1])
-    matrix = matrix_from_array(values(9), ["A", "B", "C"])
-    assert rarely_seen_in(tree, np.array([0.0, 29.0, 11.0]), matrix, RATES) == []
-    assert rarely_seen_in(tree, np.array([0.0, 1.0, 39.0]), matrix, RATES) == [2], "the control: all have it"
+    counts = count_pairs(matrix_from_array(values(9), ["A", "B", "C"]))
+    assert rarely_seen_in(tree, np.array([0.0, 29.0, 11.0]), counts, RATES) == []
+    assert rarely_seen_in(tree, np.array([0.0, 1.0, 39.0]), counts, RATES) == [2], "the control: all have it"
 
 
 def test_the_message_names_the_mutation(monkeypatch: pytest.MonkeyPatch) -> None:
