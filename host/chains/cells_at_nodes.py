@@ -53,8 +53,8 @@ class CellsAtNodes(Protocol):
         """The most chains."""
         ...
 
-    def place(self, trees: Sequence[NDArray[np.int32]], rates: Sequence[SlotRates]) -> None:
-        """Take trees, int32, (n + 1,), each with its weights of observed values."""
+    def place(self, trees: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
+        """Take trees, int32, (chains, n + 1), with weights of observed values, (chains, classes)."""
         ...
 
     def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -85,8 +85,8 @@ class CellsAtNodes(Protocol):
         """
         ...
 
-    def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
-        """Return the scores of the trees with these shares, int32, (chains, nodes)."""
+    def totals(self, log_shares: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the scores, (chains,), of the trees with these shares, int32, (chains, nodes)."""
         ...
 
 
@@ -103,7 +103,7 @@ class NumpyCells:
         self._blocks = _blocks_of_cells(problem)
         self._scores = np.zeros((0, 0, 0), dtype=np.int32)
         self._likelihoods: Sequence[NDArray[np.float64]] = ()
-        self._trees: Sequence[NDArray[np.int32]] = ()
+        self._trees, self._weights = np.zeros((0, 0), dtype=np.int32), np.zeros((0, 0), dtype=np.int64)
         self._rates: Sequence[SlotRates] = ()
         self._swapped: NDArray[np.int32] | None = None
 
@@ -112,10 +112,11 @@ class NumpyCells:
         """See `CellsAtNodes.most`."""
         return max(1, BLOCK // (self._problem.nodes * len(self._problem.column_of)))
 
-    def place(self, trees: Sequence[NDArray[np.int32]], rates: Sequence[SlotRates]) -> None:
+    def place(self, trees: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
         """See `CellsAtNodes.place`."""
-        problem, self._trees, self._rates, self._swapped = self._problem, trees, rates, None
-        scores = [node_scores(problem, *one) for one in zip(trees, rates, strict=True)]
+        problem, self._trees, self._weights, self._swapped = self._problem, trees, weights, None
+        self._rates = [SlotRates(tuple(own), 0) for own in weights.tolist()]  # scores have no base
+        scores = [node_scores(problem, *one) for one in zip(trees, self._rates, strict=True)]
         self._scores = np.stack(scores, axis=1)
         self._likelihoods = likelihoods_of(self._scores, problem.scale_bits, self._blocks)
 
@@ -129,11 +130,11 @@ class NumpyCells:
         problem, shares = self._problem, shares_from_logs(self._problem, log_shares)
         observed, blocks = problem.observed[:, cells_by_column(problem)], self._likelihoods
         ends = np.cumsum([block.shape[2] for block in blocks])[:-1]
-        length, swapped = factors_of_product(problem, self._rates), []
+        length, swapped = factors_of_product(problem, self._weights), []
         turns, uniform = parts_of_numbers(numbers)
-        for chain, (tree, rates) in enumerate(zip(self._trees, self._rates, strict=True)):
+        for chain, (tree, weights) in enumerate(zip(self._trees, self._weights, strict=True)):
             whole = np.concatenate([block[:, chain] for block in blocks], axis=1)
-            factors = weight_factors(problem, rates.weights)
+            factors = weight_factors(problem, weights)
             swapped.append(
                 swapped_labels(
                     tree, whole, shares[chain], observed, factors, turns[chain], uniform[chain], length
@@ -142,7 +143,7 @@ class NumpyCells:
             for block, changed in zip(blocks, np.split(whole, ends, axis=1), strict=True):
                 block[:, chain] = changed
         self._swapped = np.stack(swapped)
-        self._trees = list(relabelled(np.stack(self._trees), self._swapped))
+        self._trees = relabelled(self._trees, self._swapped)
         return self._swapped
 
     def relocate(self, nodes: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -152,14 +153,14 @@ class NumpyCells:
             relocated(tree, own, problem.weight_rows(rates)[:, column_of], problem.scale_bits, uniform)
             for tree, rates, own, uniform in zip(self._trees, self._rates, nodes, numbers, strict=True)
         ]
-        self.place(trees, self._rates)
-        return np.stack(trees)
+        self.place(np.stack(trees), self._weights)
+        return self._trees
 
-    def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
+    def totals(self, log_shares: NDArray[np.int32]) -> NDArray[np.int64]:
         """See `CellsAtNodes.totals`."""
         if self._swapped is not None:
-            self.place(self._trees, self._rates)
-        return totals_of(self._problem, self._scores, log_shares, self._spare)
+            self.place(self._trees, self._weights)
+        return np.array(totals_of(self._problem, self._scores, log_shares, self._spare), dtype=np.int64)
 
 
 def _blocks_of_cells(problem: Problem) -> list[NDArray[np.int32]]:
@@ -178,7 +179,7 @@ def shares_from_logs(problem: Problem, log_shares: NDArray[np.int32]) -> NDArray
     return np.asarray(np.exp2(log_shares * 2.0**-problem.scale_bits))
 
 
-def weight_factors(problem: Problem, weights: Sequence[int]) -> NDArray[np.float64]:
+def weight_factors(problem: Problem, weights: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return 2^weight of the classes of observed values, and its inverse: float64, shape (2, 256)."""
     gaps = np.zeros(256, dtype=np.int64)
     gaps[: len(weights)] = weights
@@ -187,9 +188,9 @@ def weight_factors(problem: Problem, weights: Sequence[int]) -> NDArray[np.float
     return np.where([gaps < 0, gaps > 0], powers, 1.0 / powers)
 
 
-def factors_of_product(problem: Problem, rates: Sequence[SlotRates]) -> int:
+def factors_of_product(problem: Problem, weights: NDArray[np.int64]) -> int:
     """Return how many ratios of two factors (`weight_factors`) may be multiplied: within 2^-960 and 2^960."""
-    largest = max(max(map(abs, one.weights)) for one in rates)
+    largest = int(abs(weights).max())
     octaves = min((largest >> problem.scale_bits) + 1, _MOST_OCTAVES)
     return min(480 // octaves, 16)
 

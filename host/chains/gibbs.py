@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +29,10 @@ from syclade.host.chains.cells_at_nodes import (
 from syclade.host.chains.jump import NUMBERS, Proposals, accepts
 from syclade.host.chains.native_cells import make_cells
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.points import Points, Standing
 from syclade.host.chains.rate_draws import RateDraws, missed_and_seen, observed_in
 from syclade.host.chains.scores.score import node_scores
-from syclade.host.chains.shares import (
-    drawn_shapes,
-    generator_of,
-    log_shares_by,
-    uniform_numbers,
-)
+from syclade.host.chains.shares import UniformNumbers, drawn_shapes, generator_of, log_shares_by
 from syclade.host.chains.state import ChainState
 from syclade.host.data.model.likelihood import fitted_shares
 from syclade.host.data.model.problem import Problem, SlotRates
@@ -59,6 +54,9 @@ the shares, and one draw is enough."""
 _MOST_RELOCATED, _MANY_COLUMNS = 1024, 8
 """Most mutations whose places are drawn in Gibbs steps, since tables grow with their square; and distinct
 columns per mutation from which they are not: so many cells hold a mutation where it is."""
+
+_BLOCK = 2**11
+"""Numbers of a chain that are drawn at once, unless more are taken."""
 
 _LEAST_RENEWAL, _MOST_RENEWAL = 512, 16384
 """Limits of `renewal_steps`."""
@@ -112,110 +110,83 @@ class GibbsSteps:
     def _renewed(self, states: Sequence[ChainState], cells: CellsAtNodes) -> list[ChainState]:
         """Return several states after a Gibbs step: together, since numpy is slow on few numbers."""
         problem = self._plan.problem
-        generators = [generator_of(state, self._seed) for state in states]
-        rates = [state.rates for state in states]
-        log_shares = log_shares_of_states(states)
-        cells.place([state.parents for state in states], rates)
+        numbers = UniformNumbers([generator_of(state, self._seed) for state in states], _BLOCK)
+        standing = Standing(states)
+        points = standing.points
+        cells.place(points.parents, points.weights)
         if _swaps(problem):
-            states, log_shares = _swapped(states, log_shares, cells, generators)
+            points = _swapped(points, cells, numbers)
         count, sweeps = len(problem.column_of), _sweeps(problem)
         length = count + 2 * problem.nodes  # all numbers at once, and one for the concentrations
-        numbers = np.stack([uniform_numbers(generator, 1 + sweeps * length) for generator in generators])
-        single, shapes, common = numbers[:, count], np.zeros(0), np.zeros((len(states), 2, 1))
-        numbers = np.delete(numbers, count, axis=1).reshape(len(states), sweeps, length)
+        drawn = numbers.take(1 + sweeps * length)
+        single, common = drawn[:, count], np.zeros((len(states), 2))
+        drawn = np.delete(drawn, count, axis=1).reshape(len(states), sweeps, length)
         for sweep in range(sweeps):
-            nodes = cells.draw(log_shares, numbers[:, sweep, :count])
-            counts = np.array([np.bincount(one, minlength=problem.nodes) for one in nodes])
+            nodes = cells.draw(points.log_shares, drawn[:, sweep, :count])
+            counts = _cells_at(nodes, problem.nodes)
             if not sweep:
                 shapes = drawn_shapes(counts, single.tolist(), dominant=self._dominant)
+                points = points._replace(shapes=shapes)
                 if draws_places(problem.mutations, problem.columns):
-                    states = _relocated(states, cells, nodes, generators)
-            log_shares = log_shares_by(problem, counts + shapes, numbers[:, sweep, count:])
+                    taken = numbers.take(NUMBERS_OF_PLACES * problem.mutations)
+                    points = points._replace(parents=cells.relocate(nodes, taken))
+            log_shares = log_shares_by(problem, counts + points.shapes, drawn[:, sweep, count:])
+            points = points._replace(log_shares=log_shares)
             if self._rate_draws is not None:
-                counted = self._rate_draws.counts(states, nodes)
+                counted = self._rate_draws.counts(points.parents, nodes)
                 if not sweep:
-                    common = self._rate_draws.common(counted, generators)
-                weights = self._rate_draws.weights(counted, common, generators)
-                rates = [replace(one, weights=own) for one, own in zip(rates, weights, strict=True)]
-                cells.place([state.parents for state in states], rates)
+                    common = self._rate_draws.common(counted, numbers.take(1)[:, 0])
+                weights = self._rate_draws.weights(counted, common, numbers.take(self._rate_draws.numbers))
+                points = points._replace(weights=weights)
+                cells.place(points.parents, weights)
             if self._jumps:
-                states = _scored(states, cells, rates, log_shares)
-                states, shapes = self._jumped(states, cells, shapes, common, generators)
-                rates, log_shares = [state.rates for state in states], log_shares_of_states(states)
-        return list(states) if self._jumps else _scored(states, cells, rates, log_shares)
+                standing.move(points, cells.totals(log_shares))
+                self._jump(standing, cells, common, numbers)
+                points = standing.points
+        if not self._jumps:
+            standing.move(points, cells.totals(points.log_shares))
+        return standing.states()
 
-    def _jumped(
+    def _jump(
         self,
-        states: list[ChainState],
+        standing: Standing,
         cells: CellsAtNodes,
-        shapes: NDArray[np.float64],
         common: NDArray[np.float64],
-        generators: Sequence[np.random.Philox],
-    ) -> tuple[list[ChainState], NDArray[np.float64]]:
-        """Return states after a proposal of each source, if it is accepted; their cells are placed.
+        numbers: UniformNumbers,
+    ) -> None:
+        """Move chains by a proposal of each source, if it is accepted; their cells are placed.
 
         Args:
-            states: states with scores, whose cells are placed.
-            cells: what places cells and scores states.
-            shapes: float64, shape (chains, nodes): concentrations of the shares' prior.
+            standing: chains with scores, whose cells are placed.
+            cells: what places cells and scores trees.
             common: as `RateDraws.common` returns it.
-            generators: source of the draws of each chain.
-
-        Returns:
-            The states, and their concentrations.
+            numbers: source of the draws of each chain.
         """
-        problem, sources = self._plan.problem, self._jumps
-        numbers = np.array([uniform_numbers(one, NUMBERS * len(sources)) for one in generators])
-        numbers, shapes = numbers.reshape(len(states), len(sources), NUMBERS), shapes.copy()
-        placed = [_Point(state.parents, state.rates) for state in states]
+        problem, sources, placed = self._plan.problem, self._jumps, standing.points
+        drawn = numbers.take(NUMBERS * len(sources)).reshape(len(common), len(sources), NUMBERS)
         for number, source in enumerate(sources):
-            own = numbers[:, number]
-            found = [source.propose(*one) for one in zip(states, shapes, common, own, strict=True)]
-            points = [
-                _Point(state.parents, state.rates) if jump is None else _Point(jump.parents, jump.rates)
-                for state, jump in zip(states, found, strict=True)
-            ]
-            placed = _placed(points, placed, cells)
-            totals = cells.totals(np.array([point.rates.log_shares for point in points], dtype=np.int32))
-            for at, (state, jump, total) in enumerate(zip(states, found, totals, strict=True)):
-                gain = (total - state.score) * problem.unit
-                if jump is not None and accepts(jump, gain, float(own[at, -1])):
-                    states[at] = rescored(replace(state, parents=jump.parents), total, jump.rates)
-                    shapes[at] = jump.shapes
-        _placed([_Point(state.parents, state.rates) for state in states], placed, cells)
-        return states, shapes
+            own = drawn[:, number]
+            jumps = source.propose(standing.points, common, own)
+            placed = _placed(jumps.points, placed, cells)
+            totals = cells.totals(jumps.points.log_shares)
+            accepted = accepts(jumps, (totals - standing.scores) * problem.unit, own[:, -1])
+            scores = np.where(accepted, totals, standing.scores)
+            standing.move(standing.points.taking(jumps.points, accepted), scores)
+        _placed(standing.points, placed, cells)
 
 
-class _Point(NamedTuple):
-    """A tree, and shares and rates."""
-
-    parents: NDArray[np.int32]
-    rates: SlotRates
-
-
-def _placed(points: list[_Point], before: list[_Point], cells: CellsAtNodes) -> list[_Point]:
+def _placed(points: Points, before: Points, cells: CellsAtNodes) -> Points:
     """Place the cells if trees or rates are others than those before, and return the points."""
-    if any(
-        point.parents is not one.parents or point.rates.weights is not one.rates.weights
-        for point, one in zip(points, before, strict=True)
-    ):
-        cells.place([point.parents for point in points], [point.rates for point in points])
+    if points.parents is not before.parents or points.weights is not before.weights:
+        cells.place(points.parents, points.weights)
     return points
 
 
-def _scored(
-    states: Sequence[ChainState],
-    cells: CellsAtNodes,
-    rates: Sequence[SlotRates],
-    log_shares: NDArray[np.int32],
-) -> list[ChainState]:
-    """Return states, whose cells are placed, with new rates and shares, and their scores."""
-    return [
-        rescored(state, total, replace(own, log_shares=tuple(shares)))
-        for state, total, own, shares in zip(
-            states, cells.totals(log_shares), rates, log_shares.tolist(), strict=True
-        )
-    ]
+def _cells_at(nodes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return the numbers of cells at nodes, (chains, nodes), by the node of each cell, (chains, cells)."""
+    chains = len(nodes)
+    of_chains = nodes + count * np.arange(chains)[:, None]
+    return np.bincount(of_chains.ravel(), minlength=chains * count).reshape(chains, count)
 
 
 def _groups(states: Sequence[ChainState], cells: CellsAtNodes) -> list[Sequence[ChainState]]:
@@ -233,37 +204,13 @@ def _swaps(problem: Problem) -> bool:
     return problem.mutations > _LARGE and draws_places(problem.mutations, problem.columns)
 
 
-def _swapped(
-    states: Sequence[ChainState],
-    log_shares: NDArray[np.int32],
-    cells: CellsAtNodes,
-    generators: Sequence[np.random.Philox],
-) -> tuple[list[ChainState], NDArray[np.int32]]:
-    """Return states in which labels of neighbours are swapped, and the shares of their places."""
-    count = NUMBERS_OF_SWAPS * log_shares.shape[1]
-    numbers = np.stack([uniform_numbers(one, count) for one in generators])
-    label = cells.swap(log_shares, numbers)
-    trees = relabelled(np.array([state.parents for state in states]), label)
+def _swapped(points: Points, cells: CellsAtNodes, numbers: UniformNumbers) -> Points:
+    """Return points in which labels of neighbours are swapped, and the shares of their places."""
+    log_shares = points.log_shares
+    label = cells.swap(log_shares, numbers.take(NUMBERS_OF_SWAPS * log_shares.shape[1]))
     shares = np.empty_like(log_shares)
     np.put_along_axis(shares, label.astype(np.int64), log_shares, axis=1)
-    return [replace(state, parents=tree) for state, tree in zip(states, trees, strict=True)], shares
-
-
-def _relocated(
-    states: Sequence[ChainState],
-    cells: CellsAtNodes,
-    nodes: NDArray[np.int64],
-    generators: Sequence[np.random.Philox],
-) -> list[ChainState]:
-    """Return states with places of mutations that are drawn given the nodes of the cells."""
-    count = NUMBERS_OF_PLACES * (len(states[0].parents) - 1)
-    trees = cells.relocate(nodes, np.stack([uniform_numbers(one, count) for one in generators]))
-    return [replace(state, parents=tree) for state, tree in zip(states, trees, strict=True)]
-
-
-def _numbers(problem: Problem, generators: Sequence[np.random.Philox]) -> NDArray[np.float64]:
-    """Return a uniform number of each generator for each cell."""
-    return np.stack([uniform_numbers(generator, len(problem.column_of)) for generator in generators])
+    return points._replace(parents=relabelled(points.parents, label), log_shares=shares)
 
 
 def log_shares_of_states(states: Sequence[ChainState]) -> NDArray[np.int32]:
@@ -297,9 +244,10 @@ def sampled_nodes(problem: Problem, states: Sequence[ChainState], seed: int) -> 
     """Draw the nodes of the cells of states, in the order of `cells_by_column`: int64, (states, cells)."""
     cells, drawn = make_cells(problem, len(states), 0), []
     for some in _groups(states, cells):
-        cells.place([state.parents for state in some], [state.rates for state in some])
-        numbers = _numbers(problem, [generator_of(state, seed, 1) for state in some])
-        drawn.append(cells.draw(log_shares_of_states(some), numbers))
+        points, count = Standing(some).points, len(problem.column_of)
+        cells.place(points.parents, points.weights)
+        numbers = UniformNumbers([generator_of(state, seed, 1) for state in some], count)
+        drawn.append(cells.draw(points.log_shares, numbers.take(count)))
     return np.concatenate(drawn)
 
 

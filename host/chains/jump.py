@@ -1,6 +1,7 @@
-"""Proposals that change a tree, its shares and the rates of its mutations together, between launches.
+"""Proposals that change trees, their shares and the rates of their mutations together, between launches.
 
 A proposal is accepted by the rule of Metropolis, Hastings and Green, in which the volume of its map counts.
+Proposals are made for several chains at once, whose numbers are in the rows of arrays.
 
 Source: Green, "Reversible jump Markov chain Monte Carlo computation", Biometrika 82, 1995.
 """
@@ -8,16 +9,26 @@ Source: Green, "Reversible jump Markov chain Monte Carlo computation", Biometrik
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.points import Points
 from syclade.host.chains.shares import LOWEST_OCTAVE
-from syclade.host.chains.state import ChainState
-from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.model.problem import Problem
 
-__all__ = ["LOWEST_LOG_SHARE", "NUMBERS", "Jump", "Proposals", "accepts", "log_beta_part", "log_shares_in"]
+__all__ = [
+    "LOWEST_LOG_SHARE",
+    "NUMBERS",
+    "Jumps",
+    "Proposals",
+    "accepts",
+    "each",
+    "log_beta_part",
+    "log_shares_in",
+]
 
 NUMBERS = 3
 """Uniform numbers of a proposal, of which the last one decides whether it is accepted."""
@@ -27,21 +38,17 @@ LOWEST_LOG_SHARE = (LOWEST_OCTAVE + 1) * math.log(2.0)
 """Log share, natural log, up to which one counts as at the lowest limit, where a way back is not unique."""
 
 
-class Jump(NamedTuple):
-    """A proposal.
+class Jumps(NamedTuple):
+    """A proposal for each chain.
 
     Attributes:
-        parents: int32, shape (n + 1,): the tree.
-        rates: its shares and rates as the integers of a chain.
-        shapes: float64, shape (n + 1,): concentrations of the nodes.
-        log_ratio: log of the prior densities, the volumes, and the probabilities of the proposals, after the
-            jump and before it.
+        points: what is proposed; where a chain is, if there is no proposal from there.
+        log_ratios: float64, shape (chains,): log of the prior densities, the volumes, and the probabilities
+            of the proposals, after the jump and before it; -inf without a proposal.
     """
 
-    parents: NDArray[np.int32]
-    rates: SlotRates
-    shapes: NDArray[np.float64]
-    log_ratio: float
+    points: Points
+    log_ratios: NDArray[np.float64]
 
 
 class Proposals(Protocol):
@@ -49,31 +56,34 @@ class Proposals(Protocol):
 
     def propose(
         self,
-        state: ChainState,
-        shapes: NDArray[np.float64],
+        points: Points,
         common: NDArray[np.float64],
         numbers: NDArray[np.float64],
-    ) -> Jump | None:
-        """Return a proposal; None if there is none from here.
+    ) -> Jumps:
+        """Return a proposal for each chain.
 
         Args:
-            state: a state with shares and rates.
-            shapes: float64, shape (n + 1,): concentrations of the shares' prior.
-            common: float64, shape (2, 1): shapes of the common Beta of the rates (`RateDraws.common`).
-            numbers: float64, shape (`NUMBERS`,): uniform numbers.
+            points: where the chains are.
+            common: float64, shape (chains, 2): shapes of the common Beta of the rates (`RateDraws.common`).
+            numbers: float64, shape (chains, `NUMBERS`): uniform numbers.
         """
         ...
 
 
-def accepts(jump: Jump, log_gain: float, uniform: float) -> bool:
-    """Return whether a proposal is accepted, by what the log-likelihood gains, and a uniform number."""
-    return math.log(uniform) < log_gain + jump.log_ratio
+def accepts(jumps: Jumps, log_gains: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which proposals are accepted, by what log-likelihoods gain, and a uniform number of each."""
+    return np.asarray(each(math.log, uniform) < log_gains + jumps.log_ratios)
 
 
-def log_shares_in(problem: Problem, rates: SlotRates) -> NDArray[np.float64]:
-    """Return the log shares of the nodes, natural log: float64, (n + 1,)."""
-    logs = np.array(rates.log_shares) * (math.log(2.0) * 2.0**-problem.scale_bits)
-    return np.asarray(logs - np.logaddexp.reduce(logs))
+def each(function: Callable[[float], float], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a function of few values: the same bits on every processor, unlike those of numpy."""
+    return np.array([function(value) for value in values.tolist()])
+
+
+def log_shares_in(problem: Problem, log_shares: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the log shares of the nodes, natural log: float64, (chains, n + 1)."""
+    logs = log_shares * (math.log(2.0) * 2.0**-problem.scale_bits)
+    return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
 
 
 def log_beta_part(part: float, shape: float, least: float, other: float) -> float:

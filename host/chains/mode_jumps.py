@@ -18,17 +18,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.curvature import Curvature, log_odds
-from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jump, log_shares_in
-from syclade.host.chains.shares import log_shares_of
-from syclade.host.chains.state import ChainState
-from syclade.host.data.model.dropout import are_inside_limits, rates_in, slot_rates
+from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jumps, log_shares_in
+from syclade.host.chains.points import Points
+from syclade.host.chains.shares import rounded_log_shares
+from syclade.host.data.model.dropout import are_inside_limits, class_weights, rates_by
 from syclade.host.data.model.problem import Problem
 
 __all__ = ["FittedTree", "ModeJumps"]
@@ -106,6 +105,24 @@ class _Map(NamedTuple):
         return found
 
 
+class _End(NamedTuple):
+    """Where a jump leads.
+
+    Attributes:
+        parents: int32, shape (n + 1,): the tree.
+        log_shares: float64, shape (n + 1,): natural log.
+        fn_rates: float64, shape (n,): rates of the mutations.
+        shapes: float64, shape (n + 1,): concentrations of the nodes.
+        log_ratio: as for `Jumps`.
+    """
+
+    parents: NDArray[np.int32]
+    log_shares: NDArray[np.float64]
+    fn_rates: NDArray[np.float64]
+    shapes: NDArray[np.float64]
+    log_ratio: float
+
+
 class ModeJumps:
     """Proposals of jumps between fitted trees: see `Proposals`.
 
@@ -127,22 +144,53 @@ class ModeJumps:
 
     def propose(
         self,
-        state: ChainState,
-        shapes: NDArray[np.float64],
+        points: Points,
         common: NDArray[np.float64],
         numbers: NDArray[np.float64],
-    ) -> Jump | None:
+    ) -> Jumps:
         """See `Proposals.propose`: the first number chooses the tree.
 
         There is no proposal if the chain's tree is not in the list. Values at limits stay.
         """
-        at = self._number.get(np.asarray(state.parents, dtype=np.int32).tobytes())
+        logs = log_shares_in(self._problem, points.log_shares)
+        rates = rates_by(self._problem, self._fp_rate, points.weights)
+        found = [
+            self._jump(*one)
+            for one in zip(points.parents, logs, rates, points.shapes, common, numbers[:, 0], strict=True)
+        ]
+        log_ratios = np.array([-np.inf if one is None else one.log_ratio for one in found])
+        if all(one is None for one in found):
+            return Jumps(points, log_ratios)
+        ends = [
+            _End(*here, 0.0) if one is None else one
+            for one, here in zip(
+                found, zip(points.parents, logs, rates, points.shapes, strict=True), strict=True
+            )
+        ]
+        parents, moved, after, shapes = (np.array([one[at] for one in ends]) for at in range(4))
+        there = Points(
+            parents,
+            class_weights(self._problem, self._fp_rate, after),
+            rounded_log_shares(self._problem, moved),
+            shapes,
+        )
+        return Jumps(points.taking(there, log_ratios > -np.inf), log_ratios)
+
+    def _jump(
+        self,
+        parents: NDArray[np.int32],
+        logs: NDArray[np.float64],
+        before: NDArray[np.float64],
+        shapes: NDArray[np.float64],
+        common: NDArray[np.float64],
+        uniform: float,
+    ) -> _End | None:
+        """Return where a chain jumps from a tree, log shares, rates and concentrations; None for nowhere."""
+        at = self._number.get(parents.tobytes())
         if at is None:
             return None
-        other, chosen = self._other(at, float(numbers[0]))
+        other, chosen = self._other(at, float(uniform))
         here, there = self._modes[at], self._modes[other]
-        logs = log_shares_in(self._problem, state.rates)
-        before = rates_in(self._problem, self._fp_rate, state.rates)
         ranked = logs[here.ranked]
         if ranked[0] <= LOWEST_LOG_SHARE:
             return None
@@ -161,10 +209,8 @@ class ModeJumps:
         # Volumes are those of log shares and log odds, whose densities have exponents that are larger by 1.
         of_shares = float(shapes_there @ moved - shapes @ logs)
         of_rates = common[0] * np.log(after / before) + common[1] * (np.log1p(-after) - np.log1p(-before))
-        slot = slot_rates(self._problem, self._fp_rate, after)
-        rates = replace(slot, log_shares=log_shares_of(self._problem, np.exp(moved)))
         log_ratio = of_shares + float(of_rates.sum()) + move.volume + chosen
-        return Jump(there.parents, rates, shapes_there, log_ratio)
+        return _End(there.parents, moved, after, shapes_there, log_ratio)
 
     def _other(self, at: int, uniform: float) -> tuple[int, float]:
         """Return another tree, drawn, and the log probability of the way back, less its own."""

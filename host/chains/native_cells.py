@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, cached_property
 
 import numpy as np
@@ -22,7 +21,7 @@ from syclade.host.chains.cells_at_nodes import (
     shares_from_logs,
     weight_factors,
 )
-from syclade.host.data.model.problem import Problem, SlotRates
+from syclade.host.data.model.problem import Problem
 from syclade.host.device.compile.kernel import Kernel, Record
 from syclade.host.device.compile.machine_code import is_compiled
 from syclade.host.device.device import native_device
@@ -138,7 +137,7 @@ class NativeCells:
         self._alone = {name for name, few in _FEW_SCORES.items() if scores < few}
         self._chains, self._compared = 0, False
         self._swapped: NDArray[np.int32] | None = None
-        self._rates: Sequence[SlotRates] = ()
+        self._weights = np.zeros((0, 0), dtype=np.int64)
 
     @cached_property
     def _places(self) -> tuple[NativeEngine, int]:
@@ -156,12 +155,11 @@ class NativeCells:
         engine = NativeEngine(native_device(), Allocation(relocation_arguments.ARGUMENTS, sizes, contents))
         return engine, engine.load(share_kernels()["relocate"])
 
-    def place(self, trees: Sequence[NDArray[np.int32]], rates: Sequence[SlotRates]) -> None:
+    def place(self, trees: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
         """See `CellsAtNodes.place`."""
-        arrays, self._chains, self._rates = self._engine.named, len(trees), rates
-        for slot, (tree, own) in enumerate(zip(trees, rates, strict=True)):
-            arrays["parents"][slot] = tree
-            arrays["weights"][slot, : len(own.weights)] = own.weights
+        arrays, (self._chains, classes), self._weights = self._engine.named, weights.shape, weights
+        arrays["parents"][: self._chains] = trees
+        arrays["weights"][: self._chains, :classes] = weights
         self._score()
 
     def draw(self, log_shares: NDArray[np.int32], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -180,9 +178,9 @@ class NativeCells:
         arrays["share"][some] = shares_from_logs(self._problem, log_shares)
         turns, uniform = parts_of_numbers(numbers)
         arrays["turns"][some], arrays["uniform"][some] = turns, uniform.reshape(self._chains, -1)
-        for slot, own in enumerate(self._rates):
-            arrays["factor"][slot], arrays["inverse"][slot] = weight_factors(self._problem, own.weights)
-        arrays["sizes"][SIZES.index("factors")] = factors_of_product(self._problem, self._rates)
+        for slot, own in enumerate(self._weights):
+            arrays["factor"][slot], arrays["inverse"][slot] = weight_factors(self._problem, own)
+        arrays["sizes"][SIZES.index("factors")] = factors_of_product(self._problem, self._weights)
         self._compare()
         self._launch("swap")
         self._swapped = np.array(arrays["label"][some])
@@ -201,14 +199,14 @@ class NativeCells:
         self._score()
         return np.array(arrays["parents"][some])
 
-    def totals(self, log_shares: NDArray[np.int32]) -> list[int]:
+    def totals(self, log_shares: NDArray[np.int32]) -> NDArray[np.int64]:
         """See `CellsAtNodes.totals`."""
         if self._swapped is not None:
             self._score()
         arrays = self._engine.named
         arrays["log_shares"][: self._chains] = log_shares
         self._launch("total")
-        return [int(total) for total in arrays["total"][: self._chains]]
+        return np.array(arrays["total"][: self._chains], dtype=np.int64)
 
     def _score(self) -> None:
         """Score the cells at all nodes; likelihoods are made before nodes are drawn."""
@@ -227,8 +225,7 @@ class NativeCells:
     def _run(self, engine: NativeEngine, kernel: int, *, alone: bool) -> None:
         """Run a kernel for all chains, in this thread alone or in several."""
         if alone:
-            for slot in range(self._chains):
-                engine.start(kernel, slot)
+            engine.run_here(kernel, self._chains)
         else:
             engine.launch([kernel if slot < self._chains else None for slot in range(self.most)])
 

@@ -8,16 +8,14 @@ Source: docs/model.md, "Dropout of each mutation".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.cells_at_nodes import cells_by_column
-from syclade.host.chains.shares import log2_gamma, uniform_numbers
-from syclade.host.chains.state import ChainState
-from syclade.host.data.model.dropout import draw_common_beta, slot_rates
+from syclade.host.chains.shares import log2_gamma
+from syclade.host.data.model.dropout import class_weights, draw_common_beta
 from syclade.host.data.model.problem import Problem
 from syclade.host.data.trees.tree import ancestor_matrix
 
@@ -85,49 +83,53 @@ class RateDraws:
         self._problem, self._fp_rate, self._groups = problem, fp_rate, groups
         self._observed, self._count = observed_in(problem), int(groups.max()) + 1
 
-    def counts(self, states: Sequence[ChainState], nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def counts(self, trees: NDArray[np.int32], nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how often the mutations of each group were missed and seen: float64, (chains, 2, groups).
 
         Args:
-            states: the chains.
+            trees: int32, shape (chains, n + 1).
             nodes: int64, shape (chains, cells): node of each cell, in the order of `cells_by_column`.
         """
         return np.array(
             [
                 [
                     np.bincount(self._groups, weights=one, minlength=self._count)
-                    for one in missed_and_seen(self._observed, state.parents, own)
+                    for one in missed_and_seen(self._observed, tree, own)
                 ]
-                for state, own in zip(states, nodes, strict=True)
+                for tree, own in zip(trees, nodes, strict=True)
             ]
         )
 
-    def common(
-        self, counts: NDArray[np.float64], generators: Sequence[np.random.Philox]
-    ) -> NDArray[np.float64]:
-        """Return the shapes of each chain's common Beta, drawn given `counts`: float64, (chains, 2, 1)."""
-        drawn = [
-            draw_common_beta(missed, seen, float(uniform_numbers(generator, 1)[0]))
-            for (missed, seen), generator in zip(counts, generators, strict=True)
-        ]
-        return np.array(drawn)[:, :, None]
+    def common(self, counts: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the shapes of each chain's common Beta, drawn given `counts`: float64, (chains, 2).
+
+        Args:
+            counts: as `counts` returns them.
+            numbers: float64, shape (chains,): uniform numbers.
+        """
+        pairs = zip(counts, numbers.tolist(), strict=True)
+        return np.array([draw_common_beta(missed, seen, number) for (missed, seen), number in pairs])
+
+    @property
+    def numbers(self) -> int:
+        """Uniform numbers of `weights` for each chain."""
+        return 4 * self._count
 
     def weights(
-        self,
-        counts: NDArray[np.float64],
-        common: NDArray[np.float64],
-        generators: Sequence[np.random.Philox],
-    ) -> list[tuple[int, ...]]:
+        self, counts: NDArray[np.float64], common: NDArray[np.float64], numbers: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
         """Return the weights of each chain's classes of observed values, after a draw of all rates.
 
         Args:
             counts: as `counts` returns them.
             common: as `common` returns them.
-            generators: source of the draws of each chain.
+            numbers: float64, shape (chains, `numbers`): uniform numbers.
+
+        Returns:
+            int64, shape (chains, classes).
         """
-        numbers = np.stack([uniform_numbers(one, 4 * self._count) for one in generators])
-        numbers = numbers.reshape(len(generators), 2, 2, self._count)
-        of_both = log2_gamma(common + counts, numbers[:, :, 0], numbers[:, :, 1])
+        parts = numbers.reshape(len(numbers), 2, 2, self._count)
+        of_both = log2_gamma(common[:, :, None] + counts, parts[:, :, 0], parts[:, :, 1])
         lost = of_both[:, _MISSED] - of_both[:, _SEEN]
         rates = 1.0 / (1.0 + np.exp2(np.clip(-lost, -100.0, 100.0)))
-        return [slot_rates(self._problem, self._fp_rate, own).weights for own in rates]
+        return class_weights(self._problem, self._fp_rate, rates)

@@ -11,18 +11,16 @@ is seen, and the shares below it beside each other stay.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jump, log_beta_part, log_shares_in
-from syclade.host.chains.shares import log_shares_of
-from syclade.host.chains.state import ChainState
-from syclade.host.data.model.dropout import are_inside_limits, weights_of
+from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jumps, each, log_beta_part, log_shares_in
+from syclade.host.chains.points import Points
+from syclade.host.chains.shares import rounded_log_shares
+from syclade.host.data.model.dropout import class_weights, limits_inside
 from syclade.host.data.model.problem import Problem
-from syclade.host.data.trees.tree import ancestor_matrix
 
 __all__ = ["RidgeMoves"]
 
@@ -50,20 +48,56 @@ class _Point(NamedTuple):
         """Rate at which it is missed."""
         return (1.0 - self.part) * self.unseen / self.having
 
-    def log_density(self, upper: float, below: float, common: NDArray[np.float64], least: float) -> float:
+    def log_density(self, upper: float, below: float, common: tuple[float, float], least: float) -> float:
         """Return the log of the prior density by the part, less that with which points are drawn.
 
         Parts up to `least` are one point, since the log of such a share is at its lowest limit.
 
         Args:
             upper, below: concentrations of the upper node, and of all nodes below it that change.
-            common: float64, shape (2,): shapes of the Beta of the rate.
+            common: shapes of the Beta of the rate.
             least: this part.
         """
         own = log_beta_part(self.part, upper, least, 0.5 if self.part > least else 0.5 * least)
         of_rate = (common[0] - 1.0) * math.log(self.missed) + (common[1] - 1.0) * math.log1p(-self.missed)
         # Of its two powers that are subtracted, one is that of the density, and one the volume of the map.
         return float(own + (below - 2.0) * math.log(self.having) + of_rate)
+
+
+class _Ridge(NamedTuple):
+    """Where a chain is on the ridge of a mutation.
+
+    Attributes:
+        rate: at which it is missed.
+        log_having: log of the share of the cells that have it; -inf if that is at the lowest limit.
+        log_upper: log of the share of the upper node.
+        upper, below: concentrations of the upper node, and of the nodes with the mutation.
+    """
+
+    rate: float
+    log_having: float
+    log_upper: float
+    upper: float
+    below: float
+
+
+class _Move(NamedTuple):
+    """A move along a ridge.
+
+    Attributes:
+        rate: the new rate of the mutation.
+        log_upper: the new log share of the upper node.
+        log_factor: what the log shares of the nodes with the mutation gain.
+        log_ratio: as for `Jumps`.
+    """
+
+    rate: float
+    log_upper: float
+    log_factor: float
+    log_ratio: float
+
+
+_NONE = _Move(0.5, 0.0, 0.0, -math.inf)
 
 
 class RidgeMoves:
@@ -76,49 +110,73 @@ class RidgeMoves:
 
     def __init__(self, problem: Problem, fp_rate: float) -> None:
         self._problem, self._fp_rate = problem, fp_rate
+        self._lowest, self._highest = limits_inside(fp_rate)
 
     def propose(
         self,
-        state: ChainState,
-        shapes: NDArray[np.float64],
+        points: Points,
         common: NDArray[np.float64],
         numbers: NDArray[np.float64],
-    ) -> Jump | None:
+    ) -> Jumps:
         """See `Proposals.propose`: the first number chooses the mutation, the second one the point."""
-        problem, parents = self._problem, state.parents
-        lower = min(int(numbers[0] * problem.mutations), problem.mutations - 1)
-        upper = int(parents[lower])
-        logs, rate = log_shares_in(problem, state.rates), self._rate_of(state, lower)
-        below = np.flatnonzero(ancestor_matrix(parents)[lower] & (logs > LOWEST_LOG_SHARE))
-        if not (len(below) and self._is_inside(rate)):
-            return None
-        concentration, having = float(shapes[upper]), float(np.exp(logs[below]).sum())
-        missed, at_upper = rate * having, math.exp(logs[upper])
-        here = _Point(at_upper + missed, having - missed, at_upper / (at_upper + missed))
-        there = here._replace(part=_part_drawn(concentration, float(numbers[1])))
-        moved = logs.copy()
-        moved[below] += math.log(there.having / having)
-        least = math.exp(LOWEST_LOG_SHARE) / here.unseen
-        # A part below `least` becomes the lowest log share.
-        moved[upper] = math.log(here.unseen * max(there.part, 0.5 * least))
-        if not self._is_inside(there.missed) or moved[below].min() <= LOWEST_LOG_SHARE:
-            return None
-        densities = [
-            one.log_density(concentration, float(shapes[below].sum()), common[:, 0], least)
-            for one in (there, here)
-        ]
-        weights = list(state.rates.weights)
-        weights[2 * lower : 2 * lower + 2] = weights_of(problem, self._fp_rate, there.missed)
-        log_shares = log_shares_of(problem, np.exp(moved))
-        rates = replace(state.rates, weights=tuple(weights), log_shares=log_shares)
-        return Jump(parents, rates, shapes, densities[0] - densities[1])
+        problem, row = self._problem, np.arange(len(numbers))
+        lower = np.minimum((numbers[:, 0] * problem.mutations).astype(np.int64), problem.mutations - 1)
+        upper, logs = points.parents[row, lower], log_shares_in(problem, points.log_shares)
+        below = _at_or_below(points.parents, lower) & (logs > LOWEST_LOG_SHARE)
+        log_having = np.logaddexp.reduce(logs, axis=1, where=below, initial=-np.inf)
+        of_below = np.where(below, points.shapes, 0.0).sum(axis=1)
+        log_missed = points.weights[row, 2 * lower] * problem.unit
+        rates = each(math.exp, log_missed + math.log1p(-self._fp_rate))
+        parts = (rates, log_having, logs[row, upper], points.shapes[row, upper], of_below)
+        ridges = [_Ridge(*one) for one in zip(*(part.tolist() for part in parts), strict=True)]
+        given = zip(ridges, numbers[:, 1].tolist(), common.tolist(), strict=True)
+        moves = [self._move(ridge, uniform, (a, b)) for ridge, uniform, (a, b) in given]
+        rate, log_upper, log_factor, log_ratios = np.array(moves).T
+        moved = np.where(below, logs + log_factor[:, None], logs)
+        moved[row, upper] = log_upper
+        lowest = np.where(below, moved, 0.0).min(axis=1)
+        log_ratios = np.where(lowest > LOWEST_LOG_SHARE, log_ratios, -np.inf)
+        weights = points.weights.copy()
+        for at, own in enumerate(class_weights(problem, self._fp_rate, rate[:, None]).T[:2]):
+            weights[row, 2 * lower + at] = own
+        there = points._replace(weights=weights, log_shares=rounded_log_shares(problem, moved))
+        return Jumps(points.taking(there, log_ratios > -np.inf), log_ratios)
 
-    def _rate_of(self, state: ChainState, mutation: int) -> float:
-        """Return the rate of a mutation."""
-        return math.exp(state.rates.weights[2 * mutation] * self._problem.unit + math.log1p(-self._fp_rate))
+    def _move(self, ridge: _Ridge, uniform: float, common: tuple[float, float]) -> _Move:
+        """Return a move along a ridge.
+
+        Args:
+            ridge: where the chain is.
+            uniform: the number that chooses the point.
+            common: shapes of the Beta of the rate.
+        """
+        if ridge.log_having == -math.inf or not self._is_inside(ridge.rate):
+            return _NONE
+        having, at_upper = math.exp(ridge.log_having), math.exp(ridge.log_upper)
+        missed = ridge.rate * having
+        here = _Point(at_upper + missed, having - missed, at_upper / (at_upper + missed))
+        there = here._replace(part=_part_drawn(ridge.upper, uniform))
+        if not self._is_inside(there.missed):
+            return _NONE
+        least = math.exp(LOWEST_LOG_SHARE) / here.unseen
+        before, after = (one.log_density(ridge.upper, ridge.below, common, least) for one in (here, there))
+        # A part below `least` becomes the lowest log share.
+        log_upper = math.log(here.unseen * max(there.part, 0.5 * least))
+        return _Move(there.missed, log_upper, math.log(there.having / having), after - before)
 
     def _is_inside(self, rate: float) -> bool:
-        return bool(are_inside_limits(np.array(rate), self._fp_rate))
+        return self._lowest < rate < self._highest
+
+
+def _at_or_below(parents: NDArray[np.int32], node: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which nodes of each tree are at or below one node: bool, shape (chains, nodes)."""
+    nodes = parents.shape[1]
+    above = np.broadcast_to(np.arange(nodes), parents.shape)
+    found = above == node[:, None]
+    while (above != nodes - 1).any():
+        above = np.take_along_axis(parents, above, axis=1)
+        found |= above == node[:, None]
+    return np.asarray(found)
 
 
 def _part_drawn(upper: float, uniform: float) -> float:

@@ -8,20 +8,37 @@ of the cells. The shares of all others beside each other stay.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jump, log_beta_part, log_shares_in
-from syclade.host.chains.shares import log_shares_of
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jumps, log_beta_part, log_shares_in
+from syclade.host.chains.points import Points
+from syclade.host.chains.shares import rounded_log_shares
 from syclade.host.data.model.problem import Problem
 
 __all__ = ["ShareMoves"]
 
 _LEAST_CELLS = 0.1
 """Cells from which shares are proposed evenly by their logarithms."""
+
+
+class _Move(NamedTuple):
+    """A move of one share.
+
+    Attributes:
+        log_share: the new one.
+        log_factor: what the logs of the others gain.
+        log_ratio: as for `Jumps`.
+    """
+
+    log_share: float
+    log_factor: float
+    log_ratio: float
+
+
+_NONE = _Move(0.0, 0.0, -math.inf)
 
 
 class ShareMoves:
@@ -37,29 +54,46 @@ class ShareMoves:
 
     def propose(
         self,
-        state: ChainState,
-        shapes: NDArray[np.float64],
+        points: Points,
         common: NDArray[np.float64],
         numbers: NDArray[np.float64],
-    ) -> Jump | None:
+    ) -> Jumps:
         """See `Proposals.propose`: the first number chooses the node, the second one its share."""
-        nodes, logs = len(shapes), log_shares_in(self._problem, state.rates)
-        node = min(int(numbers[0] * nodes), nodes - 1)
+        logs, shapes = log_shares_in(self._problem, points.log_shares), points.shapes
+        nodes, row = logs.shape[1], np.arange(len(logs))
+        node = np.minimum((numbers[:, 0] * nodes).astype(np.int64), nodes - 1)
         others = logs > LOWEST_LOG_SHARE
-        others[node] = False
-        share = self._drawn(float(shapes[node]), float(numbers[1]))
-        if not others.any() or share >= 1.0:
-            return None
-        least, moved = math.exp(LOWEST_LOG_SHARE), logs.copy()
-        moved[node] = math.log(max(share, 0.5 * least))
-        moved[others] += math.log1p(-share) - np.logaddexp.reduce(logs[others])
-        if moved[others].min() <= LOWEST_LOG_SHARE:
-            return None
-        rest = float(shapes[others].sum())
-        ratio = self._log_density(share, float(shapes[node]), rest)
-        ratio -= self._log_density(math.exp(logs[node]), float(shapes[node]), rest)
-        rates = replace(state.rates, log_shares=log_shares_of(self._problem, np.exp(moved)))
-        return Jump(state.parents, rates, shapes, ratio)
+        others[row, node] = False
+        of_others = np.logaddexp.reduce(logs, axis=1, where=others, initial=-np.inf)
+        rest = np.where(others, shapes, 0.0).sum(axis=1)
+        given = (logs[row, node], of_others, shapes[row, node], rest, numbers[:, 1])
+        moves = [self._move(*one) for one in zip(*(part.tolist() for part in given), strict=True)]
+        log_share, log_factor, log_ratios = np.array(moves).T
+        moved = np.where(others, logs + log_factor[:, None], logs)
+        moved[row, node] = log_share
+        lowest = np.where(others, moved, 0.0).min(axis=1)
+        log_ratios = np.where(lowest > LOWEST_LOG_SHARE, log_ratios, -np.inf)
+        there = points._replace(log_shares=rounded_log_shares(self._problem, moved))
+        return Jumps(points.taking(there, log_ratios > -np.inf), log_ratios)
+
+    def _move(
+        self, log_share: float, of_others: float, concentration: float, rest: float, uniform: float
+    ) -> _Move:
+        """Return a move of the share of a node.
+
+        Args:
+            log_share: the present one.
+            of_others: log of the share of all others that are above the lowest limit; -inf without any.
+            concentration, rest: concentrations of the node, and of these others.
+            uniform: the number that chooses the share.
+        """
+        share = self._drawn(concentration, uniform)
+        if of_others == -math.inf or share >= 1.0:
+            return _NONE
+        ratio = self._log_density(share, concentration, rest)
+        ratio -= self._log_density(math.exp(log_share), concentration, rest)
+        least = math.exp(LOWEST_LOG_SHARE)
+        return _Move(math.log(max(share, 0.5 * least)), math.log1p(-share) - of_others, ratio)
 
     def _drawn(self, concentration: float, uniform: float) -> float:
         """Return a share: half of them even by their logarithms, half as the prior has small ones."""

@@ -27,6 +27,7 @@ __all__ = [
     "LOWEST_OCTAVE",
     "ROOT_CONCENTRATIONS",
     "Concentrations",
+    "UniformNumbers",
     "check_shares",
     "draw_concentration",
     "draw_dirichlet",
@@ -36,6 +37,7 @@ __all__ = [
     "log2_gamma",
     "log_shares_by",
     "log_shares_of",
+    "rounded_log_shares",
     "uniform_log_shares",
     "uniform_numbers",
 ]
@@ -204,6 +206,11 @@ def log_shares_of(problem: Problem, shares: NDArray[np.float64]) -> tuple[int, .
     return tuple(_as_integers(problem, _log2(shares)).tolist())
 
 
+def rounded_log_shares(problem: Problem, logs: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return natural logarithms of shares, float64, of any shape, as the integers of a chain."""
+    return _as_integers(problem, logs * (1.0 / math.log(2.0)))
+
+
 def _as_integers(problem: Problem, octaves: NDArray[np.float64]) -> NDArray[np.int32]:
     """Return binary logarithms of shares as the integers of a chain."""
     logs: NDArray[np.float64] = np.maximum(octaves, LOWEST_OCTAVE) * 2.0**problem.scale_bits
@@ -234,8 +241,37 @@ def generator_of(state: ChainState, seed: int, use: int = 0) -> np.random.Philox
 
 def uniform_numbers(generator: np.random.Philox, count: int) -> NDArray[np.float64]:
     """Return numbers between 0 and 1, from the generator's raw words, which never change."""
-    words = generator.random_raw(count) >> np.uint64(11)
-    return np.asarray((words.astype(np.float64) + 0.5) * 2.0**-53)
+    words = generator.random_raw(count)
+    words >>= np.uint64(11)
+    numbers: NDArray[np.float64] = words.astype(np.float64)
+    numbers += 0.5
+    numbers *= 2.0**-53
+    return numbers
+
+
+class UniformNumbers:
+    """Uniform numbers of several chains, each from its own generator, in the order of their use.
+
+    Args:
+        generators: one for each chain.
+        block: numbers of a chain that are drawn at once, unless more are taken.
+    """
+
+    def __init__(self, generators: Sequence[np.random.Philox], block: int) -> None:
+        self._generators, self._block, self._used = generators, block, 0
+        self._drawn = np.zeros((len(generators), 0))
+
+    def take(self, count: int) -> NDArray[np.float64]:
+        """Return the next numbers of each chain: float64, shape (chains, count)."""
+        end = self._used + count
+        if end > self._drawn.shape[1]:
+            more = max(self._block, end - self._drawn.shape[1])
+            new = np.stack([uniform_numbers(generator, more) for generator in self._generators])
+            self._drawn = np.concatenate((self._drawn[:, self._used :], new), axis=1)
+            self._used, end = 0, count
+        taken = self._drawn[:, self._used : end]
+        self._used = end
+        return taken
 
 
 def draw_shares(

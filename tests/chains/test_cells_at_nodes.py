@@ -30,6 +30,7 @@ from syclade.host.data.model.rates import Rates
 from syclade.host.data.trees.tree import ancestor_matrix
 from syclade.host.device.compile.precompiled import own_processor
 from syclade.host.device.engines.local import NativeEngine
+from tests.suites.rows.shares import place_cells
 
 RATES = Rates(0.01, 0.2)
 
@@ -66,10 +67,10 @@ def test_native_code_has_the_bits_of_numpy_and_the_scores_of_the_definition(
     native: CellsAtNodes = NativeCells(problem, 3, spare)
     numpy: CellsAtNodes = NumpyCells(problem, spare)
     for one in (native, numpy):
-        one.place([state.parents for state in states], rates)
+        place_cells(one, states, rates)
     nodes = numpy.draw(log_shares, numbers)
     np.testing.assert_array_equal(native.draw(log_shares, numbers), nodes)
-    assert native.totals(log_shares) == numpy.totals(log_shares)
+    np.testing.assert_array_equal(native.totals(log_shares), numpy.totals(log_shares))
     column_of = np.sort(problem.column_of)
     for chain, (state, own) in enumerate(zip(states, rates, strict=True)):
         shared = replace(own, log_shares=tuple(log_shares[chain].tolist()))
@@ -123,17 +124,17 @@ def test_kernels_in_threads_have_the_bits_of_one_thread(monkeypatch: pytest.Monk
         few = dict.fromkeys(native_cells._FEW_SCORES, 2**40 if alone else 0)
         monkeypatch.setattr(native_cells, "_FEW_SCORES", few)
         monkeypatch.setattr(
-            NativeEngine, "launch" if alone else "start", None
+            NativeEngine, "launch" if alone else "run_here", None
         )  # which would be the other way
         native = NativeCells(problem, 4, spare)
-        native.place([state.parents for state in states], [state.rates for state in states])
+        place_cells(native, states, [state.rates for state in states])
         label = native.swap(log_shares, swaps)
         nodes = native.draw(log_shares, cells)
         return [
             label.tolist(),
             nodes.tolist(),
             native.relocate(nodes, places).tolist(),
-            native.totals(log_shares),
+            native.totals(log_shares).tolist(),
         ]
 
     alone = found(True)

@@ -30,6 +30,7 @@ from syclade.host.chains.shares import uniform_log_shares
 from syclade.host.data.trees.tree import are_trees
 from syclade.kernels.shares import arguments
 from tests.chains.test_relocation import p_value, plan_of, states_of
+from tests.suites.rows.shares import place_cells
 
 
 def log_shares_of(plan: Plan, chains: int, concentration: float) -> NDArray[np.int32]:
@@ -53,7 +54,7 @@ def test_native_code_has_the_bits_of_numpy(mutations: int, cells: int, own_rates
     for turn in range(3):
         swaps, uniform = random.random((3, NUMBERS_OF_SWAPS * problem.nodes)), random.random((3, cells))
         for one in (native, numpy):
-            one.place([state.parents for state in states], rates)
+            place_cells(one, states, rates)
         label = native.swap(logs, swaps)
         np.testing.assert_array_equal(numpy.swap(logs, swaps), label)
         trees = relabelled(trees, label)
@@ -62,8 +63,8 @@ def test_native_code_has_the_bits_of_numpy(mutations: int, cells: int, own_rates
         np.testing.assert_array_equal(native.draw(logs, uniform), numpy.draw(logs, uniform))
         states = [replace(state, parents=tree) for state, tree in zip(states, trees, strict=True)]
         totals = native.totals(logs)
-        native.place([state.parents for state in states], rates)
-        assert totals == numpy.totals(logs) == native.totals(logs)
+        place_cells(native, states, rates)
+        assert totals.tolist() == numpy.totals(logs).tolist() == native.totals(logs).tolist()
         assert turn or mutations == 1 or (label != np.arange(problem.nodes)).any()
 
 
@@ -103,7 +104,7 @@ def labels_after(
         trees = relabelled(np.tile(np.array(shape, dtype=np.int32), (chains, 1)), labels)
         of_labels = np.empty_like(logs)
         np.put_along_axis(of_labels, labels.astype(np.int64), logs, axis=1)
-        cells.place(list(trees), [begun.rates] * chains)
+        cells.place(trees, np.tile(np.array(begun.rates.weights), (chains, 1)))
         moved = cells.swap(of_labels, random.random((chains, NUMBERS_OF_SWAPS * nodes)))
         labels = np.take_along_axis(moved, labels.astype(np.int64), axis=1)
     number = {label: at for at, label in enumerate(wanted)}
@@ -145,15 +146,14 @@ def test_an_order_by_labels_favours_some_trees() -> None:
 def test_factors_are_powers_of_two_and_their_products_normal_numbers() -> None:
     """Also of weights that are far beyond those of calls."""
     plan = plan_of(3, 5)
-    problem, rates = plan.problem, initial_state(plan, 1, 0).rates
-    unit = 2**problem.scale_bits
+    problem, unit = plan.problem, 2**plan.problem.scale_bits
     for octaves in (0, 1, 30, 239, 900):
-        weights = tuple(round(part * octaves * unit) for part in (-1.0, 0.5, 1.0))
+        weights = np.rint(np.array([-1.0, 0.5, 1.0]) * octaves * unit).astype(np.int64)
         factors = weight_factors(problem, weights)
-        cut = np.clip(np.array(weights) / unit, -240.0, 240.0)
+        cut = np.clip(weights / unit, -240.0, 240.0)
         np.testing.assert_allclose(factors[:, :3], np.exp2([cut, -cut]), rtol=1e-14)
         assert (factors[:, 3:] == 1.0).all()
-        length = factors_of_product(problem, [replace(rates, weights=weights)])
+        length = factors_of_product(problem, weights[None])
         assert 2 <= length <= 16
         largest = factors.max() ** 2
         assert np.isfinite(largest**length)

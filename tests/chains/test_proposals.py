@@ -12,23 +12,24 @@ from numpy.typing import NDArray
 from scipy.stats import kstest
 
 from syclade.host.chains.gibbs import with_rates
-from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jump, Proposals, accepts, log_shares_in
+from syclade.host.chains.jump import LOWEST_LOG_SHARE, Jumps, Proposals, accepts, log_shares_in
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.points import Points
 from syclade.host.chains.ridge_moves import RidgeMoves
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.share_moves import ShareMoves
 from syclade.host.chains.shares import log_shares_of
 from syclade.host.chains.state import ChainState
 from syclade.host.data.input.matrix import matrix_from_array
-from syclade.host.data.model.dropout import LOWEST, rates_in, slot_rates
-from tests.suites.rows.shares import DROPOUT_RATES, dropout_plan
+from syclade.host.data.model.dropout import LOWEST, rates_by, slot_rates
+from tests.suites.rows.shares import DROPOUT_RATES, dropout_plan, listed, of_one, points_of
 
 Numbers = NDArray[np.float64]
 
 FP_RATE = DROPOUT_RATES.fp_rate
 SEEN, MISSED = 12, 8
 TREE = np.array([1, 1], dtype=np.int32)
-SHAPES, COMMON = np.array([0.7, 0.4]), np.array([[1.5], [4.0]])
+SHAPES, COMMON = np.array([0.7, 0.4]), np.array([[1.5, 4.0]])
 SHARES, RATE = np.array([0.8, 0.2]), 0.3
 STEPS = 16_000
 
@@ -53,7 +54,7 @@ def log_likelihood(root: Numbers, missed: Numbers) -> Numbers:
 
 def log_prior(root: Numbers, missed: Numbers) -> Numbers:
     """Return the density by the root's share and the rate."""
-    (a,), (b,) = COMMON
+    ((a, b),) = COMMON
     of_shares = (SHAPES[1] - 1) * np.log(root) + (SHAPES[0] - 1) * np.log1p(-root)
     return np.asarray(of_shares + (a - 1) * np.log(missed) + (b - 1) * np.log1p(-missed))
 
@@ -100,29 +101,31 @@ def p_value(
     plan: Plan,
     made: Callable[[Plan], Proposals],
     line: Callable[[], tuple[Numbers, Numbers]],
-    change: Callable[[Jump], Jump] = lambda jump: jump,
+    change: Callable[[Jumps], Jumps] = lambda jumps: jumps,
 ) -> float:
     """Return the p-value of the root's share in a chain of proposals alone."""
-    source, state, random, found = made(plan), start(plan), np.random.default_rng(5), []
+    source, points, random, found = made(plan), points_of([start(plan)], SHAPES), np.random.default_rng(5), []
 
-    def place(state: ChainState) -> tuple[Numbers, Numbers]:
-        """Return the root's share and the rate: arrays without a dimension."""
-        root = np.exp(log_shares_in(plan.problem, state.rates)[1])
-        return root, rates_in(plan.problem, FP_RATE, state.rates)[0]
+    def place(points: Points) -> tuple[Numbers, Numbers]:
+        """Return the root's share and the rate."""
+        root = np.exp(log_shares_in(plan.problem, points.log_shares)[:, 1])
+        return root, rates_by(plan.problem, FP_RATE, points.weights)[:, 0]
 
-    root, missed = place(state)
+    root, missed = place(points)
     for step in range(STEPS):
-        numbers = random.random(3)
-        jump = source.propose(state, SHAPES, COMMON, numbers)
-        if jump is not None:
-            there = replace(state, rates=jump.rates)
-            gain = float(log_likelihood(*place(there)) - log_likelihood(root, missed))
-            if accepts(change(jump), gain, float(numbers[2])):
-                state, (root, missed) = there, place(there)
+        numbers = random.random((1, 3))
+        jumps = source.propose(points, COMMON, numbers)
+        gains = log_likelihood(*place(jumps.points)) - log_likelihood(root, missed)
+        if accepts(change(jumps), gains, numbers[:, 2]).all():
+            points, (root, missed) = jumps.points, place(jumps.points)
         if step % 8 == 0:
-            found.append(float(root))
+            found.append(float(root[0]))
     shares, ends = line()
     return float(kstest(found, lambda values: np.interp(values, shares, ends)).pvalue)
+
+
+def without_volumes(jumps: Jumps) -> Jumps:
+    return jumps._replace(log_ratios=np.where(np.isfinite(jumps.log_ratios), 0.0, -np.inf))
 
 
 @pytest.mark.statistical
@@ -132,38 +135,51 @@ def test_proposals_sample_the_density_of_their_line(
 ) -> None:
     """The control leaves the volumes out."""
     assert p_value(plan, made, line) > 0.01
-    assert p_value(plan, made, line, lambda jump: jump._replace(log_ratio=0.0)) < 1e-4
+    assert p_value(plan, made, line, without_volumes) < 1e-4
 
 
 def test_a_ridge_keeps_the_cells_in_which_a_mutation_is_seen(plan: Plan) -> None:
-    state = start(plan)
-    jump = ridges(plan).propose(state, SHAPES, COMMON, np.array([0.5, 0.2, 0.5]))
-    assert jump is not None
-    root = math.exp(log_shares_in(plan.problem, jump.rates)[1])
-    (rate,) = rates_in(plan.problem, FP_RATE, jump.rates)
+    points = points_of([start(plan)], SHAPES)
+    jumps = ridges(plan).propose(points, COMMON, np.array([[0.5, 0.2, 0.5]]))
+    assert np.isfinite(jumps.log_ratios).all()
+    root = math.exp(log_shares_in(plan.problem, jumps.points.log_shares)[0, 1])
+    ((rate,),) = rates_by(plan.problem, FP_RATE, jumps.points.weights)
     assert (1.0 - rate) * (1.0 - root) == pytest.approx((1.0 - RATE) * SHARES[0], rel=1e-3)
     assert root == pytest.approx(0.4 * (1.0 - (1.0 - RATE) * SHARES[0]), rel=1e-3)
-    assert jump.parents is state.parents
+    assert jumps.points.parents is points.parents
 
 
 @pytest.mark.parametrize("made", [ridges, shares])
 def test_a_share_can_be_nothing_and_come_back(plan: Plan, made: Callable[[Plan], Proposals]) -> None:
     """The node is the root in both; its share is at the limit where parts are so small."""
-    source, state, chosen = made(plan), start(plan), 0.9
-    down = source.propose(state, np.array([0.7, 0.01]), COMMON, np.array([chosen, 0.55, 0.5]))
-    assert down is not None
-    assert log_shares_in(plan.problem, down.rates)[1] < LOWEST_LOG_SHARE
-    empty = with_rates(plan, state, down.rates)
-    up = source.propose(empty, np.array([0.7, 0.01]), COMMON, np.array([chosen, 0.25, 0.5]))
-    assert up is not None
-    assert log_shares_in(plan.problem, up.rates)[1] > LOWEST_LOG_SHARE
-    assert math.isfinite(up.log_ratio + down.log_ratio)
+    source, chosen = made(plan), 0.9
+    points = points_of([start(plan)], np.array([0.7, 0.01]))
+    down = source.propose(points, COMMON, np.array([[chosen, 0.55, 0.5]]))
+    assert log_shares_in(plan.problem, down.points.log_shares)[0, 1] < LOWEST_LOG_SHARE
+    up = source.propose(down.points, COMMON, np.array([[chosen, 0.25, 0.5]]))
+    assert log_shares_in(plan.problem, up.points.log_shares)[0, 1] > LOWEST_LOG_SHARE
+    assert np.isfinite(up.log_ratios + down.log_ratios).all()
 
 
 def test_rates_at_a_limit_have_no_ridge(plan: Plan) -> None:
+    """Beside a chain that has one: what is proposed for one chain says nothing of another."""
     state = start(plan)
     own = slot_rates(plan.problem, FP_RATE, np.array([LOWEST]))
     at_limit = with_rates(plan, state, replace(own, log_shares=state.rates.log_shares))
-    numbers = np.array([0.5, 0.2, 0.5])
-    assert ridges(plan).propose(at_limit, SHAPES, COMMON, numbers) is None
-    assert ridges(plan).propose(state, SHAPES, COMMON, numbers) is not None
+    points = points_of([at_limit, state], SHAPES)
+    jumps = ridges(plan).propose(points, np.repeat(COMMON, 2, axis=0), np.tile([0.5, 0.2, 0.5], (2, 1)))
+    assert np.isfinite(jumps.log_ratios).tolist() == [False, True]
+    assert (jumps.points.log_shares != points.log_shares).any(axis=1).tolist() == [False, True]
+    assert (jumps.points.weights != points.weights).any(axis=1).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("made", [ridges, shares])
+def test_chains_have_proposals_of_their_own(plan: Plan, made: Callable[[Plan], Proposals]) -> None:
+    """Several at once have those of each alone."""
+    points, random = points_of([start(plan)] * 40, SHAPES), np.random.default_rng(2)
+    common, numbers = np.repeat(COMMON, 40, axis=0), random.random((40, 3))
+    found = made(plan).propose(points, common, numbers)
+    for at in range(40):
+        one = made(plan).propose(of_one(points, at), COMMON, numbers[at : at + 1])
+        assert listed(of_one(found.points, at)) == listed(one.points)
+        assert found.log_ratios[at] == one.log_ratios[0]

@@ -27,8 +27,8 @@ from syclade.host.ground.values import JsonObject, freeze_arrays, short_repr
 
 __all__ = [
     "COLUMNS", "EVIDENT", "FILE", "LOWEST", "Dropout", "are_inside_limits", "beta_at_most_probable",
-    "draw_common_beta", "grouped", "log_bayes_factor", "log_weights", "mutation_weights", "problem_of_groups",
-    "rates_in", "slot_rates", "weights_of", "within_limits",
+    "class_weights", "draw_common_beta", "grouped", "limits_inside", "log_bayes_factor", "log_weights",
+    "mutation_weights", "problem_of_groups", "rates_by", "rates_in", "slot_rates", "within_limits",
 ]  # fmt: skip
 
 FILE = "dropout.tsv"
@@ -123,7 +123,13 @@ def within_limits(rates: NDArray[np.float64], fp_rate: float) -> NDArray[np.floa
 
 def are_inside_limits(rates: NDArray[np.float64], fp_rate: float) -> NDArray[np.bool_]:
     """Return which rates are inside the limits of a mutation's rate, and not at them up to rounding."""
-    return (rates > LOWEST * (1.0 + _ROUNDED)) & (rates < (_CLOSE - fp_rate) * (1.0 - _ROUNDED))
+    lowest, highest = limits_inside(fp_rate)
+    return (rates > lowest) & (rates < highest)
+
+
+def limits_inside(fp_rate: float) -> tuple[float, float]:
+    """Return the rates between which one is not at the limits of a mutation's rate up to rounding."""
+    return LOWEST * (1.0 + _ROUNDED), (_CLOSE - fp_rate) * (1.0 - _ROUNDED)
 
 
 def grouped(rates: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -170,20 +176,37 @@ def log_weights(
 
 def slot_rates(problem: Problem, fp_rate: float, rates: NDArray[np.float64]) -> SlotRates:
     """Return the integers of the rates of all groups, float64, (groups,)."""
+    (weights,) = class_weights(problem, fp_rate, rates[None]).tolist()
+    return SlotRates(tuple(weights), round(problem.base / problem.unit))
+
+
+def class_weights(problem: Problem, fp_rate: float, rates: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the weights of all classes of observed values, in units of 2^-f nat.
+
+    Args:
+        problem: of the groups (`problem_of_groups`).
+        fp_rate: rate of false positives.
+        rates: float64, shape (chains, groups): rates of false negatives.
+
+    Returns:
+        int64, shape (chains, classes).
+    """
+    weights = np.zeros((len(rates), 2 * rates.shape[1] + 1), dtype=np.int64)
     parts = log_weights(fp_rate, within_limits(rates, fp_rate))
-    weights = np.rint(np.stack(parts, axis=1).ravel() / problem.unit).astype(np.int64)
-    return SlotRates((*weights.tolist(), 0), round(problem.base / problem.unit))
-
-
-def weights_of(problem: Problem, fp_rate: float, fn_rate: float) -> tuple[int, int]:
-    """Return the integers of one rate: what an observed 0 and an observed 1 add."""
-    missed, seen = (round(float(part) / problem.unit) for part in log_weights(fp_rate, np.array(fn_rate)))
-    return missed, seen
+    for first, part in enumerate(parts):
+        weights[:, first:-1:2] = np.rint(part / problem.unit)
+    return weights
 
 
 def rates_in(problem: Problem, fp_rate: float, rates: SlotRates) -> NDArray[np.float64]:
     """Return the rate of each group that integers stand for: float64, (groups,)."""
-    return np.asarray(np.exp(np.array(rates.weights[:-1:2]) * problem.unit + math.log1p(-fp_rate)))
+    (found,) = rates_by(problem, fp_rate, np.array([rates.weights]))
+    return np.asarray(found)
+
+
+def rates_by(problem: Problem, fp_rate: float, weights: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the rate of each group that weights, (chains, classes), stand for: float64, (chains, groups)."""
+    return np.asarray(np.exp(weights[:, :-1:2] * problem.unit + math.log1p(-fp_rate)))
 
 
 def mutation_weights(

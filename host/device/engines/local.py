@@ -148,6 +148,7 @@ class NativeEngine(LocalEngine):
         self._threads = min(usable_cores(), self.slots)
         self._order = spread_order(self.slots, self._threads)
         self._pool = ThreadPoolExecutor(self._threads)
+        self._of_slots: list[Callable[[int], None]] = []
 
     def load(self, kernel: Kernel) -> int:
         """Load a kernel; return its number.
@@ -157,7 +158,12 @@ class NativeEngine(LocalEngine):
         """
         run = load_machine_code(kernel)
         addresses = [self.named[argument.name].ctypes.data for argument in kernel.arguments]
+        self._of_slots.append(lambda end: run(0, end, *addresses))
         return self._add(lambda slot: run(slot, slot + 1, *addresses))
+
+    def run_here(self, kernel: int, slots: int) -> None:
+        """Run a kernel on the first slots, in this thread and by one call."""
+        self._of_slots[kernel](slots)
 
     def launch(self, kernels: Sequence[int | None]) -> None:
         """See `Engine.launch`."""
@@ -187,6 +193,7 @@ class NativeEngine(LocalEngine):
     def close(self) -> None:
         """See `Engine.close`."""
         self._pool.shutdown(cancel_futures=True)
+        self._of_slots.clear()
         super().close()
 
 

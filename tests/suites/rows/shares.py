@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from syclade.host.chains import gibbs
 from syclade.host.chains.backends import Runner
+from syclade.host.chains.cells_at_nodes import CellsAtNodes
 from syclade.host.chains.gibbs import GibbsSteps
 from syclade.host.chains.moves import GUIDED_MOVES, uniform_guide
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.points import Points, Standing
 from syclade.host.chains.rate_draws import RateDraws
 from syclade.host.chains.runs.pipeline import initial_state
 from syclade.host.chains.scores.score import score_named, sum_definition
 from syclade.host.chains.state import ChainState, every
 from syclade.host.data.input.matrix import Matrix
 from syclade.host.data.model.dropout import problem_of_groups, slot_rates
-from syclade.host.data.model.problem import make_problem
+from syclade.host.data.model.problem import SlotRates, make_problem
 from syclade.host.data.model.rates import Rates
 from syclade.host.data.model.simulate import simulate
 from syclade.host.data.trees.tree import are_trees
@@ -61,6 +64,27 @@ def start_of(plan: Plan, seed: int, chain: int) -> ChainState:
 
 def renewed(plan: Plan, state: ChainState, seed: int, draws: RateDraws | None = None) -> ChainState:
     return GibbsSteps(plan, seed, draws)([state])[0]
+
+
+def place_cells(cells: CellsAtNodes, states: Sequence[ChainState], rates: Sequence[SlotRates]) -> None:
+    """Place the cells of states at their nodes, with other rates."""
+    cells.place(Standing(states).points.parents, np.array([own.weights for own in rates], dtype=np.int64))
+
+
+def points_of(states: Sequence[ChainState], shapes: NDArray[np.float64]) -> Points:
+    """Return where chains are; the concentrations of their nodes are the same, float64, (nodes,)."""
+    return Standing(states).points._replace(shapes=np.tile(shapes, (len(states), 1)))
+
+
+def of_one(points: Points, at: int) -> Points:
+    """Return where one of several chains is."""
+    row = slice(at, at + 1)
+    return Points(points.parents[row], points.weights[row], points.log_shares[row], points.shapes[row])
+
+
+def listed(points: Points) -> list[list[list[float]]]:
+    """Return the numbers of points, which can be compared."""
+    return [part.tolist() for part in (points.parents, points.weights, points.log_shares, points.shapes)]
 
 
 def renew_all(renew: Callable[[Plan, ChainState], ChainState]) -> Callable[[Plan, Runner, int], None]:
